@@ -2095,9 +2095,7 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 
 static void gotrace__exit(void);
 static void gotrace__end_use(bool unloaded);
-#if GOTRACE_NO_THREADS
-static void gotrace__drain(bool block);
-#else
+#if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
 static void gotrace__free_all(void);
@@ -3416,8 +3414,7 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
                             GOTRACE__PROC_FREE = 0,
                             GOTRACE__PROC_RUNNING = 1,
                             GOTRACE__PROC_IDLE = 2,
-                            GOTRACE__PROC_SYSCALL = 3,
-                            GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* only in traces */
+                            GOTRACE__PROC_SYSCALL = 3
 };
 
 typedef struct gotrace__thread gotrace__thread;
@@ -3541,9 +3538,6 @@ struct gotrace_proc {
   char padding[64];   /* two procs do not share a cache line */
 };
 
-struct gotrace__record_chunk;
-struct gotrace__source;
-struct gotrace__transcriber;
 struct gotrace__thread {
   uint32_t in_call; /* atomic: 1 in a call */
   /* Owned by the thread, in a call: */
@@ -3721,10 +3715,7 @@ static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 static inline bool gotrace__is_nested(const gotrace__thread *m) {
   return ((m ? gotrace__load_relaxed(&m->in_call) : 0) | gotrace__inside) != 0;
 }
-static GOTRACE__NOINLINE void gotrace__drop_nested(gotrace__thread *m) {
-  (void)m;
-  gotrace__add_relaxed(&gotrace__t.nested, 1);
-}
+static GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
 static void gotrace__set_in_sink(bool on) {
   if (on) gotrace__inside |= GOTRACE__IN_SINK;
   else gotrace__inside &= ~GOTRACE__IN_SINK;
@@ -3733,7 +3724,7 @@ static void gotrace__set_in_sink(bool on) {
 static bool gotrace__is_refused(void) {
   gotrace__thread *m = gotrace__self;
   if (!(m && gotrace__load_relaxed(&m->in_call)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;
-  gotrace__drop_nested(m);
+  gotrace__drop_nested();
   return true;
 }
 
@@ -3794,7 +3785,7 @@ static inline gotrace__thread *gotrace__me(void) {
 static gotrace__thread *gotrace__me_outside(void) {
   gotrace__thread *m = gotrace__me();
   if (!m || !gotrace__is_nested(m)) return m;
-  gotrace__drop_nested(m);
+  gotrace__drop_nested();
   return NULL;
 }
 
@@ -3822,18 +3813,12 @@ __attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__
 static const uint32_t gotrace__other_copies = 0;
 #endif
 
-static void gotrace__end_early(gotrace_result result);
-static void gotrace__clean_up(void);
-static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service);
-static gotrace_result gotrace__start_session(gotrace__thread *, const char *, int, const gotrace_options *, bool);
-static gotrace_result gotrace__stop_session(uint32_t milliseconds);
-static gotrace_result gotrace__flight_cut(void);
 static void gotrace__attach(gotrace__thread *m);
-static void gotrace__thread_finish(gotrace__thread *m);
+static void gotrace__drain(bool block);
+static void gotrace__clean_up(void);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
-/* A v2 batch begins with its generation, thread, time and size. Appends it. Go: traceWriter.refill. */
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
 
 /* --------------------------------------------------------------------------------------------------- >>reasons ----
@@ -4001,7 +3986,6 @@ typedef struct gotrace__record_chunk {
   uint32_t size;                      /* atomic: bytes published */
   uint32_t session;                   /* records of other sessions are skipped */
   uint32_t capacity;                  /* of the records, which follow in memory */
-  uint32_t unused;
 } gotrace__record_chunk;
 
 typedef struct gotrace__record {
@@ -4411,7 +4395,6 @@ static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *
 
 /* Waits until there may be room for another chunk, or until the trace ends. */
 static void gotrace__nothing(void) {}
-static void gotrace__drain(bool block);
 static void gotrace__wait_for_room(void) {
   struct gotrace__tracer *t = &gotrace__t;
 #if GOTRACE_NO_THREADS
@@ -4828,7 +4811,7 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_proc *p;
   if (gotrace__is_nested(gotrace__self)) {
-    gotrace__drop_nested(gotrace__self);
+    gotrace__drop_nested();
     return NULL;
   }
   gotrace__init();
@@ -5635,7 +5618,7 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
   bool on;
   if (!m) return task;
   if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
-    gotrace__drop_nested(m);
+    gotrace__drop_nested();
     task.id = gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1;
     return task;
   }
@@ -5962,7 +5945,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   uint64_t id;
   bool fresh = false;
   if (gotrace__is_nested(NULL)) {
-    gotrace__drop_nested(NULL);
+    gotrace__drop_nested();
     return NULL;
   }
   if (gotrace__load_relaxed(&t->gone)) return NULL;
@@ -6163,7 +6146,6 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
   return *session && version >= GOTRACE_GO_1_19 && gotrace__load_relaxed(&gotrace__on) == *session;
 }
 
-#define gotrace__last_tick(object) ((object)->tick)
 /* CPU samples pass from signal handlers to the reader through a ring of places. A place with turn 2n is free for the
  * n-th sample; with 2n + 1 it contains that sample. Handlers take places by compare-and-swap of the head. A handler
  * that is interrupted between taking and filling a place delays only the reader. */
@@ -6205,8 +6187,8 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     gotrace_proc *p = m->proc;
     gotrace_go *g = m->go;
     if (p) sample->proc = p->id;
-    if (p && sample->time <= gotrace__last_tick(p)) sample->time = gotrace__last_tick(p) + 1;
-    if (sample->time <= gotrace__last_tick(m)) sample->time = gotrace__last_tick(m) + 1;
+    if (p && sample->time <= p->tick) sample->time = p->tick + 1;
+    if (sample->time <= m->tick) sample->time = m->tick + 1;
     if (g) sample->go = gotrace__load_relaxed(&g->id);
     if (g) sample->place = g->place;
     if (g && sample->time <= g->tick) sample->time = g->tick + 1;
@@ -6420,7 +6402,6 @@ typedef struct gotrace__pushed {
   gotrace__source *on;
 } gotrace__pushed;
 
-struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
   bool futile_wakeups, alloc_events;
@@ -6475,7 +6456,6 @@ typedef struct gotrace__transcriber {
   bool generation_used; /* has an event */
   bool synced;          /* v2: its beginning is written */
   gotrace__clocks generation_clocks;
-  uint64_t cuts;
   uint32_t globals_generation;
   gotrace__clocks clocks;                          /* read last */
   uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
@@ -9219,7 +9199,6 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     gotrace__transcribe_write(t, end, sizeof end);
     t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
   }
-  t->cuts++;
   gotrace__forget_texts(t);
   gotrace__forget_ids(t);
   if (!t->v1 && !last) gotrace__begin_generation(t);
@@ -10382,8 +10361,6 @@ static void gotrace__sink(const void *chunk, size_t size) {
   gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
-static void gotrace__sum(gotrace_stats *stats);
-
 /* ---------------------------------------------------------------------------------------------------- >>driver ----
  *
  * Runs the transcriber: in the service thread, in the caller of gotrace_read, in whoever makes a cut.
@@ -10968,9 +10945,6 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   case GOTRACE_GO_1_26: break;
   default: return GOTRACE_ERROR_FORMAT;
   }
-  if (!options->heap.page_size) options->heap.page_size = 8192;
-  if (!options->heap.alignment) options->heap.alignment = 8;
-  if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
       (!flight && options->memory_limit < (size_t)1 << 20) ||
       (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
@@ -11123,7 +11097,6 @@ static bool gotrace__make_empty_trace(unsigned version) {
 typedef struct gotrace__beginning {
   gotrace_options options;
   const char *path; /* of the file, or NULL */
-  int flags;        /* of gotrace__file_open */
   bool flight;
   bool serves; /* the service thread runs */
 } gotrace__beginning;
@@ -11238,7 +11211,6 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   uint32_t session = t->session + 1 ? t->session + 1 : 1;
-  uint64_t heap;
   memset(&options, 0, sizeof options);
   options.version = (unsigned)n->options.format;
   options.futile_wakeups = n->options.futile_wakeups;
@@ -11274,10 +11246,8 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   r->gc = gotrace__load_relaxed(&t->gc) != 0;
   r->stw = gotrace__load_relaxed(&t->stw) != 0;
   r->procs_changed = gotrace__load_relaxed(&t->procs_changed);
-  heap = gotrace__load_relaxed(&t->heap_alloc);
-  r->heap_alloc = heap;
-  heap = gotrace__load_relaxed(&t->heap_goal);
-  r->heap_goal = heap;
+  r->heap_alloc = gotrace__load_relaxed(&t->heap_alloc);
+  r->heap_goal = gotrace__load_relaxed(&t->heap_goal);
   t->active = true;
   gotrace__store_seq_cst(&gotrace__on, session);
   gotrace__store_relaxed(&t->alloc_events, n->options.alloc_events ? 1u : 0u);
@@ -11294,19 +11264,17 @@ static void gotrace__undo_session(const gotrace__beginning *n) {
   errno = saved;
 }
 
-static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, int flags,
-                                             const gotrace_options *given, bool flight) {
+static gotrace_result gotrace__start_session(const char *path, int flags, const gotrace_options *given, bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__beginning n;
   gotrace__table *strings, *stacks;
   gotrace_result result;
   memset(&n, 0, sizeof n);
   n.path = path;
-  n.flags = flags;
   n.flight = flight;
   result = gotrace__check_options(given, &n.options, flight);
   if (result != GOTRACE_OK) return result;
-  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!gotrace__me()) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&t->life);
   if (t->active || t->opening || gotrace__load_relaxed(&t->gone)) {
     result = t->active || t->opening ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
@@ -11367,7 +11335,7 @@ static gotrace_result gotrace__start_tracing(const char *path, int flags, const 
   gotrace_result result;
   int cancel;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__start_session(gotrace__me(), path, flags, options, flight);
+  result = gotrace__start_session(path, flags, options, flight);
   gotrace__control_end(cancel);
   return result;
 }
