@@ -4188,6 +4188,15 @@ static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
   gotrace__store_relaxed(&g->entry.line, entry ? entry->line : (uint32_t)0);
 }
 
+static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
+  gotrace_location entry;
+  entry.pc = gotrace__load_relaxed(&g->entry.pc);
+  entry.function = gotrace__load_relaxed(&g->entry.function);
+  entry.file = gotrace__load_relaxed(&g->entry.file);
+  entry.line = gotrace__load_relaxed(&g->entry.line);
+  return entry;
+}
+
 /* Sets or removes the label; false if out of memory. Takes a lock, because two threads may believe that they run the
  * goroutine while tracing is off. Stores word by word, because a thread may read the label meanwhile
  * (gotrace__shown_label). */
@@ -4490,11 +4499,7 @@ static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_locati
 
 /* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
 static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
-  gotrace_location place;
-  place.pc = gotrace__load_relaxed(&g->entry.pc);
-  place.function = gotrace__load_relaxed(&g->entry.function);
-  place.file = gotrace__load_relaxed(&g->entry.file);
-  place.line = gotrace__load_relaxed(&g->entry.line);
+  gotrace_location place = gotrace__entry_of(g);
   if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
                       m->entry.function == place.function && m->entry.file == place.file &&
                       m->entry.line == place.line))
@@ -4950,16 +4955,21 @@ static void gotrace__slab_new(void) {
   gotrace__store_release(&t->slabs, slab);
 }
 
+/* Whether the thread has a list of free places. */
+static bool gotrace__has_free_list(gotrace__thread *m) {
+  if (!m->free_gos)
+    m->free_gos =
+        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+  return m->free_gos != NULL;
+}
+
 /* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
 static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->records);
-  if (!m->free_gos)
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
   if (!t->free_count) gotrace__slab_new();
   m->take = m->take < GOTRACE__SLAB / 2 ? 2 * m->take + 1 : GOTRACE__SLAB;
-  while (m->free_gos && t->free_count && m->free_count < m->take)
+  while (gotrace__has_free_list(m) && t->free_count && m->free_count < m->take)
     m->free_gos[m->free_count++] = t->free_gos[--t->free_count];
   gotrace__unlock(&t->records);
 }
@@ -4991,11 +5001,7 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
   if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
   gotrace__store_relaxed(&g->live, (uint8_t)0);
-  if (GOTRACE__UNLIKELY(!m->free_gos)) {
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
-    if (!m->free_gos) return;
-  }
+  if (GOTRACE__UNLIKELY(!m->free_gos) && !gotrace__has_free_list(m)) return;
   if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
   if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
 }
@@ -11144,10 +11150,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
       uint64_t id = gotrace__load_relaxed(&g->id);
       unsigned status = gotrace__load_relaxed(&g->status);
       if (!gotrace__load_acquire(&g->live)) continue;
-      entry.pc = gotrace__load_relaxed(&g->entry.pc);
-      entry.function = gotrace__load_relaxed(&g->entry.function);
-      entry.file = gotrace__load_relaxed(&g->entry.file);
-      entry.line = gotrace__load_relaxed(&g->entry.line);
+      entry = gotrace__entry_of(g);
       if (!gotrace__load_acquire(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
       gotrace__transcribe_living_go(r, g->place, id, gotrace__living_entry(&entry), status,
                                     gotrace__load_relaxed(&g->flags));
