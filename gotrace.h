@@ -4559,9 +4559,10 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     gotrace__record_chunk *chunk, *old = m->chunk;
     uint32_t bytes, used;
     uint64_t now;
-    if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
-    if (session && first && old) { /* of a session that ended while the thread was in a call */
-      gotrace__go_inside();        /* an allocator that is traced */
+    if (!session) break; /* the chunk may have been freed */
+    if (!first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (first && old) {     /* of a session that ended while the thread was in a call */
+      gotrace__go_inside(); /* an allocator that is traced */
       gotrace__chunk_free(&gotrace__t.budget, old);
       gotrace__go_outside();
       old = m->chunk = NULL;
@@ -4570,7 +4571,6 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     bytes = old ? gotrace__chunk_bytes(old) : 0;
     used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
     gotrace__leave(m);
-    if (!session) return false;
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
@@ -4606,6 +4606,8 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     m->first = chunk;
     gotrace__store_release(&m->first_session, session);
   }
+  gotrace__leave(m);
+  return false;
 }
 
 /* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
