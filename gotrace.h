@@ -107,8 +107,7 @@
  *   thread, M        An operating-system thread. A thread runs a proc, a proc runs a goroutine.
  *   v1, v2           The trace formats of Go 1.5 to 1.21, and of Go 1.22 and later.
  *   session          A trace from its start to its end.
- *   batch, stream    A batch is a run of consecutive events of one proc (v1) or thread (v2). A stream is the sequence
- *                    of its batches.
+ *   batch            A run of consecutive events of one proc (v1) or thread (v2) in the trace.
  *   cut              A consistent boundary in the trace: if event A happened before event B and B lies before the cut,
  *                    so does A.
  *   generation       The events between two cuts. In v2 it also has its own tables and statuses.
@@ -119,7 +118,8 @@
  *   record           What a call keeps: its kind, its time and its arguments.
  *   chunk            Memory for the records of one thread.
  *   capture          To make a record. Threads capture; they wait for nothing but a new chunk.
- *   transcribe       To turn the records of all threads into a trace, in rounds, one thread at a time.
+ *   transcribe       To turn the records of all threads into a trace. One thread at a time does it, in rounds: the
+ *                    service thread, the reader, or the caller of gotrace_advance, gotrace_get_stats or a snapshot.
  *   place            Where a goroutine or proc has its record, which another one uses after its end.
  *   number           How often the goroutines or procs of a place have changed their state in a session.
  *   ready            Of an event that the decoder holds: all events that must precede it have been delivered.
@@ -214,22 +214,25 @@
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
  *   start during that time returns ERROR_ALREADY_RUNNING at once. Ending a trace waits for the calls that other threads
- *   are in at that moment, which takes microseconds, but at most 50 ms: a thread that is suspended inside a call (by a
- *   debugger, SIGSTOP, SuspendThread or a signal handler that does not return) loses that event and delays nobody.
+ *   are in at that moment, which takes microseconds, but at most 50 ms, and as long again before its memory is freed. A
+ *   thread that is suspended inside a call (by a debugger, SIGSTOP, SuspendThread or a signal handler that does not
+ *   return) loses that event and delays nobody longer. The memory of that trace's strings and stacks is then not freed.
  *   Waiting for another thread's call spins, then yields, then sleeps for a millisecond at a time, so that threads of
- *   lower real-time priority get the processor. Only gotrace_stop, the readers and snapshots wait for a sink.
+ *   lower real-time priority get the processor. Only gotrace_stop, the service thread, snapshots and, with
+ *   GOTRACE_LIMIT_BLOCK, calls without room wait for a sink. A start waits for the reader of a pipe that it opens.
  *
  *   A thread that is cancelled (pthread_cancel) inside a call ends after the call. In gotrace_read, and in a call that
  *   waits for room (GOTRACE_LIMIT_BLOCK), it ends at once.
  *
  * NESTED CALLS
  *
- *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer
- *   and write function, and signal handlers that interrupt the call. Tracer calls made there are dropped and counted
- *   (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED or NULL. No call waits for a lock that
- *   its own thread holds. A signal handler that interrupts any other code may make any call, with one exception: a
- *   handler that interrupts the C library's allocator should not make its thread's first call, for which the C library
- *   may allocate.
+ *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer,
+ *   report and write function, and signal handlers that interrupt the call. Tracer calls made there are dropped and
+ *   counted (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED, NULL or 0, and
+ *   gotrace_task_begin a task that the trace lacks. A write function may call gotrace_end and gotrace_get_stats. No
+ *   call waits for a lock that its own thread holds. A signal handler that interrupts any other code may make any call,
+ *   with one exception: a handler that interrupts the C library's allocator should not make its thread's first call,
+ *   for which the C library may allocate.
  *
  * THE END OF THE PROGRAM
  *
@@ -246,15 +249,14 @@
  * OWNERSHIP
  *
  *   The tracer owns gotrace_go and gotrace_proc records. It reuses them, and frees none while the program runs, so
- *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. Two kinds of
- *   strings are not, and must stay valid and unchanged until gotrace_stop returns: the strings of a gotrace_location,
- *   and names that are compile-time constants, such as string literals (detected on GCC and Clang). Therefore stop
- *   before unloading a library that contains such strings, unless it contains the tracer too.
+ *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. The strings of a
+ *   gotrace_location are not, and must stay valid and unchanged until gotrace_stop returns. Therefore stop before
+ *   unloading a library that contains call sites or entries, unless it contains the tracer too.
  *
  * NAMES OF FUNCTIONS
  *
- *   A call site has its function, file and line from the compiler. Other addresses in stacks are named when a
- *   generation's tables are written, by the reader or service thread, never by a call that traces. The first of these
+ *   A call site has its function, file and line from the compiler. Other addresses in stacks are named when a stack is
+ *   written, in each generation again, by the thread that transcribes, never by a call that traces. The first of these
  *   sources that knows the address names it:
  *
  *     gotrace_options.symbolize      the program's own function
@@ -281,10 +283,10 @@
  * CLOCK
  *
  *   Time is the processor's tick counter if all cores share one (x86, arm64, ppc64, riscv64, s390x), else the monotonic
- *   clock. Either is divided by GOTRACE_TICK_DIV. Time stamps in a trace never contradict causality, even if the
- *   counters of two cores differ: each thread, proc and goroutine remembers its last time stamp. A trace counts in
- * units of 16 ns, to which ticks are converted by the monotonic clock several times a second. So a jump of the counter,
- * as when a computer sleeps, is one gap in the trace, and gotrace_stats.clock_jumps counts it.
+ *   clock. Either is divided by GOTRACE_TICK_DIV. Times in a trace never contradict causality, even if the counters of
+ *   two cores differ: each thread, proc and goroutine remembers the tick of its last record. A trace counts in units of
+ *   16 ns, to which ticks are converted by the monotonic clock several times a second. So a jump of the counter, as
+ *   when a computer sleeps, is one gap in the trace, and gotrace_stats.clock_jumps counts it.
  *
  * FORK
  *
@@ -350,9 +352,9 @@
 #define GOTRACE_NO_THREADS 1
 #endif
 
-/* Implementation. 1: each event raises its thread's flag with a sequentially consistent store instead of a plain one,
- * so that start and stop need no process-wide barrier. The default is 1 under ThreadSanitizer and on systems without
- * such a barrier. Costs about 20 cycles per event. */
+/* Implementation. 1: each call raises its thread's flag with a sequentially consistent store instead of a relaxed one,
+ * so that the end of a trace needs no process-wide barrier. The default is 1 under ThreadSanitizer and on systems
+ * without such a barrier. Costs about 20 cycles per call. */
 #if defined(GOTRACE_SEQ_CST_FLAG)
 #if 0 - GOTRACE_SEQ_CST_FLAG - 1 == 1
 #undef GOTRACE_SEQ_CST_FLAG
@@ -360,8 +362,9 @@
 #endif
 #endif
 
-/* Implementation. Clock ticks per unit of trace time, 1 to 1024. A finer unit costs up to a byte per event. The default
- * is 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform for others. */
+/* Implementation. Ticks of the clock per tick of a record, 1 to 1024. Finer ticks cost up to a byte per record. The
+ * default is 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform for
+ * others. */
 /* #define GOTRACE_TICK_DIV 64 */
 
 /* Any file. 1: no decoder, for a program that only writes traces. */
@@ -865,8 +868,8 @@ typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
  * the thread that emits. It must not call the tracer. */
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
-/* Fills in function, file and line of place->pc; returns false if it is unknown. Called by the reader or service
- * thread, once per address. The strings are copied before the next call. */
+/* Fills in function, file and line of place->pc; returns false if it is unknown. Called on the thread that transcribes,
+ * for each frame of each new stack in a generation. The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
 /* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Called on any
@@ -883,8 +886,8 @@ typedef enum gotrace_stacks {
 
 typedef enum gotrace_on_limit {
   GOTRACE_LIMIT_STOP = 0, /* the trace ends at a consistent cut */
-  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a chunk waits until one has been read. The reader and `write` never
-                             wait; their own events may exceed the limit */
+  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a chunk waits until there is room. The reader and `write` never wait;
+                             their own events may exceed the limit */
 } gotrace_on_limit;
 
 /* A type of heap objects, see gotrace_heap_object. */
@@ -909,8 +912,8 @@ typedef struct gotrace_options {
   size_t memory_limit;             /* bytes of records, tables and output, 1 MiB or more; 0: 256 MiB. Transcribing may
                                       exceed it by about 1 MiB and 64 KiB per proc (v1) or thread */
   gotrace_on_limit on_limit;       /* what happens at memory_limit; 0: GOTRACE_LIMIT_STOP */
-  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to 64 KiB per stream; 0:
-                                      none */
+  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to 64 KiB per proc (v1) or
+                                      thread, and by the last tables; 0: none */
   uint32_t cut_milliseconds;       /* longest time between two cuts, see gotrace_read; 0: 1,000 */
   size_t cut_bytes;                /* most bytes between two cuts; 0: 4 MiB */
   bool futile_wakeups;             /* write FutileWakeup in v1 formats from 1.11 on too; Go 1.23 and later reject it */
@@ -1082,8 +1085,8 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * far is a complete trace, even if the program is killed then. In v2 each piece between two cuts is a generation. */
 GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
 
-/* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still make a cut, at the
- * cost given for gotrace_advance, and wait for a cut that another thread makes. */
+/* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
+ * a cut, and wait while another thread does. */
 GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
 
 /* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
@@ -1115,8 +1118,7 @@ GOTRACE_API gotrace_result gotrace_flight_stop(void);
 /* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
  * begins the next generation; the flight recorder then also writes the status of each silent goroutine. Other threads
  * continue meanwhile. Any thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during
- * the call; ERROR_OUT_OF_MEMORY also if no cut was made and the trace continues; ERROR_NOT_RUNNING. Go: traceAdvance.
- */
+ * the call; ERROR_NOT_RUNNING. Go: traceAdvance. */
 GOTRACE_API gotrace_result gotrace_advance(void);
 
 /* Whether tracing is on. An inline relaxed load. */
@@ -1144,8 +1146,8 @@ GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
 
-/* GOTRACE_DEBUG inserts this before each call that takes no call site: it sets the place of the thread's next
- * report. */
+/* GOTRACE_DEBUG inserts this before each call that takes no call site: it sets the place of the thread's next call, for
+ * reports. */
 GOTRACE_API void gotrace_debug_here(gotrace_site *site);
 
 /* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
@@ -1197,9 +1199,9 @@ GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 
 /* Creates a goroutine that begins at `entry` (NULL: unknown): runnable; _blocked: blocked until an unblock; _syscall:
- * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` must stay
- * valid as long as the goroutine lives. NULL if out of memory; all calls accept a NULL handle and count it. Go:
- * traceGoCreate. */
+ * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied;
+ * its strings must stay valid as long as the goroutine lives, and until gotrace_stop returns. NULL if out of memory;
+ * all calls accept a NULL handle and count it. Go: traceGoCreate. */
 #define gotrace_go_create(entry) gotrace_go_create_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_blocked(entry) gotrace_go_create_blocked_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_syscall(entry) gotrace_go_create_syscall_at(GOTRACE_HERE, (entry))
@@ -1278,9 +1280,9 @@ GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
  *         free(co);
  *     }
  *
- * Any thread. The handle is invalid afterwards, as after gotrace_go_end. If two threads destroy the same goroutine, or
- * one destroys and one unblocks it, exactly one succeeds; the other call is counted and does nothing. (While tracing is
- * off, the program must order them itself.) The call has no effect on a goroutine that is running or in a system call.
+ * Any thread. The handle is invalid afterwards, as after gotrace_go_end. If two threads destroy the same goroutine, one
+ * succeeds; the other call is counted and does nothing. If one destroys and another unblocks it, the unblock comes
+ * first or is dropped. The call is counted and does nothing if the goroutine is running or in a system call.
  *
  * No format has an event for this, so the goroutine runs on the calling thread for zero time: it is unblocked if
  * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields and resumes at that time. A
@@ -1313,8 +1315,8 @@ GOTRACE_API void gotrace_go_label(const char *label);
  * Go takes a goroutine's name from the first stack it sees of it. The current trace therefore keeps the old name and
  * shows the new one as a label, "G5 worker (renamed)": in v2 from now on (or from the next start, if it is not
  * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
- * bytes, of which up to 63 appear in the label. Up to 1,024 threads and goroutines can be renamed; beyond that, only
- * the label changes. NULL or "" removes the label and keeps the name. */
+ * bytes, of which up to 63 appear in the label. Up to 1,024 different names of threads and goroutines are kept; beyond
+ * that, only the label changes. NULL or "" removes the label and keeps the name. */
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
 /* Marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only, up to
@@ -1438,9 +1440,9 @@ GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 /* A region is a span of one goroutine's execution; regions nest. The end names the region: ending a region that is not
  * the innermost also ends those inside it.
  *
- * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that the string stays valid and unchanged
- * until gotrace_stop returns, and that every call with this site passes the same string. The tracer then keeps the
- * pointer and looks the name up once. 0: the name is copied. */
+ * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that every call with this site passes the
+ * same name, as GCC and Clang detect of string literals. It is then looked up once a session. 0: each record has a copy
+ * of the name. */
 #define gotrace_region_begin(task, name) \
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
