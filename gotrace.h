@@ -4145,23 +4145,50 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
 
 /* --------------------------------------------------------------------------------------------------- >>capture ----
  *
- * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag, reads
- * gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
+ * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag (in_call),
+ * reads gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
  * storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
  *
- *   K1. A start, a stop and an early end change gotrace__on. The stop then passes all threads through a barrier and
- *       waits, for a limited time, for calls whose flag is up. Otherwise it could miss their records. A record that is
- *       published later is skipped, since its chunk is of another session; no other record depends on it, because its
- *       call has not returned.
- *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that read "off" reads "off" too, and
- *       what is in a trace is a consistent cut.
+ *   K1. The end of a trace changes gotrace__on, passes all threads through a barrier and waits, for a limited time, for
+ *       the calls whose flag is up. Otherwise it could miss their records. A record that is published later is skipped,
+ *       since its chunk is of another session. No other record depends on it, because its call has not returned.
+ *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that has read the end of a session
+ *       reads it too, and what is in a trace is a consistent cut. For the same reason, a call that finds no room for
+ *       its record first ends the session, and then drops the record.
  *   K3. Only the owner of a goroutine or proc (who runs, starts or creates it) writes its number, by a plain store. A
  *       waker that did so could undo a transition of the owner. The program's own synchronization orders owners.
- *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. Otherwise records about two
- *       occupants could not be ordered.
- *   K5. A record that first mentions an object in a session follows one that introduces it. Since the first call that
- *       is on is ordered after all that were off, introductions are exact.
+ *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. An end is published before
+ *       its place is free. Otherwise records about two occupants could not be ordered.
+ *   K5. A record that first mentions an object in a session follows one that introduces it. The object's earlier calls
+ *       have read that tracing was off, and kept hints (K2). So the introduction is exact.
  *   K6. Chunk, ids and free lists are touched only while the flag is up. A signal handler's call is dropped then.
+ *       Otherwise it could change them in the middle of a call, and the end of a trace could free a chunk in use.
+ *
+ * MEMORY ORDERS of writes/reads; rlx is relaxed, acq acquire, rel release. With GOTRACE_SEQ_CST_FLAG, raising the flag
+ * and the second read of gotrace__on are seq_cst; without that and without a barrier, a fence is between them. All
+ * other fields belong to one thread or have a lock.
+ *
+ *   field                   written by           read by                 order            what for
+ *   gotrace__on             start, end           calls, twice            seq_cst/rlx, acq K1, K2
+ *   in_call                 its thread           end of a trace          rlx, rel/seq_cst K1; the call's records
+ *   chunk: size, next       its thread           transcriber             rel/acq          the records; next comes first
+ *   first_session           its thread           transcriber             rel/acq          the first chunk
+ *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
+ *   read_chunk, read_at     transcriber          its thread              rlx              a guess: is there room soon?
+ *   number, stamp           owner                owner, wakers           rlx              K3
+ *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
+ *   introduced              who introduces       owner, wakers           rlx              twice is harmless
+ *   live                    creator, ender       creator, ender          rlx, acq_rel     one of two destroyers wins
+ *   status, other hints     owner, wakers        start, introductions    rlx              K5
+ *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
+ *   collector               its calls            its calls               rlx, added       the program orders them
+ *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
+ *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
+ *   strings, stacks         start                calls                   rel/acq          the table
+ *   options                 start, before on     calls                   plain            read after gotrace__on
+ *   threads, procs, slabs   who adds (locked)    any                     rel/acq, seq_cst the record; threads: K1
+ *   verdict                 who ends it first    any                     seq_cst/rlx      changes before gotrace__on
+ *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
  */
 
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
