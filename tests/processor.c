@@ -80,16 +80,11 @@ static void alignment(void) {
   gotrace__region_free(&region);
   CHECK_ALIGNED(&site->stack_id);
   CHECK_ALIGNED(&site->reported);
-  CHECK_ALIGNED(&go->word);
   CHECK_ALIGNED(&go->tick);
-  CHECK_ALIGNED(go->traced);
-  CHECK_ALIGNED(&proc->word);
-  CHECK_ALIGNED(&proc->stream.tick);
-  CHECK_ALIGNED(proc->traced);
-  CHECK_ALIGNED(&gotrace__self->sequence);
+  CHECK_ALIGNED(&go->id);
+  CHECK_ALIGNED(&proc->tick);
+  CHECK_ALIGNED(&gotrace__self->tick);
   CHECK_ALIGNED(&gotrace__self->system_id);
-  CHECK_ALIGNED(gotrace__self->kinds);
-  CHECK_ALIGNED(&gotrace__t.control);
   CHECK_ALIGNED(&gotrace__t.next_go_id);
   CHECK_ALIGNED(&gotrace__t.sample_head);
 }

@@ -323,8 +323,6 @@ static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, go
   gotrace_stw_begin(GOTRACE_STW_GOMAXPROCS);
   expect("RangeBegin .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
-  /* Objects without an owner are written at the generation's end if they were silent. (Capture: when they are next
-   * mentioned.) */
   expect("RangeEnd .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
   expect("Sync");
   gotrace_log(task, "in", "the next generation");
