@@ -1874,7 +1874,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: snapshot, life, work, a bucket of waits, records, queue, flight, tables.
+ * Lock order, outermost first: init, snapshot, life, work, a bucket of waits, records, queue, flight, tables, pool.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -2137,8 +2137,8 @@ static void gotrace__after_fork_in_child(void);
 
 #define gotrace__identity() ((uintptr_t)&gotrace__self) /* unique among the live threads */
 
-/* Whether the writing flag is a sequentially consistent store (GOTRACE_SEQ_CST_FLAG, see >>options). The alternative, a
- * plain store, is correct only with a barrier through which start and stop pass every thread. */
+/* Whether a call's flag is a sequentially consistent store (GOTRACE_SEQ_CST_FLAG, see >>options). The alternative, a
+ * relaxed store, is correct only with a barrier through which the end of a trace passes every thread. */
 #if defined(__SANITIZE_THREAD__)
 #define GOTRACE__TSAN 1
 #elif defined(__has_feature)
@@ -2154,8 +2154,8 @@ static void gotrace__after_fork_in_child(void);
 #endif
 #endif
 
-/* gotrace__ticks(): the clock of the trace. GOTRACE_TICK_DIV: its ticks per unit of trace time. Counters of about 1 GHz
- * get Go's divisors. Slow counters get 1, so that a unit is 16 to 64 ns and never less than one tick. */
+/* GOTRACE__TICKS(): the clock. GOTRACE_TICK_DIV: its ticks per tick of a record. Fast counters get Go's divisors, so
+ * that a record's tick is 16 to 64 ns. Slow counters get 1. */
 #if !GOTRACE_MONOTONIC_CLOCK && (defined(__x86_64__) || defined(__i386__))
 #define GOTRACE__TICKS() __builtin_ia32_rdtsc()
 #define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_X86
@@ -3258,7 +3258,7 @@ static void gotrace__region_free(gotrace__region *region) {
 static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) { return gotrace__hash_from(0, bytes, size); }
 
 /* Shared by the string and stack tables: hash chains, which are read without a lock and grow at their heads under one,
- * and a list in insertion order, from which the reader takes the new entries. */
+ * and a list in insertion order, from which the transcriber takes the new entries. */
 typedef struct gotrace__entry {
   struct gotrace__entry *link; /* in the chain; set before the entry is published */
   struct gotrace__entry *next; /* in the list; published by store_release */
@@ -3536,7 +3536,7 @@ struct gotrace_proc {
   bool sweep, scan;   /* atomic; between begin and end; hints */
   uint32_t used;      /* atomic; 0: free */
   int id;             /* its place, from 0 on; never changes */
-  gotrace_proc *next; /* in the list of all procs, by id */
+  gotrace_proc *next; /* atomic; in the list of all procs, by id */
   char padding[64];   /* two procs do not share a cache line */
 };
 
@@ -3599,7 +3599,7 @@ typedef struct gotrace__piece {
 } gotrace__piece;
 
 static struct gotrace__tracer {
-  uint32_t fence;                   /* atomic; the writing flag needs a fence, because there is no barrier */
+  uint32_t fence;                   /* atomic; a call's flag needs a fence, because there is no barrier */
   uint32_t version;                 /* atomic; of the format */
   gotrace__table *strings, *stacks; /* atomic; of the session */
   uint32_t alloc_events;            /* atomic; memory is traced */
@@ -3883,7 +3883,6 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
  *
  * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
  * the chunk's new size (release). The transcriber reads what has been published (acquire).
- *
  */
 
 /* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
@@ -4453,7 +4452,7 @@ static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint6
   return m->tick;
 }
 
-/* The time of a record about two objects: not before their last ones, or NULL, nor the thread's. */
+/* The time of a record about two objects, each or NULL: not before their last records, nor the thread's. */
 static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
   uint64_t tick = gotrace__now(), last;
   if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);
@@ -4730,7 +4729,7 @@ static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, go
   at = gotrace__put_varint(at, (uint64_t)p->id + 1);
   return gotrace__put_varint(at, number);
 }
-/* One that is about no other object: its time is not before the goroutine's last. */
+/* Begins a record about no other object: its time is not before the goroutine's last. */
 static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
   return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
 }
@@ -6172,8 +6171,8 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
  * Calls: CPU samples.
  */
 
-/* The current session and its start; false if its format has no samples. A sample is not a call, so starting a trace
- * does not wait for it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
+/* The current session and its start; false if its format has no samples. A sample raises no flag, so nothing waits for
+ * it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
 static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t version;
@@ -6183,9 +6182,9 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
   return *session && version >= GOTRACE_GO_1_19 && gotrace__load_relaxed(&gotrace__on) == *session;
 }
 
-/* CPU samples pass from signal handlers to the reader through a ring of places. A place with turn 2n is free for the
- * n-th sample; with 2n + 1 it contains that sample. Handlers take places by compare-and-swap of the head. A handler
- * that is interrupted between taking and filling a place delays only the reader. */
+/* CPU samples pass from signal handlers to the transcriber through a ring of places. A place with turn 2n is free in
+ * round n of the ring; with 2n + 1 it contains that round's sample. Handlers take places by compare-and-swap of the
+ * head. A handler that is interrupted between taking and filling a place delays only the samples behind it. */
 GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   int saved = errno;
   gotrace__thread *m = gotrace__self;
@@ -6261,22 +6260,23 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
  * Turns the records of all threads into a trace. One thread at a time runs it; it has no globals.
  *
  * It keeps a model of the program: goroutines, procs, threads, open tasks and ranges. It alone decides what is written,
- * and writes only what is valid in the model, whatever the records say (R1). A record that the model forbids is
+ * and writes only what is valid in the model, whatever the records say. A record that the model forbids is
  * repaired if it has one sensible meaning, else dropped; either way it is counted.
  *
  * ORDER. A thread's records have their order. Records of different threads about one object are ordered by numbers: the
  * owner of a goroutine or proc (who runs, starts or creates it) counts its transitions. A record whose predecessor has
  * not been applied waits on a list of its object.
  *
- *   O1. A round reads the clock, then all published sizes, and applies only records up to that clock. Otherwise a
- * record could be applied whose cause was published after its thread's size had been read. O2. If nothing but waiting
- * records is left, the one with the smallest tick has no predecessor: its predecessor would have been published before
- * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
- * lost record would hold up its thread for ever.
+ *   O1. A round reads the clock, then the list of threads, then all published sizes, and applies only records up to
+ *       that clock. Otherwise a record could be applied whose cause was published after its thread's size had been
+ *       read.
+ *   O2. If nothing but waiting records is left, the one with the smallest tick has no predecessor: its predecessor
+ *       would have been published before it, with a smaller or equal tick, and be applied or wait itself. It is forced,
+ *       and the round goes on. Otherwise a lost record would hold up its thread for ever.
  *
  * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
  * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
- * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ * so a jump of the tick counter is one gap in one round. Times never decrease along a thread, a goroutine or a proc.
  *
  * V1 is a lowering of the same events, see gotrace__lower.
  */
@@ -7203,7 +7203,7 @@ static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsign
   gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
 }
 
-/* v1: an event about g that has a shorter form if the last one was in the same proc's stream. */
+/* v1: an event about g that has a shorter form if the last one was in the same lane. */
 static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, unsigned local,
                                   unsigned kind, uint64_t time, int more, uint64_t argument) {
   if (g->last_lane == lane) gotrace__put_v1(t, lane, local, time, 1 + more, g->id, argument, 0);
@@ -7242,7 +7242,7 @@ static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, g
   g->woken = g->call_blocked = false;
 }
 
-/* v1: the stream in which a thread writes: its proc's, or the global one. */
+/* The lane in which a thread writes; v1: its proc's, or the global one. */
 static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
   return !t->v1 ? &r->lane : r->proc ? &r->proc->lane : &t->global;
 }
@@ -9153,7 +9153,7 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
     if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
 }
 
-/* v1: ends the open ranges of the streams: viewers need the end of each slice. Go's StopTrace stops the world, to the
+/* v1: ends what is open on the procs: viewers need the end of each slice. Go's StopTrace stops the world, to the
  * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
 static void gotrace__write_v1_ends(gotrace__transcriber *t) {
   size_t i;
@@ -9798,9 +9798,9 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
 
 /* --------------------------------------------------------------------------------------------------- >>modules ----
  *
- * From an address to its module and function. Runs only on the reader or service thread. The symbols of a module are
- * read when its first address is named, and kept until the session ends: reading them again at each cut would cost
- * milliseconds per module.
+ * From an address to its module and function. Runs only in whoever transcribes. The symbols of a module are read when
+ * its first address is named, and kept until the session ends: reading them again at each cut would cost milliseconds
+ * per module.
  *
  * Does not use dladdr: while a library is unloaded, dlclose holds that function's lock and waits for the thread that
  * writes the library's trace. Reads no file inside dl_iterate_phdr, whose lock other threads need for exceptions.
@@ -9830,7 +9830,7 @@ typedef struct gotrace__module_record {
   struct gotrace__module_record *next;
   uintptr_t base, low, high;
   uint64_t unloads;
-  uint64_t noted; /* generation whose strings name the module, plus 1 */
+  bool noted; /* the strings of each generation from now on name it */
   gotrace__elf_identity identity;
   gotrace__elf_symbols symbols;
   char loaded_path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
@@ -9990,7 +9990,7 @@ static bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
   return found;
 }
 
-/* What the tracer knows about the modules of a session. Owned by the reader. */
+/* What the tracer knows about the modules of a session. Protected by the work lock. */
 typedef struct gotrace__range {
   uintptr_t low, high;
   uint64_t identity;
@@ -10085,7 +10085,7 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
 
 /* ---- Libraries that are unloaded ----
  *
- * An address is named some time after its event, when the next cut has been made. By then another library may have been
+ * An address is named some time after its event, when the record is transcribed. By then another library may have been
  * loaded there. */
 
 typedef struct gotrace__look {
@@ -11849,9 +11849,7 @@ static void gotrace__free_kept(void) {
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
 }
-#endif
 
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
 static void gotrace__before_fork(void) {
   gotrace__lock(&gotrace__init_lock);
