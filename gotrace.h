@@ -4108,21 +4108,21 @@ static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pc
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
-static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t session, uint64_t hash,
-                                               const gotrace_site *site, const uintptr_t *pcs, size_t count) {
+static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, const gotrace_site *site,
+                                               const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
   if (!m->seen_stacks) return NULL;
   set = gotrace__seen_set(m, hash);
   for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->session == session && seen->site == site && seen->count == count &&
+    if (seen->hash == hash && seen->session == m->session && seen->site == site && seen->count == count &&
         memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
       return seen;
   return NULL;
 }
 
 /* Caches a stack, unless it is too deep or memory is out. */
-static void gotrace__remember_stack(gotrace__thread *m, uint32_t session, uint64_t hash, const gotrace_site *site,
-                                    const uintptr_t *pcs, size_t count, uint32_t number) {
+static void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, const gotrace_site *site, const uintptr_t *pcs,
+                                    size_t count, uint32_t number) {
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
@@ -4136,7 +4136,7 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t session, uint64
   seen->number = number;
   seen->hash = hash;
   seen->site = site;
-  seen->session = session;
+  seen->session = m->session;
   seen->count = (uint32_t)count;
   memcpy(seen->pcs, pcs, count * sizeof *pcs);
 }
@@ -4755,7 +4755,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE);
   }
   hash = gotrace__seen_hash(site, pcs, (size_t)found);
-  seen = gotrace__find_seen(m, m->session, hash, site, pcs, (size_t)found);
+  seen = gotrace__find_seen(m, hash, site, pcs, (size_t)found);
   if (seen) return seen->number;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
   /* The walk's first return address is in the call site's function, which is in the stack already. */
@@ -4770,7 +4770,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   }
   number = gotrace__put_stack(m, frames, count);
-  if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
+  if (number) gotrace__remember_stack(m, hash, site, pcs, (size_t)found, number);
   return number;
 }
 
@@ -6260,8 +6260,8 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
  * Turns the records of all threads into a trace. One thread at a time runs it; it has no globals.
  *
  * It keeps a model of the program: goroutines, procs, threads, open tasks and ranges. It alone decides what is written,
- * and writes only what is valid in the model, whatever the records say. A record that the model forbids is
- * repaired if it has one sensible meaning, else dropped; either way it is counted.
+ * and writes only what is valid in the model, whatever the records say. A record that the model forbids is repaired if
+ * it has one sensible meaning, else dropped; either way it is counted.
  *
  * ORDER. A thread's records have their order. Records of different threads about one object are ordered by numbers: the
  * owner of a goroutine or proc (who runs, starts or creates it) counts its transitions. A record whose predecessor has
