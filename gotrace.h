@@ -4649,6 +4649,13 @@ static inline bool gotrace__begin(gotrace__thread *m) {
   return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
 }
 
+/* The same for a call that uses ids or free lists: the flag is up in any case (K6). */
+static inline bool gotrace__begin_anyway(gotrace__thread *m) {
+  if (gotrace__begin(m)) return true;
+  gotrace__raise(m);
+  return false;
+}
+
 /* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
  * initialized: gotrace__slab_new has a fence, and processors order what they read through a pointer. ThreadSanitizer
  * knows neither. */
@@ -5038,18 +5045,16 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
 
 static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
                                           const gotrace_location *entry, unsigned status, unsigned flags) {
-  bool on = gotrace__begin(m);
+  bool on = gotrace__begin_anyway(m);
   uint32_t known;
   gotrace_go *g;
-  if (!on) gotrace__raise(m); /* K6 */
   gotrace__here(m, site);
   g = gotrace__go_new(m);
   known = g ? gotrace__load_relaxed(&g->introduced) : 0;
   if (known && !(on && known == m->session)) {
     /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
      * creation. */
-    on = gotrace__begin(m);
-    if (!on) gotrace__raise(m);
+    on = gotrace__begin_anyway(m);
   }
   if (GOTRACE__UNLIKELY(!g)) {
     if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
@@ -5148,8 +5153,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
 /* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
 static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
   gotrace_go *g = m->go;
-  if (gotrace__begin(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
-  else gotrace__raise(m);
+  if (gotrace__begin_anyway(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
   if (GOTRACE__LIKELY(g != NULL)) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
     if (g == m->own_go) m->own_go = NULL;
@@ -5200,19 +5204,17 @@ static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, 
   uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
   gotrace__publish(m, gotrace__put_varint(at, stack));
 }
-static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
-  if (gotrace__begin(m)) {
-    gotrace__here(m, site);
-    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__put_unblock(m, site, frame, g);
-    gotrace__leave(m);
-  }
-  if (g) gotrace__unblock_hint(g);
-}
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__unblock_go(m, site, GOTRACE__FRAME, go);
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (gotrace__begin(m)) {
+    gotrace__here(m, site);
+    if (GOTRACE__UNLIKELY(!go)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__put_unblock(m, site, GOTRACE__FRAME, go);
+    gotrace__leave(m);
+  }
+  if (go) gotrace__unblock_hint(go);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -5220,7 +5222,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, 
 static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
                                    unsigned reason) {
   gotrace_go *from = m->go;
-  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
+  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin_anyway(m);
   gotrace__here(m, site);
   if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
     gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
@@ -5233,8 +5235,6 @@ static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void 
     at = gotrace__about_go(m, kind, g, true, &from->tick);
     if (!end) at = gotrace__put_varint(at, reason);
     gotrace__publish(m, gotrace__put_varint(at, stack));
-  } else {
-    gotrace__raise(m);
   }
   if (g && from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) {
     gotrace__leave_hint(m, end ? GOTRACE__DEAD : GOTRACE__WAITING);
@@ -5268,8 +5268,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   bool on, dies;
   if (!m) return;
-  on = gotrace__begin(m);
-  if (!on) gotrace__raise(m);
+  on = gotrace__begin_anyway(m);
   gotrace__here(m, site);
   dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
   if (on && dies) {
@@ -5649,7 +5648,7 @@ static void gotrace__drop_task(uint64_t id) {
 
 GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
                                                    gotrace_task parent) {
-  gotrace__thread *m = gotrace__self ? gotrace__self : gotrace__me();
+  gotrace__thread *m = gotrace__me();
   gotrace_task task = {0};
   bool on;
   if (!m) return task;
@@ -6037,8 +6036,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
 }
 
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
-  gotrace__thread *m = gotrace__me_outside();
-  gotrace__see_slabs();
+  gotrace__thread *m = gotrace__caller();
   if (!m) return;
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
