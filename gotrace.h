@@ -944,7 +944,7 @@ typedef struct gotrace_stats {
   uint64_t cuts;                        /* consistent cuts (in v2: generations), including the last */
   uint64_t problems[64];                /* by gotrace_problem */
   uint64_t dropped, repaired, left_out; /* sums of problems */
-  uint64_t memory_peak;                 /* most bytes of records, tables and the flight recorder's memory */
+  uint64_t memory_peak;                 /* most bytes of records, tables, output and the flight recorder's memory */
   uint64_t other_copies;                /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
   uint64_t clock_jumps;                 /* times that the processor's counter jumped or changed its rate, as when a
                                            computer sleeps. Durations before and after are right */
@@ -1081,8 +1081,9 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * reader. Results: OK; ERROR_NOT_RUNNING; ERROR_READER_BUSY; ERROR_ARGUMENT for NULL. Go: ReadTrace.
  *
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
- * cut_bytes, the reader transcribes what all threads have recorded, and makes a cut. After each cut, the data read so
- * far is a complete trace, even if the program is killed then. In v2 each piece between two cuts is a generation. */
+ * cut_bytes (but see options->late), the reader transcribes what all threads have recorded, and makes a cut. After each
+ * cut, the data read so far is a complete trace, even if the program is killed then. In v2 each piece between two cuts
+ * is a generation. */
 GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
