@@ -3515,9 +3515,9 @@ typedef struct gotrace__open_task {
 #define GOTRACE__LABEL_WORDS 8
 #define GOTRACE__LABEL (GOTRACE__LABEL_WORDS * sizeof(uint64_t))
 struct gotrace_go {
-  gotrace__uint64 tick; /* atomic; of the last record about it */
-  uint32_t number; /* atomic; its transitions in session `stamp`. Only the owner writes these two: who runs, starts */
-  uint32_t stamp;  /* atomic; or creates it */
+  gotrace__uint64 tick;   /* atomic; of the last record about it */
+  uint32_t number;        /* atomic; its transitions in session `stamp`; only the owner writes these two (K3) */
+  uint32_t stamp;         /* atomic */
   uint32_t introduced;    /* atomic; session in which a record has introduced it */
   uint32_t place;         /* plus 1; never changes */
   uint8_t status;         /* atomic; hint */
@@ -3822,7 +3822,7 @@ static void gotrace__clean_up(void);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
-#define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
+#define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread */
 
 /* --------------------------------------------------------------------------------------------------- >>reasons ----
  *
