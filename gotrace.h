@@ -3607,7 +3607,7 @@ static struct gotrace__tracer {
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
   gotrace_options options;
-  char padding[64]; /* the fields above are read by events and rarely written */
+  char padding[64]; /* the fields above are read by calls and rarely written */
 
   gotrace__mutex life;  /* start, stop; protects: */
   uint32_t ready;       /* atomic; platform is initialized */
