@@ -44,7 +44,7 @@
  *     >>strings          string table
  *     >>stacks           stack table
  *     >>state            goroutine, proc and thread records; the session
- *     >>reasons          named block and stop reasons
+ *     >>reasons          reasons to block and to stop
  *     >>records          what a thread captures
  *     >>walks            stack walks
  *     >>capture          how a call makes a record; the rules that keep this right
@@ -107,8 +107,7 @@
  *   thread, M        An operating-system thread. A thread runs a proc, a proc runs a goroutine.
  *   v1, v2           The trace formats of Go 1.5 to 1.21, and of Go 1.22 and later.
  *   session          A trace from its start to its end.
- *   batch, stream    A batch is a run of consecutive events of one proc (v1) or thread (v2). A stream is the sequence
- *                    of its batches.
+ *   batch            A run of consecutive events of one proc (v1) or thread (v2) in the trace.
  *   cut              A consistent boundary in the trace: if event A happened before event B and B lies before the cut,
  *                    so does A.
  *   generation       The events between two cuts. In v2 it also has its own tables and statuses.
@@ -119,7 +118,8 @@
  *   record           What a call keeps: its kind, its time and its arguments.
  *   chunk            Memory for the records of one thread.
  *   capture          To make a record. Threads capture; they wait for nothing but a new chunk.
- *   transcribe       To turn the records of all threads into a trace, in rounds, one thread at a time.
+ *   transcribe       To turn the records of all threads into a trace. One thread at a time does it, in rounds: the
+ *                    service thread, the reader, or the caller of gotrace_advance, gotrace_get_stats or a snapshot.
  *   place            Where a goroutine or proc has its record, which another one uses after its end.
  *   number           How often the goroutines or procs of a place have changed their state in a session.
  *   ready            Of an event that the decoder holds: all events that must precede it have been delivered.
@@ -214,22 +214,25 @@
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
  *   start during that time returns ERROR_ALREADY_RUNNING at once. Ending a trace waits for the calls that other threads
- *   are in at that moment, which takes microseconds, but at most 50 ms: a thread that is suspended inside a call (by a
- *   debugger, SIGSTOP, SuspendThread or a signal handler that does not return) loses that event and delays nobody.
+ *   are in at that moment, which takes microseconds, but at most 50 ms, and as long again before its memory is freed. A
+ *   thread that is suspended inside a call (by a debugger, SIGSTOP, SuspendThread or a signal handler that does not
+ *   return) loses that event and delays nobody longer. The memory of that trace's strings and stacks is then not freed.
  *   Waiting for another thread's call spins, then yields, then sleeps for a millisecond at a time, so that threads of
- *   lower real-time priority get the processor. Only gotrace_stop, the readers and snapshots wait for a sink.
+ *   lower real-time priority get the processor. Only gotrace_stop, the service thread, snapshots and, with
+ *   GOTRACE_LIMIT_BLOCK, calls without room wait for a sink. A start waits for the reader of a pipe that it opens.
  *
  *   A thread that is cancelled (pthread_cancel) inside a call ends after the call. In gotrace_read, and in a call that
  *   waits for room (GOTRACE_LIMIT_BLOCK), it ends at once.
  *
  * NESTED CALLS
  *
- *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer
- *   and write function, and signal handlers that interrupt the call. Tracer calls made there are dropped and counted
- *   (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED or NULL. No call waits for a lock that
- *   its own thread holds. A signal handler that interrupts any other code may make any call, with one exception: a
- *   handler that interrupts the C library's allocator should not make its thread's first call, for which the C library
- *   may allocate.
+ *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer,
+ *   report and write function, and signal handlers that interrupt the call. Tracer calls made there are dropped and
+ *   counted (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED, NULL or 0, and
+ *   gotrace_task_begin a task that the trace lacks. A write function may call gotrace_end and gotrace_get_stats. No
+ *   call waits for a lock that its own thread holds. A signal handler that interrupts any other code may make any call,
+ *   with one exception: a handler that interrupts the C library's allocator should not make its thread's first call,
+ *   for which the C library may allocate.
  *
  * THE END OF THE PROGRAM
  *
@@ -246,15 +249,14 @@
  * OWNERSHIP
  *
  *   The tracer owns gotrace_go and gotrace_proc records. It reuses them, and frees none while the program runs, so
- *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. Two kinds of
- *   strings are not, and must stay valid and unchanged until gotrace_stop returns: the strings of a gotrace_location,
- *   and names that are compile-time constants, such as string literals (detected on GCC and Clang). Therefore stop
- *   before unloading a library that contains such strings, unless it contains the tracer too.
+ *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. The strings of a
+ *   gotrace_location are not, and must stay valid and unchanged until gotrace_stop returns. Therefore stop before
+ *   unloading a library that contains call sites or entries, unless it contains the tracer too.
  *
  * NAMES OF FUNCTIONS
  *
- *   A call site has its function, file and line from the compiler. Other addresses in stacks are named when a
- *   generation's tables are written, by the reader or service thread, never by a call that traces. The first of these
+ *   A call site has its function, file and line from the compiler. Other addresses in stacks are named when a stack is
+ *   written, in each generation again, by the thread that transcribes, never by a call that traces. The first of these
  *   sources that knows the address names it:
  *
  *     gotrace_options.symbolize      the program's own function
@@ -281,10 +283,10 @@
  * CLOCK
  *
  *   Time is the processor's tick counter if all cores share one (x86, arm64, ppc64, riscv64, s390x), else the monotonic
- *   clock. Either is divided by GOTRACE_TICK_DIV. Time stamps in a trace never contradict causality, even if the
- *   counters of two cores differ: each thread, proc and goroutine remembers its last time stamp. A trace counts in
- * units of 16 ns, to which ticks are converted by the monotonic clock several times a second. So a jump of the counter,
- * as when a computer sleeps, is one gap in the trace, and gotrace_stats.clock_jumps counts it.
+ *   clock. Either is divided by GOTRACE_TICK_DIV. Times in a trace never contradict causality, even if the counters of
+ *   two cores differ: each thread, proc and goroutine remembers the tick of its last record. A trace counts in units of
+ *   16 ns, to which ticks are converted by the monotonic clock several times a second. So a jump of the counter, as
+ *   when a computer sleeps, is one gap in the trace, and gotrace_stats.clock_jumps counts it.
  *
  * FORK
  *
@@ -350,9 +352,9 @@
 #define GOTRACE_NO_THREADS 1
 #endif
 
-/* Implementation. 1: each event raises its thread's flag with a sequentially consistent store instead of a plain one,
- * so that start and stop need no process-wide barrier. The default is 1 under ThreadSanitizer and on systems without
- * such a barrier. Costs about 20 cycles per event. */
+/* Implementation. 1: each call raises its thread's flag with a sequentially consistent store instead of a relaxed one,
+ * so that the end of a trace needs no process-wide barrier. The default is 1 under ThreadSanitizer and on systems
+ * without such a barrier. Costs about 20 cycles per call. */
 #if defined(GOTRACE_SEQ_CST_FLAG)
 #if 0 - GOTRACE_SEQ_CST_FLAG - 1 == 1
 #undef GOTRACE_SEQ_CST_FLAG
@@ -360,8 +362,9 @@
 #endif
 #endif
 
-/* Implementation. Clock ticks per unit of trace time, 1 to 1024. A finer unit costs up to a byte per event. The default
- * is 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform for others. */
+/* Implementation. Ticks of the clock per tick of a record, 1 to 1024. Finer ticks cost up to a byte per record. The
+ * default is 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform for
+ * others. */
 /* #define GOTRACE_TICK_DIV 64 */
 
 /* Any file. 1: no decoder, for a program that only writes traces. */
@@ -865,8 +868,8 @@ typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
  * the thread that emits. It must not call the tracer. */
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
-/* Fills in function, file and line of place->pc; returns false if it is unknown. Called by the reader or service
- * thread, once per address. The strings are copied before the next call. */
+/* Fills in function, file and line of place->pc; returns false if it is unknown. Called on the thread that transcribes,
+ * for each frame of each new stack in a generation. The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
 /* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Called on any
@@ -883,8 +886,8 @@ typedef enum gotrace_stacks {
 
 typedef enum gotrace_on_limit {
   GOTRACE_LIMIT_STOP = 0, /* the trace ends at a consistent cut */
-  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a chunk waits until one has been read. The reader and `write` never
-                             wait; their own events may exceed the limit */
+  GOTRACE_LIMIT_BLOCK = 1 /* a thread that needs a chunk waits until there is room. The reader and `write` never wait;
+                             their own events may exceed the limit */
 } gotrace_on_limit;
 
 /* A type of heap objects, see gotrace_heap_object. */
@@ -909,8 +912,8 @@ typedef struct gotrace_options {
   size_t memory_limit;             /* bytes of records, tables and output, 1 MiB or more; 0: 256 MiB. Transcribing may
                                       exceed it by about 1 MiB and 64 KiB per proc (v1) or thread */
   gotrace_on_limit on_limit;       /* what happens at memory_limit; 0: GOTRACE_LIMIT_STOP */
-  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to 64 KiB per stream; 0:
-                                      none */
+  uint64_t size_limit;             /* bytes after which the trace ends, exceeded by up to 64 KiB per proc (v1) or
+                                      thread, and by the last tables; 0: none */
   uint32_t cut_milliseconds;       /* longest time between two cuts, see gotrace_read; 0: 1,000 */
   size_t cut_bytes;                /* most bytes between two cuts; 0: 4 MiB */
   bool futile_wakeups;             /* write FutileWakeup in v1 formats from 1.11 on too; Go 1.23 and later reject it */
@@ -941,7 +944,7 @@ typedef struct gotrace_stats {
   uint64_t cuts;                        /* consistent cuts (in v2: generations), including the last */
   uint64_t problems[64];                /* by gotrace_problem */
   uint64_t dropped, repaired, left_out; /* sums of problems */
-  uint64_t memory_peak;                 /* most bytes of records, tables and the flight recorder's memory */
+  uint64_t memory_peak;                 /* most bytes of records, tables, output and the flight recorder's memory */
   uint64_t other_copies;                /* other copies of the tracer in this process, see SHARED LIBRARIES; Linux */
   uint64_t clock_jumps;                 /* times that the processor's counter jumped or changed its rate, as when a
                                            computer sleeps. Durations before and after are right */
@@ -1078,12 +1081,13 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * reader. Results: OK; ERROR_NOT_RUNNING; ERROR_READER_BUSY; ERROR_ARGUMENT for NULL. Go: ReadTrace.
  *
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
- * cut_bytes, the reader transcribes what all threads have recorded, and makes a cut. After each cut, the data read so
- * far is a complete trace, even if the program is killed then. In v2 each piece between two cuts is a generation. */
+ * cut_bytes (but see options->late), the reader transcribes what all threads have recorded, and makes a cut. After each
+ * cut, the data read so far is a complete trace, even if the program is killed then. In v2 each piece between two cuts
+ * is a generation. */
 GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
 
-/* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still make a cut, at the
- * cost given for gotrace_advance, and wait for a cut that another thread makes. */
+/* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
+ * a cut, and wait while another thread does. */
 GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
 
 /* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
@@ -1115,8 +1119,7 @@ GOTRACE_API gotrace_result gotrace_flight_stop(void);
 /* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
  * begins the next generation; the flight recorder then also writes the status of each silent goroutine. Other threads
  * continue meanwhile. Any thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during
- * the call; ERROR_OUT_OF_MEMORY also if no cut was made and the trace continues; ERROR_NOT_RUNNING. Go: traceAdvance.
- */
+ * the call; ERROR_NOT_RUNNING. Go: traceAdvance. */
 GOTRACE_API gotrace_result gotrace_advance(void);
 
 /* Whether tracing is on. An inline relaxed load. */
@@ -1144,8 +1147,8 @@ GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
 
-/* GOTRACE_DEBUG inserts this before each call that takes no call site: it sets the place of the thread's next
- * report. */
+/* GOTRACE_DEBUG inserts this before each call that takes no call site: it sets the place of the thread's next call, for
+ * reports. */
 GOTRACE_API void gotrace_debug_here(gotrace_site *site);
 
 /* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
@@ -1197,9 +1200,9 @@ GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 
 /* Creates a goroutine that begins at `entry` (NULL: unknown): runnable; _blocked: blocked until an unblock; _syscall:
- * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` must stay
- * valid as long as the goroutine lives. NULL if out of memory; all calls accept a NULL handle and count it. Go:
- * traceGoCreate. */
+ * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied;
+ * its strings must stay valid as long as the goroutine lives, and until gotrace_stop returns. NULL if out of memory;
+ * all calls accept a NULL handle and count it. Go: traceGoCreate. */
 #define gotrace_go_create(entry) gotrace_go_create_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_blocked(entry) gotrace_go_create_blocked_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_syscall(entry) gotrace_go_create_syscall_at(GOTRACE_HERE, (entry))
@@ -1278,9 +1281,9 @@ GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
  *         free(co);
  *     }
  *
- * Any thread. The handle is invalid afterwards, as after gotrace_go_end. If two threads destroy the same goroutine, or
- * one destroys and one unblocks it, exactly one succeeds; the other call is counted and does nothing. (While tracing is
- * off, the program must order them itself.) The call has no effect on a goroutine that is running or in a system call.
+ * Any thread. The handle is invalid afterwards, as after gotrace_go_end. If two threads destroy the same goroutine, one
+ * succeeds; the other call is counted and does nothing. If one destroys and another unblocks it, the unblock comes
+ * first or is dropped. The call is counted and does nothing if the goroutine is running or in a system call.
  *
  * No format has an event for this, so the goroutine runs on the calling thread for zero time: it is unblocked if
  * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields and resumes at that time. A
@@ -1313,8 +1316,8 @@ GOTRACE_API void gotrace_go_label(const char *label);
  * Go takes a goroutine's name from the first stack it sees of it. The current trace therefore keeps the old name and
  * shows the new one as a label, "G5 worker (renamed)": in v2 from now on (or from the next start, if it is not
  * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
- * bytes, of which up to 63 appear in the label. Up to 1,024 threads and goroutines can be renamed; beyond that, only
- * the label changes. NULL or "" removes the label and keeps the name. */
+ * bytes, of which up to 63 appear in the label. Up to 1,024 different names of threads and goroutines are kept; beyond
+ * that, only the label changes. NULL or "" removes the label and keeps the name. */
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
 /* Marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only, up to
@@ -1438,9 +1441,9 @@ GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 /* A region is a span of one goroutine's execution; regions nest. The end names the region: ending a region that is not
  * the innermost also ends those inside it.
  *
- * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that the string stays valid and unchanged
- * until gotrace_stop returns, and that every call with this site passes the same string. The tracer then keeps the
- * pointer and looks the name up once. 0: the name is copied. */
+ * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that every call with this site passes the
+ * same name, as GCC and Clang detect of string literals. It is then looked up once a session. 0: each record has a copy
+ * of the name. */
 #define gotrace_region_begin(task, name) \
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
@@ -1872,7 +1875,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: snapshot, life, work, a bucket of waits, records, queue, flight, tables.
+ * Lock order, outermost first: init, snapshot, life, work, a bucket of waits, records, queue, flight, tables, pool.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -2095,9 +2098,7 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 
 static void gotrace__exit(void);
 static void gotrace__end_use(bool unloaded);
-#if GOTRACE_NO_THREADS
-static void gotrace__drain(bool block);
-#else
+#if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
 static void gotrace__free_all(void);
@@ -2137,8 +2138,8 @@ static void gotrace__after_fork_in_child(void);
 
 #define gotrace__identity() ((uintptr_t)&gotrace__self) /* unique among the live threads */
 
-/* Whether the writing flag is a sequentially consistent store (GOTRACE_SEQ_CST_FLAG, see >>options). The alternative, a
- * plain store, is correct only with a barrier through which start and stop pass every thread. */
+/* Whether a call's flag is a sequentially consistent store (GOTRACE_SEQ_CST_FLAG, see >>options). The alternative, a
+ * relaxed store, is correct only with a barrier through which the end of a trace passes every thread. */
 #if defined(__SANITIZE_THREAD__)
 #define GOTRACE__TSAN 1
 #elif defined(__has_feature)
@@ -2154,8 +2155,8 @@ static void gotrace__after_fork_in_child(void);
 #endif
 #endif
 
-/* gotrace__ticks(): the clock of the trace. GOTRACE_TICK_DIV: its ticks per unit of trace time. Counters of about 1 GHz
- * get Go's divisors. Slow counters get 1, so that a unit is 16 to 64 ns and never less than one tick. */
+/* GOTRACE__TICKS(): the clock. GOTRACE_TICK_DIV: its ticks per tick of a record. Fast counters get Go's divisors, so
+ * that a record's tick is 16 to 64 ns. Slow counters get 1. */
 #if !GOTRACE_MONOTONIC_CLOCK && (defined(__x86_64__) || defined(__i386__))
 #define GOTRACE__TICKS() __builtin_ia32_rdtsc()
 #define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_X86
@@ -3196,20 +3197,6 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
-/* The same in exactly `width` bytes, which must suffice: for room reserved now and filled in later.
- * Go: traceBuf.varintReserve and varintAt. */
-static inline uint8_t *gotrace__put_varint_reserved(uint8_t *at, uint64_t value, unsigned width) {
-  unsigned i;
-  for (i = 0; i < width; i++, value >>= 7) *at++ = (uint8_t)((value & 0x7f) | (i + 1 < width ? 0x80 : 0));
-  return at;
-}
-
-static inline unsigned gotrace__varint_size(uint64_t value) {
-  unsigned n = 1;
-  while (value >>= 7) n++;
-  return n;
-}
-
 /* ------------------------------------------------------------------------------------------------- >>region ---- */
 
 /* A region allocator: pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
@@ -3272,7 +3259,7 @@ static void gotrace__region_free(gotrace__region *region) {
 static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) { return gotrace__hash_from(0, bytes, size); }
 
 /* Shared by the string and stack tables: hash chains, which are read without a lock and grow at their heads under one,
- * and a list in insertion order, from which the reader takes the new entries. */
+ * and a list in insertion order, from which the transcriber takes the new entries. */
 typedef struct gotrace__entry {
   struct gotrace__entry *link; /* in the chain; set before the entry is published */
   struct gotrace__entry *next; /* in the list; published by store_release */
@@ -3286,8 +3273,7 @@ typedef struct gotrace__table {
   gotrace__mutex lock;
   gotrace__region region;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
-  uint32_t count;               /* atomic: the last id assigned, also in blocks to threads (gotrace__text) */
-  uint32_t often, often_most;   /* protected by lock: last id assigned to a frequent string; last id reserved */
+  uint32_t count;               /* atomic: of entries, which is also the last id */
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
@@ -3315,20 +3301,9 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
   return NULL;
 }
 
-/* One-byte ids are reserved for strings that events refer to often: reasons, and names that are constants in the
- * program. Strings made at run time get none, since there may be any number of them. Nor do functions and files, to
- * which only the stack table refers. */
-#define GOTRACE__OFTEN_IDS 127u
-
-static gotrace__table *gotrace__strings_new(gotrace__budget *budget, bool within) {
-  gotrace__table *strings = gotrace__table_new(budget, within);
-  if (strings) strings->count = strings->often_most = GOTRACE__OFTEN_IDS;
-  return strings;
-}
-
 /* The entry of a payload, added if it is new; NULL if out of memory. */
 static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                          size_t bytes, bool often) {
+                                          size_t bytes) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
   gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
@@ -3338,13 +3313,14 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
-    entry->id = often && table->often < table->often_most ? ++table->often : gotrace__add_relaxed(&table->count, 1) + 1;
+    entry->id = gotrace__load_relaxed(&table->count) + 1;
     entry->size = size;
     memcpy(entry + 1, payload, bytes);
     /* Release: a thread that finds the entry, in its chain or in the list, must not see it partially initialized. */
     gotrace__store_release(chain, entry);
     gotrace__store_release(table->last ? &table->last->next : &table->first, entry);
     table->last = entry;
+    gotrace__count(&table->count, 1);
   }
   gotrace__unlock(&table->lock);
   return entry;
@@ -3353,7 +3329,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
 /* The id of the payload's entry; 0 if out of memory. */
 static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
                                    size_t bytes) {
-  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, false);
+  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes);
   return entry ? entry->id : 0;
 }
 
@@ -3371,13 +3347,10 @@ static size_t gotrace__kept_size(const char *string, size_t size) {
 
 /* The id of a string, from 1 on; 0 for the empty string, or if out of memory. *cut: it was truncated. Go:
  * traceString. */
-static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool often, bool *cut) {
+static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
   size_t kept = gotrace__kept_size(string, size);
-  const gotrace__entry *entry;
   *cut = kept != size;
-  if (!kept) return 0;
-  entry = gotrace__table_add(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept, often);
-  return entry ? entry->id : 0;
+  return kept ? gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------- >>stacks ---- */
@@ -3444,8 +3417,7 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
                             GOTRACE__PROC_FREE = 0,
                             GOTRACE__PROC_RUNNING = 1,
                             GOTRACE__PROC_IDLE = 2,
-                            GOTRACE__PROC_SYSCALL = 3,
-                            GOTRACE__PROC_SYSCALL_ABANDONED = 4 /* only in traces */
+                            GOTRACE__PROC_SYSCALL = 3
 };
 
 typedef struct gotrace__thread gotrace__thread;
@@ -3543,9 +3515,9 @@ typedef struct gotrace__open_task {
 #define GOTRACE__LABEL_WORDS 8
 #define GOTRACE__LABEL (GOTRACE__LABEL_WORDS * sizeof(uint64_t))
 struct gotrace_go {
-  gotrace__uint64 tick; /* atomic; of the last record about it */
-  uint32_t number; /* atomic; its transitions in session `stamp`. Only the owner writes these two: who runs, starts */
-  uint32_t stamp;  /* atomic; or creates it */
+  gotrace__uint64 tick;   /* atomic; of the last record about it */
+  uint32_t number;        /* atomic; its transitions in session `stamp`; only the owner writes these two (K3) */
+  uint32_t stamp;         /* atomic */
   uint32_t introduced;    /* atomic; session in which a record has introduced it */
   uint32_t place;         /* plus 1; never changes */
   uint8_t status;         /* atomic; hint */
@@ -3565,13 +3537,10 @@ struct gotrace_proc {
   bool sweep, scan;   /* atomic; between begin and end; hints */
   uint32_t used;      /* atomic; 0: free */
   int id;             /* its place, from 0 on; never changes */
-  gotrace_proc *next; /* in the list of all procs, by id */
+  gotrace_proc *next; /* atomic; in the list of all procs, by id */
   char padding[64];   /* two procs do not share a cache line */
 };
 
-struct gotrace__record_chunk;
-struct gotrace__source;
-struct gotrace__transcriber;
 struct gotrace__thread {
   uint32_t in_call; /* atomic: 1 in a call */
   /* Owned by the thread, in a call: */
@@ -3631,14 +3600,14 @@ typedef struct gotrace__piece {
 } gotrace__piece;
 
 static struct gotrace__tracer {
-  uint32_t fence;                   /* atomic; the writing flag needs a fence, because there is no barrier */
+  uint32_t fence;                   /* atomic; a call's flag needs a fence, because there is no barrier */
   uint32_t version;                 /* atomic; of the format */
   gotrace__table *strings, *stacks; /* atomic; of the session */
   uint32_t alloc_events;            /* atomic; memory is traced */
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
   gotrace_options options;
-  char padding[64]; /* the fields above are read by events and rarely written */
+  char padding[64]; /* the fields above are read by calls and rarely written */
 
   gotrace__mutex life;  /* start, stop; protects: */
   uint32_t ready;       /* atomic; platform is initialized */
@@ -3749,10 +3718,7 @@ static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 static inline bool gotrace__is_nested(const gotrace__thread *m) {
   return ((m ? gotrace__load_relaxed(&m->in_call) : 0) | gotrace__inside) != 0;
 }
-static GOTRACE__NOINLINE void gotrace__drop_nested(gotrace__thread *m) {
-  (void)m;
-  gotrace__add_relaxed(&gotrace__t.nested, 1);
-}
+static GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
 static void gotrace__set_in_sink(bool on) {
   if (on) gotrace__inside |= GOTRACE__IN_SINK;
   else gotrace__inside &= ~GOTRACE__IN_SINK;
@@ -3761,7 +3727,7 @@ static void gotrace__set_in_sink(bool on) {
 static bool gotrace__is_refused(void) {
   gotrace__thread *m = gotrace__self;
   if (!(m && gotrace__load_relaxed(&m->in_call)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;
-  gotrace__drop_nested(m);
+  gotrace__drop_nested();
   return true;
 }
 
@@ -3822,7 +3788,7 @@ static inline gotrace__thread *gotrace__me(void) {
 static gotrace__thread *gotrace__me_outside(void) {
   gotrace__thread *m = gotrace__me();
   if (!m || !gotrace__is_nested(m)) return m;
-  gotrace__drop_nested(m);
+  gotrace__drop_nested();
   return NULL;
 }
 
@@ -3850,24 +3816,31 @@ __attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__
 static const uint32_t gotrace__other_copies = 0;
 #endif
 
-static void gotrace__end_early(gotrace_result result);
-static void gotrace__clean_up(void);
-static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service);
-static gotrace_result gotrace__start_session(gotrace__thread *, const char *, int, const gotrace_options *, bool);
-static gotrace_result gotrace__stop_session(uint32_t milliseconds);
-static gotrace_result gotrace__flight_cut(void);
 static void gotrace__attach(gotrace__thread *m);
-static void gotrace__thread_finish(gotrace__thread *m);
+static void gotrace__drain(bool block);
+static void gotrace__clean_up(void);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
-/* A v2 batch begins with its generation, thread, time and size. Appends it. Go: traceWriter.refill. */
-#define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread; likewise NoProc */
+#define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread */
 
 /* --------------------------------------------------------------------------------------------------- >>reasons ----
  *
- * Named block and stop reasons.
+ * Reasons to block, to stop, to stop the world: the built-in ones, and those that the program names.
  */
+
+typedef struct gotrace__known_reason {
+  const char *name;
+  uint8_t v1; /* event; 0: none */
+} gotrace__known_reason;
+
+#define GOTRACE__REASON(NAME, number, v1, text) {text, GOTRACE_V1_##v1},
+static const gotrace__known_reason gotrace__block_reasons[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
+static const gotrace__known_reason gotrace__stop_reasons[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
+#undef GOTRACE__REASON
+#define GOTRACE__REASON(NAME, number, text) {text, 0},
+static const gotrace__known_reason gotrace__stw_reasons[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
+#undef GOTRACE__REASON
 
 /* The table of reason names, which is never freed; NULL if out of memory. */
 static gotrace__table *gotrace__reason_table(void) {
@@ -3897,7 +3870,7 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   if (!entry && !nested) {
     gotrace__lock(&gotrace__t.records);
     if (gotrace__load_relaxed(&reasons->count) < GOTRACE__REASONS)
-      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1, false);
+      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1);
     else entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
     gotrace__unlock(&gotrace__t.records);
   }
@@ -3911,7 +3884,6 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
  *
  * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
  * the chunk's new size (release). The transcriber reads what has been published (acquire).
- *
  */
 
 /* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
@@ -4016,7 +3988,6 @@ typedef struct gotrace__record_chunk {
   uint32_t size;                      /* atomic: bytes published */
   uint32_t session;                   /* records of other sessions are skipped */
   uint32_t capacity;                  /* of the records, which follow in memory */
-  uint32_t unused;
 } gotrace__record_chunk;
 
 typedef struct gotrace__record {
@@ -4138,21 +4109,21 @@ static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pc
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
-static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint32_t session, uint64_t hash,
-                                               const gotrace_site *site, const uintptr_t *pcs, size_t count) {
+static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, const gotrace_site *site,
+                                               const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
   if (!m->seen_stacks) return NULL;
   set = gotrace__seen_set(m, hash);
   for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->session == session && seen->site == site && seen->count == count &&
+    if (seen->hash == hash && seen->session == m->session && seen->site == site && seen->count == count &&
         memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
       return seen;
   return NULL;
 }
 
 /* Caches a stack, unless it is too deep or memory is out. */
-static void gotrace__remember_stack(gotrace__thread *m, uint32_t session, uint64_t hash, const gotrace_site *site,
-                                    const uintptr_t *pcs, size_t count, uint32_t number) {
+static void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, const gotrace_site *site, const uintptr_t *pcs,
+                                    size_t count, uint32_t number) {
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
@@ -4166,7 +4137,7 @@ static void gotrace__remember_stack(gotrace__thread *m, uint32_t session, uint64
   seen->number = number;
   seen->hash = hash;
   seen->site = site;
-  seen->session = session;
+  seen->session = m->session;
   seen->count = (uint32_t)count;
   memcpy(seen->pcs, pcs, count * sizeof *pcs);
 }
@@ -4174,23 +4145,50 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
 
 /* --------------------------------------------------------------------------------------------------- >>capture ----
  *
- * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag, reads
- * gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
+ * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag (in_call),
+ * reads gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
  * storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
  *
- *   K1. A start, a stop and an early end change gotrace__on. The stop then passes all threads through a barrier and
- *       waits, for a limited time, for calls whose flag is up. Otherwise it could miss their records. A record that is
- *       published later is skipped, since its chunk is of another session; no other record depends on it, because its
- *       call has not returned.
- *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that read "off" reads "off" too, and
- *       what is in a trace is a consistent cut.
+ *   K1. The end of a trace changes gotrace__on, passes all threads through a barrier and waits, for a limited time, for
+ *       the calls whose flag is up. Otherwise it could miss their records. A record that is published later is skipped,
+ *       since its chunk is of another session. No other record depends on it, because its call has not returned.
+ *   K2. Loads of gotrace__on cannot go backwards. So a call that follows from one that has read the end of a session
+ *       reads it too, and what is in a trace is a consistent cut. For the same reason, a call that finds no room for
+ *       its record first ends the session, and then drops the record.
  *   K3. Only the owner of a goroutine or proc (who runs, starts or creates it) writes its number, by a plain store. A
  *       waker that did so could undo a transition of the owner. The program's own synchronization orders owners.
- *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. Otherwise records about two
- *       occupants could not be ordered.
- *   K5. A record that first mentions an object in a session follows one that introduces it. Since the first call that
- *       is on is ordered after all that were off, introductions are exact.
+ *   K4. The number belongs to the place, not to its occupant, and goes on in the next one. An end is published before
+ *       its place is free. Otherwise records about two occupants could not be ordered.
+ *   K5. A record that first mentions an object in a session follows one that introduces it. The object's earlier calls
+ *       have read that tracing was off, and kept hints (K2). So the introduction is exact.
  *   K6. Chunk, ids and free lists are touched only while the flag is up. A signal handler's call is dropped then.
+ *       Otherwise it could change them in the middle of a call, and the end of a trace could free a chunk in use.
+ *
+ * MEMORY ORDERS of writes/reads; rlx is relaxed, acq acquire, rel release. With GOTRACE_SEQ_CST_FLAG, raising the flag
+ * and the second read of gotrace__on are seq_cst; without that and without a barrier, a fence is between them. All
+ * other fields belong to one thread or have a lock.
+ *
+ *   field                   written by           read by                 order            what for
+ *   gotrace__on             start, end           calls, twice            seq_cst/rlx, acq K1, K2
+ *   in_call                 its thread           end of a trace          rlx, rel/seq_cst K1; the call's records
+ *   chunk: size, next       its thread           transcriber             rel/acq          the records; next comes first
+ *   first_session           its thread           transcriber             rel/acq          the first chunk
+ *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
+ *   read_chunk, read_at     transcriber          its thread              rlx              a guess: is there room soon?
+ *   number, stamp           owner                owner, wakers           rlx              K3
+ *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
+ *   introduced              who introduces       owner, wakers           rlx              twice is harmless
+ *   live                    creator, ender       creator, ender          rlx, acq_rel     one of two destroyers wins
+ *   status, other hints     owner, wakers        start, introductions    rlx              K5
+ *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
+ *   collector               its calls            its calls               rlx, added       the program orders them
+ *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
+ *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
+ *   strings, stacks         start                calls                   rel/acq          the table
+ *   options                 start, before on     calls                   plain            read after gotrace__on
+ *   threads, procs, slabs   who adds (locked)    any                     rel/acq, seq_cst the record; threads: K1
+ *   verdict                 who ends it first    any                     seq_cst/rlx      changes before gotrace__on
+ *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
  */
 
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
@@ -4217,6 +4215,15 @@ static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
   gotrace__store_relaxed(&g->entry.function, entry ? entry->function : (const char *)NULL);
   gotrace__store_relaxed(&g->entry.file, entry ? entry->file : (const char *)NULL);
   gotrace__store_relaxed(&g->entry.line, entry ? entry->line : (uint32_t)0);
+}
+
+static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
+  gotrace_location entry;
+  entry.pc = gotrace__load_relaxed(&g->entry.pc);
+  entry.function = gotrace__load_relaxed(&g->entry.function);
+  entry.file = gotrace__load_relaxed(&g->entry.file);
+  entry.line = gotrace__load_relaxed(&g->entry.line);
+  return entry;
 }
 
 /* Sets or removes the label; false if out of memory. Takes a lock, because two threads may believe that they run the
@@ -4426,7 +4433,6 @@ static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *
 
 /* Waits until there may be room for another chunk, or until the trace ends. */
 static void gotrace__nothing(void) {}
-static void gotrace__drain(bool block);
 static void gotrace__wait_for_room(void) {
   struct gotrace__tracer *t = &gotrace__t;
 #if GOTRACE_NO_THREADS
@@ -4447,7 +4453,7 @@ static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint6
   return m->tick;
 }
 
-/* The time of a record about two objects: not before their last ones, or NULL, nor the thread's. */
+/* The time of a record about two objects, each or NULL: not before their last records, nor the thread's. */
 static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
   uint64_t tick = gotrace__now(), last;
   if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);
@@ -4522,11 +4528,7 @@ static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_locati
 
 /* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
 static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
-  gotrace_location place;
-  place.pc = gotrace__load_relaxed(&g->entry.pc);
-  place.function = gotrace__load_relaxed(&g->entry.function);
-  place.file = gotrace__load_relaxed(&g->entry.file);
-  place.line = gotrace__load_relaxed(&g->entry.line);
+  gotrace_location place = gotrace__entry_of(g);
   if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
                       m->entry.function == place.function && m->entry.file == place.file &&
                       m->entry.line == place.line))
@@ -4586,9 +4588,10 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     gotrace__record_chunk *chunk, *old = m->chunk;
     uint32_t bytes, used;
     uint64_t now;
-    if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
-    if (session && first && old) { /* of a session that ended while the thread was in a call */
-      gotrace__go_inside();        /* an allocator that is traced */
+    if (!session) break; /* the chunk may have been freed */
+    if (!first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (first && old) {     /* of a session that ended while the thread was in a call */
+      gotrace__go_inside(); /* an allocator that is traced */
       gotrace__chunk_free(&gotrace__t.budget, old);
       gotrace__go_outside();
       old = m->chunk = NULL;
@@ -4597,7 +4600,6 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     bytes = old ? gotrace__chunk_bytes(old) : 0;
     used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
     gotrace__leave(m);
-    if (!session) return false;
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
@@ -4633,6 +4635,8 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     m->first = chunk;
     gotrace__store_release(&m->first_session, session);
   }
+  gotrace__leave(m);
+  return false;
 }
 
 /* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
@@ -4644,6 +4648,13 @@ static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
 }
 static inline bool gotrace__begin(gotrace__thread *m) {
   return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
+}
+
+/* The same for a call that uses ids or free lists: the flag is up in any case (K6). */
+static inline bool gotrace__begin_anyway(gotrace__thread *m) {
+  if (gotrace__begin(m)) return true;
+  gotrace__raise(m);
+  return false;
 }
 
 /* Misuse may pass a goroutine to another thread without synchronization. That thread still finds its record
@@ -4726,7 +4737,7 @@ static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, go
   at = gotrace__put_varint(at, (uint64_t)p->id + 1);
   return gotrace__put_varint(at, number);
 }
-/* One that is about no other object: its time is not before the goroutine's last. */
+/* Begins a record about no other object: its time is not before the goroutine's last. */
 static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
   return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
 }
@@ -4752,7 +4763,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE);
   }
   hash = gotrace__seen_hash(site, pcs, (size_t)found);
-  seen = gotrace__find_seen(m, m->session, hash, site, pcs, (size_t)found);
+  seen = gotrace__find_seen(m, hash, site, pcs, (size_t)found);
   if (seen) return seen->number;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
   /* The walk's first return address is in the call site's function, which is in the stack already. */
@@ -4767,7 +4778,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   }
   number = gotrace__put_stack(m, frames, count);
-  if (number) gotrace__remember_stack(m, m->session, hash, site, pcs, (size_t)found, number);
+  if (number) gotrace__remember_stack(m, hash, site, pcs, (size_t)found, number);
   return number;
 }
 
@@ -4792,7 +4803,7 @@ static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, vo
 static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
   bool cut;
   size_t size = name ? strlen(name) : 0;
-  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, true, &cut);
+  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, &cut);
   if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
   if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
@@ -4843,7 +4854,7 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_proc *p;
   if (gotrace__is_nested(gotrace__self)) {
-    gotrace__drop_nested(gotrace__self);
+    gotrace__drop_nested();
     return NULL;
   }
   gotrace__init();
@@ -4982,16 +4993,21 @@ static void gotrace__slab_new(void) {
   gotrace__store_release(&t->slabs, slab);
 }
 
+/* Whether the thread has a list of free places. */
+static bool gotrace__has_free_list(gotrace__thread *m) {
+  if (!m->free_gos)
+    m->free_gos =
+        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+  return m->free_gos != NULL;
+}
+
 /* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
 static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->records);
-  if (!m->free_gos)
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
   if (!t->free_count) gotrace__slab_new();
   m->take = m->take < GOTRACE__SLAB / 2 ? 2 * m->take + 1 : GOTRACE__SLAB;
-  while (m->free_gos && t->free_count && m->free_count < m->take)
+  while (gotrace__has_free_list(m) && t->free_count && m->free_count < m->take)
     m->free_gos[m->free_count++] = t->free_gos[--t->free_count];
   gotrace__unlock(&t->records);
 }
@@ -5023,29 +5039,23 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
   if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
   gotrace__store_relaxed(&g->live, (uint8_t)0);
-  if (GOTRACE__UNLIKELY(!m->free_gos)) {
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
-    if (!m->free_gos) return;
-  }
+  if (GOTRACE__UNLIKELY(!m->free_gos) && !gotrace__has_free_list(m)) return;
   if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
   if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
 }
 
 static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
                                           const gotrace_location *entry, unsigned status, unsigned flags) {
-  bool on = gotrace__begin(m);
+  bool on = gotrace__begin_anyway(m);
   uint32_t known;
   gotrace_go *g;
-  if (!on) gotrace__raise(m); /* K6 */
   gotrace__here(m, site);
   g = gotrace__go_new(m);
   known = g ? gotrace__load_relaxed(&g->introduced) : 0;
   if (known && !(on && known == m->session)) {
     /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
      * creation. */
-    on = gotrace__begin(m);
-    if (!on) gotrace__raise(m);
+    on = gotrace__begin_anyway(m);
   }
   if (GOTRACE__UNLIKELY(!g)) {
     if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
@@ -5144,8 +5154,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
 /* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
 static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
   gotrace_go *g = m->go;
-  if (gotrace__begin(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
-  else gotrace__raise(m);
+  if (gotrace__begin_anyway(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
   if (GOTRACE__LIKELY(g != NULL)) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
     if (g == m->own_go) m->own_go = NULL;
@@ -5196,19 +5205,17 @@ static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, 
   uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
   gotrace__publish(m, gotrace__put_varint(at, stack));
 }
-static inline void gotrace__unblock_go(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
-  if (gotrace__begin(m)) {
-    gotrace__here(m, site);
-    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__put_unblock(m, site, frame, g);
-    gotrace__leave(m);
-  }
-  if (g) gotrace__unblock_hint(g);
-}
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__unblock_go(m, site, GOTRACE__FRAME, go);
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (gotrace__begin(m)) {
+    gotrace__here(m, site);
+    if (GOTRACE__UNLIKELY(!go)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__put_unblock(m, site, GOTRACE__FRAME, go);
+    gotrace__leave(m);
+  }
+  if (go) gotrace__unblock_hint(go);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -5216,7 +5223,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, 
 static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
                                    unsigned reason) {
   gotrace_go *from = m->go;
-  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin(m);
+  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin_anyway(m);
   gotrace__here(m, site);
   if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
     gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
@@ -5229,8 +5236,6 @@ static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void 
     at = gotrace__about_go(m, kind, g, true, &from->tick);
     if (!end) at = gotrace__put_varint(at, reason);
     gotrace__publish(m, gotrace__put_varint(at, stack));
-  } else {
-    gotrace__raise(m);
   }
   if (g && from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) {
     gotrace__leave_hint(m, end ? GOTRACE__DEAD : GOTRACE__WAITING);
@@ -5264,8 +5269,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   bool on, dies;
   if (!m) return;
-  on = gotrace__begin(m);
-  if (!on) gotrace__raise(m);
+  on = gotrace__begin_anyway(m);
   gotrace__here(m, site);
   dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
   if (on && dies) {
@@ -5645,12 +5649,12 @@ static void gotrace__drop_task(uint64_t id) {
 
 GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
                                                    gotrace_task parent) {
-  gotrace__thread *m = gotrace__self ? gotrace__self : gotrace__me();
+  gotrace__thread *m = gotrace__me();
   gotrace_task task = {0};
   bool on;
   if (!m) return task;
   if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
-    gotrace__drop_nested(m);
+    gotrace__drop_nested();
     task.id = gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1;
     return task;
   }
@@ -5977,7 +5981,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   uint64_t id;
   bool fresh = false;
   if (gotrace__is_nested(NULL)) {
-    gotrace__drop_nested(NULL);
+    gotrace__drop_nested();
     return NULL;
   }
   if (gotrace__load_relaxed(&t->gone)) return NULL;
@@ -6033,8 +6037,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
 }
 
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
-  gotrace__thread *m = gotrace__me_outside();
-  gotrace__see_slabs();
+  gotrace__thread *m = gotrace__caller();
   if (!m) return;
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
@@ -6167,8 +6170,8 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
  * Calls: CPU samples.
  */
 
-/* The current session and its start; false if its format has no samples. A sample is not a call, so starting a trace
- * does not wait for it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
+/* The current session and its start; false if its format has no samples. A sample raises no flag, so nothing waits for
+ * it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
 static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t version;
@@ -6178,10 +6181,9 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
   return *session && version >= GOTRACE_GO_1_19 && gotrace__load_relaxed(&gotrace__on) == *session;
 }
 
-#define gotrace__last_tick(object) ((object)->tick)
-/* CPU samples pass from signal handlers to the reader through a ring of places. A place with turn 2n is free for the
- * n-th sample; with 2n + 1 it contains that sample. Handlers take places by compare-and-swap of the head. A handler
- * that is interrupted between taking and filling a place delays only the reader. */
+/* CPU samples pass from signal handlers to the transcriber through a ring of places. A place with turn 2n is free in
+ * round n of the ring; with 2n + 1 it contains that round's sample. Handlers take places by compare-and-swap of the
+ * head. A handler that is interrupted between taking and filling a place delays only the samples behind it. */
 GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   int saved = errno;
   gotrace__thread *m = gotrace__self;
@@ -6220,8 +6222,8 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     gotrace_proc *p = m->proc;
     gotrace_go *g = m->go;
     if (p) sample->proc = p->id;
-    if (p && sample->time <= gotrace__last_tick(p)) sample->time = gotrace__last_tick(p) + 1;
-    if (sample->time <= gotrace__last_tick(m)) sample->time = gotrace__last_tick(m) + 1;
+    if (p && sample->time <= p->tick) sample->time = p->tick + 1;
+    if (sample->time <= m->tick) sample->time = m->tick + 1;
     if (g) sample->go = gotrace__load_relaxed(&g->id);
     if (g) sample->place = g->place;
     if (g && sample->time <= g->tick) sample->time = g->tick + 1;
@@ -6257,22 +6259,23 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
  * Turns the records of all threads into a trace. One thread at a time runs it; it has no globals.
  *
  * It keeps a model of the program: goroutines, procs, threads, open tasks and ranges. It alone decides what is written,
- * and writes only what is valid in the model, whatever the records say (R1). A record that the model forbids is
- * repaired if it has one sensible meaning, else dropped; either way it is counted.
+ * and writes only what is valid in the model, whatever the records say. A record that the model forbids is repaired if
+ * it has one sensible meaning, else dropped; either way it is counted.
  *
  * ORDER. A thread's records have their order. Records of different threads about one object are ordered by numbers: the
  * owner of a goroutine or proc (who runs, starts or creates it) counts its transitions. A record whose predecessor has
  * not been applied waits on a list of its object.
  *
- *   O1. A round reads the clock, then all published sizes, and applies only records up to that clock. Otherwise a
- * record could be applied whose cause was published after its thread's size had been read. O2. If nothing but waiting
- * records is left, the one with the smallest tick has no predecessor: its predecessor would have been published before
- * it, with a smaller or equal tick, and be applied or wait itself. It is forced, and the round goes on. Otherwise a
- * lost record would hold up its thread for ever.
+ *   O1. A round reads the clock, then the list of threads, then all published sizes, and applies only records up to
+ *       that clock. Otherwise a record could be applied whose cause was published after its thread's size had been
+ *       read.
+ *   O2. If nothing but waiting records is left, the one with the smallest tick has no predecessor: its predecessor
+ *       would have been published before it, with a smaller or equal tick, and be applied or wait itself. It is forced,
+ *       and the round goes on. Otherwise a lost record would hold up its thread for ever.
  *
  * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
  * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
- * so a jump of the tick counter spoils one round. Times never decrease along a thread, a goroutine or a proc (R6).
+ * so a jump of the tick counter is one gap in one round. Times never decrease along a thread, a goroutine or a proc.
  *
  * V1 is a lowering of the same events, see gotrace__lower.
  */
@@ -6435,7 +6438,6 @@ typedef struct gotrace__pushed {
   gotrace__source *on;
 } gotrace__pushed;
 
-struct gotrace__transcriber;
 typedef struct gotrace__transcribe_options {
   unsigned version;
   bool futile_wakeups, alloc_events;
@@ -6493,7 +6495,6 @@ typedef struct gotrace__transcriber {
   bool generation_used; /* has an event */
   bool synced;          /* v2: its beginning is written */
   gotrace__clocks generation_clocks;
-  uint64_t cuts;
   uint32_t globals_generation;
   gotrace__clocks clocks;                          /* read last */
   uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
@@ -6746,7 +6747,10 @@ static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t nu
 
 static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
 
-/* Writes a string with a new id, which it returns. One-byte ids are kept for what events refer to often. */
+/* Writes a string with a new id, which it returns. One-byte ids are reserved for strings to which events refer often:
+ * reasons, labels, and the names of regions, tasks and logs. Functions and files get none, since only the stack table
+ * refers to them, nor do the texts of logs. */
+#define GOTRACE__OFTEN_IDS 127u
 static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
                                                       bool often) {
   uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
@@ -6842,7 +6846,8 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t,
       break;
     }
   }
-  gotrace__put_varint_reserved(count_at, i, 2);
+  count_at[0] = (uint8_t)(0x80 | i);
+  count_at[1] = (uint8_t)(i >> 7);
   size = (uint32_t)(at - body);
   at = gotrace__lane_at(t, lane, size + 1 + GOTRACE_BYTES_PER_NUMBER, t->generation_time);
   if (t->v1) {
@@ -6925,20 +6930,12 @@ static unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, u
 }
 
 static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
-#define GOTRACE__REASON(NAME, number, v1, text) text,
-  static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(GOTRACE__REASON)};
-  static const char *const stops[] = {GOTRACE_STOP_REASONS(GOTRACE__REASON)};
-#undef GOTRACE__REASON
-#define GOTRACE__REASON(NAME, number, text) text,
-  static const char *const stws[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
-#undef GOTRACE__REASON
+  static const gotrace__known_reason *const known[] = {gotrace__block_reasons, gotrace__stop_reasons,
+                                                       gotrace__stw_reasons};
   unsigned number = gotrace__reason_number(reason);
   uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
   if (!*reference) {
-    const char *name = number      ? gotrace__reason_name(t, reason)
-                       : sort == 0 ? blocks[reason]
-                       : sort == 1 ? stops[reason]
-                                   : stws[reason];
+    const char *name = number ? gotrace__reason_name(t, reason) : known[sort][reason].name;
     *reference = gotrace__text_reference(t, name, strlen(name));
   }
   return gotrace__string_id(t, *reference, sort < 2);
@@ -7209,7 +7206,7 @@ static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsign
   gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
 }
 
-/* v1: an event about g that has a shorter form if the last one was in the same proc's stream. */
+/* v1: an event about g that has a shorter form if the last one was in the same lane. */
 static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, unsigned local,
                                   unsigned kind, uint64_t time, int more, uint64_t argument) {
   if (g->last_lane == lane) gotrace__put_v1(t, lane, local, time, 1 + more, g->id, argument, 0);
@@ -7248,7 +7245,7 @@ static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, g
   g->woken = g->call_blocked = false;
 }
 
-/* v1: the stream in which a thread writes: its proc's, or the global one. */
+/* The lane in which a thread writes; v1: its proc's, or the global one. */
 static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
   return !t->v1 ? &r->lane : r->proc ? &r->proc->lane : &t->global;
 }
@@ -7607,13 +7604,8 @@ static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace
 }
 
 static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_STOP_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
   gotrace__end_stw_of(t, r);
-  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  t->v1_kind = gotrace__stop_reasons[gotrace__reason_base(reason)].v1;
   gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
   gotrace__detach(t, r, GOTRACE__RUNNABLE);
 }
@@ -7633,11 +7625,6 @@ static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
 }
 
 static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
-  static const uint8_t kinds[] = {
-#define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-      GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
   gotrace__model_go *g = r->go;
   bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
   unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
@@ -7646,7 +7633,7 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
     reason &= ~0xffu;
   }
   gotrace__end_stw_of(t, r);
-  t->v1_kind = kinds[gotrace__reason_base(reason)];
+  t->v1_kind = gotrace__block_reasons[gotrace__reason_base(reason)].v1;
   if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
   } else if (futile) {
@@ -8548,10 +8535,8 @@ static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, c
   if (unit == 2) a++; /* as sys.Len64 of the size */
   if (unit == 1 && b && n > 1) {
     const gotrace_type *type = (const gotrace_type *)(uintptr_t)b;
-    const gotrace__entry *entry =
-        gotrace__table_add(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type, false);
-    if (!entry) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-    a = entry ? entry->id : 0;
+    a = gotrace__table_put(t->types, gotrace__mix(0, (uintptr_t)type), 0, &type, sizeof type);
+    if (!a) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   }
   gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
 }
@@ -9223,7 +9208,7 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
     if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
 }
 
-/* v1: ends the open ranges of the streams: viewers need the end of each slice. Go's StopTrace stops the world, to the
+/* v1: ends what is open on the procs: viewers need the end of each slice. Go's StopTrace stops the world, to the
  * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
 static void gotrace__write_v1_ends(gotrace__transcriber *t) {
   size_t i;
@@ -9306,7 +9291,6 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     gotrace__transcribe_write(t, end, sizeof end);
     t->kinds[GOTRACE_V2_END_OF_GENERATION]++;
   }
-  t->cuts++;
   gotrace__forget_texts(t);
   gotrace__forget_ids(t);
   if (!t->v1 && !last) gotrace__begin_generation(t);
@@ -9866,9 +9850,9 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
 
 /* --------------------------------------------------------------------------------------------------- >>modules ----
  *
- * From an address to its module and function. Runs only on the reader or service thread. The symbols of a module are
- * read when its first address is named, and kept until the session ends: reading them again at each cut would cost
- * milliseconds per module.
+ * From an address to its module and function. Runs only in whoever transcribes. The symbols of a module are read when
+ * its first address is named, and kept until the session ends: reading them again at each cut would cost milliseconds
+ * per module.
  *
  * Does not use dladdr: while a library is unloaded, dlclose holds that function's lock and waits for the thread that
  * writes the library's trace. Reads no file inside dl_iterate_phdr, whose lock other threads need for exceptions.
@@ -9898,7 +9882,7 @@ typedef struct gotrace__module_record {
   struct gotrace__module_record *next;
   uintptr_t base, low, high;
   uint64_t unloads;
-  uint64_t noted; /* generation whose strings name the module, plus 1 */
+  bool noted; /* the strings of each generation from now on name it */
   gotrace__elf_identity identity;
   gotrace__elf_symbols symbols;
   char loaded_path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
@@ -10058,7 +10042,7 @@ static bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
   return found;
 }
 
-/* What the tracer knows about the modules of a session. Owned by the reader. */
+/* What the tracer knows about the modules of a session. Protected by the work lock. */
 typedef struct gotrace__range {
   uintptr_t low, high;
   uint64_t identity;
@@ -10153,7 +10137,7 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
 
 /* ---- Libraries that are unloaded ----
  *
- * An address is named some time after its event, when the next cut has been made. By then another library may have been
+ * An address is named some time after its event, when the record is transcribed. By then another library may have been
  * loaded there. */
 
 typedef struct gotrace__look {
@@ -10465,8 +10449,6 @@ static void gotrace__sink(const void *chunk, size_t size) {
   /* Even if the trace has already ended, it has failed. */
   gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
-
-static void gotrace__sum(gotrace_stats *stats);
 
 /* ---------------------------------------------------------------------------------------------------- >>driver ----
  *
@@ -11062,9 +11044,6 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   case GOTRACE_GO_1_26: break;
   default: return GOTRACE_ERROR_FORMAT;
   }
-  if (!options->heap.page_size) options->heap.page_size = 8192;
-  if (!options->heap.alignment) options->heap.alignment = 8;
-  if (!options->heap.stack_unit) options->heap.stack_unit = 2048;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
       (!flight && options->memory_limit < (size_t)1 << 20) ||
       (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
@@ -11217,7 +11196,6 @@ static bool gotrace__make_empty_trace(unsigned version) {
 typedef struct gotrace__beginning {
   gotrace_options options;
   const char *path; /* of the file, or NULL */
-  int flags;        /* of gotrace__file_open */
   bool flight;
   bool serves; /* the service thread runs */
 } gotrace__beginning;
@@ -11265,10 +11243,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
       uint64_t id = gotrace__load_relaxed(&g->id);
       unsigned status = gotrace__load_relaxed(&g->status);
       if (!gotrace__load_acquire(&g->live)) continue;
-      entry.pc = gotrace__load_relaxed(&g->entry.pc);
-      entry.function = gotrace__load_relaxed(&g->entry.function);
-      entry.file = gotrace__load_relaxed(&g->entry.file);
-      entry.line = gotrace__load_relaxed(&g->entry.line);
+      entry = gotrace__entry_of(g);
       if (!gotrace__load_acquire(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
       gotrace__transcribe_living_go(r, g->place, id, gotrace__living_entry(&entry), status,
                                     gotrace__load_relaxed(&g->flags));
@@ -11332,7 +11307,6 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   uint32_t session = t->session + 1 ? t->session + 1 : 1;
-  uint64_t heap;
   memset(&options, 0, sizeof options);
   options.version = (unsigned)n->options.format;
   options.futile_wakeups = n->options.futile_wakeups;
@@ -11369,10 +11343,8 @@ static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
   r->gc = gotrace__load_relaxed(&t->gc) != 0;
   r->stw = gotrace__load_relaxed(&t->stw) != 0;
   r->procs_changed = gotrace__load_relaxed(&t->procs_changed);
-  heap = gotrace__load_relaxed(&t->heap_alloc);
-  r->heap_alloc = heap;
-  heap = gotrace__load_relaxed(&t->heap_goal);
-  r->heap_goal = heap;
+  r->heap_alloc = gotrace__load_relaxed(&t->heap_alloc);
+  r->heap_goal = gotrace__load_relaxed(&t->heap_goal);
   t->active = true;
   gotrace__store_seq_cst(&gotrace__on, session);
   gotrace__store_relaxed(&t->alloc_events, n->options.alloc_events ? 1u : 0u);
@@ -11389,19 +11361,17 @@ static void gotrace__undo_session(const gotrace__beginning *n) {
   errno = saved;
 }
 
-static gotrace_result gotrace__start_session(gotrace__thread *m, const char *path, int flags,
-                                             const gotrace_options *given, bool flight) {
+static gotrace_result gotrace__start_session(const char *path, int flags, const gotrace_options *given, bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__beginning n;
   gotrace__table *strings, *stacks;
   gotrace_result result;
   memset(&n, 0, sizeof n);
   n.path = path;
-  n.flags = flags;
   n.flight = flight;
   result = gotrace__check_options(given, &n.options, flight);
   if (result != GOTRACE_OK) return result;
-  if (!m) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!gotrace__me()) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&t->life);
   if (t->active || t->opening || gotrace__load_relaxed(&t->gone)) {
     result = t->active || t->opening ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
@@ -11431,7 +11401,7 @@ static gotrace_result gotrace__start_session(gotrace__thread *m, const char *pat
   gotrace__store_relaxed(&t->budget.refusals, 0u);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
   t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
-  strings = gotrace__strings_new(&t->budget, false);
+  strings = gotrace__table_new(&t->budget, false);
   stacks = gotrace__table_new(&t->budget, false);
   if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->region.beyond = true; /* nobody could wait */
   if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->region.beyond = true;
@@ -11462,7 +11432,7 @@ static gotrace_result gotrace__start_tracing(const char *path, int flags, const 
   gotrace_result result;
   int cancel;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__start_session(gotrace__me(), path, flags, options, flight);
+  result = gotrace__start_session(path, flags, options, flight);
   gotrace__control_end(cancel);
   return result;
 }
@@ -11942,9 +11912,7 @@ static void gotrace__free_kept(void) {
   gotrace__kept_free(t->keeping);
   t->keeping = NULL;
 }
-#endif
 
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
 static void gotrace__before_fork(void) {
   gotrace__lock(&gotrace__init_lock);

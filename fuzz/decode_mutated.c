@@ -82,7 +82,8 @@ static size_t put_together_v2(uint8_t *out, size_t max, const piece *pieces, siz
     bool frame = i == count || p->kind == GOTRACE_V2_EVENT_BATCH || p->kind == GOTRACE_V2_EXPERIMENTAL_BATCH ||
                  p->kind == GOTRACE_V2_END_OF_GENERATION;
     unsigned j;
-    if (frame && batch) gotrace__put_varint_reserved(out + batch - 3, at - batch, 3);
+    for (j = 0; frame && batch && j < 3; j++) /* the size, in the three bytes before the batch */
+      out[batch - 3 + j] = (uint8_t)((j < 2 ? 0x80 : 0) | ((at - batch) >> 7 * j & 0x7f));
     if (frame) batch = 0;
     if (i == count) break;
     if (at + 1 > max) return 0;

@@ -3,8 +3,7 @@
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/string_table.c -o build/fuzz/string_table -pthread
  *     build/fuzz/string_table -max_total_time=60 fuzz/seeds/string_table
  *
- * Input: for each string two bytes of length, a byte with the repetitions of its bytes (lowest 6 bits) and whether
- * events will refer to it often (highest bit), and the bytes.
+ * Input: for each string two bytes of length, a byte with the repetitions of its bytes (lowest 6 bits), and the bytes.
  */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -44,7 +43,7 @@ static void check_cut(const uint8_t *string, size_t size, size_t kept) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   kept_string *strings = calloc(STRINGS, sizeof *strings);
   uint8_t *string = malloc(MOST);
-  uint32_t count = 0, last[2] = {GOTRACE__OFTEN_IDS, 0}, i; /* the last long id; the last one-byte id */
+  uint32_t count = 0, i;
   gotrace__budget budget;
   gotrace__table *table;
   gotrace__entry *entry;
@@ -53,14 +52,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   in.end = data + size;
   memset(&budget, 0, sizeof budget);
   budget.limit = sizeof *table + GOTRACE__REGION_BLOCK; /* room for about sixty of the longest */
-  table = gotrace__strings_new(&budget, true);
+  table = gotrace__table_new(&budget, true);
   REQUIRE(table);
   while (in.at < in.end && count < STRINGS) {
-    size_t length = (size_t)fuzz_take(&in, 2) % 1100, how = (size_t)fuzz_take(&in, 1), repeat = how % 64 + 1, total, n;
-    bool often = how >= 128;
+    size_t length = (size_t)fuzz_take(&in, 2) % 1100, repeat = (size_t)fuzz_take(&in, 1) % 64 + 1, total, n;
     uint8_t *exact;
     bool cut;
-    uint32_t id, want = 0, *next;
+    uint32_t id, want = 0;
     if (length > (size_t)(in.end - in.at)) length = (size_t)(in.end - in.at);
     if (repeat * length > MOST) repeat = 1;
     total = repeat * length;
@@ -72,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_cut(exact, total, n);
     for (i = 0; i < count && !want; i++)
       if (strings[i].size == n && memcmp(strings[i].bytes, exact, n) == 0) want = strings[i].id;
-    id = gotrace__string_put(table, (const char *)exact, total, often, &cut);
+    id = gotrace__string_put(table, (const char *)exact, total, &cut);
     REQUIRE(cut == (n != total));
     if (!n) {
       REQUIRE(id == 0);
@@ -81,8 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else if (id == 0) { /* only if there is no room */
       REQUIRE(sizeof *table->first + n > sizeof table->region.head->data - table->region.used);
     } else {
-      next = &last[often && last[1] < GOTRACE__OFTEN_IDS];
-      REQUIRE(id == ++*next);
+      REQUIRE(id == count + 1);
       strings[count].id = id;
       strings[count].bytes = malloc(n);
       memcpy(strings[count].bytes, exact, n);
@@ -95,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     REQUIRE(i < count && entry->id == strings[i].id && entry->size == strings[i].size);
     REQUIRE(memcmp(entry + 1, strings[i].bytes, entry->size) == 0);
   }
-  REQUIRE(i == count && table->count == last[0] && table->often == last[1]);
+  REQUIRE(i == count && table->count == count);
   gotrace__table_free(table);
   REQUIRE(budget.used == 0);
   for (i = 0; i < count; i++) free(strings[i].bytes);

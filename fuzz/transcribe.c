@@ -531,14 +531,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.correct = i % 2;
   before = i / 2 % 16; /* calls before the trace begins */
   w.c.tick = 1000;
-  w.strings = gotrace__strings_new(NULL, false);
+  w.strings = gotrace__table_new(NULL, false);
   w.stacks = gotrace__table_new(NULL, false);
   for (i = 0; i < 3; i++) {
     gotrace__stack_frame frame = gotrace__frame_of(&places[i]);
     gotrace__stack_put(w.stacks, &frame, 1);
   }
-  gotrace__string_put(w.strings, "even", 4, true, &cut);
-  gotrace__string_put(w.strings, "constant", 8, true, &cut);
+  gotrace__string_put(w.strings, "even", 4, &cut);
+  gotrace__string_put(w.strings, "constant", 8, &cut);
   memset(&options, 0, sizeof options);
   options.version = format;
   options.alloc_events = before % 2;

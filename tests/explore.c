@@ -41,7 +41,7 @@ static void explore_free(void *memory, size_t size);
 #define GOTRACE_MALLOC(size) explore_allocate(size)
 #define GOTRACE_FREE(pointer, size) explore_free((pointer), (size))
 
-/* Small tables and buffers, so that a run is short. */
+/* Small tables and chunks, so that a run is short. */
 #define GOTRACE__PLATFORM "tests/explore_platform.h"
 #define GOTRACE__CHAINS ((size_t)32)
 #define GOTRACE__CHUNK_BYTES 376u /* room for two short logs: a call needs more room than it uses */

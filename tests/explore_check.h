@@ -215,21 +215,21 @@ static void explore_decoder_release(void *context, void *memory, size_t size) {
   free(memory);
 }
 
-/* The last time in the stream of a proc (v1) or thread (v2), in which time must not go back. */
-typedef struct explore_stream_time {
+/* The last time in the batches of a proc (v1) or thread (v2), in which time must not go back. */
+typedef struct explore_last_time {
   int64_t id, time;
-} explore_stream_time;
-#define EXPLORE_STREAMS 32
+} explore_last_time;
+#define EXPLORE_LAST_TIMES 32
 
-static bool explore_in_time(explore_stream_time *streams, size_t *count, const gotrace_event *event) {
+static bool explore_in_time(explore_last_time *times, size_t *count, const gotrace_event *event) {
   int64_t id = event->p >= 0 || event->m < 0 ? event->p : event->m;
   size_t i;
   if (strncmp(event->spec->arguments, "dt", 2) || !strcmp(event->spec->name, "CPUSample")) return true;
-  for (i = 0; i < *count && streams[i].id != id; i++) continue;
-  if (i == EXPLORE_STREAMS) return true;
-  if (i == *count) streams[(*count)++].id = id;
-  else if (event->time < streams[i].time) return false;
-  streams[i].time = event->time;
+  for (i = 0; i < *count && times[i].id != id; i++) continue;
+  if (i == EXPLORE_LAST_TIMES) return true;
+  if (i == *count) times[(*count)++].id = id;
+  else if (event->time < times[i].time) return false;
+  times[i].time = event->time;
   return true;
 }
 
@@ -239,8 +239,8 @@ static bool explore_decode(const explore_bytes *bytes, bool raw, uint64_t *kinds
   gotrace_decoder *decoder = NULL;
   gotrace_event event;
   gotrace_result result;
-  explore_stream_time streams[EXPLORE_STREAMS];
-  size_t stream_count = 0;
+  explore_last_time times[EXPLORE_LAST_TIMES];
+  size_t time_count = 0;
   bool in_time = true;
   memset(&options, 0, sizeof options);
   options.data = bytes->data;
@@ -250,8 +250,8 @@ static bool explore_decode(const explore_bytes *bytes, bool raw, uint64_t *kinds
   options.release = explore_decoder_release;
   result = gotrace_decoder_open(&decoder, &options);
   while (result == GOTRACE_OK && (result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK)
-    if (raw) kinds[event.kind]++, in_time = in_time && explore_in_time(streams, &stream_count, &event);
-  if (!in_time) snprintf(error, size, "time goes back in a stream");
+    if (raw) kinds[event.kind]++, in_time = in_time && explore_in_time(times, &time_count, &event);
+  if (!in_time) snprintf(error, size, "time goes back in the batches of a proc or thread");
   if (result != GOTRACE_END_OF_TRACE)
     snprintf(error, size, "refused: %s", decoder ? gotrace_decoder_error(decoder)->message : "");
   gotrace_decoder_close(decoder);

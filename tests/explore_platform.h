@@ -74,7 +74,6 @@ static EXPLORE_NOINLINE bool explore_barrier(void);
 #define gotrace__store_release(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, EXPLORE_RELEASE, __atomic_store_n)
 #define gotrace__store_seq_cst(p, v) EXPLORE_WRITE(p, v, EXPLORE_STORE, EXPLORE_SEQ_CST, __atomic_store_n)
 #define gotrace__add_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_ADD, EXPLORE_RELAXED, __atomic_fetch_add)
-#define gotrace__exchange_relaxed(p, v) EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, EXPLORE_RELAXED, __atomic_exchange_n)
 #define gotrace__exchange_acq_rel(p, v) EXPLORE_WRITE(p, v, EXPLORE_EXCHANGE, EXPLORE_BOTH, __atomic_exchange_n)
 #define gotrace__cas_seq_cst(p, expected, desired) EXPLORE_SWAP(p, expected, desired, EXPLORE_SEQ_CST)
 #define gotrace__cas_acq_rel(p, expected, desired) EXPLORE_SWAP(p, expected, desired, EXPLORE_BOTH)

@@ -61,7 +61,7 @@
      "pstart1 start0 block"},
     {"limit-start", 1008, 1026,
      "pcreate0 pcreate1 create0; on limit || 1 pstart0 start0; 2 pstart1 start0; 3 unblock0"},
-    /* The collector's lock and a goroutine's busy bit. */
+    /* A collection and stop-the-world beside a goroutine's end. */
     {"dead", 1022, 1026,
      "pcreate0 pcreate1 create0 create1; on; 1 pstart0 start0 end; 2 pstart1 start1 stw || 1 gc; 2 start0"},
     {"dead-switch", 1022, 1026,
@@ -136,7 +136,7 @@
     {"destroy-syscall", 1008, 1026,
      "pcreate0 create0; on; 1 pstart0 start0 syscall; 2 steal0; 1 sysblocked || 1 pstart0 start0; 2 destroy0; 3 "
      "advance"},
-    /* The fast path of frequent calls: call sites and goroutines are known. */
+    /* Frequent calls whose call sites and goroutines are known. */
     {"usual", 1011, 1026,
      "pcreate0 pcreate1 create0 create1; on; 1 pstart0 start0 yield start0 block unblock0 start0; 2 pstart1 "
      "start1 yield start1 || 1 block; 2 unblock0 yield; 3 off"},
@@ -155,7 +155,7 @@
     {"usual-syscall", 1011, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 yield start0 || 1 syscall sysend yield; 2 steal0 pstart0 "
      "start1; 3 advance"},
-    /* The stream shared by threads without a proc. */
+    /* Threads without a proc; in v1 they share the global lane. */
     {"global", 1008, 1026, "createblocked0 createblocked1; on || 1 unblock0 unblock1; 2 unblock1 unblock0; 3 early"},
     {"global-late", 1008, 1026, "createblocked0 createblocked1 || 1 unblock0; 2 unblock1; 3 on"},
     {"global-cut", 1008, 1021, "createblocked0 createblocked1; on || 1 unblock0; 2 unblock1; 3 advance"},

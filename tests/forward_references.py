@@ -21,7 +21,6 @@ ALLOWED = {
     ("gotrace__after_fork", "platform"): "a fork ends in the parent",
     ("gotrace__after_fork_in_child", "platform"): "a fork ends in the child",
     ("gotrace__free_all", "platform"): "the library is unloaded",
-    ("gotrace__end_use", "platform"): "the library is unloaded",
     # A thread's first call registers it; a plain thread's first call makes it a goroutine:
     ("gotrace__thread_register", "state"): "a thread's first call",
     ("gotrace__attach", "goroutines"): "a plain thread",

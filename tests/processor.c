@@ -80,8 +80,8 @@ static void alignment(void) {
   gotrace__region_free(&region);
   CHECK_ALIGNED(&site->stack_id);
   CHECK_ALIGNED(&site->reported);
-  CHECK_ALIGNED(&go->id);
   CHECK_ALIGNED(&go->tick);
+  CHECK_ALIGNED(&go->id);
   CHECK_ALIGNED(&proc->tick);
   CHECK_ALIGNED(&gotrace__self->tick);
   CHECK_ALIGNED(&gotrace__self->system_id);

@@ -34,8 +34,8 @@ export PATH=/usr/bin:$PATH
 # ----------------------------------------------------------------------------------------------------------- tests ----
 
 # The configurations in which `make check` runs only some tests; `make nightly` runs the others there. Uninitialized
-# memory could hide in these, which allocate tables and buffers themselves or read damaged files:
-valgrind="test_allocation_failure test_buffers test_decoder test_events test_events_v2 test_flight test_fork test_misuse
+# memory could hide in these, which allocate tables and chunks themselves or read damaged files:
+valgrind="test_allocation_failure test_chunks test_decoder test_events test_events_v2 test_flight test_fork test_misuse
   test_parts test_region test_stack_table test_string_table"
 # Threads, locks, clocks, thread-locals, files and call sites of Windows:
 windows="test_generations test_late_event test_limits test_many_threads test_region test_samples test_sites

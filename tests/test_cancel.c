@@ -1,5 +1,5 @@
-/* pthread_cancel inside the tracer leaves no lock held. A thread that waits in gotrace_read or for buffer space ends at
- * once; others are cancelled after their call.
+/* pthread_cancel inside the tracer leaves no lock held. A thread that waits in gotrace_read or for room ends at once;
+ * others are cancelled after their call.
  * Not in: address, whose runtime cannot handle the stack of a cancelled thread. */
 #define _GNU_SOURCE
 #include "gotrace.h"
@@ -74,7 +74,7 @@ static void *emits(void *unused) {
   return unused;
 }
 
-/* A thread that waits for buffer space is cancelled. */
+/* A thread that waits for room is cancelled. */
 static void test_emitter(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);

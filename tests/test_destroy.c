@@ -77,8 +77,7 @@ static void check_no_time(const test_bytes *bytes, int pairs) {
   while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
     if (strncmp(event.spec->name, "GoStart", 7) == 0) started = event.time;
     if (strcmp(event.spec->name, "GoEnd") != 0 && strcmp(event.spec->name, "GoDestroy") != 0) continue;
-    /* Less than the unit of time, but rounded down to nanoseconds. Capture: with an event of the same time in between.
-     */
+    /* Readers move events of one time apart, by a nanosecond each. */
     CHECK(started >= 0 && event.time - started <= 2);
     started = -1;
     pairs--;

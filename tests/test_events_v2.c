@@ -309,9 +309,9 @@ static void allocating(void) {
   expect_memory("GoroutineStackFree", "4");
 }
 
-/* Statuses and ranges that span the end of a generation are written again in the next one: at the first event of their
- * thread, or at the generation's end. */
-static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, gotrace_proc *p2) {
+/* Statuses and ranges that span the end of a generation are written again in the next one, at the first event of their
+ * thread. */
+static void generations(gotrace_go *g, gotrace_proc *p1, gotrace_proc *p2) {
   gotrace_task task = gotrace_task_begin("long", GOTRACE_NO_TASK);
   int i;
   expect("TaskBegin .*Type=\"long\"");
@@ -323,8 +323,6 @@ static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, go
   gotrace_stw_begin(GOTRACE_STW_GOMAXPROCS);
   expect("RangeBegin .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
-  /* Objects without an owner are written at the generation's end if they were silent. (Capture: when they are next
-   * mentioned.) */
   expect("RangeEnd .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
   expect("Sync");
   gotrace_log(task, "in", "the next generation");
@@ -340,9 +338,7 @@ static void generations(gotrace_go *g, gotrace_go *waiting, gotrace_proc *p1, go
   expect("Log .*Category=\"in\" Message=\"the next generation\"");
   for (i = 0; i < 3; i++) { /* generations in which everything is silent */
     CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
-    if (i == 0) {
-      expect("RangeEnd .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
-    }
+    if (i == 0) expect("RangeEnd .*Name=\"stop-the-world \\(GOMAXPROCS\\)\"");
     expect("Sync");
   }
   gotrace_stw_end();
@@ -395,7 +391,7 @@ static void all_events(void) {
   collecting();
   annotating();
   if (SINCE(GOTRACE_GO_1_23)) allocating();
-  generations(g, waiting, p1, p2);
+  generations(g, p1, p2);
   gotrace_go_block(GOTRACE_BLOCK_FOREVER);
   expect("(?=.* Running->Waiting)(?=.*Reason=\"forever\")");
   gotrace_proc_stop();

@@ -1,8 +1,8 @@
 /* The trace is complete, however the program ends: main returns, a thread calls exit, or main leaves by pthread_exit
  * and the last other thread ends. The service thread keeps no process alive. _exit loses what came after the last cut,
  * and a pipe that nobody reads holds up the end only for a while.
- * Not in: address thread, whose runtimes cannot handle it: memory of starting threads
- * counts as leaked, and they wait for a main thread that has ended. */
+ * Not in: address thread, whose runtimes cannot handle it: memory of starting threads counts as leaked, and they wait
+ * for a main thread that has ended. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"

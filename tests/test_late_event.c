@@ -42,10 +42,10 @@ static int64_t time_of(const test_bytes *bytes, uint64_t heap, uint64_t *generat
 static enum { BEFORE_CLOCK, BEFORE_PUBLISHING } way; /* where it is held up */
 
 /* Stays in a call from before the cut or stop until another thread lets it go on. */
-static void *straggler(void *unused) {
+static void *held_up(void *unused) {
   gotrace__thread *m;
   uint8_t *at = NULL;
-  gotrace_thread_begin("straggler");
+  gotrace_thread_begin("held up");
   gotrace_heap_alloc(1);
   m = gotrace__caller();
   CHECK(gotrace__begin(m));
@@ -77,7 +77,7 @@ static void across_a_cut(gotrace_format format) {
   gotrace_heap_alloc(1); /* each trace begins with the last value */
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   gotrace_heap_alloc(FIRST);
-  CHECK(pthread_create(&thread, NULL, straggler, NULL) == 0);
+  CHECK(pthread_create(&thread, NULL, held_up, NULL) == 0);
   await(1);
   before = clamped();
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* does not wait for the call */
@@ -108,7 +108,7 @@ static void across_a_stop(gotrace_format format) {
   gotrace_heap_alloc(1); /* each trace begins with the last value */
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   gotrace_heap_alloc(FIRST);
-  CHECK(pthread_create(&thread, NULL, straggler, NULL) == 0);
+  CHECK(pthread_create(&thread, NULL, held_up, NULL) == 0);
   await(1);
   gotrace_heap_alloc(NEXT);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK); /* gives the call up */

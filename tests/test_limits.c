@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #define THREADS 4
-/* Memory allowed beyond the limit: a buffer per thread, those of the end, and in v2 the tables of a generation. */
+/* Memory allowed beyond the limit: a chunk per thread, what the end needs, and in v2 the tables of a generation. */
 #define MORE ((size_t)(THREADS + 2) * 65536 + (size_t)(format >= GOTRACE_GO_1_22) * 1048576)
 
 static long calls_per_thread;
@@ -91,7 +91,7 @@ static void memory_blocks(gotrace_format format) {
   CHECK_OPENS(&bytes);
   test_check_statistics(&bytes);
   CHECK_EQUAL(test_count(&bytes, "UserLog"), THREADS * calls_per_thread);
-  /* A call that holds a lock or record cannot wait, so each thread may take one more buffer. So may the end. */
+  /* A thread's first chunk does not wait for room, nor does the end. */
   if (stats.memory_peak > options.memory_limit + MORE)
     fprintf(stderr, "%llu bytes\n", (unsigned long long)stats.memory_peak);
   CHECK(stats.memory_peak <= options.memory_limit + MORE);
@@ -115,7 +115,7 @@ static void size_stops(gotrace_format format) {
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.result, GOTRACE_LIMIT_REACHED);
   CHECK(bytes.size >= options.size_limit);
-  CHECK(bytes.size <= options.size_limit + (THREADS + 2) * 65536); /* one more buffer per proc */
+  CHECK(bytes.size <= options.size_limit + (THREADS + 2) * 65536); /* a batch per proc or thread and per table */
   CHECK_OPENS(&bytes);
   test_check_statistics(&bytes);
   test_free(&bytes);

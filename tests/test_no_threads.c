@@ -13,7 +13,7 @@ static void work(void) {
   int i;
   for (i = 0; i < 3000; i++)
     GOTRACE_TASK_REGION(task, "region") {
-      gotrace_logf(task, "category", "message %d of many, so that buffers fill", i);
+      gotrace_logf(task, "category", "message %d of many, so that chunks fill", i);
     }
   gotrace_task_end(task);
   gotrace_thread_end();

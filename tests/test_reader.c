@@ -140,7 +140,7 @@ static void cuts_by_themselves(void) {
   test_free(&bytes);
 }
 
-/* Buffers are reused: the trace is much larger than the memory in use at any time. */
+/* Chunks and pieces are reused: the trace is much larger than the memory in use at any time. */
 static void recycles(void) {
   gotrace_options options = options_of(GOTRACE_GO_1_21);
   test_bytes bytes = {NULL, 0, 0};

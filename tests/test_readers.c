@@ -65,7 +65,7 @@ static bool emitting_sink(void *context, const void *data, size_t size) {
   return test_sink(context, data, size);
 }
 
-/* A sink that emits does not wait for buffer space, which only the sink itself can free. */
+/* A sink that emits does not wait for room, which only the sink itself can make. */
 static void sink_emits(gotrace_format format) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};

@@ -14,7 +14,7 @@ static long strings;
 
 static uint32_t put(const char *string, size_t size) {
   bool cut;
-  return gotrace__string_put(table, string, size, false, &cut);
+  return gotrace__string_put(table, string, size, &cut);
 }
 
 /* Of a longer string, 1,024 bytes are kept, or up to three fewer if a UTF-8 sequence would be split. `tail` is what
@@ -30,7 +30,7 @@ static void check_cut(const char *tail, size_t tail_size, size_t before, size_t 
     fprintf(stderr, "%zu bytes, tail of %zu from %zu before: %zu, not %zu\n", size, tail_size, before,
             gotrace__kept_size(string, size), want);
   CHECK_EQUAL(gotrace__kept_size(string, size), want);
-  id = gotrace__string_put(table, string, size, false, &cut);
+  id = gotrace__string_put(table, string, size, &cut);
   CHECK(id > 0);
   CHECK_EQUAL(cut, size != want);
   CHECK_EQUAL(put(string, want), id);
@@ -76,7 +76,7 @@ int main(void) {
   memset(&budget, 0, sizeof budget);
   budget.limit = (size_t)64 << 20;
   CHECK((table = gotrace__table_new(&budget, true)) != NULL);
-  CHECK_EQUAL(gotrace__string_put(table, "", 0, false, &cut), 0);
+  CHECK_EQUAL(gotrace__string_put(table, "", 0, &cut), 0);
   CHECK(!cut);
   CHECK(!table->first);
   CHECK_EQUAL(put("one", 3), 1);
@@ -102,19 +102,6 @@ int main(void) {
   for (n = 0; n < strings; n++) {
     CHECK(ids[0][n] > 0 && ids[0][n] <= (uint32_t)strings);
     for (i = 1; i < THREADS; i++) CHECK_EQUAL(ids[i][n], ids[0][n]);
-  }
-  gotrace__table_free(table);
-  CHECK_EQUAL(budget.used, 0);
-
-  /* Strings that events mention often get one-byte ids, while there are any. */
-  CHECK((table = gotrace__strings_new(&budget, true)) != NULL);
-  for (n = 1; n <= 200; n++) {
-    char seldom[32], often[32];
-    size_t seldom_size = (size_t)snprintf(seldom, sizeof seldom, "seldom %ld", n);
-    size_t often_size = (size_t)snprintf(often, sizeof often, "often %ld", n);
-    CHECK_EQUAL(gotrace__string_put(table, often, often_size, true, &cut), n <= 127 ? n : 255 + 2 * (n - 128));
-    CHECK_EQUAL(put(seldom, seldom_size), n <= 127 ? 127 + n : 256 + 2 * (n - 128));
-    CHECK_EQUAL(gotrace__string_put(table, seldom, seldom_size, true, &cut), put(seldom, seldom_size));
   }
   gotrace__table_free(table);
   CHECK_EQUAL(budget.used, 0);

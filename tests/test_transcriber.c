@@ -40,9 +40,9 @@ static bool begin(unsigned format) {
   memset(&t, 0, sizeof t);
   size = 0;
   refused = false;
-  strings = gotrace__strings_new(NULL, false);
+  strings = gotrace__table_new(NULL, false);
   stacks = gotrace__table_new(NULL, false);
-  for (i = 0; i < 2; i++) gotrace__string_put(strings, names[i], strlen(names[i]), true, &cut);
+  for (i = 0; i < 2; i++) gotrace__string_put(strings, names[i], strlen(names[i]), &cut);
   frames[0] = gotrace__frame_of(&caller);
   frames[1] = gotrace__frame_of(&entry);
   CHECK_EQUAL(gotrace__stack_put(stacks, &frames[0], 1), 1);

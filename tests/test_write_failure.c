@@ -28,7 +28,7 @@ static bool failing_sink(void *context, const void *data, size_t size) {
   return true;
 }
 
-/* Several cuts, several buffers each. */
+/* Several cuts, several pieces each. */
 static void emit_until_off(long rounds) {
   char text[900];
   long i, n;

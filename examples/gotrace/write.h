@@ -66,24 +66,14 @@ static uint32_t status_stack(writer *w, uint32_t entry, uint32_t stack) {
 
 /* A reason as in a record: the number of a known one in v1, whose events have only that; in v2 the first name, which is
  * set to this one. */
-#define REASON(NAME, number, v1, text) GOTRACE_V1_##v1,
-static const uint8_t block_kinds[] = {GOTRACE_BLOCK_REASONS(REASON)};
-#undef REASON
-#define REASON(NAME, number, v1, text) text,
-static const char *const blocks[] = {GOTRACE_BLOCK_REASONS(REASON)};
-static const char *const stops[] = {GOTRACE_STOP_REASONS(REASON)};
-#undef REASON
-#define REASON(NAME, number, text) text,
-static const char *const stws[] = {GOTRACE_STW_REASONS(REASON)};
-#undef REASON
 static const char *const reason_names[GOTRACE__REASONS] = {""};
 
-static uint64_t reason_of(writer *w, uint32_t text, const char *const *known, unsigned count) {
+static uint64_t reason_of(writer *w, uint32_t text, const gotrace__known_reason *known, unsigned count) {
   if (!w->t->v1) {
     w->t->named_refs[0] = use_text(w, text);
     return 1 << 8;
   }
-  while (count && !pool_text_is(text, known[count - 1])) count--;
+  while (count && !pool_text_is(text, known[count - 1].name)) count--;
   return count ? count - 1 : 0;
 }
 
@@ -349,7 +339,7 @@ static void take_scan(writer *w, proc *p, bool begins, int64_t time) {
 static void take_stw(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
   bool begins = o->kind == GOTRACE_V2_STW_BEGIN;
-  uint64_t reason = begins ? reason_of(w, o->name, stws, COUNT(stws)) : 0;
+  uint64_t reason = begins ? reason_of(w, o->name, gotrace__stw_reasons, GOTRACE_STW_REASON_COUNT) : 0;
   w->lost[LOST_STW] += begins && w->format < GOTRACE_GO_1_21 && reason != GOTRACE_STW_GC_MARK_TERM &&
                        (reason != GOTRACE_STW_GC_SWEEP_TERM || w->format < GOTRACE_GO_1_10);
   if (w->format >= GOTRACE_GO_1_10) {
@@ -478,13 +468,14 @@ static void take_op(writer *w, const op *o) {
         stack);
     break;
   case GOTRACE_V2_GO_STOP:
-    PUT(w, source_of(w, m), o->time, GO_STOP, reason_of(w, o->name, stops, COUNT(stops)), stack);
+    PUT(w, source_of(w, m), o->time, GO_STOP, reason_of(w, o->name, gotrace__stop_reasons, GOTRACE_STOP_REASON_COUNT),
+        stack);
     break;
   case GOTRACE_V2_GO_BLOCK: {
-    uint64_t reason = reason_of(w, o->name, blocks, COUNT(blocks));
+    uint64_t reason = reason_of(w, o->name, gotrace__block_reasons, GOTRACE_BLOCK_REASON_COUNT);
     if (reason == GOTRACE_BLOCK_FOREVER && w->c.family != 1) reason = 0; /* in v1 it ends the goroutine */
-    w->lost[LOST_REASONS] +=
-        w->t->v1 && block_kinds[reason] == GOTRACE_V1_GO_BLOCK && !pool_text_is(o->name, blocks[0]);
+    w->lost[LOST_REASONS] += w->t->v1 && gotrace__block_reasons[reason].v1 == GOTRACE_V1_GO_BLOCK &&
+                             !pool_text_is(o->name, gotrace__block_reasons[0].name);
     PUT(w, source_of(w, m), o->time, GO_BLOCK, reason, stack);
     break;
   }

@@ -46,7 +46,7 @@ enum {
   SAMPLES = ROUNDS * REPETITIONS,
   FLOOR_LOOPS = 1000,
   WARM_UP = 1000000, /* nanoseconds per trace */
-  BUFFERS = 64,      /* more than a row fills in a trace */
+  CHUNKS = 64,       /* more than a row fills in a trace */
   MOST_TIMES = 101   /* of what is not a row */
 };
 
@@ -657,11 +657,11 @@ static void check_trace(const series *s, gotrace_result result) {
   }
 }
 
-/* Gives a trace its buffers in advance. It would allocate them one by one until the first cut, and the first traces of
+/* Gives a trace its chunks in advance. It would allocate them one by one until the first cut, and the first traces of
  * the process would also wait for the system to map their pages. */
-static void stock_buffers(void) {
+static void stock_chunks(void) {
   int i;
-  for (i = 0; i < BUFFERS; i++) {
+  for (i = 0; i < CHUNKS; i++) {
     gotrace__record_chunk *chunk =
         (gotrace__record_chunk *)gotrace__allocate(&gotrace__t.budget, GOTRACE__CHUNK_BYTES, true);
     if (!chunk) return;
@@ -701,7 +701,7 @@ static void session(series *s, int count, kept *keeper) {
     printf("start: %s\n", gotrace_result_string(result));
     exit(2);
   }
-  if (s->format && !keeper) stock_buffers();
+  if (s->format && !keeper) stock_chunks();
   pthread_barrier_wait(&with_main);
   pthread_barrier_wait(&with_main);
   if (s->format) check_trace(s, gotrace_stop());
@@ -904,8 +904,8 @@ static void start_and_stop(const gotrace_options *options) {
   report_times("thread_first_event", &firsts);
 }
 
-/* Events that need a new buffer: those after which the thread writes to another one. */
-static void new_buffers(const gotrace_options *options) {
+/* Events that need a new chunk: those after which the thread writes to another one. */
+static void new_chunks(const gotrace_options *options) {
   times found = {0};
   const void *before = NULL;
   gotrace_start(options);
@@ -920,7 +920,7 @@ static void new_buffers(const gotrace_options *options) {
     before = after;
   }
   gotrace_stop();
-  report_times("new_buffer", &found);
+  report_times("new_chunk", &found);
 }
 
 /* Cuts while `count` silent goroutines exist. */
@@ -947,7 +947,7 @@ static void advances(const gotrace_options *options, int count) {
   gotrace_get_stats(&stats);
   snprintf(name, sizeof name, "advance_%d", count);
   report_times(name, &cuts);
-  printf("memory %d silent goroutines: at most %.2f MB of buffers and tables, records of %zu bytes each\n", count,
+  printf("memory %d silent goroutines: at most %.2f MB of chunks and tables, records of %zu bytes each\n", count,
          (double)stats.memory_peak / 1e6, sizeof(struct gotrace_go));
   for (i = 0; i < count; i++) {
     gotrace_go_start(silent[i]);
@@ -992,12 +992,12 @@ static void *the_rest(void *argument) {
   memset(&options, 0, sizeof options);
   options.write = throw_away;
   start_and_stop(&options);
-  new_buffers(&options);
+  new_chunks(&options);
   advances(&options, 0);
   advances(&options, 10000);
   advances(&options, 1000000);
   flights(&options);
-  printf("memory of a thread: a record of %zu bytes, and a buffer\n", sizeof(gotrace__thread));
+  printf("memory of a thread: a record of %zu bytes, and a chunk\n", sizeof(gotrace__thread));
   return argument;
 }
 

@@ -6,7 +6,7 @@
 ROWS is the output of `events -c`: each line has the names of a row's results, each with the number of calls made.
 CALLGRIND.1, CALLGRIND.2, ... are callgrind's counts for the same rows. (Its own counts of calls include earlier calls.)
 Prints lines `instructions NAME NUMBER`: instructions per call in the tracer's functions and everything they call,
-including buffer exchanges in between.
+including new chunks in between.
 """
 import re
 import sys
