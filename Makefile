@@ -58,6 +58,7 @@ help:
 	@echo 'make bench       what events cost and how fast traces are read, beside Go (BENCH=-q: quickly)'
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
 	@echo 'make fuzz-replay run the fuzzers on their seeds, by any compiler'
+	@echo 'make fuzz-random-transcribe  random records (FUZZ_RANDOM="RUNS LENGTH SEED")'
 	@echo 'make install     the header, gotrace.pc, the tool with its manual and completion into PREFIX ($(PREFIX)), below DESTDIR'
 	@echo 'make uninstall   take them away again'
 	@echo 'make clean       remove build/'
@@ -258,6 +259,17 @@ fuzz-replay: $(targets:%=fuzz-replay-%)
 fuzz-replay-%: build/fuzz-replay/%
 	build/fuzz-replay/$* fuzz/seeds/$*/*
 
+# Random inputs: how many, of how many bytes at most, from which seed. They are many times as fast without sanitizers.
+FUZZ_RANDOM ?= 1000000 100 1
+
+fuzz-random-%: build/fuzz-random/%
+	cd build/fuzz-random && ./$* -r $(FUZZ_RANDOM)
+
+build/fuzz-random/%: private WARNINGS =
+build/fuzz-random/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h)
+	@mkdir -p $(@D)
+	$(call program,$<,$(FLAGS) fuzz/replay.c)
+
 build/fuzz-replay/%: private CC = $(sanitizing_cc)
 build/fuzz-replay/%: private CFLAGS = -O0 -g1 $(sanitizers)
 build/fuzz-replay/%: private WARNINGS =
@@ -305,4 +317,4 @@ FORCE:
 
 .PHONY: all help examples test check nightly adapters cases explore explore-go mutants stress stress-sessions bench format pages pictures demo fuzz fuzz-replay deps install uninstall clean FORCE
 .DELETE_ON_ERROR:
-.SECONDARY: $(targets:%=build/fuzz/%) $(targets:%=build/fuzz-replay/%)
+.SECONDARY: $(targets:%=build/fuzz/%) $(targets:%=build/fuzz-replay/%) $(targets:%=build/fuzz-random/%)

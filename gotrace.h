@@ -6479,10 +6479,15 @@ typedef struct gotrace__old_task { /* older than the trace */
   char name[GOTRACE__TASK_NAME];
 } gotrace__old_task;
 
+/* Ids, which come in blocks of 64: open addressing, by key. */
 typedef struct gotrace__id_block {
   uint64_t key; /* id / 64 + 1; 0: a free place */
   uint64_t mask;
 } gotrace__id_block;
+typedef struct gotrace__id_set {
+  gotrace__id_block *blocks;
+  size_t capacity, used;
+} gotrace__id_set;
 
 #define GOTRACE__MODEL_PAGE 64
 typedef struct gotrace__transcriber {
@@ -6523,11 +6528,12 @@ typedef struct gotrace__transcriber {
   gotrace__model_task *tasks; /* open ones: open addressing, by id */
   size_t task_capacity, task_used;
   gotrace__waiters task_waiters;
-  gotrace__id_block *ids; /* of goroutines, used: open addressing, by key */
-  size_t id_capacity, id_used;
+  gotrace__id_set ids, task_ids; /* that the trace has, of goroutines and of tasks */
   uint64_t own_ids;
   gotrace__old_task *old_tasks; /* not written yet */
   size_t old_task_count, old_task_capacity;
+  uint64_t *forever; /* ids of goroutines that wait for ever */
+  size_t forever_count, forever_capacity;
   /* The collector: */
   uint32_t collector_number;
   gotrace__waiters collector_waiters;
@@ -7016,40 +7022,45 @@ static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t p
   return p;
 }
 
-/* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Ids come in blocks of
- * 64. Go's reader rejects an id that is created twice. */
-static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
+/* Adds an id; false if it is there already, or if out of memory. */
+static bool gotrace__id_add(gotrace__transcriber *t, gotrace__id_set *set, uint64_t id) {
+  uint64_t key = id / 64 + 1, bit = (uint64_t)1 << id % 64;
+  gotrace__id_block *block;
   size_t i;
-  if (!id || id >> 48) id = 0; /* Go would show it as negative */
-  if (2 * (t->id_used + 1) > t->id_capacity) {
-    size_t larger = t->id_capacity ? 2 * t->id_capacity : 64, old;
-    gotrace__id_block *ids = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *ids));
-    if (!ids) return 0;
-    for (old = 0; old < t->id_capacity; old++) {
-      if (!t->ids[old].key) continue;
-      for (i = (size_t)gotrace__mix(0, t->ids[old].key) & (larger - 1); ids[i].key; i = (i + 1) & (larger - 1))
+  if (2 * (set->used + 1) > set->capacity) {
+    size_t larger = set->capacity ? 2 * set->capacity : 64, old;
+    gotrace__id_block *blocks = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *blocks));
+    if (!blocks) return false;
+    for (old = 0; old < set->capacity; old++) {
+      if (!set->blocks[old].key) continue;
+      for (i = (size_t)gotrace__mix(0, set->blocks[old].key) & (larger - 1); blocks[i].key; i = (i + 1) & (larger - 1))
         continue;
-      ids[i] = t->ids[old];
+      blocks[i] = set->blocks[old];
     }
-    gotrace__release(t->options.budget, t->ids, t->id_capacity * sizeof *ids);
-    t->ids = ids;
-    t->id_capacity = larger;
+    gotrace__release(t->options.budget, set->blocks, set->capacity * sizeof *blocks);
+    set->blocks = blocks;
+    set->capacity = larger;
   }
-  for (;; id = 0) {
-    uint64_t key, bit;
-    if (!id) id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
-    key = id / 64 + 1;
-    bit = (uint64_t)1 << id % 64;
-    for (i = (size_t)gotrace__mix(0, key) & (t->id_capacity - 1); t->ids[i].key && t->ids[i].key != key;)
-      i = (i + 1) & (t->id_capacity - 1);
-    if (!t->ids[i].key) t->id_used++;
-    t->ids[i].key = key;
-    if (!(t->ids[i].mask & bit)) {
-      t->ids[i].mask |= bit;
-      return id;
-    }
-    t->counters.doubled++;
+  for (i = (size_t)gotrace__mix(0, key) & (set->capacity - 1); set->blocks[i].key && set->blocks[i].key != key;)
+    i = (i + 1) & (set->capacity - 1);
+  block = &set->blocks[i];
+  if (block->mask & bit) return false;
+  if (!block->key) set->used++;
+  block->key = key;
+  block->mask |= bit;
+  return true;
+}
+
+/* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Go's reader rejects
+ * an id that is created twice, and Go shows a very large one as negative. 0 if out of memory. */
+static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
+  if (id >> 48) id = 0;
+  while (!id || !gotrace__id_add(t, &t->ids, id)) {
+    if (t->error) return 0;
+    t->counters.doubled += id != 0;
+    id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
   }
+  return id;
 }
 
 /* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
@@ -7517,6 +7528,7 @@ static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace_
   p->on = NULL;
   p->time = t->now;
   victim->proc = NULL;
+  if (victim->time < t->now) victim->time = t->now; /* its call ends after the steal */
   gotrace__changed(t, &p->waiters);
 }
 
@@ -7614,7 +7626,11 @@ static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned 
  */
 static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
   uint64_t id = gotrace__unique_id(t, 0);
-  if (!id) return;
+  void *ids = t->forever;
+  bool grown = gotrace__model_grow(t, &ids, &t->forever_capacity, t->forever_count + 1, sizeof *t->forever);
+  t->forever = GOTRACE__CAST(uint64_t *, ids);
+  if (!id || !grown) return;
+  t->forever[t->forever_count++] = g->id;
   g->id = id;
   g->unborn = true;
   g->in_trace = g->assist = g->woken = false;
@@ -8587,7 +8603,8 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   stack = gotrace__record_stack_id(t, record->a[at]);
   switch (record->kind) {
   case GOTRACE__REC_TASK_BEGIN:
-    if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) {
+    if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false) ||
+        (!t->options.replay && (id < t->options.first_task || !gotrace__id_add(t, &t->task_ids, id)))) {
       t->counters.malformed++; /* readers reject a task that begins twice */
       break;
     }
@@ -9107,19 +9124,27 @@ static void gotrace__forget_texts(gotrace__transcriber *t) {
   memset(t->named_refs, 0, sizeof t->named_refs);
 }
 
-/* v2: forgets the ids of goroutines that have ended. Readers of v1 remember them too. */
+static void gotrace__id_forget(gotrace__id_set *set) {
+  memset(set->blocks, 0, set->capacity * sizeof *set->blocks);
+  set->used = 0;
+}
+
+/* v2: forgets the ids of goroutines and tasks that have ended. Readers of v1 remember them too. */
 #ifndef GOTRACE__MOST_IDS
 #define GOTRACE__MOST_IDS ((size_t)1 << 16) /* blocks of 64 */
 #endif
 static void gotrace__forget_ids(gotrace__transcriber *t) {
   uint64_t place;
-  if (t->v1 || t->id_used <= GOTRACE__MOST_IDS) return;
-  memset(t->ids, 0, t->id_capacity * sizeof *t->ids);
-  t->id_used = 0;
+  size_t i;
+  if (t->v1) return;
+  if (t->task_ids.used > GOTRACE__MOST_IDS) gotrace__id_forget(&t->task_ids); /* an open one has its place in `tasks` */
+  if (t->ids.used <= GOTRACE__MOST_IDS) return;
+  gotrace__id_forget(&t->ids);
   for (place = 1; place <= t->go_places; place++) {
-    gotrace__model_go *g = gotrace__go_at(t, place);
-    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);
+    const gotrace__model_go *g = gotrace__go_at(t, place);
+    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__id_add(t, &t->ids, g->id);
   }
+  for (i = 0; i < t->forever_count; i++) gotrace__id_add(t, &t->ids, t->forever[i]);
 }
 
 /* What the clocks showed at a time before they were read last. */
@@ -9531,9 +9556,11 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__release(budget, t->procs, t->proc_capacity * sizeof *t->procs);
   gotrace__release(budget, t->proc_ids, t->place_capacity * sizeof *t->proc_ids);
   gotrace__release(budget, t->tasks, t->task_capacity * sizeof *t->tasks);
-  gotrace__release(budget, t->ids, t->id_capacity * sizeof *t->ids);
+  gotrace__release(budget, t->ids.blocks, t->ids.capacity * sizeof *t->ids.blocks);
+  gotrace__release(budget, t->task_ids.blocks, t->task_ids.capacity * sizeof *t->task_ids.blocks);
   gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
   gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
+  gotrace__release(budget, t->forever, t->forever_capacity * sizeof *t->forever);
   gotrace__mirror_free(t, &t->strings);
   gotrace__mirror_free(t, &t->texts);
   gotrace__mirror_free(t, &t->stacks);

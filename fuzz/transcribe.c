@@ -441,7 +441,8 @@ static void check_readers(unsigned format) {
     }
 }
 
-/* The decoder accepts it too. In a correct program the logs have their order. */
+/* The decoder accepts it too. In a correct program the logs have their order; in v1 only if no event is without a proc,
+ * since all of these are in one stream, where one that is applied late delays what follows. */
 static void check_decoder(void) {
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
@@ -457,11 +458,11 @@ static void check_decoder(void) {
     char value[32] = "";
     if (strcmp(event.spec->name, "UserLog") != 0) continue;
     if (event.spec->since >= GOTRACE_GO_1_22) REQUIRE(gotrace_decoder_string(d, event.args[2], &text, &size));
-    if (!w.correct || size >= sizeof value) continue;
+    logs++;
+    if (!w.correct || size >= sizeof value || w.t.global.batches) continue;
     memcpy(value, text, size);
     REQUIRE(strtoull(value, NULL, 10) > last);
     last = strtoull(value, NULL, 10);
-    logs++;
   }
   if (gotrace_decoder_error(d)->result) fail(gotrace_decoder_error(d)->message);
   gotrace_decoder_close(d);

@@ -263,7 +263,7 @@ transcriber('collection-begins-again',
 transcriber('assist-not-restated', 'if (g->assist && !t->v1)', 'if (0)')
 transcriber('sweep-not-restated', 'if (p->sweep_seen && !t->v1)', 'if (0)')
 transcriber('empty-generation', 'if (!t->v1 && !t->generation_used) /* readers', 'if (0) /* readers')
-transcriber('living-ids-forgotten', 'if (g && g->known && g->status != GOTRACE__DEAD) gotrace__unique_id(t, g->id);', '')
+transcriber('living-ids-forgotten', 'if (g && g->known && g->status != GOTRACE__DEAD) gotrace__id_add(t, &t->ids, g->id);', '')
 transcriber('open-names-forgotten',
             'if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);', '')
 transcriber('reasons-kept', 'memset(t->reason_refs, 0, sizeof t->reason_refs);', '')
@@ -280,7 +280,13 @@ transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__pro
 transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, false)) { t->counters.malformed++;',
             'id == UINT64_MAX) { t->counters.malformed++;')
 transcriber('task-never-ends', 'if (task) task->id = UINT64_MAX;', '')
-transcriber('id-twice', 'if (!(t->ids[i].mask & bit)) {', 'if (1) {')
+transcriber('id-twice', 'if (block->mask & bit) return false;', '')
+transcriber('forever-ids-forgotten', 'for (i = 0; i < t->forever_count; i++) gotrace__id_add(t, &t->ids, t->forever[i]);', '')
+transcriber('call-ends-before-its-steal', 'if (victim->time < t->now) victim->time = t->now; /* its call', '; /* its call')
+transcriber('ended-thread-was-listed', 'r->listed_go = r->listed_proc = 0;\n    r->gone = true;', 'r->gone = true;')
+transcriber('task-of-former-session', 'id < t->options.first_task || ', '')
+transcriber('sample-of-another', 'if (t->v1 && (!g || g->id != go || !g->in_trace)) go = 0;', '')
+transcriber('sample-before-creation', 'if (t->v1 && go && time <= g->born) time = g->born + 1;', '')
 transcriber('event-inside-a-call', 't->counters.wrapped++; gotrace__leave_call(t, r, false);', 't->counters.wrapped++;')
 transcriber('call-not-resumed', """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
   gotrace__enter_call(t, r, 0);""", """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;""")

@@ -190,6 +190,11 @@ list_fuzz() {
     echo "$level|replay $target|make -s fuzz-replay-$target"
     echo "nightly|fuzz $target|make -s fuzz-run-$target"
   done
+  # Inputs of few bytes are many a second, those of many bytes go further.
+  echo "check|random records, short|make -s fuzz-random-transcribe FUZZ_RANDOM='1600000 100 1'"
+  echo "check|random records|make -s fuzz-random-transcribe FUZZ_RANDOM='300000 400 2'"
+  echo "check|random records, long|make -s fuzz-random-transcribe FUZZ_RANDOM='100000 1500 3'"
+  echo "nightly|random records, many|make -s fuzz-random-transcribe FUZZ_RANDOM='20000000 200 4'"
 }
 
 list_explore() {
