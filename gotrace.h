@@ -5946,6 +5946,7 @@ static void gotrace__thread_over(gotrace__thread *m) {
   } else {
     gotrace__raise(m);
   }
+  if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse; the record's next thread does not run it */
   gotrace__share_free(m, 0);
   gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
   m->free_gos = NULL;
