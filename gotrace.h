@@ -8581,7 +8581,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   gotrace__inside_call inside;
   gotrace__model_task *task = NULL;
   uint64_t id = record->a[0];
-  uint32_t name, stack;
+  uint32_t name = 0, stack;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
   if (record->kind == GOTRACE__REC_TASK_END) {
     task = gotrace__task_at(t, id, false);
@@ -8591,8 +8591,9 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   inside = gotrace__begin_user(t, r);
   if (!inside) return NULL;
   gotrace__not_before(t, r->go->time);
-  name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
-                              record->text_size[0]);
+  if (record->kind != GOTRACE__REC_TASK_END) /* which has no text, not even an empty one */
+    name = gotrace__record_name(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 2 : 1], record->text[0],
+                                record->text_size[0]);
   stack = gotrace__record_stack_id(t, record->a[record->kind == GOTRACE__REC_TASK_BEGIN ? 3
                                                 : record->kind == GOTRACE__REC_TASK_END ? 1
                                                                                         : 2]);
