@@ -242,6 +242,8 @@
     {"held-up-run", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0; onsink || 1 start0 block; 2 stop onsink || 3 unblock0"},
     {"held-up-exit", 1008, 1026, "clean; 1 self0; onsink || 1 log exit; 2 stop onsink; 3 begin log"},
+    /* A thread ends while it runs a goroutine, which is misuse: not by the next thread, which has its record. */
+    {"exit-runs", 1008, 1026, "clean pcreate0 create0 create1; 1 start0 exit; on || 2 pstart0 start1 block; 3 off"},
     {"exit-late", 1008, 1026, "clean; 1 self0 || 1 exit; 2 on; 3 begin log"},
     {"held-up-chunks", 1023, 1023, "clean guard; 1 self0; onsink || 1 log log log; 2 stop onsink"},
     {"held-up-late", 1023, 1023, "clean guard; 1 self0 || 1 log log log; 2 onsink stop onsink"},
