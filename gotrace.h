@@ -6356,7 +6356,8 @@ struct gotrace__model_go { /* what most records need comes first, in one cache l
   uint16_t region_first, region_depth, region_capacity;
   gotrace__model_region *regions; /* a ring: the outermost is at region_first */
   /* v1: */
-  uint64_t born; /* the time of its creation */
+  uint64_t born;    /* the time of its creation */
+  uint64_t sampled; /* an id that a sample had before its creation */
   uint64_t call_time, exit_time;
   gotrace__lane *last_lane;  /* with its last numbered event */
   gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
@@ -7272,6 +7273,11 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_GO_CREATE_BLOCKED:
   case GOTRACE_V2_GO_CREATE_SYSCALL:
     if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
+    /* After misuse the creation may come later than a sample, which readers reject. */
+    if (GOTRACE__UNLIKELY(g->sampled == g->id) && (time > t->generation_time || lane->time > t->generation_time)) {
+      uint64_t id = gotrace__unique_id(t, 0);
+      if (id) g->id = id;
+    }
     gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
                     kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
     g->born = lane->time;
@@ -9418,7 +9424,7 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
 /* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
 static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
                                        uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
-  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
+  gotrace__model_go *g = t->v1 && place ? gotrace__go_of(t, place) : NULL;
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
   uint64_t time = gotrace__unit_of(t, tick);
   uint32_t i, stack;
@@ -9429,7 +9435,12 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
   stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
   /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
   if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
-  if (t->v1 && g && g->id == go && time <= g->born) time = g->born + 1;
+  if (g && g->in_trace && g->id == go) {
+    if (time <= g->born) time = g->born + 1;
+  } else if (g) {
+    g->sampled = go;
+    if (time <= t->generation_time) time = t->generation_time + 1;
+  }
   gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
 }
 

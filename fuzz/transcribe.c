@@ -557,7 +557,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       for (i = 0; i < CAPTURE_THREADS; i++) capture_release(&w.c, i);
     } else if (how < 10) {
       uint64_t pcs[2] = {4096, 8192};
-      gotrace__transcribe_sample(&w.t, w.c.tick, 100, 0, 0, 0, pcs, how % 3);
+      unsigned place = w.c.threads[w.c.tick % CAPTURE_THREADS].go;
+      if (w.c.gos[place].tick > w.t.to_tick) place = 0; /* it may have been another one at that time */
+      gotrace__transcribe_sample(&w.t, w.t.to_tick, 100, 0, place, w.c.gos[place].id, pcs, how % 3);
     } else if (w.correct) {
       correct_call();
     } else {

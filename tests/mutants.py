@@ -75,6 +75,8 @@ mutant('linked-late',
        ['if (!first) gotrace__store_release(&old->next, chunk);\n    m->chunk = chunk;', 'if (!first) continue;'],
        ['m->chunk = chunk;', 'if (!first) {\n      gotrace__store_release(&old->next, chunk);\n      continue;\n    }'],
        '1023/held-up-chunks')
+mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse', '/* misuse',
+       '1023/exit-runs')
 mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
        '1023/held-up-exit')
 
@@ -185,6 +187,9 @@ mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t-
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
+transcriber('end-of-a-task-reads-a-name', 'if (record->kind != GOTRACE__REC_TASK_END) /* which has no text',
+            'if (true) /* which has no text')
+transcriber('sampled-before-its-creation', 'if (GOTRACE__UNLIKELY(g->sampled == g->id) &&', 'if (false &&')
 transcriber('start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
   if (g->known && g->status == GOTRACE__WAITING""", 'if (g->known && g->status == GOTRACE__WAITING')
 transcriber('start-before-unblock', 'if (!force) return &g->waiters; /* for the unblock */', '')

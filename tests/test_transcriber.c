@@ -560,9 +560,56 @@ static void check_failures(unsigned format) {
   most = sizeof trace;
 }
 
+/* A record has what its kind has: the rest of the structure is not initialized. */
+static void check_unused_arguments(unsigned format) {
+  unsigned kind, i;
+  CHECK(begin(format));
+  for (kind = 1; kind < GOTRACE__RECORD_KINDS; kind++) {
+    gotrace__record record = capture_record(kind);
+    if (!c.threads[0].source || !c.threads[0].source->go) {
+      create(0, kind);
+      go(0, GOTRACE__REC_GO_START, kind);
+      step();
+    }
+    for (i = gotrace__record_specs[kind].numbers; i < GOTRACE__RECORD_NUMBERS; i++) record.a[i] = UINT64_MAX / 3;
+    for (i = gotrace__record_specs[kind].texts; i < 2; i++) {
+      record.text[i] = NULL;
+      record.text_size[i] = 100;
+    }
+    gotrace__turn_to(&t, c.threads[0].source, t.to_unit);
+    CHECK(!gotrace__apply(&t, c.threads[0].source, &record, true));
+  }
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  done();
+}
+
+/* v1: a sample of a goroutine whose thread is silent. Another thread starts that thread's proc, which is misuse, so the
+ * goroutine is created only at its thread's first record. Readers reject the creation of an id that has a sample. */
+static void check_early_sample(bool misuse) {
+  uint64_t pc = 4096;
+  c.procs[1].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  CHECK(begin(GOTRACE_GO_1_19));
+  step();
+  gotrace__transcribe_sample(&t, t.to_tick, 100, 0, 1, c.gos[1].id, &pc, 1);
+  if (misuse) proc(1, GOTRACE__REC_PROC_START, 1);
+  step();
+  self(0, GOTRACE__REC_GO_BLOCK);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_GO_CREATE], 1);
+  CHECK((gotrace__go_at(&t, 1)->id == c.gos[1].id) == !misuse);
+  (void)told();
+  done();
+}
+
 int main(void) {
   size_t i;
   check_table();
+  for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
+  check_early_sample(false);
+  check_early_sample(true);
   for (i = 0; i < TEST_FORMATS; i++) {
     check_story((unsigned)test_formats[i]);
     check_problems((unsigned)test_formats[i]);
@@ -579,7 +626,6 @@ int main(void) {
   check_failures(GOTRACE_GO_1_11);
   check_failures(GOTRACE_GO_1_26);
   /* Those that only the fuzz target uses. */
-  (void)gotrace__transcribe_sample;
   (void)gotrace__transcribe_living_task;
   (void)gotrace__transcribe_is_full;
   puts("records, repairs, order, clocks, failures");
