@@ -6356,7 +6356,7 @@ struct gotrace__model_go { /* what most records need comes first, in one cache l
   uint16_t region_first, region_depth, region_capacity;
   gotrace__model_region *regions; /* a ring: the outermost is at region_first */
   /* v1: */
-  uint64_t born;    /* the time of its creation */
+  uint64_t born;    /* the time of the last creation in its place */
   uint64_t sampled; /* an id that a sample had before its creation */
   uint64_t call_time, exit_time;
   gotrace__lane *last_lane;  /* with its last numbered event */
@@ -7280,7 +7280,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     }
     gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
                     kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
-    g->born = lane->time;
+    if (g->born < lane->time) g->born = lane->time;
     g->sequence = 1;
     g->last_lane = lane;
     g->woken = g->call_blocked = false;
@@ -9435,10 +9435,9 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
   stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
   /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
   if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
-  if (g && g->in_trace && g->id == go) {
+  if (g) { /* another goroutine may have its place by now */
+    if (!g->in_trace || g->id != go) g->sampled = go;
     if (time <= g->born) time = g->born + 1;
-  } else if (g) {
-    g->sampled = go;
     if (time <= t->generation_time) time = t->generation_time + 1;
   }
   gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);

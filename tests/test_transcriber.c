@@ -583,23 +583,28 @@ static void check_unused_arguments(unsigned format) {
   done();
 }
 
-/* v1: a sample of a goroutine whose thread is silent. Another thread starts that thread's proc, which is misuse, so the
- * goroutine is created only at its thread's first record. Readers reject the creation of an id that has a sample. */
-static void check_early_sample(bool misuse) {
-  uint64_t pc = 4096;
+/* v1: a sample of a goroutine whose thread is silent, written before or after that goroutine has ended and another has
+ * its place. Misuse: another thread has started that thread's proc, so the goroutine is created only at its thread's
+ * first record. Readers reject the creation of an id that has an earlier sample. */
+static void check_sample(bool misuse, bool late) {
+  uint64_t pc = 4096, id, tick;
   c.procs[1].status = GOTRACE__PROC_IDLE;
   proc(0, GOTRACE__REC_PROC_START, 1);
   create(0, 1);
   go(0, GOTRACE__REC_GO_START, 1);
+  id = c.gos[1].id;
   CHECK(begin(GOTRACE_GO_1_19));
   step();
-  gotrace__transcribe_sample(&t, t.to_tick, 100, 0, 1, c.gos[1].id, &pc, 1);
+  tick = t.to_tick;
+  if (!late) gotrace__transcribe_sample(&t, tick, 100, 0, 1, id, &pc, 1);
   if (misuse) proc(1, GOTRACE__REC_PROC_START, 1);
+  self(0, GOTRACE__REC_GO_END);
+  if (late) create(0, 1);
   step();
-  self(0, GOTRACE__REC_GO_BLOCK);
+  if (late) gotrace__transcribe_sample(&t, tick, 100, 0, 1, id, &pc, 1);
+  CHECK((gotrace__go_at(&t, 1)->id == id) == (!misuse && !late));
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
-  CHECK_EQUAL(t.kinds[GOTRACE_V1_GO_CREATE], 1);
-  CHECK((gotrace__go_at(&t, 1)->id == c.gos[1].id) == !misuse);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_GO_CREATE], late ? 2 : 1);
   (void)told();
   done();
 }
@@ -608,8 +613,7 @@ int main(void) {
   size_t i;
   check_table();
   for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
-  check_early_sample(false);
-  check_early_sample(true);
+  for (i = 0; i < 4; i++) check_sample(i % 2, i / 2);
   for (i = 0; i < TEST_FORMATS; i++) {
     check_story((unsigned)test_formats[i]);
     check_problems((unsigned)test_formats[i]);
