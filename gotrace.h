@@ -11255,22 +11255,26 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->service = n->path || n->options.write || n->flight;
   t->flight = n->flight;
   t->keep_lost = false;
-  t->kept_count = t->piece_count = t->thread_total = 0;
+  t->piece_count = t->thread_total = 0;
+  gotrace__store_relaxed(&t->kept_count, (uint64_t)0);
   gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
                                               ? (uint32_t)(n->options.memory_limit / 64)
                                               : GOTRACE__CHUNK_BYTES);
   gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
   t->is_orphan = t->finished = t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
   t->empty = 0;
-  t->bytes = t->consistent_bytes = t->cuts = t->lost = 0;
+  gotrace__store_relaxed(&t->bytes, (uint64_t)0);
+  gotrace__store_relaxed(&t->consistent_bytes, (uint64_t)0);
+  gotrace__store_relaxed(&t->cuts, (uint64_t)0);
+  gotrace__store_relaxed(&t->lost, (uint64_t)0);
   gotrace__store_relaxed(&t->nested, (uint64_t)0);
   gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
   gotrace__store_relaxed(&t->collector, 0u);
-  t->early = 0;
+  gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   t->system_error = 0;
-  t->done = 0;
-  t->read_by = 0;
+  gotrace__store_relaxed(&t->done, 0u);
+  gotrace__store_relaxed(&t->read_by, (uintptr_t)0); /* a call that is held up since an earlier session may read it */
   memset(&t->published, 0, sizeof t->published);
 }
 
