@@ -4583,11 +4583,16 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
   for (;;) {
     uint32_t session = gotrace__session_now();
     bool first = m->session != session;
-    gotrace__record_chunk *chunk, *old = m->chunk;
+    gotrace__record_chunk *chunk, *old;
     uint32_t bytes, used;
     uint64_t now;
-    if (session && !first && old && (size_t)(m->end - m->at) >= room) return true;
-    if (session && first && old) { /* of a session that ended while the thread was in a call */
+    if (!session) { /* the chunk is not the thread's: the end of the last session may be freeing it */
+      gotrace__leave(m);
+      return false;
+    }
+    old = m->chunk;
+    if (!first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (first && old) { /* of a session that ended while the thread was in a call */
       gotrace__go_inside();        /* an allocator that is traced */
       gotrace__chunk_free(&gotrace__t.budget, old);
       gotrace__go_outside();
@@ -4597,7 +4602,6 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     bytes = old ? gotrace__chunk_bytes(old) : 0;
     used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
     gotrace__leave(m);
-    if (!session) return false;
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
