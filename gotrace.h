@@ -11069,7 +11069,7 @@ static void gotrace__transcriber_free(gotrace__budget *budget) {
  * frees it in its next session; false: there is one, which may use the tables. */
 static bool gotrace__chunks_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__record_chunk *chunk;
+  gotrace__record_chunk *chunk, *spare;
   gotrace__thread *m;
   uint64_t since = gotrace__nanoseconds();
   bool all = true;
@@ -11090,8 +11090,12 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
     if (gotrace__load_acquire(&m->used) == GOTRACE__ENDED)
       gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
   }
-  while ((chunk = t->spare_chunks) != NULL) {
-    t->spare_chunks = chunk->next;
+  gotrace__lock(&t->queue_lock); /* a thread that has not noticed the end may be about to take one */
+  spare = t->spare_chunks;
+  t->spare_chunks = NULL;
+  gotrace__unlock(&t->queue_lock);
+  while ((chunk = spare) != NULL) {
+    spare = chunk->next;
     gotrace__chunk_free(budget, chunk);
   }
   gotrace__pieces_free(budget, &t->pieces);
