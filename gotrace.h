@@ -3637,6 +3637,9 @@ static struct gotrace__tracer {
   uint32_t alloc_events;            /* atomic; memory is traced */
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
+  uint32_t stack_mode;              /* atomic, like the next two, since a call may be held up across a start */
+  gotrace_unwind_fn *unwind;
+  void *unwind_context;
   gotrace_options options;
   char padding[64]; /* the fields above are read by events and rarely written */
 
@@ -4746,10 +4749,11 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   uint32_t number;
   uint64_t hash;
   const gotrace__seen_stack *seen;
-  gotrace_stacks mode = gotrace__t.options.stacks;
+  uint32_t mode = gotrace__load_relaxed(&gotrace__t.stack_mode);
+  gotrace_unwind_fn *unwind = gotrace__load_relaxed(&gotrace__t.unwind);
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
-    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
+    if (unwind) found = unwind(gotrace__load_relaxed(&gotrace__t.unwind_context), pcs, GOTRACE_STACK_SIZE);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
   } else if (frame && gotrace__bounds(m, &low, &high)) {
@@ -4766,7 +4770,8 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
-  if (count > 1 && gotrace__load_relaxed(&gotrace__t.stacks->region.bytes) > gotrace__t.options.memory_limit / 4) {
+  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->region.bytes) >
+                       gotrace__load_relaxed(&gotrace__t.budget.limit) / 4) {
     count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   }
@@ -4785,7 +4790,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrac
 static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
   uint64_t known;
   gotrace__here(m, site);
-  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.stack_mode) != GOTRACE_STACKS_CALL_SITE))
     return gotrace__captured_stack(m, site, frame);
   if (!site) return 0;
   known = gotrace__load_acquire(&site->stack_id);
@@ -11269,8 +11274,10 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
                                               ? (uint32_t)(n->options.memory_limit / 64)
                                               : GOTRACE__CHUNK_BYTES);
   gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
-  t->is_orphan = t->finished = t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
-  t->empty = 0;
+  gotrace__store_relaxed(&t->stack_mode, (uint32_t)n->options.stacks);
+  gotrace__store_relaxed(&t->unwind, n->options.unwind);
+  gotrace__store_relaxed(&t->unwind_context, n->options.context);
+  t->is_orphan = t->finished = t->sink_failed = false;
   gotrace__store_relaxed(&t->bytes, (uint64_t)0);
   gotrace__store_relaxed(&t->consistent_bytes, (uint64_t)0);
   gotrace__store_relaxed(&t->cuts, (uint64_t)0);
@@ -11283,7 +11290,11 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->system_error = 0;
   gotrace__store_relaxed(&t->done, 0u);
   gotrace__store_relaxed(&t->read_by, (uintptr_t)0); /* a call that is held up since an earlier session may read it */
+  gotrace__lock(&t->queue_lock);
+  t->ended = t->stopping = t->work_wanted = false;
+  t->empty = 0;
   memset(&t->published, 0, sizeof t->published);
+  gotrace__unlock(&t->queue_lock);
 }
 
 /* Begins the trace and turns tracing on. */
