@@ -4595,8 +4595,8 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     }
     old = m->chunk;
     if (!first && old && (size_t)(m->end - m->at) >= room) return true;
-    if (first && old) { /* of a session that ended while the thread was in a call */
-      gotrace__go_inside();        /* an allocator that is traced */
+    if (first && old) {     /* of a session that ended while the thread was in a call */
+      gotrace__go_inside(); /* an allocator that is traced */
       gotrace__chunk_free(&gotrace__t.budget, old);
       gotrace__go_outside();
       old = m->chunk = NULL;
