@@ -4906,7 +4906,7 @@ static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   gotrace__store_relaxed(&m->proc, p);
   m->lost = NULL;
   gotrace__store_relaxed(&p->owner, (uint32_t)m->index);
-  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+  gotrace__store_release(&p->status, (uint8_t)GOTRACE__PROC_RUNNING); /* see gotrace_go_syscall_end_blocked */
 }
 
 GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
@@ -5404,6 +5404,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_proc *p;
+  bool running;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -5414,8 +5415,11 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
     gotrace__leave(m);
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
-  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
+  p = m->proc;
+  /* The owner is read second: if the proc runs, it is whoever has started it, also after a steal. */
+  running = p && gotrace__load_acquire(&p->status) == GOTRACE__PROC_RUNNING;
+  if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;
+  if (p && running) return; /* the thread has started it meanwhile */
   m->lost = p;
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);

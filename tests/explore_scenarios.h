@@ -38,6 +38,9 @@
     {"handoff-clean", 1008, 1026,
      "clean pcreate0 create0; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 advance"},
     {"steal-clean", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 on"},
+    /* A thread reports the loss of its proc while that is stolen, and started by another thread. */
+    {"steal-started", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall || 1 sysblocked pstart1; 2 steal0 pstart0; 3 on"},
     {"steal-blocked", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0 pstart0 start1; 3 off"},
     {"steal-blocked-cut", 1008, 1026,

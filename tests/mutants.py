@@ -77,6 +77,10 @@ mutant('linked-late',
        '1023/held-up-chunks')
 mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse', '/* misuse',
        '1023/exit-runs')
+mutant('stolen-proc-taken-for-started',
+       'if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;\n  if (p && running) return;',
+       'if (p && running) return;\n  if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;',
+       '1023/steal-started')
 mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
        '1023/held-up-exit')
 
