@@ -4885,10 +4885,11 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__store_release(&proc->used, 0u);
 }
 
-/* The thread gives up a proc, unless another has taken it. */
+/* The thread gives up a proc, unless another has taken it. In a system call a thief may take it at this moment, and
+ * another thread start it: then the owner is left to them. See gotrace__know_proc. */
 static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
   if (!p || gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) return;
-  gotrace__store_relaxed(&p->owner, 0u);
+  if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);
   gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
@@ -4925,7 +4926,7 @@ static void gotrace__stop_proc(gotrace__thread *m) {
     gotrace__leave(m);
   }
   if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__idle_hint(m, p);
+  gotrace__idle_hint(m, m->proc);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   m->lost = NULL;
 }
@@ -5432,8 +5433,8 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
     return;
   }
-  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
   gotrace__idle_hint(m, m->proc);
+  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
 }
 

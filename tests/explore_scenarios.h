@@ -41,6 +41,10 @@
     /* A thread reports the loss of its proc while that is stolen, and started by another thread. */
     {"steal-started", 1008, 1026,
      "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall || 1 sysblocked pstart1; 2 steal0 pstart0; 3 on"},
+    /* A goroutine ends in a system call whose proc is stolen then, and started by another thread. */
+    {"steal-ended", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 syscall || on; 2 "
+     "sysblocked; 3 steal0"},
     {"steal-blocked", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0 pstart0 start1; 3 off"},
     {"steal-blocked-cut", 1008, 1026,

@@ -81,6 +81,8 @@ mutant('stolen-proc-taken-for-started',
        'if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;\n  if (p && running) return;',
        'if (p && running) return;\n  if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;',
        '1023/steal-started')
+mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
+       'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
 mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
        '1023/held-up-exit')
 
