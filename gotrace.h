@@ -3606,6 +3606,9 @@ static struct gotrace__tracer {
   uint32_t alloc_events;            /* atomic; memory is traced */
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
+  uint32_t stack_mode;              /* atomic, like the next two, since a call may be held up across a start */
+  gotrace_unwind_fn *unwind;
+  void *unwind_context;
   gotrace_options options;
   char padding[64]; /* the fields above are read by calls and rarely written */
 
@@ -4585,10 +4588,11 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
   for (;;) {
     uint32_t session = gotrace__session_now();
     bool first = m->session != session;
-    gotrace__record_chunk *chunk, *old = m->chunk;
+    gotrace__record_chunk *chunk, *old;
     uint32_t bytes, used;
     uint64_t now;
-    if (!session) break; /* the chunk may have been freed */
+    if (!session) break; /* the chunk is not the thread's: the end of the last session may be freeing it */
+    old = m->chunk;
     if (!first && old && (size_t)(m->end - m->at) >= room) return true;
     if (first && old) {     /* of a session that ended while the thread was in a call */
       gotrace__go_inside(); /* an allocator that is traced */
@@ -4753,10 +4757,11 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   uint32_t number;
   uint64_t hash;
   const gotrace__seen_stack *seen;
-  gotrace_stacks mode = gotrace__t.options.stacks;
+  uint32_t mode = gotrace__load_relaxed(&gotrace__t.stack_mode);
+  gotrace_unwind_fn *unwind = gotrace__load_relaxed(&gotrace__t.unwind);
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
-    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
+    if (unwind) found = unwind(gotrace__load_relaxed(&gotrace__t.unwind_context), pcs, GOTRACE_STACK_SIZE);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
   } else if (frame && gotrace__bounds(m, &low, &high)) {
@@ -4773,7 +4778,8 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
-  if (count > 1 && gotrace__load_relaxed(&gotrace__t.stacks->region.bytes) > gotrace__t.options.memory_limit / 4) {
+  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->region.bytes) >
+                       gotrace__load_relaxed(&gotrace__t.budget.limit) / 4) {
     count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   }
@@ -4792,7 +4798,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrac
 static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
   uint64_t known;
   gotrace__here(m, site);
-  if (GOTRACE__UNLIKELY(gotrace__t.options.stacks != GOTRACE_STACKS_CALL_SITE))
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.stack_mode) != GOTRACE_STACKS_CALL_SITE))
     return gotrace__captured_stack(m, site, frame);
   if (!site) return 0;
   known = gotrace__load_acquire(&site->stack_id);
@@ -4887,10 +4893,11 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__store_release(&proc->used, 0u);
 }
 
-/* The thread gives up a proc, unless another has taken it. */
+/* The thread gives up a proc, unless another has taken it. In a system call a thief may take it at this moment, and
+ * another thread start it: then the owner is left to them. See gotrace__know_proc. */
 static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
   if (!p || gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) return;
-  gotrace__store_relaxed(&p->owner, 0u);
+  if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);
   gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
@@ -4908,7 +4915,7 @@ static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   gotrace__store_relaxed(&m->proc, p);
   m->lost = NULL;
   gotrace__store_relaxed(&p->owner, (uint32_t)m->index);
-  gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+  gotrace__store_release(&p->status, (uint8_t)GOTRACE__PROC_RUNNING); /* see gotrace_go_syscall_end_blocked */
 }
 
 GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
@@ -4927,7 +4934,7 @@ static void gotrace__stop_proc(gotrace__thread *m) {
     gotrace__leave(m);
   }
   if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__idle_hint(m, p);
+  gotrace__idle_hint(m, m->proc);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   m->lost = NULL;
 }
@@ -5399,6 +5406,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_proc *p;
+  bool running;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -5409,8 +5417,11 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
     gotrace__leave(m);
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  p = m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
-  if (p && gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING) return; /* the thread has started it meanwhile */
+  p = m->proc;
+  /* The owner is read second: if the proc runs, it is whoever has started it, also after a steal. */
+  running = p && gotrace__load_acquire(&p->status) == GOTRACE__PROC_RUNNING;
+  if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;
+  if (p && running) return; /* the thread has started it meanwhile */
   m->lost = p;
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
@@ -5423,8 +5434,8 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
     return;
   }
-  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
   gotrace__idle_hint(m, m->proc);
+  gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
 }
 
@@ -5950,6 +5961,7 @@ static void gotrace__thread_over(gotrace__thread *m) {
   } else {
     gotrace__raise(m);
   }
+  if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse; the record's next thread does not run it */
   gotrace__share_free(m, 0);
   gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
   m->free_gos = NULL;
@@ -6358,7 +6370,8 @@ struct gotrace__model_go { /* what most records need comes first, in one cache l
   uint16_t region_first, region_depth, region_capacity;
   gotrace__model_region *regions; /* a ring: the outermost is at region_first */
   /* v1: */
-  uint64_t born; /* the time of its creation */
+  uint64_t born;    /* the time of the last creation in its place */
+  uint64_t sampled; /* an id that a sample had before its creation */
   uint64_t call_time, exit_time;
   gotrace__lane *last_lane;  /* with its last numbered event */
   gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
@@ -7283,6 +7296,11 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_GO_CREATE_BLOCKED:
   case GOTRACE_V2_GO_CREATE_SYSCALL:
     if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
+    /* After misuse the creation may come later than a sample, which readers reject. */
+    if (GOTRACE__UNLIKELY(g->sampled == g->id) && (time > t->generation_time || lane->time > t->generation_time)) {
+      uint64_t id = gotrace__unique_id(t, 0);
+      if (id) g->id = id;
+    }
     gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
                     kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
     g->born = lane->time;
@@ -8588,7 +8606,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   gotrace__model_task *task = NULL;
   uint64_t id = record->a[0];
   uint32_t name = 0, stack;
-  unsigned at = record->kind == GOTRACE__REC_TASK_END ? 1 : record->kind == GOTRACE__REC_TASK_BEGIN ? 3 : 2;
+  unsigned last = gotrace__record_specs[record->kind].numbers - 1u; /* the stack; before it, a name */
   if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
   if (record->kind == GOTRACE__REC_TASK_END) {
     task = gotrace__task_at(t, id, false);
@@ -8599,8 +8617,8 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   if (!inside) return NULL;
   gotrace__not_before(t, r->go->time);
   if (record->kind != GOTRACE__REC_TASK_END)
-    name = gotrace__record_name(t, record->a[at - 1], record->text[0], record->text_size[0]);
-  stack = gotrace__record_stack_id(t, record->a[at]);
+    name = gotrace__record_name(t, record->a[last - 1], record->text[0], record->text_size[0]);
+  stack = gotrace__record_stack_id(t, record->a[last]);
   switch (record->kind) {
   case GOTRACE__REC_TASK_BEGIN:
     if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false) ||
@@ -9481,7 +9499,7 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
 /* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
 static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
                                        uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
-  const gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
+  gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
   uint64_t time = gotrace__unit_of(t, tick);
   uint32_t i, stack;
@@ -9491,9 +9509,13 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
   for (i = 0; i < count; i++) frames[i].pc = pcs[i];
   stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
   /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
-  if (t->v1 && (!g || g->id != go || !g->in_trace)) go = 0;
+  if (t->v1 && (!g || g->id != go)) go = 0; /* of a goroutine that the trace does not have yet */
   if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
-  if (t->v1 && go && time <= g->born) time = g->born + 1;
+  if (t->v1 && go) {
+    uint64_t born = g->in_trace ? g->born : t->generation_time; /* if it is silent since before the trace */
+    if (!g->in_trace) g->sampled = go;
+    if (time <= born) time = born + 1;
+  }
   gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
 }
 
@@ -11122,7 +11144,7 @@ static void gotrace__transcriber_free(gotrace__budget *budget) {
  * frees it in its next session; false: there is one, which may use the tables. */
 static bool gotrace__chunks_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__record_chunk *chunk;
+  gotrace__record_chunk *chunk, *spare;
   gotrace__thread *m;
   uint64_t since = gotrace__nanoseconds();
   bool all = true;
@@ -11143,8 +11165,12 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
     if (gotrace__load_acquire(&m->used) == GOTRACE__ENDED)
       gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
   }
-  while ((chunk = t->spare_chunks) != NULL) {
-    t->spare_chunks = chunk->next;
+  gotrace__lock(&t->queue_lock); /* a thread that has not noticed the end may be about to take one */
+  spare = t->spare_chunks;
+  t->spare_chunks = NULL;
+  gotrace__unlock(&t->queue_lock);
+  while ((chunk = spare) != NULL) {
+    spare = chunk->next;
     gotrace__chunk_free(budget, chunk);
   }
   gotrace__pieces_free(budget, &t->pieces);
@@ -11308,23 +11334,33 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->service = n->path || n->options.write || n->flight;
   t->flight = n->flight;
   t->keep_lost = false;
-  t->kept_count = t->piece_count = t->thread_total = 0;
+  t->piece_count = t->thread_total = 0;
+  gotrace__store_relaxed(&t->kept_count, (uint64_t)0);
   gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
                                               ? (uint32_t)(n->options.memory_limit / 64)
                                               : GOTRACE__CHUNK_BYTES);
   gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
-  t->is_orphan = t->finished = t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
-  t->empty = 0;
-  t->bytes = t->consistent_bytes = t->cuts = t->lost = 0;
+  gotrace__store_relaxed(&t->stack_mode, (uint32_t)n->options.stacks);
+  gotrace__store_relaxed(&t->unwind, n->options.unwind);
+  gotrace__store_relaxed(&t->unwind_context, n->options.context);
+  t->is_orphan = t->finished = t->sink_failed = false;
+  gotrace__store_relaxed(&t->bytes, (uint64_t)0);
+  gotrace__store_relaxed(&t->consistent_bytes, (uint64_t)0);
+  gotrace__store_relaxed(&t->cuts, (uint64_t)0);
+  gotrace__store_relaxed(&t->lost, (uint64_t)0);
   gotrace__store_relaxed(&t->nested, (uint64_t)0);
   gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
   gotrace__store_relaxed(&t->collector, 0u);
-  t->early = 0;
+  gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   t->system_error = 0;
-  t->done = 0;
-  gotrace__store_relaxed(&t->read_by, (uintptr_t)0);
+  gotrace__store_relaxed(&t->done, 0u);
+  gotrace__store_relaxed(&t->read_by, (uintptr_t)0); /* a call that is held up since an earlier session may read it */
+  gotrace__lock(&t->queue_lock);
+  t->ended = t->stopping = t->work_wanted = false;
+  t->empty = 0;
   memset(&t->published, 0, sizeof t->published);
+  gotrace__unlock(&t->queue_lock);
 }
 
 /* Begins the trace and turns tracing on. */

@@ -255,11 +255,11 @@ static void explore_fork(void) {
   gotrace__before_fork();
   for (i = 0; i < EXPLORE_THREADS; i++)
     if (i != explore.running && i) explore.threads[i].state = EXPLORE_DONE;
+  explore.threads[explore.running].held_count = 0; /* the child makes all locks anew before it takes one */
   gotrace__after_fork_in_child();
   world.forked = true;
   world.started = world.stopping = false;
   world.trace_count = 0;
-  explore.threads[explore.running].held_count = 0;
   explore.threads[0].self = NULL;
   explore.threads[0].exit_argument = NULL;
 }

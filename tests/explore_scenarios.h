@@ -38,6 +38,13 @@
     {"handoff-clean", 1008, 1026,
      "clean pcreate0 create0; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 advance"},
     {"steal-clean", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 on"},
+    /* A thread reports the loss of its proc while that is stolen, and started by another thread. */
+    {"steal-started", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall || 1 sysblocked pstart1; 2 steal0 pstart0; 3 on"},
+    /* A goroutine ends in a system call whose proc is stolen then, and started by another thread. */
+    {"steal-ended", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 syscall || on; 2 "
+     "sysblocked; 3 steal0"},
     {"steal-blocked", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0 pstart0 start1; 3 off"},
     {"steal-blocked-cut", 1008, 1026,
@@ -242,6 +249,8 @@
     {"held-up-run", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0; onsink || 1 start0 block; 2 stop onsink || 3 unblock0"},
     {"held-up-exit", 1008, 1026, "clean; 1 self0; onsink || 1 log exit; 2 stop onsink; 3 begin log"},
+    /* A thread ends while it runs a goroutine, which is misuse: not by the next thread, which has its record. */
+    {"exit-runs", 1008, 1026, "clean pcreate0 create0 create1; 1 start0 exit; on || 2 pstart0 start1 block; 3 off"},
     {"exit-late", 1008, 1026, "clean; 1 self0 || 1 exit; 2 on; 3 begin log"},
     {"held-up-chunks", 1023, 1023, "clean guard; 1 self0; onsink || 1 log log log; 2 stop onsink"},
     {"held-up-late", 1023, 1023, "clean guard; 1 self0 || 1 log log log; 2 onsink stop onsink"},

@@ -75,6 +75,14 @@ mutant('linked-late',
        ['if (!first) gotrace__store_release(&old->next, chunk);\n    m->chunk = chunk;', 'if (!first) continue;'],
        ['m->chunk = chunk;', 'if (!first) {\n      gotrace__store_release(&old->next, chunk);\n      continue;\n    }'],
        '1023/held-up-chunks')
+mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse', '/* misuse',
+       '1023/exit-runs')
+mutant('stolen-proc-taken-for-started',
+       'if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;\n  if (p && running) return;',
+       'if (p && running) return;\n  if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;',
+       '1023/steal-started')
+mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
+       'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
 mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
        '1023/held-up-exit')
 
@@ -185,6 +193,8 @@ mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t-
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
+transcriber('end-of-a-task-reads-a-name', 'if (record->kind != GOTRACE__REC_TASK_END)\n    name =', 'name =')
+transcriber('sampled-before-its-creation', 'if (GOTRACE__UNLIKELY(g->sampled == g->id) &&', 'if (false &&')
 transcriber('start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
   if (g->known && g->status == GOTRACE__WAITING""", 'if (g->known && g->status == GOTRACE__WAITING')
 transcriber('start-before-unblock', 'if (!force) return &g->waiters; /* for the unblock */', '')
@@ -285,8 +295,8 @@ transcriber('forever-ids-forgotten', 'for (i = 0; i < t->forever_count; i++) got
 transcriber('call-ends-before-its-steal', 'if (victim->time < t->now) victim->time = t->now; /* its call', '; /* its call')
 transcriber('ended-thread-was-listed', 'r->listed_go = r->listed_proc = 0;\n    r->gone = true;', 'r->gone = true;')
 transcriber('task-of-former-session', 'id < t->options.first_task || ', '')
-transcriber('sample-of-another', 'if (t->v1 && (!g || g->id != go || !g->in_trace)) go = 0;', '')
-transcriber('sample-before-creation', 'if (t->v1 && go && time <= g->born) time = g->born + 1;', '')
+transcriber('sample-of-another', 'if (t->v1 && (!g || g->id != go)) go = 0;', '')
+transcriber('sample-before-creation', 'if (time <= born) time = born + 1;', '')
 transcriber('event-inside-a-call', 't->counters.wrapped++; gotrace__leave_call(t, r, false);', 't->counters.wrapped++;')
 transcriber('call-not-resumed', """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
   gotrace__enter_call(t, r, 0);""", """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;""")

@@ -392,7 +392,7 @@ static void check_ping(unsigned format, bool at_end) {
     if (i % 5000 == 0 && !at_end) gotrace__transcribe_cut(&t);
   }
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
-  if (at_end) CHECK(t.cuts >= size / 32768);
+  if (at_end && !t.v1) CHECK(t.generation >= size / 32768);
   memset(&options, 0, sizeof options);
   options.data = trace;
   options.size = size;
@@ -613,9 +613,60 @@ static void check_failures(unsigned format) {
   most = sizeof trace;
 }
 
+/* A record has what its kind has: the rest of the structure is not initialized. */
+static void check_unused_arguments(unsigned format) {
+  unsigned kind, i;
+  CHECK(begin(format));
+  for (kind = 1; kind < GOTRACE__RECORD_KINDS; kind++) {
+    gotrace__record record = capture_record(kind);
+    if (!c.threads[0].source || !c.threads[0].source->go) {
+      create(0, kind);
+      go(0, GOTRACE__REC_GO_START, kind);
+      step();
+    }
+    for (i = gotrace__record_specs[kind].numbers; i < GOTRACE__RECORD_NUMBERS; i++) record.a[i] = UINT64_MAX / 3;
+    for (i = gotrace__record_specs[kind].texts; i < 2; i++) {
+      record.text[i] = NULL;
+      record.text_size[i] = 100;
+    }
+    gotrace__turn_to(&t, c.threads[0].source, t.to_unit);
+    CHECK(!gotrace__apply(&t, c.threads[0].source, &record, true));
+  }
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  done();
+}
+
+/* v1: a sample of a goroutine whose thread is silent, written before or after that goroutine has ended and another has
+ * its place. Misuse: another thread has started that thread's proc, so the goroutine is created only at its thread's
+ * first record. Readers reject the creation of an id that has an earlier sample. */
+static void check_sample(bool misuse, bool late) {
+  uint64_t pc = 4096, id, tick;
+  c.procs[1].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  id = c.gos[1].id;
+  CHECK(begin(GOTRACE_GO_1_19));
+  step();
+  tick = t.to_tick;
+  if (!late) gotrace__transcribe_sample(&t, tick, 100, 0, 1, id, &pc, 1);
+  if (misuse) proc(1, GOTRACE__REC_PROC_START, 1);
+  self(0, GOTRACE__REC_GO_END);
+  if (late) create(0, 1);
+  step();
+  if (late) gotrace__transcribe_sample(&t, tick, 100, 0, 1, id, &pc, 1);
+  CHECK((gotrace__go_at(&t, 1)->id == id) == (!misuse && !late));
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_GO_CREATE], late ? 2 : 1);
+  (void)told();
+  done();
+}
+
 int main(void) {
   size_t i;
   check_table();
+  for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
+  for (i = 0; i < 4; i++) check_sample(i % 2, i / 2);
   for (i = 0; i < TEST_FORMATS; i++) {
     check_story((unsigned)test_formats[i]);
     check_problems((unsigned)test_formats[i]);
