@@ -7097,6 +7097,13 @@ static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uin
 }
 
 /* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
+/* Makes room for one more thread, and for the samples. */
+static bool gotrace__grow_heap(gotrace__transcriber *t) {
+  void *heap = t->heap;
+  bool grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
+  t->heap = GOTRACE__CAST(gotrace__source **, heap);
+  return grown;
+}
 static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   size_t at = t->heap_count++;
   for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
@@ -8915,7 +8922,7 @@ static void gotrace__write_first(gotrace__transcriber *t) {
 
 /* Writes the next CPU sample (write), and waits for the one after it. */
 static void gotrace__next_sample(gotrace__transcriber *t, bool write) {
-  if (!t->options.sample || t->options.version < GOTRACE_GO_1_19 || !t->heap_capacity) return;
+  if (!t->options.sample || t->options.version < GOTRACE_GO_1_19) return;
   t->sampler.next_tick = t->options.sample(t->options.context, t, write);
   if (t->sampler.next_tick != UINT64_MAX && t->sampler.next_tick <= t->limit) gotrace__enqueue(t, &t->sampler);
 }
@@ -9369,7 +9376,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
     if (!t->types) return false;
   }
   t->service.id = options->service_thread;
-  if (!t->texts.table || !t->own_stacks.table ||
+  if (!t->texts.table || !t->own_stacks.table || !gotrace__grow_heap(t) ||
       !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
       !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
                           GOTRACE__FIRST_LANE(t)) ||
@@ -9395,7 +9402,6 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
 /* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
 static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
   gotrace__source *r;
-  void *heap = t->heap;
   bool grown;
   if (t->idle_sources) {
     r = t->idle_sources;
@@ -9405,8 +9411,7 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
     r->chunk = chunk;
     return r;
   }
-  grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
-  t->heap = GOTRACE__CAST(gotrace__source **, heap);
+  grown = gotrace__grow_heap(t);
   r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
   if (!r) return NULL;
   r->id = id;
