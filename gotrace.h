@@ -4185,7 +4185,8 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
  *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
  *   strings, stacks         start                calls                   rel/acq          the table
- *   options                 start, before on     calls                   plain            read after gotrace__on
+ *   options                 start, before on     calls                   plain/plain, acq read after gotrace__on; for an
+ *                                                                                         unwinder, before it too
  *   threads, procs, slabs   who adds (locked)    any                     rel/acq, seq_cst the record; threads: K1
  *   verdict                 who ends it first    any                     seq_cst/rlx      changes before gotrace__on
  *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
@@ -4753,10 +4754,13 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   uint32_t number;
   uint64_t hash;
   const gotrace__seen_stack *seen;
-  gotrace_stacks mode = gotrace__t.options.stacks;
+  gotrace_stacks mode = gotrace__load_acquire(&gotrace__t.options.stacks);
+  gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.options.unwind);
+  void *context = gotrace__load_acquire(&gotrace__t.options.context);
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
-    found = gotrace__t.options.unwind(gotrace__t.options.context, pcs, GOTRACE_STACK_SIZE);
+    /* If the session has ended, the three values may be of different sessions. */
+    if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
   } else if (frame && gotrace__bounds(m, &low, &high)) {
