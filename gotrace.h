@@ -6185,6 +6185,12 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
   return *session && version >= GOTRACE_GO_1_19 && gotrace__load_relaxed(&gotrace__on) == *session;
 }
 
+/* The time of a sample, after the thread's last event: readers take an earlier one for the goroutine's beginning. */
+static uint64_t gotrace__sample_after(uint64_t time, const gotrace__uint64 *last) {
+  uint64_t tick = gotrace__load_relaxed(last);
+  return time <= tick && tick - time < GOTRACE__FAR ? tick + 1 : time;
+}
+
 /* CPU samples pass from signal handlers to the transcriber through a ring of places. A place with turn 2n is free in
  * round n of the ring; with 2n + 1 it contains that round's sample. Handlers take places by compare-and-swap of the
  * head. A handler that is interrupted between taking and filling a place delays only the samples behind it. */
@@ -6212,9 +6218,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
       break;
     }
   }
-  /* Must be later than the thread's last event: readers take an earlier sample for the goroutine's beginning. */
-  sample->time = gotrace__now();
-  if (sample->time <= start_tick) sample->time = start_tick + 1;
+  sample->time = gotrace__sample_after(gotrace__now(), &start_tick);
   sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
   sample->proc = -1;
   sample->go = 0;
@@ -6226,11 +6230,11 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     gotrace_proc *p = m->proc;
     gotrace_go *g = m->go;
     if (p) sample->proc = p->id;
-    if (p && sample->time <= p->tick) sample->time = p->tick + 1;
-    if (sample->time <= m->tick) sample->time = m->tick + 1;
+    if (p) sample->time = gotrace__sample_after(sample->time, &p->tick);
+    sample->time = gotrace__sample_after(sample->time, &m->tick);
     if (g) sample->go = gotrace__load_relaxed(&g->id);
     if (g) sample->place = g->place;
-    if (g && sample->time <= g->tick) sample->time = g->tick + 1;
+    if (g) sample->time = gotrace__sample_after(sample->time, &g->tick);
   }
   if (ucontext) {
     uintptr_t pc = 0, frame = 0, pcs[GOTRACE__SAMPLE_FRAMES];
@@ -10624,7 +10628,7 @@ static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, boo
     if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
     source = sample->record ? sample->record->source : NULL;
     proc = sample->proc;
-    if (sample->session == r->options.session && sample->time > t->start_tick) { /* otherwise of an earlier trace */
+    if (sample->session == r->options.session) { /* otherwise of an earlier trace */
       if (!write) return sample->time;
       for (i = 0; i < sample->count; i++) pcs[i] = sample->pcs[i];
       if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
