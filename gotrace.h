@@ -5037,15 +5037,18 @@ static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned k
   gotrace__unlock(&t->records);
 }
 
-/* Frees the place of a goroutine that has ended, after its end is published (K4). The flag is up. If there is no memory
+/* Frees the place of a goroutine that is not live any more, after its end is published (K4). The flag is up. If there is no memory
  * for the list, the place is lost. */
-static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+static inline void gotrace__place_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
-  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
-  gotrace__store_relaxed(&g->live, (uint8_t)0);
   if (GOTRACE__UNLIKELY(!m->free_gos) && !gotrace__has_free_list(m)) return;
   if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
   if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
+}
+static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return; /* destroyed, by misuse */
+  gotrace__store_relaxed(&g->live, (uint8_t)0);
+  gotrace__place_free(m, g);
 }
 
 static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
@@ -5285,8 +5288,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   }
   if (dies) {
     if (go == m->own_go) m->own_go = NULL;
-    gotrace__store_relaxed(&go->live, (uint8_t)1); /* for gotrace__go_free */
-    gotrace__go_free(m, go);
+    gotrace__place_free(m, go);
   }
   gotrace__leave(m);
   GOTRACE__KEEP_FRAME();
