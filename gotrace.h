@@ -4179,6 +4179,8 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
  *   introduced              who introduces       owner, wakers           rlx              twice is harmless
  *   live                    creator, ender       creator, ender          rlx, acq_rel     one of two destroyers wins
+ *   id, entry               creator              start, introductions    rel/acq          of one goroutine, not of two
+ *   open tasks              begin, end           start                   rel/acq          of one task, not of two
  *   status, other hints     owner, wakers        start, introductions    rlx              K5
  *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
  *   collector               its calls            its calls               rlx, added       the program orders them
@@ -4211,19 +4213,20 @@ static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, g
   return ++*next;
 }
 
+/* The entry of a new goroutine is between two stores of its id: 0, then the new one (see gotrace__list_living). */
 static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
-  gotrace__store_relaxed(&g->entry.pc, entry ? entry->pc : (uintptr_t)0);
-  gotrace__store_relaxed(&g->entry.function, entry ? entry->function : (const char *)NULL);
-  gotrace__store_relaxed(&g->entry.file, entry ? entry->file : (const char *)NULL);
-  gotrace__store_relaxed(&g->entry.line, entry ? entry->line : (uint32_t)0);
+  gotrace__store_release(&g->entry.pc, entry ? entry->pc : (uintptr_t)0);
+  gotrace__store_release(&g->entry.function, entry ? entry->function : (const char *)NULL);
+  gotrace__store_release(&g->entry.file, entry ? entry->file : (const char *)NULL);
+  gotrace__store_release(&g->entry.line, entry ? entry->line : (uint32_t)0);
 }
 
 static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
   gotrace_location entry;
-  entry.pc = gotrace__load_relaxed(&g->entry.pc);
-  entry.function = gotrace__load_relaxed(&g->entry.function);
-  entry.file = gotrace__load_relaxed(&g->entry.file);
-  entry.line = gotrace__load_relaxed(&g->entry.line);
+  entry.pc = gotrace__load_acquire(&g->entry.pc);
+  entry.function = gotrace__load_acquire(&g->entry.function);
+  entry.file = gotrace__load_acquire(&g->entry.file);
+  entry.line = gotrace__load_acquire(&g->entry.line);
   return entry;
 }
 
@@ -5069,13 +5072,14 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
     gotrace__leave(m);
     return NULL;
   }
-  gotrace__store_relaxed(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__store_relaxed(&g->id, (uint64_t)0);
   gotrace__set_entry(g, entry);
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
+  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
   if (on) {
     uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
     uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
@@ -5622,8 +5626,9 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
  * Calls: tasks, regions, logs.
  */
 
-/* Keeps a task among the open ones, for later traces. Two threads may write one place at once; a start takes only what
- * has the same id before and after. */
+/* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
+ * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
+ * If two threads write one place at the same moment, the name may be of both. */
 static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
@@ -5642,8 +5647,8 @@ static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
   if (name) memcpy(words, name, gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1));
   task += id % GOTRACE__TASKS;
   gotrace__store_relaxed(&task->id, (uint64_t)0);
-  gotrace__store_relaxed(&task->parent, parent);
-  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_relaxed(&task->name[i], words[i]);
+  gotrace__store_release(&task->parent, parent);
+  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_release(&task->name[i], words[i]);
   gotrace__store_release(&task->id, id);
 }
 static void gotrace__drop_task(uint64_t id) {
@@ -11250,11 +11255,11 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
     for (i = 0; i < GOTRACE__SLAB; i++) {
       gotrace_go *g = &slab->gos[i];
       gotrace_location entry;
-      uint64_t id = gotrace__load_relaxed(&g->id);
+      uint64_t id = gotrace__load_acquire(&g->id);
       unsigned status = gotrace__load_relaxed(&g->status);
-      if (!gotrace__load_acquire(&g->live)) continue;
+      if (!id || !gotrace__load_acquire(&g->live)) continue;
       entry = gotrace__entry_of(g);
-      if (!gotrace__load_acquire(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
+      if (!gotrace__load_relaxed(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
       gotrace__transcribe_living_go(r, g->place, id, gotrace__living_entry(&entry), status,
                                     gotrace__load_relaxed(&g->flags));
     }
@@ -11275,9 +11280,9 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
     uint64_t id = gotrace__load_acquire(&tasks[i].id), parent, words[GOTRACE__TASK_WORDS];
     char name[8 * GOTRACE__TASK_WORDS + 1] = "";
     if (!id || id >= first_task) continue;
-    parent = gotrace__load_relaxed(&tasks[i].parent);
-    for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_relaxed(&tasks[i].name[k]);
-    if (gotrace__load_acquire(&tasks[i].id) != id) continue;
+    parent = gotrace__load_acquire(&tasks[i].parent);
+    for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_acquire(&tasks[i].name[k]);
+    if (gotrace__load_relaxed(&tasks[i].id) != id) continue;
     memcpy(name, words, sizeof words);
     gotrace__transcribe_living_task(r, id, parent, name);
   }
