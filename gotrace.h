@@ -3636,7 +3636,7 @@ static struct gotrace__tracer {
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
   gotrace__uint64 last_cut, last_round;   /* nanoseconds */
   uint64_t thread_total;
-  gotrace__uint64 piece_count; /* number of cuts made */
+  gotrace__uint64 cut_count; /* atomic; number of cuts made */
 
   gotrace__mutex queue_lock;            /* protects: */
   gotrace__cond changed;                /* there is more to read, or room, or the trace has ended */
@@ -10196,9 +10196,7 @@ static void gotrace__modules_look(void) {
   gotrace__look look;
   memset(&now, 0, sizeof now);
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
-  gotrace__lock(&gotrace__t.queue_lock);
-  now.cuts = gotrace__t.piece_count;
-  gotrace__unlock(&gotrace__t.queue_lock);
+  now.cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
   look.now = &now;
   look.last = &all->seen[0];
   for (now.capacity = 64; now.capacity <= GOTRACE__MOST_MODULES; now.capacity *= 4) {
@@ -10222,7 +10220,7 @@ static void gotrace__modules_look(void) {
  * at its beginning. Of the looks before that cut, only the latest matters for them. */
 static bool gotrace__was_other(const gotrace__found *found) {
   uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
-  uint64_t cut = gotrace__load_relaxed(&gotrace__t.piece_count); /* number of cuts before the generation's events */
+  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cut_count); /* number of cuts before the generation's events */
   unsigned n;
   size_t i;
   for (n = 0; n < 2; n++) {
@@ -10732,7 +10730,7 @@ static void gotrace__cut(gotrace__transcriber *r, bool last) {
   t->finished = last;
   t->last_cut = gotrace__load_relaxed(&t->last_round);
   if (r->error == GOTRACE_ERROR_SINK) return;
-  t->piece_count++;
+  gotrace__count(&t->cut_count, 1);
   gotrace__hand_over(true);
   gotrace__modules_look();
   gotrace__publish_stats(r, true);
@@ -10785,7 +10783,7 @@ static void gotrace__work(bool cut, bool all) {
   gotrace__lock(&t->queue_lock);
   t->work_wanted = t->work_wanted || more;
   t->ended = t->finished;
-  t->empty = t->ended && !t->piece_count;
+  t->empty = t->ended && !t->cut_count;
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
   gotrace__unlock(&t->work);
@@ -11296,7 +11294,9 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->service = n->path || n->options.write || n->flight;
   t->flight = n->flight;
   t->keep_lost = false;
-  t->kept_count = t->piece_count = t->thread_total = 0;
+  gotrace__store_relaxed(&t->kept_count, (uint64_t)0);
+  gotrace__store_relaxed(&t->cut_count, (uint64_t)0);
+  t->thread_total = 0;
   gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
                                               ? (uint32_t)(n->options.memory_limit / 64)
                                               : GOTRACE__CHUNK_BYTES);
@@ -11748,7 +11748,7 @@ static gotrace_result gotrace__flight_cut(void) {
     return GOTRACE_ERROR_NOT_RUNNING;
   }
   gotrace__work(true, true);
-  wanted = t->piece_count;
+  wanted = gotrace__load_relaxed(&t->cut_count); /* more, if another thread has made one meanwhile */
   gotrace__unlock(&t->life);
 #if GOTRACE_NO_THREADS
   (void)wanted;

@@ -114,8 +114,8 @@ mutant('chunk-reused-unread', 'if (done == r->known) return false;', 'if (done =
        '      return false;\n    }', '1023/chunks-again', '1023/chunks')
 
 # Locks and wake-ups.
-mutant('work-wakes-nobody', 't->empty = t->ended && !t->piece_count;\n  gotrace__cond_wake(&t->changed);',
-       't->empty = t->ended && !t->piece_count;',
+mutant('work-wakes-nobody', 't->empty = t->ended && !t->cut_count;\n  gotrace__cond_wake(&t->changed);',
+       't->empty = t->ended && !t->cut_count;',
        '1023/snapshot')
 mutant('want-wakes-nobody', 'gotrace__t.work_wanted = true;\n  gotrace__cond_wake(&gotrace__t.changed);',
        'gotrace__t.work_wanted = true;', '1023/read-early', '1023/read')
