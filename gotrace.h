@@ -3161,17 +3161,17 @@ static void *gotrace__zeroed_malloc(size_t size) {
 /* Bytes that a session may use, and has used. A NULL budget means no bound. */
 typedef struct gotrace__budget {
   size_t used, peak, limit; /* atomic */
-  uint32_t refusals;        /* atomic; so far */
 } gotrace__budget;
 
-/* `within`: fail at the limit. The memory is zeroed. NULL: at the limit, or out of memory. */
-static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within) {
+/* `within`: fail at the limit. The memory is zeroed. NULL: at the limit (*refused), or out of memory. */
+static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
   void *memory;
+  *refused = false;
   if (budget) {
     size_t used = gotrace__add_relaxed(&budget->used, size) + size;
     if (within && used > gotrace__load_relaxed(&budget->limit)) {
       gotrace__add_relaxed(&budget->used, (size_t)0 - size);
-      gotrace__add_relaxed(&budget->refusals, 1u);
+      *refused = true;
       return NULL;
     }
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
@@ -3179,6 +3179,10 @@ static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within
   memory = GOTRACE__MALLOC(size);
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
+}
+static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within) {
+  bool refused;
+  return gotrace__allocate_unless(budget, size, within, &refused);
 }
 
 static void gotrace__release(gotrace__budget *budget, void *memory, size_t size) {
@@ -4398,8 +4402,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   gotrace__record_chunk *chunk = NULL;
   size_t most = gotrace__load_relaxed(&t->chunk_bytes);
   size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
-  uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
-  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
+  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits, refused = false;
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
   gotrace__lock(&t->queue_lock);
@@ -4417,12 +4420,11 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
   if (!chunk) {
-    chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
+    chunk =
+        GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate_unless(&t->budget, size, waits || !block, &refused));
     if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
   }
-  if (!chunk && !waits)
-    gotrace__end_of(session, gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED
-                                                                                    : GOTRACE_ERROR_OUT_OF_MEMORY);
+  if (!chunk && !waits) gotrace__end_of(session, refused ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY);
   if (chunk) {
     chunk->next = NULL;
     chunk->size = 0;
@@ -10480,9 +10482,9 @@ static bool gotrace__ask_symbolizer(gotrace_location *place) {
 
 #define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
 
-static gotrace__piece *gotrace__piece_new(uint32_t capacity) {
+static gotrace__piece *gotrace__piece_new(void) {
   return GOTRACE__CAST(gotrace__piece *,
-                       gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + capacity, false));
+                       gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + GOTRACE__PIECE_BYTES, false));
 }
 static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
   if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
@@ -10538,7 +10540,7 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
       piece = t->spare_piece;
       t->spare_piece = NULL;
       gotrace__unlock(&t->queue_lock);
-      if (!piece) piece = gotrace__piece_new(GOTRACE__PIECE_BYTES);
+      if (!piece) piece = gotrace__piece_new();
       if (!piece) return false;
       piece->size = 0;
       piece->ends_cut = false;
@@ -11413,7 +11415,6 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   /* A thread may still be giving back memory of the last session, so what is used is not reset. */
   gotrace__store_relaxed(&t->budget.peak, gotrace__load_relaxed(&t->budget.used));
   gotrace__store_relaxed(&t->budget.limit, n.options.memory_limit);
-  gotrace__store_relaxed(&t->budget.refusals, 0u);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
   t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
   strings = gotrace__table_new(&t->budget, false);
