@@ -3697,10 +3697,10 @@ static struct gotrace__tracer {
   gotrace__budget budget, flight_budget;
   uint32_t verdict; /* atomic; see gotrace__end_of */
   uint32_t early;   /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
-  int system_error;
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
-  bool sink_failed;                              /* owned by the service */
+  bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next two */
+  int system_error;
   gotrace__uint64 sink_consistent;
   gotrace__uint64 lost, nested;             /* atomic; calls dropped: for lack of memory; nested */
   gotrace__sample *samples;                 /* atomic; allocated by the first trace with samples and kept */
@@ -10436,13 +10436,18 @@ static bool gotrace__file_sink(const void *chunk, size_t size) {
 /* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
 static void gotrace__sink_failure(void) {
   struct gotrace__tracer *t = &gotrace__t;
+  int error = errno;
+  uint64_t consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
+  if (t->file.number >= 0) {
+    if (!consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
+      consistent = t->empty_trace_size;
+    gotrace__file_truncate(&t->file, consistent);
+  }
+  gotrace__lock(&t->queue_lock);
   t->sink_failed = true;
-  t->system_error = errno;
-  t->sink_consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
-  if (t->file.number < 0) return;
-  if (!t->sink_consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
-    t->sink_consistent = t->empty_trace_size;
-  gotrace__file_truncate(&t->file, t->sink_consistent);
+  t->system_error = error;
+  t->sink_consistent = consistent;
+  gotrace__unlock(&t->queue_lock);
 }
 
 /* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
@@ -10988,11 +10993,11 @@ static void gotrace__sum(gotrace_stats *stats) {
   size_t i;
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
-  gotrace__unlock(&t->queue_lock);
-  stats->result = gotrace__result();
   stats->system_error = t->system_error;
   stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
   stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
+  gotrace__unlock(&t->queue_lock);
+  stats->result = gotrace__result();
   stats->cuts = gotrace__load_relaxed(&t->cuts);
   stats->memory_peak = gotrace__load_relaxed(&t->budget.peak) + gotrace__load_relaxed(&t->flight_budget.peak);
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
@@ -11312,6 +11317,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->early = 0;
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   t->system_error = 0;
+  t->sink_consistent = 0;
   t->done = 0;
   gotrace__store_relaxed(&t->read_by, (uintptr_t)0);
   memset(&t->published, 0, sizeof t->published);
