@@ -3623,7 +3623,7 @@ static struct gotrace__tracer {
   bool service;         /* a service thread reads */
   bool flight;          /* the session is a flight recorder */
   uint32_t session;     /* atomic; the last number given */
-  uint32_t cleaned;     /* atomic; the last session whose memory has been freed */
+  uint32_t cleaned;     /* atomic; the last session whose memory has been freed, or is about to be */
   gotrace__file file;
   uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
   uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
@@ -5955,25 +5955,24 @@ static void gotrace__thread_finish(gotrace__thread *m) {
 #if !GOTRACE_NO_THREADS
 /* Ends a record's thread, on that thread; or on another, if that thread is dead. */
 static void gotrace__thread_over(gotrace__thread *m) {
-  uint32_t use = GOTRACE__FREE_RECORD;
+  bool ended;
   gotrace__thread_finish(m);
-  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m)) {
+  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m))
     gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END));
-    use = GOTRACE__ENDED;
-  } else {
-    gotrace__raise(m);
-  }
+  else gotrace__raise(m);
   gotrace__share_free(m, 0);
   gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
   m->free_gos = NULL;
   m->free_count = m->take = 0;
   m->sweep = m->scan = false;
-  /* A session that is on reads this record's chunks until it has applied them all. */
-  if (m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
-      m->session != gotrace__load_relaxed(&gotrace__t.cleaned))
-    use = GOTRACE__ENDED;
+  /* A session reads this record's chunks until it has applied them all; then it frees the record, once the flag is down.
+   * Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
+  gotrace__store_seq_cst(&m->in_call, 1u); /* it is up; the order counts */
+  ended = m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
+          m->session != gotrace__load_seq_cst(&gotrace__t.cleaned);
+  if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);
   gotrace__leave(m);
-  gotrace__store_release(&m->used, (uint32_t)use);
+  if (!ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
 }
 
 static void gotrace__thread_gone(void *thread) {
@@ -10699,6 +10698,7 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
     gotrace__store_relaxed(&m->read_chunk, chunk);
     if (chunk != source->known || source->at < source->known_size) continue;
     if (!source->gone || gotrace__load_acquire(&m->used) != GOTRACE__ENDED) continue;
+    if (gotrace__load_acquire(&m->in_call)) continue; /* it is about to leave */
     gotrace__transcribe_release(r, source);
     gotrace__chunk_done(&gotrace__t, chunk);
     m->source = NULL;
@@ -11166,6 +11166,7 @@ static void gotrace__clean_up(void) {
     }
   }
   gotrace__sum(&t->last);
+  gotrace__store_seq_cst(&t->cleaned, t->session); /* before the flags are read, see gotrace__thread_over */
   gotrace__lock(&t->work);
   gotrace__transcriber_free(&t->budget);
   gotrace__lock(&t->flight_lock);
@@ -11174,7 +11175,6 @@ static void gotrace__clean_up(void) {
   t->keeping = NULL;
   gotrace__unlock(&t->flight_lock);
   if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
-  gotrace__store_relaxed(&t->cleaned, t->session);
   gotrace__unlock(&t->work);
   gotrace__modules_free();
   t->active = false;

@@ -107,7 +107,8 @@ mutant('record-released-early',
        'if (!source->gone) continue;',
        '1023/ended', '1023/ended-chunks')
 mutant('record-released-unread',
-       'gotrace__store_release(&m->used, (uint32_t)use);', 'gotrace__store_release(&m->used, 0u);',
+       'if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);',
+       'if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);',
        '1023/ended', '1023/ended-stop', '1023/new-threads-cut')
 mutant('chunk-reused-unread', 'if (done == r->known) return false;', 'if (done == r->known) {\n'
        '      if (t->options.chunk_done && done->size > 20) t->options.chunk_done(t->options.context, done);\n'
