@@ -3530,7 +3530,7 @@ struct gotrace_go {
   gotrace__uint64 id;     /* atomic */
   gotrace_location entry; /* fields atomic */
   gotrace__uint64 *label; /* atomic; NULL, or GOTRACE__LABEL_WORDS atomic words: a string and zeros */
-  uintptr_t stack_low, stack_high;
+  uintptr_t stack_low, stack_high; /* atomic */
 } __attribute__((aligned(64))); /* two goroutines, which may run on two threads, do not share a cache line */
 
 struct gotrace_proc {
@@ -4075,9 +4075,9 @@ gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, in
 /* The bounds of the current stack: those of the running goroutine, or the thread's own. */
 static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
   gotrace_go *g = m->go;
-  if (g && g->stack_high) {
-    *low = g->stack_low;
-    *high = g->stack_high;
+  *high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
+  if (*high) {
+    *low = gotrace__load_relaxed(&g->stack_low);
     return true;
   }
   if (!m->have_bounds) {
@@ -4591,10 +4591,11 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
   for (;;) {
     uint32_t session = gotrace__session_now();
     bool first = m->session != session;
-    gotrace__record_chunk *chunk, *old = m->chunk;
+    gotrace__record_chunk *chunk, *old;
     uint32_t bytes, used;
     uint64_t now;
     if (!session) break; /* the chunk may have been freed */
+    old = m->chunk;
     if (!first && old && (size_t)(m->end - m->at) >= room) return true;
     if (first && old) {     /* of a session that ended while the thread was in a call */
       gotrace__go_inside(); /* an allocator that is traced */
@@ -6260,7 +6261,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
 #endif
     if (pc) sample->pcs[sample->count++] = pc + 1; /* like a return address, one past */
     /* The bounds must be known already: querying them is not async-signal-safe. */
-    if (frame && m && ((m->go && m->go->stack_high) || m->have_bounds)) {
+    if (frame && m && ((m->go && gotrace__load_relaxed(&m->go->stack_high)) || m->have_bounds)) {
       uintptr_t low, high;
       if (gotrace__bounds(m, &low, &high)) n = gotrace__walk(frame, low, high, pcs, GOTRACE__SAMPLE_FRAMES - 1);
     }
