@@ -10871,7 +10871,6 @@ static gotrace_result gotrace__read_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t session = t->session; /* another session may start before this call ends */
   bool clean_up;
-  if (gotrace__load_relaxed(&t->done)) return GOTRACE_ERROR_NOT_RUNNING;
   gotrace__lock(&t->queue_lock);
   gotrace__store_relaxed(&t->done, 1u);
   clean_up = !t->stopping && !t->service;
@@ -10929,7 +10928,7 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   uint32_t nobody = 0;
-  bool active, served;
+  bool active, served, done;
   *chunk = NULL;
   *size = 0;
   gotrace__init();
@@ -10941,11 +10940,14 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   gotrace__lock(&t->life);
   active = t->active;
   served = t->service;
+  done = gotrace__load_relaxed(&t->done) != 0; /* then another session may start at any time */
   gotrace__unlock(&t->life);
   if (!active) {
     result = GOTRACE_ERROR_NOT_RUNNING;
   } else if (served != service) {
     result = GOTRACE_ERROR_READER_BUSY;
+  } else if (done) {
+    result = GOTRACE_ERROR_NOT_RUNNING;
   } else {
     gotrace__store_relaxed(&t->read_by, gotrace__identity());
     t->reader_cancel = gotrace__cancel_off();
@@ -11309,19 +11311,25 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
                                               ? (uint32_t)(n->options.memory_limit / 64)
                                               : GOTRACE__CHUNK_BYTES);
   gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
-  t->is_orphan = t->finished = t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
-  t->empty = 0;
-  t->bytes = t->consistent_bytes = t->cuts = t->lost = 0;
+  t->is_orphan = t->finished = false;
+  gotrace__store_relaxed(&t->bytes, (uint64_t)0);
+  gotrace__store_relaxed(&t->consistent_bytes, (uint64_t)0);
+  gotrace__store_relaxed(&t->cuts, (uint64_t)0);
+  gotrace__store_relaxed(&t->lost, (uint64_t)0);
   gotrace__store_relaxed(&t->nested, (uint64_t)0);
   gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
   gotrace__store_relaxed(&t->collector, 0u);
-  t->early = 0;
+  gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
+  gotrace__store_relaxed(&t->done, 0u);
+  gotrace__store_relaxed(&t->read_by, (uintptr_t)0);
+  gotrace__lock(&t->queue_lock); /* a call of the last session may still ask for work */
+  t->ended = t->work_wanted = t->sink_failed = false;
+  t->empty = 0;
   t->system_error = 0;
   t->sink_consistent = 0;
-  t->done = 0;
-  gotrace__store_relaxed(&t->read_by, (uintptr_t)0);
   memset(&t->published, 0, sizeof t->published);
+  gotrace__unlock(&t->queue_lock);
 }
 
 /* Begins the trace and turns tracing on. */
