@@ -1075,7 +1075,7 @@ GOTRACE_API gotrace_result gotrace_stop(void);
 /* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
 GOTRACE_API gotrace_result gotrace_end(void);
 
-/* Reads the next piece of the trace: sets *chunk and *size (bytes), valid until the next call and owned by the tracer.
+/* Reads the next piece of the trace: sets *data and *size (bytes), valid until the next call and owned by the tracer.
  * Waits until there is data. At the end of the trace *size is 0, once; after that the result is ERROR_NOT_RUNNING.
  * There is one reader at a time: a second one gets ERROR_READER_BUSY and has no effect, also if a service thread is the
  * reader. Results: OK; ERROR_NOT_RUNNING; ERROR_READER_BUSY; ERROR_ARGUMENT for NULL. Go: ReadTrace.
@@ -1084,11 +1084,11 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * cut_bytes (but see options->late), the reader transcribes what all threads have recorded, and makes a cut. After each
  * cut, the data read so far is a complete trace, even if the program is killed then. In v2 each piece between two cuts
  * is a generation. */
-GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
+GOTRACE_API gotrace_result gotrace_read(const void **data, size_t *size);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
  * a cut, and wait while another thread does. */
-GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
+GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size);
 
 /* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
  * on): those of the last options->flight_milliseconds, or fewer if they exceed options->flight_bytes. It is a session
@@ -1527,8 +1527,8 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(gotrace_result, gotrace_start_environment, (void), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_stop, (void), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_end, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_read, (const void **chunk, size_t *size), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_try_read, (const void **chunk, size_t *size), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_read, (const void **data, size_t *size), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_try_read, (const void **data, size_t *size), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_flight_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_flight_snapshot, (gotrace_write_fn *write, void *context), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_flight_snapshot_file, (const char *path), GOTRACE_ERROR_DISABLED) \
@@ -3436,13 +3436,13 @@ typedef struct gotrace__thread gotrace__thread;
 #define gotrace__reason_base(reason) (0x7f & (reason))
 
 /* A generation kept by the flight recorder, as the reader delivered it. */
-typedef struct gotrace__chunk {
-  struct gotrace__chunk *link;
+typedef struct gotrace__kept_piece {
+  struct gotrace__kept_piece *link;
   size_t size; /* of the data, which follows in memory */
-} gotrace__chunk;
+} gotrace__kept_piece;
 typedef struct gotrace__kept {
   struct gotrace__kept *link;
-  gotrace__chunk *first, *last;
+  gotrace__kept_piece *first, *last;
   uint64_t end_nanoseconds;
   unsigned snapshots; /* number of snapshots that are writing it */
   bool gone;          /* no longer kept; the last snapshot frees it */
@@ -3531,7 +3531,7 @@ struct gotrace_go {
   gotrace_location entry; /* fields atomic */
   gotrace__uint64 *label; /* atomic; NULL, or GOTRACE__LABEL_WORDS atomic words: a string and zeros */
   uintptr_t stack_low, stack_high; /* atomic */
-} __attribute__((aligned(64))); /* two goroutines, which may run on two threads, do not share a cache line */
+} __attribute__((aligned(64)));    /* two goroutines, which may run on two threads, do not share a cache line */
 
 struct gotrace_proc {
   gotrace__uint64 tick; /* atomic, like the next three; as for goroutines */
@@ -3680,7 +3680,7 @@ static struct gotrace__tracer {
   gotrace__kept **writing;    /* what the snapshot must still write; NULL: written */
   size_t writing_count;
   gotrace__kept *kept, *kept_last; /* oldest first */
-  size_t kept_bytes;               /* of all chunks, including those that only a snapshot uses */
+  size_t kept_bytes;               /* of all pieces, including those that only a snapshot uses */
   gotrace__kept *keeping;          /* owned by the service: not yet complete */
   bool keep_lost;                  /* owned by the service: part of this generation is lost */
   gotrace__uint64 kept_count;      /* number of generations completed so far; atomic */
@@ -4178,6 +4178,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   chunk: size, next       its thread           transcriber             rel/acq          the records; next comes first
  *   first_session           its thread           transcriber             rel/acq          the first chunk
  *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
+ *   cleaned                 end                  a thread's end          seq_cst          with the flag: who frees it
  *   read_chunk, read_at     transcriber          its thread              rlx              a guess: is there room soon?
  *   number, stamp           owner                owner, wakers           rlx              K3
  *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
@@ -4191,8 +4192,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
  *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
  *   strings, stacks         start                calls                   rel/acq          the table
- *   options                 start, before on     calls                   plain/plain, acq read after gotrace__on; for an
- *                                                                                         unwinder, before it too
+ *   options                 start, before on     calls                   plain/plain, acq after or before gotrace__on
  *   threads, procs, slabs   who adds (locked)    any                     rel/acq, seq_cst the record; threads: K1
  *   verdict                 who ends it first    any                     seq_cst/rlx      changes before gotrace__on
  *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
@@ -4349,7 +4349,7 @@ static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
 }
 
 /* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
-static void gotrace__settle(void) {
+static void gotrace__await_calls(void) {
   gotrace__thread *m;
   uint64_t since = gotrace__nanoseconds();
 #if !GOTRACE_SEQ_CST_FLAG
@@ -5043,8 +5043,8 @@ static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned k
   gotrace__unlock(&t->records);
 }
 
-/* Frees the place of a goroutine that is not live any more, after its end is published (K4). The flag is up. If there is no memory
- * for the list, the place is lost. */
+/* Frees the place of a goroutine that is no longer live, after its end is published (K4). The flag is up. If there is
+ * no memory for the list, the place is lost. */
 static inline void gotrace__place_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
   if (GOTRACE__UNLIKELY(!m->free_gos) && !gotrace__has_free_list(m)) return;
@@ -5966,8 +5966,8 @@ static void gotrace__thread_over(gotrace__thread *m) {
   m->free_gos = NULL;
   m->free_count = m->take = 0;
   m->sweep = m->scan = false;
-  /* A session reads this record's chunks until it has applied them all; then it frees the record, once the flag is down.
-   * Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
+  /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
+   * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
   gotrace__store_seq_cst(&m->in_call, 1u); /* it is up; the order counts */
   ended = m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
           m->session != gotrace__load_seq_cst(&gotrace__t.cleaned);
@@ -6016,7 +6016,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
     if (fresh) {
       m->next = t->threads;
-      /* Before the flag: either gotrace__settle sees the record, or the thread sees the new value of gotrace__on. */
+      /* Before the flag: either gotrace__await_calls sees the record, or the thread sees the new gotrace__on. */
       gotrace__store_seq_cst(&t->threads, m);
     }
   }
@@ -10336,10 +10336,10 @@ static void gotrace__kept_free(gotrace__kept *kept) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!kept) return;
   while (kept->first) {
-    gotrace__chunk *chunk = kept->first;
-    kept->first = chunk->link;
-    t->kept_bytes -= chunk->size;
-    gotrace__release(&t->flight_budget, chunk, sizeof *chunk + chunk->size);
+    gotrace__kept_piece *piece = kept->first;
+    kept->first = piece->link;
+    t->kept_bytes -= piece->size;
+    gotrace__release(&t->flight_budget, piece, sizeof *piece + piece->size);
   }
   gotrace__release(&t->flight_budget, kept, sizeof *kept);
 }
@@ -10366,7 +10366,7 @@ static void gotrace__forget_locked(void) {
  * trace has no gaps. */
 static void gotrace__keep(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__chunk *chunk = NULL;
+  gotrace__kept_piece *piece = NULL;
   size_t most = t->options.flight_bytes / 4 * 3;
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
@@ -10374,14 +10374,14 @@ static void gotrace__keep(const void *data, size_t size) {
   if (!t->keeping)
     t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->flight_budget, sizeof *t->keeping, false));
   if (t->keeping && !t->keep_lost && t->kept_bytes + size <= most)
-    chunk = GOTRACE__CAST(gotrace__chunk *, gotrace__allocate(&t->flight_budget, sizeof *chunk + size, false));
-  if (chunk) {
-    chunk->size = size;
+    piece = GOTRACE__CAST(gotrace__kept_piece *, gotrace__allocate(&t->flight_budget, sizeof *piece + size, false));
+  if (piece) {
+    piece->size = size;
     t->kept_bytes += size;
-    memcpy(chunk + 1, data, size);
-    if (t->keeping->last) t->keeping->last->link = chunk;
-    else t->keeping->first = chunk;
-    t->keeping->last = chunk;
+    memcpy(piece + 1, data, size);
+    if (t->keeping->last) t->keeping->last->link = piece;
+    else t->keeping->first = piece;
+    t->keeping->last = piece;
   } else {
     t->keep_lost = true;
     gotrace__kept_free(t->keeping);
@@ -10423,14 +10423,14 @@ static bool gotrace__write_held(void) {
 
 /* Writes a piece of the trace to the file. The first bytes are held back until they are more than the empty trace.
  * Otherwise its remainder would follow them for a while. */
-static bool gotrace__file_sink(const void *chunk, size_t size) {
+static bool gotrace__file_sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   if (t->is_empty && t->held_size + size <= t->empty_trace_size) {
-    memcpy(t->held + t->held_size, chunk, size);
+    memcpy(t->held + t->held_size, data, size);
     t->held_size += (uint32_t)size;
     return true;
   }
-  return gotrace__write_held() && gotrace__file_write(&t->file, chunk, size);
+  return gotrace__write_held() && gotrace__file_write(&t->file, data, size);
 }
 
 /* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
@@ -10451,17 +10451,17 @@ static void gotrace__sink_failure(void) {
 }
 
 /* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
-static void gotrace__sink(const void *chunk, size_t size) {
+static void gotrace__sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
   if (t->flight) {
-    gotrace__keep(chunk, size);
+    gotrace__keep(data, size);
     return;
   }
   if (t->sink_failed) return;
   errno = 0;
   gotrace__set_in_sink(true);
-  ok = t->file.number >= 0 ? gotrace__file_sink(chunk, size) : t->options.write(t->options.context, chunk, size);
+  ok = t->file.number >= 0 ? gotrace__file_sink(data, size) : t->options.write(t->options.context, data, size);
   gotrace__set_in_sink(false);
   if (ok) return;
   gotrace__sink_failure();
@@ -10762,7 +10762,7 @@ static void gotrace__work(bool cut, bool all) {
   t->work_wanted = false;
   gotrace__unlock(&t->queue_lock);
   on = gotrace__load_seq_cst(&gotrace__on) == r->options.session;
-  if (!on) gotrace__settle();
+  if (!on) gotrace__await_calls();
   if (all && on) gotrace__pass_skew();
   gotrace__read_clocks(&clocks);
   gotrace__attach_threads(r);
@@ -10883,7 +10883,7 @@ static gotrace_result gotrace__read_end(void) {
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
+static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool block) {
   struct gotrace__tracer *t = &gotrace__t;
   bool tried = false;
   gotrace__take_back();
@@ -10905,13 +10905,13 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
     }
     gotrace__unlock(&t->queue_lock);
     if (piece) {
-      *chunk = piece + 1;
+      *data = piece + 1;
       *size = piece->size;
       gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + piece->size);
       return GOTRACE_OK;
     }
     if (empty) {
-      *chunk = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
+      *data = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
       *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
       gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
       return GOTRACE_OK;
@@ -10924,12 +10924,12 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   }
 }
 
-static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
+static gotrace_result gotrace__read_next(const void **data, size_t *size, bool block, bool service) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   uint32_t nobody = 0;
   bool active, served, done;
-  *chunk = NULL;
+  *data = NULL;
   *size = 0;
   gotrace__init();
   /* A reader that the service excludes returns at once, so the service waits for it. It must not end the service. */
@@ -10951,7 +10951,7 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   } else {
     gotrace__store_relaxed(&t->read_by, gotrace__identity());
     t->reader_cancel = gotrace__cancel_off();
-    result = gotrace__read_locked(chunk, size, block);
+    result = gotrace__read_locked(data, size, block);
     gotrace__cancel_restore(t->reader_cancel);
   }
   gotrace__store_release(&t->reader, 0u);
@@ -10960,9 +10960,9 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
 
 /* Reads the trace to its end, or (block false) as far as data are available. */
 static void gotrace__drain(bool block) {
-  const void *chunk;
+  const void *data;
   size_t size;
-  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
+  while (gotrace__read_next(&data, &size, block, true) == GOTRACE_OK && size) gotrace__sink(data, size);
 }
 
 #if !GOTRACE_NO_THREADS
@@ -10978,16 +10978,16 @@ static void gotrace__service(void) {
 }
 #endif
 
-GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+GOTRACE__DEFINE gotrace_result gotrace_read(const void **data, size_t *size) {
+  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, true, false);
+  return gotrace__read_next(data, size, true, false);
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size) {
+  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, false, false);
+  return gotrace__read_next(data, size, false, false);
 }
 
 /* Adds what the reader counts, and the sums. */
@@ -11683,7 +11683,7 @@ static void gotrace__free_all(void) {
   gotrace__thread *m, *kept = NULL, *self = gotrace__self;
   gotrace__slab *slab;
   gotrace_proc *p;
-  const void *chunk;
+  const void *data;
   size_t size, i;
   if (gotrace__in_sink || gotrace__is_refused()) return;
   gotrace__lock(&t->life);
@@ -11692,10 +11692,10 @@ static void gotrace__free_all(void) {
     return;
   }
   gotrace__unlock(&t->life);
-  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
+  while (gotrace__read_next(&data, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
   gotrace__lock(&t->life);
   gotrace__store_seq_cst(&t->gone, 1u);
-  gotrace__settle();
+  gotrace__await_calls();
   while ((slab = t->slabs) != NULL) {
     t->slabs = slab->next;
     for (i = 0; i < GOTRACE__SLAB; i++) gotrace__release(NULL, slab->gos[i].label, GOTRACE__LABEL);
@@ -11805,9 +11805,9 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
     gotrace__set_in_sink(true);
     if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
     for (i = 0; i < count; i++) {
-      const gotrace__chunk *chunk = list[i]->first;
-      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
-        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
+      const gotrace__kept_piece *piece = list[i]->first;
+      for (; piece && result == GOTRACE_OK; piece = piece->link)
+        if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
       gotrace__lock(&t->flight_lock);
       gotrace__written(i);
       gotrace__unlock(&t->flight_lock);

@@ -41,7 +41,7 @@ MUTANTS = []
 TRANSCRIBER = ('transcriber',)
 
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
-mutant('stop-waits-for-nobody', 'if (!on) gotrace__settle();', '', '1023/rounds-stop', '1023/cause-restart')
+mutant('stop-waits-for-nobody', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop', '1023/cause-restart')
 mutant('session-read-once',
        'if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session &&',
        'if (GOTRACE__LIKELY(m->session &&',

@@ -80,8 +80,8 @@ static void every_call(gotrace_format format) {
   CHECK(failures > 5);
 }
 
-/* The statistics are read while the sink is about to fail. The two threads see each other by relaxed operations only, so
- * that ThreadSanitizer notices what else they share. */
+/* The statistics are read while the sink is about to fail. The two threads see each other by relaxed operations only,
+ * so that ThreadSanitizer notices what else they share. */
 static uint32_t looks, waits; /* atomic */
 
 static bool watched_sink(void *context, const void *data, size_t size) {
