@@ -10698,8 +10698,7 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
     gotrace__store_relaxed(&m->read_at, source->at);
     gotrace__store_relaxed(&m->read_chunk, chunk);
     if (chunk != source->known || source->at < source->known_size) continue;
-    if (!source->gone || gotrace__load_acquire(&m->used) != GOTRACE__ENDED) continue;
-    if (gotrace__load_acquire(&m->in_call)) continue; /* it is about to leave */
+    if (!source->gone || gotrace__load_acquire(&m->in_call)) continue; /* in gotrace__thread_over */
     gotrace__transcribe_release(r, source);
     gotrace__chunk_done(&gotrace__t, chunk);
     m->source = NULL;

@@ -103,7 +103,7 @@ mutant('no-barrier', 'if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace_
 
 # The records of threads that have ended; chunks that are used again.
 mutant('record-released-early',
-       'if (!source->gone || gotrace__load_acquire(&m->used) != GOTRACE__ENDED) continue;',
+       'if (!source->gone || gotrace__load_acquire(&m->in_call)) continue;',
        'if (!source->gone) continue;',
        '1023/ended', '1023/ended-chunks')
 mutant('record-released-unread',
@@ -152,8 +152,8 @@ mutant('unload-frees-used-records',
        '    if (0) {\n',
        '1023/unload', '1011/unload')
 mutant('unload-leaves-the-trace',
-       '  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */\n',
-       '  (void)chunk, (void)size;\n',
+       '  while (gotrace__read_next(&data, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */\n',
+       '  (void)data, (void)size;\n',
        '1023/unload-read', '1011/unload-read')
 mutant('exit-ends-nothing',
        '  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);\n'
