@@ -1075,7 +1075,7 @@ GOTRACE_API gotrace_result gotrace_stop(void);
 /* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
 GOTRACE_API gotrace_result gotrace_end(void);
 
-/* Reads the next piece of the trace: sets *chunk and *size (bytes), valid until the next call and owned by the tracer.
+/* Reads the next piece of the trace: sets *data and *size (bytes), valid until the next call and owned by the tracer.
  * Waits until there is data. At the end of the trace *size is 0, once; after that the result is ERROR_NOT_RUNNING.
  * There is one reader at a time: a second one gets ERROR_READER_BUSY and has no effect, also if a service thread is the
  * reader. Results: OK; ERROR_NOT_RUNNING; ERROR_READER_BUSY; ERROR_ARGUMENT for NULL. Go: ReadTrace.
@@ -1084,11 +1084,11 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * cut_bytes (but see options->late), the reader transcribes what all threads have recorded, and makes a cut. After each
  * cut, the data read so far is a complete trace, even if the program is killed then. In v2 each piece between two cuts
  * is a generation. */
-GOTRACE_API gotrace_result gotrace_read(const void **chunk, size_t *size);
+GOTRACE_API gotrace_result gotrace_read(const void **data, size_t *size);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
  * a cut, and wait while another thread does. */
-GOTRACE_API gotrace_result gotrace_try_read(const void **chunk, size_t *size);
+GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size);
 
 /* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
  * on): those of the last options->flight_milliseconds, or fewer if they exceed options->flight_bytes. It is a session
@@ -1527,8 +1527,8 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(gotrace_result, gotrace_start_environment, (void), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_stop, (void), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_end, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_read, (const void **chunk, size_t *size), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_try_read, (const void **chunk, size_t *size), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_read, (const void **data, size_t *size), GOTRACE_ERROR_DISABLED) \
+  X(gotrace_result, gotrace_try_read, (const void **data, size_t *size), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_flight_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_flight_snapshot, (gotrace_write_fn *write, void *context), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_flight_snapshot_file, (const char *path), GOTRACE_ERROR_DISABLED) \
@@ -3161,17 +3161,17 @@ static void *gotrace__zeroed_malloc(size_t size) {
 /* Bytes that a session may use, and has used. A NULL budget means no bound. */
 typedef struct gotrace__budget {
   size_t used, peak, limit; /* atomic */
-  uint32_t refusals;        /* atomic; so far */
 } gotrace__budget;
 
-/* `within`: fail at the limit. The memory is zeroed. NULL: at the limit, or out of memory. */
-static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within) {
+/* `within`: fail at the limit. The memory is zeroed. NULL: at the limit (*refused), or out of memory. */
+static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
   void *memory;
+  *refused = false;
   if (budget) {
     size_t used = gotrace__add_relaxed(&budget->used, size) + size;
     if (within && used > gotrace__load_relaxed(&budget->limit)) {
       gotrace__add_relaxed(&budget->used, (size_t)0 - size);
-      gotrace__add_relaxed(&budget->refusals, 1u);
+      *refused = true;
       return NULL;
     }
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
@@ -3179,6 +3179,10 @@ static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within
   memory = GOTRACE__MALLOC(size);
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
+}
+static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within) {
+  bool refused;
+  return gotrace__allocate_unless(budget, size, within, &refused);
 }
 
 static void gotrace__release(gotrace__budget *budget, void *memory, size_t size) {
@@ -3432,13 +3436,13 @@ typedef struct gotrace__thread gotrace__thread;
 #define gotrace__reason_base(reason) (0x7f & (reason))
 
 /* A generation kept by the flight recorder, as the reader delivered it. */
-typedef struct gotrace__chunk {
-  struct gotrace__chunk *link;
+typedef struct gotrace__kept_piece {
+  struct gotrace__kept_piece *link;
   size_t size; /* of the data, which follows in memory */
-} gotrace__chunk;
+} gotrace__kept_piece;
 typedef struct gotrace__kept {
   struct gotrace__kept *link;
-  gotrace__chunk *first, *last;
+  gotrace__kept_piece *first, *last;
   uint64_t end_nanoseconds;
   unsigned snapshots; /* number of snapshots that are writing it */
   bool gone;          /* no longer kept; the last snapshot frees it */
@@ -3526,8 +3530,8 @@ struct gotrace_go {
   gotrace__uint64 id;     /* atomic */
   gotrace_location entry; /* fields atomic */
   gotrace__uint64 *label; /* atomic; NULL, or GOTRACE__LABEL_WORDS atomic words: a string and zeros */
-  uintptr_t stack_low, stack_high;
-} __attribute__((aligned(64))); /* two goroutines, which may run on two threads, do not share a cache line */
+  uintptr_t stack_low, stack_high; /* atomic */
+} __attribute__((aligned(64)));    /* two goroutines, which may run on two threads, do not share a cache line */
 
 struct gotrace_proc {
   gotrace__uint64 tick; /* atomic, like the next three; as for goroutines */
@@ -3622,7 +3626,7 @@ static struct gotrace__tracer {
   bool service;         /* a service thread reads */
   bool flight;          /* the session is a flight recorder */
   uint32_t session;     /* atomic; the last number given */
-  uint32_t cleaned;     /* atomic; the last session whose memory has been freed */
+  uint32_t cleaned;     /* atomic; the last session whose memory has been freed, or is about to be */
   gotrace__file file;
   uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
   uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
@@ -3639,7 +3643,7 @@ static struct gotrace__tracer {
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
   gotrace__uint64 last_cut, last_round;   /* nanoseconds */
   uint64_t thread_total;
-  gotrace__uint64 piece_count; /* number of cuts made */
+  gotrace__uint64 cut_count; /* atomic; number of cuts made */
 
   gotrace__mutex queue_lock;            /* protects: */
   gotrace__cond changed;                /* there is more to read, or room, or the trace has ended */
@@ -3679,7 +3683,7 @@ static struct gotrace__tracer {
   gotrace__kept **writing;    /* what the snapshot must still write; NULL: written */
   size_t writing_count;
   gotrace__kept *kept, *kept_last; /* oldest first */
-  size_t kept_bytes;               /* of all chunks, including those that only a snapshot uses */
+  size_t kept_bytes;               /* of all pieces, including those that only a snapshot uses */
   gotrace__kept *keeping;          /* owned by the service: not yet complete */
   bool keep_lost;                  /* owned by the service: part of this generation is lost */
   gotrace__uint64 kept_count;      /* number of generations completed so far; atomic */
@@ -3696,10 +3700,10 @@ static struct gotrace__tracer {
   gotrace__budget budget, flight_budget;
   uint32_t verdict; /* atomic; see gotrace__end_of */
   uint32_t early;   /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
-  int system_error;
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
-  bool sink_failed;                              /* owned by the service */
+  bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next two */
+  int system_error;
   gotrace__uint64 sink_consistent;
   gotrace__uint64 lost, nested;             /* atomic; calls dropped: for lack of memory; nested */
   gotrace__sample *samples;                 /* atomic; allocated by the first trace with samples and kept */
@@ -4074,9 +4078,9 @@ gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, in
 /* The bounds of the current stack: those of the running goroutine, or the thread's own. */
 static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
   gotrace_go *g = m->go;
-  if (g && g->stack_high) {
-    *low = g->stack_low;
-    *high = g->stack_high;
+  *high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
+  if (*high) {
+    *low = gotrace__load_relaxed(&g->stack_low);
     return true;
   }
   if (!m->have_bounds) {
@@ -4177,18 +4181,21 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   chunk: size, next       its thread           transcriber             rel/acq          the records; next comes first
  *   first_session           its thread           transcriber             rel/acq          the first chunk
  *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
+ *   cleaned                 end                  a thread's end          seq_cst          with the flag: who frees it
  *   read_chunk, read_at     transcriber          its thread              rlx              a guess: is there room soon?
  *   number, stamp           owner                owner, wakers           rlx              K3
  *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
  *   introduced              who introduces       owner, wakers           rlx              twice is harmless
  *   live                    creator, ender       creator, ender          rlx, acq_rel     one of two destroyers wins
+ *   id, entry               creator              start, introductions    rel/acq          of one goroutine, not of two
+ *   open tasks              begin, end           start                   rel/acq          of one task, not of two
  *   status, other hints     owner, wakers        start, introductions    rlx              K5
  *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
  *   collector               its calls            its calls               rlx, added       the program orders them
  *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
  *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
  *   strings, stacks         start                calls                   rel/acq          the table
- *   options                 start, before on     calls                   plain            read after gotrace__on
+ *   options                 start, before on     calls                   plain/plain, acq after or before gotrace__on
  *   threads, procs, slabs   who adds (locked)    any                     rel/acq, seq_cst the record; threads: K1
  *   verdict                 who ends it first    any                     seq_cst/rlx      changes before gotrace__on
  *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
@@ -4213,19 +4220,20 @@ static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, g
   return ++*next;
 }
 
+/* The entry of a new goroutine is between two stores of its id: 0, then the new one (see gotrace__list_living). */
 static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
-  gotrace__store_relaxed(&g->entry.pc, entry ? entry->pc : (uintptr_t)0);
-  gotrace__store_relaxed(&g->entry.function, entry ? entry->function : (const char *)NULL);
-  gotrace__store_relaxed(&g->entry.file, entry ? entry->file : (const char *)NULL);
-  gotrace__store_relaxed(&g->entry.line, entry ? entry->line : (uint32_t)0);
+  gotrace__store_release(&g->entry.pc, entry ? entry->pc : (uintptr_t)0);
+  gotrace__store_release(&g->entry.function, entry ? entry->function : (const char *)NULL);
+  gotrace__store_release(&g->entry.file, entry ? entry->file : (const char *)NULL);
+  gotrace__store_release(&g->entry.line, entry ? entry->line : (uint32_t)0);
 }
 
 static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
   gotrace_location entry;
-  entry.pc = gotrace__load_relaxed(&g->entry.pc);
-  entry.function = gotrace__load_relaxed(&g->entry.function);
-  entry.file = gotrace__load_relaxed(&g->entry.file);
-  entry.line = gotrace__load_relaxed(&g->entry.line);
+  entry.pc = gotrace__load_acquire(&g->entry.pc);
+  entry.function = gotrace__load_acquire(&g->entry.function);
+  entry.file = gotrace__load_acquire(&g->entry.file);
+  entry.line = gotrace__load_acquire(&g->entry.line);
   return entry;
 }
 
@@ -4344,7 +4352,7 @@ static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
 }
 
 /* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
-static void gotrace__settle(void) {
+static void gotrace__await_calls(void) {
   gotrace__thread *m;
   uint64_t since = gotrace__nanoseconds();
 #if !GOTRACE_SEQ_CST_FLAG
@@ -4397,8 +4405,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   gotrace__record_chunk *chunk = NULL;
   size_t most = gotrace__load_relaxed(&t->chunk_bytes);
   size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
-  uint32_t refusals = gotrace__load_relaxed(&t->budget.refusals);
-  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits;
+  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits, refused = false;
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
   gotrace__lock(&t->queue_lock);
@@ -4416,12 +4423,11 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
   if (!chunk) {
-    chunk = GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate(&t->budget, size, waits || !block));
+    chunk =
+        GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate_unless(&t->budget, size, waits || !block, &refused));
     if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
   }
-  if (!chunk && !waits)
-    gotrace__end_of(session, gotrace__load_relaxed(&t->budget.refusals) != refusals ? GOTRACE_LIMIT_REACHED
-                                                                                    : GOTRACE_ERROR_OUT_OF_MEMORY);
+  if (!chunk && !waits) gotrace__end_of(session, refused ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY);
   if (chunk) {
     chunk->next = NULL;
     chunk->size = 0;
@@ -4757,11 +4763,13 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   uint32_t number;
   uint64_t hash;
   const gotrace__seen_stack *seen;
-  uint32_t mode = gotrace__load_relaxed(&gotrace__t.stack_mode);
-  gotrace_unwind_fn *unwind = gotrace__load_relaxed(&gotrace__t.unwind);
+  uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode);
+  gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
+  void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
-    if (unwind) found = unwind(gotrace__load_relaxed(&gotrace__t.unwind_context), pcs, GOTRACE_STACK_SIZE);
+    /* If the session has ended, the three values may be of different sessions. */
+    if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
   } else if (frame && gotrace__bounds(m, &low, &high)) {
@@ -5040,15 +5048,18 @@ static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned k
   gotrace__unlock(&t->records);
 }
 
-/* Frees the place of a goroutine that has ended, after its end is published (K4). The flag is up. If there is no memory
- * for the list, the place is lost. */
-static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+/* Frees the place of a goroutine that is no longer live, after its end is published (K4). The flag is up. If there is
+ * no memory for the list, the place is lost. */
+static inline void gotrace__place_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
-  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return;
-  gotrace__store_relaxed(&g->live, (uint8_t)0);
   if (GOTRACE__UNLIKELY(!m->free_gos) && !gotrace__has_free_list(m)) return;
   if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
   if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
+}
+static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+  if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return; /* destroyed, by misuse */
+  gotrace__store_relaxed(&g->live, (uint8_t)0);
+  gotrace__place_free(m, g);
 }
 
 static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
@@ -5069,13 +5080,14 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
     gotrace__leave(m);
     return NULL;
   }
-  gotrace__store_relaxed(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__store_relaxed(&g->id, (uint64_t)0);
   gotrace__set_entry(g, entry);
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
+  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
   if (on) {
     uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
     uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
@@ -5288,8 +5300,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   }
   if (dies) {
     if (go == m->own_go) m->own_go = NULL;
-    gotrace__store_relaxed(&go->live, (uint8_t)1); /* for gotrace__go_free */
-    gotrace__go_free(m, go);
+    gotrace__place_free(m, go);
   }
   gotrace__leave(m);
   GOTRACE__KEEP_FRAME();
@@ -5627,8 +5638,9 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
  * Calls: tasks, regions, logs.
  */
 
-/* Keeps a task among the open ones, for later traces. Two threads may write one place at once; a start takes only what
- * has the same id before and after. */
+/* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
+ * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
+ * If two threads write one place at the same moment, the name may be of both. */
 static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
@@ -5647,8 +5659,8 @@ static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
   if (name) memcpy(words, name, gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1));
   task += id % GOTRACE__TASKS;
   gotrace__store_relaxed(&task->id, (uint64_t)0);
-  gotrace__store_relaxed(&task->parent, parent);
-  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_relaxed(&task->name[i], words[i]);
+  gotrace__store_release(&task->parent, parent);
+  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_release(&task->name[i], words[i]);
   gotrace__store_release(&task->id, id);
 }
 static void gotrace__drop_task(uint64_t id) {
@@ -5953,26 +5965,25 @@ static void gotrace__thread_finish(gotrace__thread *m) {
 #if !GOTRACE_NO_THREADS
 /* Ends a record's thread, on that thread; or on another, if that thread is dead. */
 static void gotrace__thread_over(gotrace__thread *m) {
-  uint32_t use = GOTRACE__FREE_RECORD;
+  bool ended;
   gotrace__thread_finish(m);
-  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m)) {
+  if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m))
     gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END));
-    use = GOTRACE__ENDED;
-  } else {
-    gotrace__raise(m);
-  }
+  else gotrace__raise(m);
   if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse; the record's next thread does not run it */
   gotrace__share_free(m, 0);
   gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
   m->free_gos = NULL;
   m->free_count = m->take = 0;
   m->sweep = m->scan = false;
-  /* A session that is on reads this record's chunks until it has applied them all. */
-  if (m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
-      m->session != gotrace__load_relaxed(&gotrace__t.cleaned))
-    use = GOTRACE__ENDED;
+  /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
+   * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
+  gotrace__store_seq_cst(&m->in_call, 1u); /* it is up; the order counts */
+  ended = m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
+          m->session != gotrace__load_seq_cst(&gotrace__t.cleaned);
+  if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);
   gotrace__leave(m);
-  gotrace__store_release(&m->used, (uint32_t)use);
+  if (!ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
 }
 
 static void gotrace__thread_gone(void *thread) {
@@ -6015,7 +6026,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
     if (fresh) {
       m->next = t->threads;
-      /* Before the flag: either gotrace__settle sees the record, or the thread sees the new value of gotrace__on. */
+      /* Before the flag: either gotrace__await_calls sees the record, or the thread sees the new gotrace__on. */
       gotrace__store_seq_cst(&t->threads, m);
     }
   }
@@ -6193,6 +6204,12 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
   return *session && version >= GOTRACE_GO_1_19 && gotrace__load_relaxed(&gotrace__on) == *session;
 }
 
+/* The time of a sample, after the thread's last event: readers take an earlier one for the goroutine's beginning. */
+static uint64_t gotrace__sample_after(uint64_t time, const gotrace__uint64 *last) {
+  uint64_t tick = gotrace__load_relaxed(last);
+  return time <= tick && tick - time < GOTRACE__FAR ? tick + 1 : time;
+}
+
 /* CPU samples pass from signal handlers to the transcriber through a ring of places. A place with turn 2n is free in
  * round n of the ring; with 2n + 1 it contains that round's sample. Handlers take places by compare-and-swap of the
  * head. A handler that is interrupted between taking and filling a place delays only the samples behind it. */
@@ -6220,9 +6237,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
       break;
     }
   }
-  /* Must be later than the thread's last event: readers take an earlier sample for the goroutine's beginning. */
-  sample->time = gotrace__now();
-  if (sample->time <= start_tick) sample->time = start_tick + 1;
+  sample->time = gotrace__sample_after(gotrace__now(), &start_tick);
   sample->thread = m ? m->system_id : GOTRACE__NO_THREAD;
   sample->proc = -1;
   sample->go = 0;
@@ -6234,11 +6249,11 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     gotrace_proc *p = m->proc;
     gotrace_go *g = m->go;
     if (p) sample->proc = p->id;
-    if (p && sample->time <= p->tick) sample->time = p->tick + 1;
-    if (sample->time <= m->tick) sample->time = m->tick + 1;
+    if (p) sample->time = gotrace__sample_after(sample->time, &p->tick);
+    sample->time = gotrace__sample_after(sample->time, &m->tick);
     if (g) sample->go = gotrace__load_relaxed(&g->id);
     if (g) sample->place = g->place;
-    if (g && sample->time <= g->tick) sample->time = g->tick + 1;
+    if (g) sample->time = gotrace__sample_after(sample->time, &g->tick);
   }
   if (ucontext) {
     uintptr_t pc = 0, frame = 0, pcs[GOTRACE__SAMPLE_FRAMES];
@@ -6256,7 +6271,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
 #endif
     if (pc) sample->pcs[sample->count++] = pc + 1; /* like a return address, one past */
     /* The bounds must be known already: querying them is not async-signal-safe. */
-    if (frame && m && ((m->go && m->go->stack_high) || m->have_bounds)) {
+    if (frame && m && ((m->go && gotrace__load_relaxed(&m->go->stack_high)) || m->have_bounds)) {
       uintptr_t low, high;
       if (gotrace__bounds(m, &low, &high)) n = gotrace__walk(frame, low, high, pcs, GOTRACE__SAMPLE_FRAMES - 1);
     }
@@ -10235,9 +10250,7 @@ static void gotrace__modules_look(void) {
   gotrace__look look;
   memset(&now, 0, sizeof now);
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
-  gotrace__lock(&gotrace__t.queue_lock);
-  now.cuts = gotrace__t.piece_count;
-  gotrace__unlock(&gotrace__t.queue_lock);
+  now.cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
   look.now = &now;
   look.last = &all->seen[0];
   for (now.capacity = 64; now.capacity <= GOTRACE__MOST_MODULES; now.capacity *= 4) {
@@ -10261,7 +10274,7 @@ static void gotrace__modules_look(void) {
  * at its beginning. Of the looks before that cut, only the latest matters for them. */
 static bool gotrace__was_other(const gotrace__found *found) {
   uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
-  uint64_t cut = gotrace__load_relaxed(&gotrace__t.piece_count); /* number of cuts before the generation's events */
+  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cut_count); /* number of cuts before the generation's events */
   unsigned n;
   size_t i;
   for (n = 0; n < 2; n++) {
@@ -10375,10 +10388,10 @@ static void gotrace__kept_free(gotrace__kept *kept) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!kept) return;
   while (kept->first) {
-    gotrace__chunk *chunk = kept->first;
-    kept->first = chunk->link;
-    t->kept_bytes -= chunk->size;
-    gotrace__release(&t->flight_budget, chunk, sizeof *chunk + chunk->size);
+    gotrace__kept_piece *piece = kept->first;
+    kept->first = piece->link;
+    t->kept_bytes -= piece->size;
+    gotrace__release(&t->flight_budget, piece, sizeof *piece + piece->size);
   }
   gotrace__release(&t->flight_budget, kept, sizeof *kept);
 }
@@ -10405,7 +10418,7 @@ static void gotrace__forget_locked(void) {
  * trace has no gaps. */
 static void gotrace__keep(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__chunk *chunk = NULL;
+  gotrace__kept_piece *piece = NULL;
   size_t most = t->options.flight_bytes / 4 * 3;
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
@@ -10413,14 +10426,14 @@ static void gotrace__keep(const void *data, size_t size) {
   if (!t->keeping)
     t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->flight_budget, sizeof *t->keeping, false));
   if (t->keeping && !t->keep_lost && t->kept_bytes + size <= most)
-    chunk = GOTRACE__CAST(gotrace__chunk *, gotrace__allocate(&t->flight_budget, sizeof *chunk + size, false));
-  if (chunk) {
-    chunk->size = size;
+    piece = GOTRACE__CAST(gotrace__kept_piece *, gotrace__allocate(&t->flight_budget, sizeof *piece + size, false));
+  if (piece) {
+    piece->size = size;
     t->kept_bytes += size;
-    memcpy(chunk + 1, data, size);
-    if (t->keeping->last) t->keeping->last->link = chunk;
-    else t->keeping->first = chunk;
-    t->keeping->last = chunk;
+    memcpy(piece + 1, data, size);
+    if (t->keeping->last) t->keeping->last->link = piece;
+    else t->keeping->first = piece;
+    t->keeping->last = piece;
   } else {
     t->keep_lost = true;
     gotrace__kept_free(t->keeping);
@@ -10462,40 +10475,45 @@ static bool gotrace__write_held(void) {
 
 /* Writes a piece of the trace to the file. The first bytes are held back until they are more than the empty trace.
  * Otherwise its remainder would follow them for a while. */
-static bool gotrace__file_sink(const void *chunk, size_t size) {
+static bool gotrace__file_sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   if (t->is_empty && t->held_size + size <= t->empty_trace_size) {
-    memcpy(t->held + t->held_size, chunk, size);
+    memcpy(t->held + t->held_size, data, size);
     t->held_size += (uint32_t)size;
     return true;
   }
-  return gotrace__write_held() && gotrace__file_write(&t->file, chunk, size);
+  return gotrace__write_held() && gotrace__file_write(&t->file, data, size);
 }
 
 /* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
 static void gotrace__sink_failure(void) {
   struct gotrace__tracer *t = &gotrace__t;
+  int error = errno;
+  uint64_t consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
+  if (t->file.number >= 0) {
+    if (!consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
+      consistent = t->empty_trace_size;
+    gotrace__file_truncate(&t->file, consistent);
+  }
+  gotrace__lock(&t->queue_lock);
   t->sink_failed = true;
-  t->system_error = errno;
-  t->sink_consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
-  if (t->file.number < 0) return;
-  if (!t->sink_consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
-    t->sink_consistent = t->empty_trace_size;
-  gotrace__file_truncate(&t->file, t->sink_consistent);
+  t->system_error = error;
+  t->sink_consistent = consistent;
+  gotrace__unlock(&t->queue_lock);
 }
 
 /* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
-static void gotrace__sink(const void *chunk, size_t size) {
+static void gotrace__sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
   if (t->flight) {
-    gotrace__keep(chunk, size);
+    gotrace__keep(data, size);
     return;
   }
   if (t->sink_failed) return;
   errno = 0;
   gotrace__set_in_sink(true);
-  ok = t->file.number >= 0 ? gotrace__file_sink(chunk, size) : t->options.write(t->options.context, chunk, size);
+  ok = t->file.number >= 0 ? gotrace__file_sink(data, size) : t->options.write(t->options.context, data, size);
   gotrace__set_in_sink(false);
   if (ok) return;
   gotrace__sink_failure();
@@ -10521,9 +10539,9 @@ static bool gotrace__ask_symbolizer(gotrace_location *place) {
 
 #define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
 
-static gotrace__piece *gotrace__piece_new(uint32_t capacity) {
+static gotrace__piece *gotrace__piece_new(void) {
   return GOTRACE__CAST(gotrace__piece *,
-                       gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + capacity, false));
+                       gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + GOTRACE__PIECE_BYTES, false));
 }
 static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
   if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
@@ -10579,7 +10597,7 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
       piece = t->spare_piece;
       t->spare_piece = NULL;
       gotrace__unlock(&t->queue_lock);
-      if (!piece) piece = gotrace__piece_new(GOTRACE__PIECE_BYTES);
+      if (!piece) piece = gotrace__piece_new();
       if (!piece) return false;
       piece->size = 0;
       piece->ends_cut = false;
@@ -10674,7 +10692,7 @@ static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, boo
     if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
     source = sample->record ? sample->record->source : NULL;
     proc = sample->proc;
-    if (sample->session == r->options.session && sample->time > t->start_tick) { /* otherwise of an earlier trace */
+    if (sample->session == r->options.session) { /* otherwise of an earlier trace */
       if (!write) return sample->time;
       for (i = 0; i < sample->count; i++) pcs[i] = sample->pcs[i];
       if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
@@ -10732,7 +10750,7 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
     gotrace__store_relaxed(&m->read_at, source->at);
     gotrace__store_relaxed(&m->read_chunk, chunk);
     if (chunk != source->known || source->at < source->known_size) continue;
-    if (!source->gone || gotrace__load_acquire(&m->used) != GOTRACE__ENDED) continue;
+    if (!source->gone || gotrace__load_acquire(&m->in_call)) continue; /* in gotrace__thread_over */
     gotrace__transcribe_release(r, source);
     gotrace__chunk_done(&gotrace__t, chunk);
     m->source = NULL;
@@ -10766,12 +10784,13 @@ static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
 /* Ends a generation, and hands the trace up to here to the reader. The caller holds the work lock. */
 static void gotrace__cut(gotrace__transcriber *r, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
+  if (r->error && !last) return; /* it ends with the trace */
   if (last) gotrace__transcribe_end(r);
   else gotrace__transcribe_cut(r);
   t->finished = last;
   t->last_cut = gotrace__load_relaxed(&t->last_round);
   if (r->error == GOTRACE_ERROR_SINK) return;
-  t->piece_count++;
+  gotrace__count(&t->cut_count, 1);
   gotrace__hand_over(true);
   gotrace__modules_look();
   gotrace__publish_stats(r, true);
@@ -10795,7 +10814,7 @@ static void gotrace__work(bool cut, bool all) {
   t->work_wanted = false;
   gotrace__unlock(&t->queue_lock);
   on = gotrace__load_seq_cst(&gotrace__on) == r->options.session;
-  if (!on) gotrace__settle();
+  if (!on) gotrace__await_calls();
   if (all && on) gotrace__pass_skew();
   gotrace__read_clocks(&clocks);
   gotrace__attach_threads(r);
@@ -10824,7 +10843,7 @@ static void gotrace__work(bool cut, bool all) {
   gotrace__lock(&t->queue_lock);
   t->work_wanted = t->work_wanted || more;
   t->ended = t->finished;
-  t->empty = t->ended && !t->piece_count;
+  t->empty = t->ended && !t->cut_count;
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
   gotrace__unlock(&t->work);
@@ -10904,7 +10923,6 @@ static gotrace_result gotrace__read_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t session = t->session; /* another session may start before this call ends */
   bool clean_up;
-  if (gotrace__load_relaxed(&t->done)) return GOTRACE_ERROR_NOT_RUNNING;
   gotrace__lock(&t->queue_lock);
   gotrace__store_relaxed(&t->done, 1u);
   clean_up = !t->stopping && !t->service;
@@ -10917,7 +10935,7 @@ static gotrace_result gotrace__read_end(void) {
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, bool block) {
+static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool block) {
   struct gotrace__tracer *t = &gotrace__t;
   bool tried = false;
   gotrace__take_back();
@@ -10939,13 +10957,13 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
     }
     gotrace__unlock(&t->queue_lock);
     if (piece) {
-      *chunk = piece + 1;
+      *data = piece + 1;
       *size = piece->size;
       gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + piece->size);
       return GOTRACE_OK;
     }
     if (empty) {
-      *chunk = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
+      *data = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
       *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
       gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
       return GOTRACE_OK;
@@ -10958,12 +10976,12 @@ static gotrace_result gotrace__read_locked(const void **chunk, size_t *size, boo
   }
 }
 
-static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool block, bool service) {
+static gotrace_result gotrace__read_next(const void **data, size_t *size, bool block, bool service) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   uint32_t nobody = 0;
-  bool active, served;
-  *chunk = NULL;
+  bool active, served, done;
+  *data = NULL;
   *size = 0;
   gotrace__init();
   /* A reader that the service excludes returns at once, so the service waits for it. It must not end the service. */
@@ -10974,15 +10992,18 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
   gotrace__lock(&t->life);
   active = t->active;
   served = t->service;
+  done = gotrace__load_relaxed(&t->done) != 0; /* then another session may start at any time */
   gotrace__unlock(&t->life);
   if (!active) {
     result = GOTRACE_ERROR_NOT_RUNNING;
   } else if (served != service) {
     result = GOTRACE_ERROR_READER_BUSY;
+  } else if (done) {
+    result = GOTRACE_ERROR_NOT_RUNNING;
   } else {
     gotrace__store_relaxed(&t->read_by, gotrace__identity());
     t->reader_cancel = gotrace__cancel_off();
-    result = gotrace__read_locked(chunk, size, block);
+    result = gotrace__read_locked(data, size, block);
     gotrace__cancel_restore(t->reader_cancel);
   }
   gotrace__store_release(&t->reader, 0u);
@@ -10991,9 +11012,9 @@ static gotrace_result gotrace__read_next(const void **chunk, size_t *size, bool 
 
 /* Reads the trace to its end, or (block false) as far as data are available. */
 static void gotrace__drain(bool block) {
-  const void *chunk;
+  const void *data;
   size_t size;
-  while (gotrace__read_next(&chunk, &size, block, true) == GOTRACE_OK && size) gotrace__sink(chunk, size);
+  while (gotrace__read_next(&data, &size, block, true) == GOTRACE_OK && size) gotrace__sink(data, size);
 }
 
 #if !GOTRACE_NO_THREADS
@@ -11009,16 +11030,16 @@ static void gotrace__service(void) {
 }
 #endif
 
-GOTRACE__DEFINE gotrace_result gotrace_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+GOTRACE__DEFINE gotrace_result gotrace_read(const void **data, size_t *size) {
+  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, true, false);
+  return gotrace__read_next(data, size, true, false);
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **chunk, size_t *size) {
-  if (!chunk || !size) return GOTRACE_ERROR_ARGUMENT;
+GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size) {
+  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__read_next(chunk, size, false, false);
+  return gotrace__read_next(data, size, false, false);
 }
 
 /* Adds what the reader counts, and the sums. */
@@ -11027,11 +11048,11 @@ static void gotrace__sum(gotrace_stats *stats) {
   size_t i;
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
-  gotrace__unlock(&t->queue_lock);
-  stats->result = gotrace__result();
   stats->system_error = t->system_error;
   stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
   stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
+  gotrace__unlock(&t->queue_lock);
+  stats->result = gotrace__result();
   stats->cuts = gotrace__load_relaxed(&t->cuts);
   stats->memory_peak = gotrace__load_relaxed(&t->budget.peak) + gotrace__load_relaxed(&t->flight_budget.peak);
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
@@ -11204,6 +11225,7 @@ static void gotrace__clean_up(void) {
     }
   }
   gotrace__sum(&t->last);
+  gotrace__store_seq_cst(&t->cleaned, t->session); /* before the flags are read, see gotrace__thread_over */
   gotrace__lock(&t->work);
   gotrace__transcriber_free(&t->budget);
   gotrace__lock(&t->flight_lock);
@@ -11212,7 +11234,6 @@ static void gotrace__clean_up(void) {
   t->keeping = NULL;
   gotrace__unlock(&t->flight_lock);
   if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
-  gotrace__store_relaxed(&t->cleaned, t->session);
   gotrace__unlock(&t->work);
   gotrace__modules_free();
   t->active = false;
@@ -11298,11 +11319,11 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
     for (i = 0; i < GOTRACE__SLAB; i++) {
       gotrace_go *g = &slab->gos[i];
       gotrace_location entry;
-      uint64_t id = gotrace__load_relaxed(&g->id);
+      uint64_t id = gotrace__load_acquire(&g->id);
       unsigned status = gotrace__load_relaxed(&g->status);
-      if (!gotrace__load_acquire(&g->live)) continue;
+      if (!id || !gotrace__load_acquire(&g->live)) continue;
       entry = gotrace__entry_of(g);
-      if (!gotrace__load_acquire(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
+      if (!gotrace__load_relaxed(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
       gotrace__transcribe_living_go(r, g->place, id, gotrace__living_entry(&entry), status,
                                     gotrace__load_relaxed(&g->flags));
     }
@@ -11323,9 +11344,9 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
     uint64_t id = gotrace__load_acquire(&tasks[i].id), parent, words[GOTRACE__TASK_WORDS];
     char name[8 * GOTRACE__TASK_WORDS + 1] = "";
     if (!id || id >= first_task) continue;
-    parent = gotrace__load_relaxed(&tasks[i].parent);
-    for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_relaxed(&tasks[i].name[k]);
-    if (gotrace__load_acquire(&tasks[i].id) != id) continue;
+    parent = gotrace__load_acquire(&tasks[i].parent);
+    for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_acquire(&tasks[i].name[k]);
+    if (gotrace__load_relaxed(&tasks[i].id) != id) continue;
     memcpy(name, words, sizeof words);
     gotrace__transcribe_living_task(r, id, parent, name);
   }
@@ -11339,16 +11360,17 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->service = n->path || n->options.write || n->flight;
   t->flight = n->flight;
   t->keep_lost = false;
-  t->piece_count = t->thread_total = 0;
   gotrace__store_relaxed(&t->kept_count, (uint64_t)0);
+  gotrace__store_relaxed(&t->cut_count, (uint64_t)0);
+  t->thread_total = 0;
   gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
                                               ? (uint32_t)(n->options.memory_limit / 64)
                                               : GOTRACE__CHUNK_BYTES);
   gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
-  gotrace__store_relaxed(&t->stack_mode, (uint32_t)n->options.stacks);
-  gotrace__store_relaxed(&t->unwind, n->options.unwind);
-  gotrace__store_relaxed(&t->unwind_context, n->options.context);
-  t->is_orphan = t->finished = t->sink_failed = false;
+  gotrace__store_release(&t->stack_mode, (uint32_t)n->options.stacks);
+  gotrace__store_release(&t->unwind, n->options.unwind);
+  gotrace__store_release(&t->unwind_context, n->options.context);
+  t->is_orphan = t->finished = false;
   gotrace__store_relaxed(&t->bytes, (uint64_t)0);
   gotrace__store_relaxed(&t->consistent_bytes, (uint64_t)0);
   gotrace__store_relaxed(&t->cuts, (uint64_t)0);
@@ -11358,12 +11380,13 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_relaxed(&t->collector, 0u);
   gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
-  t->system_error = 0;
   gotrace__store_relaxed(&t->done, 0u);
   gotrace__store_relaxed(&t->read_by, (uintptr_t)0); /* a call that is held up since an earlier session may read it */
   gotrace__lock(&t->queue_lock);
-  t->ended = t->stopping = t->work_wanted = false;
+  t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
   t->empty = 0;
+  t->system_error = 0;
+  t->sink_consistent = 0;
   memset(&t->published, 0, sizeof t->published);
   gotrace__unlock(&t->queue_lock);
 }
@@ -11466,7 +11489,6 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   /* A thread may still be giving back memory of the last session, so what is used is not reset. */
   gotrace__store_relaxed(&t->budget.peak, gotrace__load_relaxed(&t->budget.used));
   gotrace__store_relaxed(&t->budget.limit, n.options.memory_limit);
-  gotrace__store_relaxed(&t->budget.refusals, 0u);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
   t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
   strings = gotrace__table_new(&t->budget, false);
@@ -11720,7 +11742,7 @@ static void gotrace__free_all(void) {
   gotrace__thread *m, *kept = NULL, *self = gotrace__self;
   gotrace__slab *slab;
   gotrace_proc *p;
-  const void *chunk;
+  const void *data;
   size_t size, i;
   if (gotrace__in_sink || gotrace__is_refused()) return;
   gotrace__lock(&t->life);
@@ -11729,10 +11751,10 @@ static void gotrace__free_all(void) {
     return;
   }
   gotrace__unlock(&t->life);
-  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
+  while (gotrace__read_next(&data, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
   gotrace__lock(&t->life);
   gotrace__store_seq_cst(&t->gone, 1u);
-  gotrace__settle();
+  gotrace__await_calls();
   while ((slab = t->slabs) != NULL) {
     t->slabs = slab->next;
     for (i = 0; i < GOTRACE__SLAB; i++) gotrace__release(NULL, slab->gos[i].label, GOTRACE__LABEL);
@@ -11801,7 +11823,7 @@ static gotrace_result gotrace__flight_cut(void) {
     return GOTRACE_ERROR_NOT_RUNNING;
   }
   gotrace__work(true, true);
-  wanted = t->piece_count;
+  wanted = gotrace__load_relaxed(&t->cut_count); /* more, if another thread has made one meanwhile */
   gotrace__unlock(&t->life);
 #if GOTRACE_NO_THREADS
   (void)wanted;
@@ -11842,9 +11864,9 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
     gotrace__set_in_sink(true);
     if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
     for (i = 0; i < count; i++) {
-      const gotrace__chunk *chunk = list[i]->first;
-      for (; chunk && result == GOTRACE_OK; chunk = chunk->link)
-        if (!write(context, chunk + 1, chunk->size)) result = GOTRACE_ERROR_SINK;
+      const gotrace__kept_piece *piece = list[i]->first;
+      for (; piece && result == GOTRACE_OK; piece = piece->link)
+        if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
       gotrace__lock(&t->flight_lock);
       gotrace__written(i);
       gotrace__unlock(&t->flight_lock);

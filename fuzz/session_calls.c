@@ -260,10 +260,10 @@ static void keep_trace(void) {
 
 /* Reads a piece; false if there is none. */
 static bool read_piece(bool wait) {
-  const void *chunk = NULL;
+  const void *data = NULL;
   size_t size = 0;
   gotrace_stats stats;
-  gotrace_result result = wait ? gotrace_read(&chunk, &size) : gotrace_try_read(&chunk, &size);
+  gotrace_result result = wait ? gotrace_read(&data, &size) : gotrace_try_read(&data, &size);
   if (w.flight) {
     REQUIRE(result == GOTRACE_ERROR_READER_BUSY && !size);
     return false;
@@ -301,7 +301,7 @@ static bool read_piece(bool wait) {
   REQUIRE(size <= 65536);
   if (!w.size) REQUIRE(size == 16);
   REQUIRE(w.size + size <= MOST_TRACE);
-  memcpy(w.trace + w.size, chunk, size);
+  memcpy(w.trace + w.size, data, size);
   w.size += size;
   if (!w.first_cut) {
     gotrace_get_stats(&stats);

@@ -100,7 +100,7 @@ int main(void) {
   gotrace_options options;
   gotrace_stats stats;
   gotrace_task task;
-  const void *chunk;
+  const void *data;
   size_t size, i;
   unsigned char *bytes = (unsigned char *)&options;
   for (i = 0; i < sizeof options; i++) bytes[i] = 0;
@@ -134,7 +134,7 @@ int main(void) {
     gotrace_proc_destroy(proc);
   }
   (void)gotrace_end();
-  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size > 0) continue;
+  while (gotrace_read(&data, &size) == GOTRACE_OK && size > 0) continue;
   gotrace_get_stats(&stats);
   return stats.events == 0 && gotrace_enabled();
 }'

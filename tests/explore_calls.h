@@ -90,7 +90,7 @@ static bool explore_file_rewind(void) {
 
 /* Makes a call from the program's write function, selected by number. Returns whether its result is as documented. */
 static bool explore_sink_call(unsigned call) {
-  const void *chunk;
+  const void *data;
   gotrace_stats stats;
   gotrace_result result;
   size_t size;
@@ -101,7 +101,7 @@ static bool explore_sink_call(unsigned call) {
     result = gotrace_end();
     return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
   case 2: return gotrace_stop() == GOTRACE_ERROR_READER_BUSY;
-  case 3: return gotrace_read(&chunk, &size) == GOTRACE_ERROR_READER_BUSY;
+  case 3: return gotrace_read(&data, &size) == GOTRACE_ERROR_READER_BUSY;
   case 4: /* only once, since each cut leads to another write */
     result = world.traces[0].size ? GOTRACE_OK : gotrace_advance();
     return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
@@ -154,23 +154,23 @@ static void explore_on(bool sink, bool flight) {
 
 /* Reads the trace: to its end if `wait`, otherwise what is available. */
 static void explore_read_to_end(bool wait) {
-  const void *chunk;
+  const void *data;
   size_t size;
-  while ((wait ? gotrace_read(&chunk, &size) : gotrace_try_read(&chunk, &size)) == GOTRACE_OK && size) {
+  while ((wait ? gotrace_read(&data, &size) : gotrace_try_read(&data, &size)) == GOTRACE_OK && size) {
     explore_note_cut();
-    explore_append(&world.traces[0], chunk, size);
+    explore_append(&world.traces[0], data, size);
   }
 }
 
 /* Reads the trace to its end beside another reader: retries until that reader gives up. */
 static void explore_read_next(void) {
-  const void *chunk;
+  const void *data;
   size_t size;
   gotrace_result result;
-  while ((result = gotrace_read(&chunk, &size)) == GOTRACE_ERROR_READER_BUSY || (result == GOTRACE_OK && size)) {
+  while ((result = gotrace_read(&data, &size)) == GOTRACE_ERROR_READER_BUSY || (result == GOTRACE_OK && size)) {
     if (result == GOTRACE_OK) {
       explore_note_cut();
-      explore_append(&world.traces[0], chunk, size);
+      explore_append(&world.traces[0], data, size);
     } else {
       explore_yield(0);
     }

@@ -66,7 +66,7 @@ static bool explore_name_field(char *text, size_t size, const char *record, size
   X(finished)             \
   X(last_cut)             \
   X(last_round)           \
-  X(piece_count)          \
+  X(cut_count)            \
   X(queue_lock)           \
   X(changed)              \
   X(pieces)               \

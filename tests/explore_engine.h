@@ -20,7 +20,7 @@
  * TIME is a Lamport clock along the same order, so equivalent schedules have equal times. Reading the clock takes one
  * tick. Since it is one clock for all threads, a round of the transcriber may go up to its end (GOTRACE__CLOCK_SKEW).
  * A wait for a limited time ends in two ways: when what it waits for happens, or, if no other thread can run, by its
- * time-out. A stop's wait for the calls under way (gotrace__settle) may also end by its time-out while other threads
+ * time-out. A stop's wait for calls under way (gotrace__await_calls) may also end by its time-out while other threads
  * can run. The thread in the call is then held up. That happens to one thread in a run.
  *
  * STALE READS: with --stale, some loads return a value that has been replaced, as C11 allows (explore_memory.h). In a

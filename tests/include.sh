@@ -264,12 +264,12 @@ int main(int argc, char **argv) {
   void *library = dlopen(argv[1], RTLD_NOW), *work = library ? dlsym(library, "work") : NULL;
   gotrace_options options = {0};
   gotrace_stats stats;
-  const void *chunk;
+  const void *data;
   size_t size;
   if (!work || argc < 3 || gotrace_start(&options) != GOTRACE_OK) return 2;
   (*(void (**)(void))&work)();
   (void)gotrace_end();
-  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) continue;
+  while (gotrace_read(&data, &size) == GOTRACE_OK && size) continue;
   gotrace_get_stats(&stats);
   if (stats.other_copies != (uint64_t)atoi(argv[2])) return 3;
   if ((stats.kinds[GOTRACE_V2_USER_REGION_BEGIN] == 0) != (stats.other_copies == 1)) return 4;

@@ -41,7 +41,7 @@ MUTANTS = []
 TRANSCRIBER = ('transcriber',)
 
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
-mutant('stop-waits-for-nobody', 'if (!on) gotrace__settle();', '', '1023/rounds-stop', '1023/cause-restart')
+mutant('stop-waits-for-nobody', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop', '1023/cause-restart')
 mutant('session-read-once',
        'if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session &&',
        'if (GOTRACE__LIKELY(m->session &&',
@@ -111,19 +111,20 @@ mutant('no-barrier', 'if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace_
 
 # The records of threads that have ended; chunks that are used again.
 mutant('record-released-early',
-       'if (!source->gone || gotrace__load_acquire(&m->used) != GOTRACE__ENDED) continue;',
+       'if (!source->gone || gotrace__load_acquire(&m->in_call)) continue;',
        'if (!source->gone) continue;',
        '1023/ended', '1023/ended-chunks')
 mutant('record-released-unread',
-       'gotrace__store_release(&m->used, (uint32_t)use);', 'gotrace__store_release(&m->used, 0u);',
+       'if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);',
+       'if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);',
        '1023/ended', '1023/ended-stop', '1023/new-threads-cut')
 mutant('chunk-reused-unread', 'if (done == r->known) return false;', 'if (done == r->known) {\n'
        '      if (t->options.chunk_done && done->size > 20) t->options.chunk_done(t->options.context, done);\n'
        '      return false;\n    }', '1023/chunks-again', '1023/chunks')
 
 # Locks and wake-ups.
-mutant('work-wakes-nobody', 't->empty = t->ended && !t->piece_count;\n  gotrace__cond_wake(&t->changed);',
-       't->empty = t->ended && !t->piece_count;',
+mutant('work-wakes-nobody', 't->empty = t->ended && !t->cut_count;\n  gotrace__cond_wake(&t->changed);',
+       't->empty = t->ended && !t->cut_count;',
        '1023/snapshot')
 mutant('want-wakes-nobody', 'gotrace__t.work_wanted = true;\n  gotrace__cond_wake(&gotrace__t.changed);',
        'gotrace__t.work_wanted = true;', '1023/read-early', '1023/read')
@@ -159,8 +160,8 @@ mutant('unload-frees-used-records',
        '    if (0) {\n',
        '1023/unload', '1011/unload')
 mutant('unload-leaves-the-trace',
-       '  while (gotrace__read_next(&chunk, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */\n',
-       '  (void)chunk, (void)size;\n',
+       '  while (gotrace__read_next(&data, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */\n',
+       '  (void)data, (void)size;\n',
        '1023/unload-read', '1011/unload-read')
 mutant('exit-ends-nothing',
        '  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);\n'

@@ -31,18 +31,18 @@ static void cancel(pthread_t thread) {
 }
 
 static void read_to_end(test_bytes *bytes) {
-  const void *chunk;
+  const void *data;
   size_t size;
-  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) test_append(bytes, chunk, size);
+  while (gotrace_read(&data, &size) == GOTRACE_OK && size) test_append(bytes, data, size);
   test_decode(bytes->data, bytes->size, true, NULL, __FILE__, __LINE__);
   test_decode(bytes->data, bytes->size, false, NULL, __FILE__, __LINE__);
 }
 
 static void *reads(void *bytes) {
-  const void *chunk;
+  const void *data;
   size_t size;
   __atomic_store_n(&began, 1u, __ATOMIC_RELEASE);
-  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) test_append(bytes, chunk, size);
+  while (gotrace_read(&data, &size) == GOTRACE_OK && size) test_append(bytes, data, size);
   return NULL;
 }
 

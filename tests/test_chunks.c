@@ -48,9 +48,9 @@ static uint64_t read_chunk(const gotrace__record_chunk *chunk, uint64_t *kinds) 
 }
 
 static void read_all(test_bytes *bytes) {
-  const void *chunk;
+  const void *data;
   size_t size;
-  while (gotrace_try_read(&chunk, &size) == GOTRACE_OK && size) test_append(bytes, chunk, size);
+  while (gotrace_try_read(&data, &size) == GOTRACE_OK && size) test_append(bytes, data, size);
 }
 
 /* A thread begins with a small chunk, and each is four times as large as the one before, up to the largest. A call goes

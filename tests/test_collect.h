@@ -219,13 +219,13 @@ static inline void test_check_statistics(const test_bytes *bytes) {
 
 /* Reads the rest of an ended trace. */
 static inline void test_read_to_end(test_bytes *bytes) {
-  const void *chunk;
+  const void *data;
   size_t size;
   do {
-    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
-    test_append(bytes, chunk ? chunk : "", size);
+    CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_OK);
+    test_append(bytes, data ? data : "", size);
   } while (size);
-  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(size, 0);
 }
 

@@ -11,7 +11,7 @@ int main(void) {
   gotrace_task task;
   gotrace_go *go;
   gotrace_proc *proc;
-  const void *chunk = NULL;
+  const void *data = NULL;
   size_t size = 0, count, i;
   int times = 0, evaluated = 0;
   memset(&options, 0, sizeof options);
@@ -20,8 +20,8 @@ int main(void) {
   CHECK_EQUAL(gotrace_start_file("/nonexistent/x", NULL), GOTRACE_ERROR_DISABLED);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_DISABLED);
   CHECK_EQUAL(gotrace_end(), GOTRACE_ERROR_DISABLED);
-  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_DISABLED);
-  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_DISABLED);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_DISABLED);
+  CHECK_EQUAL(gotrace_try_read(&data, &size), GOTRACE_ERROR_DISABLED);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_DISABLED);
   CHECK(!gotrace_enabled() && !gotrace_is_enabled());
   CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_DISABLED);

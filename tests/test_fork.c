@@ -148,7 +148,7 @@ static void in_a_snapshot(void) {
 /* The child frees each part of the trace once: the one that the parent's reader is reading, and those behind it. */
 static void while_reading(void) {
   test_bytes bytes = {NULL, 0, 0};
-  const void *chunk;
+  const void *data;
   size_t size;
   pid_t child;
   int i;
@@ -158,8 +158,8 @@ static void while_reading(void) {
     CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
   }
   while (bytes.size <= 16) { /* the header, then the first generation */
-    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
-    test_append(&bytes, chunk, size);
+    CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_OK);
+    test_append(&bytes, data, size);
   }
   CHECK(gotrace__t.reading && gotrace__t.pieces && gotrace__t.spare_piece);
   child = fork();
@@ -180,7 +180,7 @@ static void while_reading(void) {
 static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, gotrace_proc *proc) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_stats stats;
-  const void *chunk;
+  const void *data;
   size_t size;
   gotrace_go *g;
   gotrace_proc *p;
@@ -188,7 +188,7 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
   int round, procs;
   CHECK(!gotrace_enabled());
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
-  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
   for (procs = 0, p = gotrace__t.procs; p; p = p->next) procs += p->used != 0;
   CHECK_EQUAL(procs, 1);                                                       /* `proc` */

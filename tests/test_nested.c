@@ -14,7 +14,7 @@ static uint64_t allocations, unwinds, symbols, sinks; /* atomic: how often each 
 
 /* Makes every kind of call. Those with a result must return the reason why they do nothing. */
 static void call_everything(bool from_sink) {
-  const void *chunk;
+  const void *data;
   size_t size;
   static const gotrace_location entry = {0, "nested", "nested.c", 1};
   gotrace_go *go = gotrace_go_create(&entry);
@@ -33,7 +33,7 @@ static void call_everything(bool from_sink) {
     CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NESTED);
     CHECK_EQUAL(gotrace_end(), GOTRACE_ERROR_NESTED);
     CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NESTED);
-    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NESTED);
+    CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_NESTED);
     CHECK_EQUAL(gotrace_flight_snapshot_file("never"), GOTRACE_ERROR_NESTED);
     CHECK(gotrace_proc_create() == NULL);
   }
@@ -133,7 +133,7 @@ static void test_callbacks(gotrace_format format) {
 static void test_reading(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
-  const void *chunk;
+  const void *data;
   size_t size;
   options.write = NULL;
   options.symbolize = symbolize;
@@ -142,7 +142,7 @@ static void test_reading(gotrace_format format) {
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   GOTRACE_REGION("work") gotrace_log(GOTRACE_NO_TASK, "category", "message");
   CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
-  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) test_append(&bytes, chunk, size);
+  while (gotrace_read(&data, &size) == GOTRACE_OK && size) test_append(&bytes, data, size);
   allocator_calls = 0;
   check_logs(&bytes, 1);
   check_trace(&bytes);

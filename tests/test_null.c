@@ -120,7 +120,7 @@ static void traced(gotrace_format format) {
 }
 
 static void sessions(void) {
-  const void *chunk;
+  const void *data;
   size_t size;
   CHECK_EQUAL(gotrace_start_file(NULL, NULL), GOTRACE_ERROR_ARGUMENT);
   CHECK_EQUAL(gotrace_flight_snapshot(NULL, NULL), GOTRACE_ERROR_ARGUMENT);
@@ -128,12 +128,12 @@ static void sessions(void) {
   gotrace_get_stats(NULL);
   CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
   CHECK_EQUAL(gotrace_read(NULL, &size), GOTRACE_ERROR_ARGUMENT);
-  CHECK_EQUAL(gotrace_read(&chunk, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_read(&data, NULL), GOTRACE_ERROR_ARGUMENT);
   CHECK_EQUAL(gotrace_try_read(NULL, &size), GOTRACE_ERROR_ARGUMENT);
-  CHECK_EQUAL(gotrace_try_read(&chunk, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_try_read(&data, NULL), GOTRACE_ERROR_ARGUMENT);
   gotrace_get_stats(NULL);
   CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
-  while (gotrace_read(&chunk, &size) == GOTRACE_OK && size) continue;
+  while (gotrace_read(&data, &size) == GOTRACE_OK && size) continue;
   CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK);
   CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
 }

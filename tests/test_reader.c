@@ -27,11 +27,11 @@ static gotrace_options options_of(gotrace_format format) {
 
 /* Reads what is available. */
 static size_t try_all(test_bytes *bytes) {
-  const void *chunk;
+  const void *data;
   size_t size, all = 0;
   gotrace_result result;
-  while ((result = gotrace_try_read(&chunk, &size)) == GOTRACE_OK && size) {
-    test_append(bytes, chunk, size);
+  while ((result = gotrace_try_read(&data, &size)) == GOTRACE_OK && size) {
+    test_append(bytes, data, size);
     all += size;
   }
   CHECK_EQUAL(result, GOTRACE_WOULD_BLOCK);
@@ -51,7 +51,7 @@ static void emit_some(int n) {
 
 static void on_one_thread(gotrace_format format, const char *header) {
   gotrace_options options = options_of(format);
-  const void *chunk;
+  const void *data;
   size_t size, got;
   test_bytes bytes = {NULL, 0, 0};
   gotrace_stats stats;
@@ -61,10 +61,10 @@ static void on_one_thread(gotrace_format format, const char *header) {
   CHECK_EQUAL(gotrace_start_file("/dev/null", NULL), GOTRACE_ERROR_ALREADY_RUNNING);
 
   /* The header comes first, alone, and at once. */
-  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_try_read(&data, &size), GOTRACE_OK);
   CHECK_EQUAL(size, 16);
-  CHECK(memcmp(chunk, header, 16) == 0);
-  test_append(&bytes, chunk, size);
+  CHECK(memcmp(data, header, 16) == 0);
+  test_append(&bytes, data, size);
 
   /* Then nothing until a cut, however much is written. */
   CHECK_EQUAL(try_all(&bytes), 0);
@@ -105,7 +105,7 @@ static void on_one_thread(gotrace_format format, const char *header) {
     CHECK_EQUAL(test_count(&bytes, "UserLog"), 30);
     CHECK_EQUAL(test_count(&bytes, "UserRegion"), 60);
   }
-  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_try_read(&data, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_end(), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
   test_free(&bytes);
@@ -115,14 +115,14 @@ static void on_one_thread(gotrace_format format, const char *header) {
 static void cuts_by_themselves(void) {
   gotrace_options options = options_of(GOTRACE_GO_1_11);
   test_bytes bytes = {NULL, 0, 0};
-  const void *chunk;
+  const void *data;
   size_t size;
   long n;
   struct timespec pause = {0, 3000000};
   options.cut_milliseconds = 1;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   emit_some(1);
-  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_OK);
   nanosleep(&pause, NULL);
   CHECK(try_all(&bytes) > 0);
   CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
@@ -132,7 +132,7 @@ static void cuts_by_themselves(void) {
   options.cut_milliseconds = 1000000;
   options.cut_bytes = 65536;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_OK);
   for (n = 0; n < 100000 && try_all(&bytes) == 0; n++) emit_some(10);
   CHECK(n < 100000 && bytes.size > 60000);
   CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
@@ -215,13 +215,13 @@ static uint32_t ends, at_work;
 static test_bytes collected;
 
 static void *read_all(void *unused) {
-  const void *chunk;
+  const void *data;
   size_t size;
   (void)unused;
   for (;;) {
-    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+    CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_OK);
     if (!size) break;
-    test_append(&collected, chunk, size);
+    test_append(&collected, data, size);
     __atomic_fetch_add(&received, size, __ATOMIC_SEQ_CST);
   }
   __atomic_fetch_add(&ends, 1, __ATOMIC_SEQ_CST);
@@ -241,7 +241,7 @@ static void on_two_threads(bool stop) {
   gotrace_options options = options_of(GOTRACE_GO_1_19);
   pthread_t reader, emitters[3];
   gotrace_stats stats;
-  const void *chunk;
+  const void *data;
   size_t size, i;
   received = 0, ends = 0, at_work = 0, collected.size = 0;
   options.cut_milliseconds = 1;
@@ -259,7 +259,7 @@ static void on_two_threads(bool stop) {
     CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
   }
   CHECK(pthread_join(reader, NULL) == 0);
-  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_try_read(&data, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(ends, 1);
   CHECK_OPENS(&collected);
   test_check_statistics(&collected);
@@ -272,7 +272,7 @@ static void on_two_threads(bool stop) {
 static void two_readers(void) {
   gotrace_options options = options_of(GOTRACE_GO_1_11);
   pthread_t reader;
-  const void *chunk = "";
+  const void *data = "";
   size_t size = 1, tries;
   struct timespec pause = {0, 1000000};
   received = 0, ends = 0, collected.size = 0;
@@ -280,13 +280,13 @@ static void two_readers(void) {
   CHECK(pthread_create(&reader, NULL, read_all, NULL) == 0);
   while (__atomic_load_n(&received, __ATOMIC_SEQ_CST) < 16) nanosleep(&pause, NULL); /* the reader waits */
   nanosleep(&pause, NULL);
-  for (tries = 0; gotrace_try_read(&chunk, &size) != GOTRACE_ERROR_READER_BUSY;
+  for (tries = 0; gotrace_try_read(&data, &size) != GOTRACE_ERROR_READER_BUSY;
        tries++) { /* it may be between two reads */
     CHECK(tries < 1000 && size == 0);
     nanosleep(&pause, NULL);
   }
-  CHECK(!chunk && size == 0);
-  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_READER_BUSY);
+  CHECK(!data && size == 0);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_READER_BUSY);
   emit_some(5);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_OK); /* wakes the reader */
   while (__atomic_load_n(&received, __ATOMIC_SEQ_CST) < 100) nanosleep(&pause, NULL);
@@ -363,23 +363,23 @@ static void early_end(void) {
 }
 
 static void service_reads(void) {
-  const void *chunk;
+  const void *data;
   size_t size;
   CHECK_EQUAL(gotrace_start_file("/dev/null", NULL), GOTRACE_OK);
-  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_READER_BUSY);
-  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_READER_BUSY);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_READER_BUSY);
+  CHECK_EQUAL(gotrace_try_read(&data, &size), GOTRACE_ERROR_READER_BUSY);
   CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
 }
 
 int main(void) {
-  const void *chunk;
+  const void *data;
   size_t size, i;
-  CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
-  CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_try_read(&data, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_read(NULL, &size), GOTRACE_ERROR_ARGUMENT);
-  CHECK_EQUAL(gotrace_try_read(&chunk, NULL), GOTRACE_ERROR_ARGUMENT);
+  CHECK_EQUAL(gotrace_try_read(&data, NULL), GOTRACE_ERROR_ARGUMENT);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_end(), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);

@@ -25,11 +25,11 @@ static uint64_t count_logs(const test_bytes *bytes) {
 }
 
 static void *poll_trace(void *unused) {
-  const void *chunk;
+  const void *data;
   size_t size;
   (void)unused;
   while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
-    CHECK_EQUAL(gotrace_try_read(&chunk, &size), GOTRACE_ERROR_READER_BUSY);
+    CHECK_EQUAL(gotrace_try_read(&data, &size), GOTRACE_ERROR_READER_BUSY);
   return NULL;
 }
 
@@ -98,7 +98,7 @@ static void reader_emits(gotrace_format format) {
   gotrace_options options;
   test_bytes bytes = {NULL, 0, 0};
   pthread_t thread;
-  const void *chunk;
+  const void *data;
   size_t size;
   uint64_t own = 0;
   long i, calls = test_scaled(500000);
@@ -109,9 +109,9 @@ static void reader_emits(gotrace_format format) {
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   CHECK(pthread_create(&thread, NULL, emit, &calls) == 0);
   for (;;) {
-    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
+    CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_OK);
     if (!size) break;
-    test_append(&bytes, chunk, size);
+    test_append(&bytes, data, size);
     for (i = 0; i < OWN_CALLS; i++) gotrace_log(GOTRACE_NO_TASK, "reader", "message");
     own += OWN_CALLS;
   }
@@ -134,12 +134,12 @@ static int lock_hooked(pthread_mutex_t *mutex) {
 }
 
 static void *read_late(void *bytes) {
-  const void *chunk;
+  const void *data;
   size_t size;
   is_late = true;
   do {
-    CHECK_EQUAL(gotrace_read(&chunk, &size), GOTRACE_OK);
-    if (size) test_append(bytes, chunk, size);
+    CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_OK);
+    if (size) test_append(bytes, data, size);
   } while (size);
   CHECK(!is_late);
   return NULL;

@@ -46,9 +46,9 @@ static int give(void *context, uintptr_t *pcs, int max) {
   return stack_size;
 }
 static void write_some(void) {
-  const void *chunk;
+  const void *data;
   size_t size;
-  while (gotrace_try_read(&chunk, &size) == GOTRACE_OK && size) CHECK(fwrite(chunk, 1, size, out) == size);
+  while (gotrace_try_read(&data, &size) == GOTRACE_OK && size) CHECK(fwrite(data, 1, size, out) == size);
 }
 /* Writes a log of this name, whose stack is an address's; ends the generation, unless told not to. */
 static void log_at(const char *name, uintptr_t pc, bool cut) {

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -77,6 +78,36 @@ static void every_call(gotrace_format format) {
     CHECK(sink.fail_at < 1000);
   }
   CHECK(failures > 5);
+}
+
+/* The statistics are read while the sink is about to fail. The two threads see each other by relaxed operations only,
+ * so that ThreadSanitizer notices what else they share. */
+static uint32_t looks, waits; /* atomic */
+
+static bool watched_sink(void *context, const void *data, size_t size) {
+  uint32_t before = __atomic_load_n(&looks, __ATOMIC_RELAXED);
+  (void)context, (void)data, (void)size;
+  __atomic_store_n(&waits, 1u, __ATOMIC_RELAXED);
+  while (__atomic_load_n(&looks, __ATOMIC_RELAXED) < before + 2) sched_yield();
+  errno = EPIPE;
+  return false;
+}
+
+static void watched_failure(void) {
+  gotrace_options options;
+  gotrace_stats stats;
+  memset(&options, 0, sizeof options);
+  options.write = watched_sink;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  while (!__atomic_load_n(&waits, __ATOMIC_RELAXED)) sched_yield();
+  do {
+    gotrace_get_stats(&stats);
+    __atomic_add_fetch(&looks, 1u, __ATOMIC_RELAXED);
+  } while (stats.result == GOTRACE_OK);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_SINK);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.system_error, EPIPE);
+  CHECK_EQUAL(stats.bytes, 0);
 }
 
 /* In a separate process: files may not grow beyond `most` bytes. */
@@ -233,6 +264,7 @@ int main(void) {
     snapshot_with_signal(SIGXFSZ, (enum treats)i, path);
   }
   CHECK(access(path, F_OK) != 0);
+  watched_failure();
   every_call(GOTRACE_GO_1_21);
   every_call(GOTRACE_GO_1_23);
   every_call(GOTRACE_GO_1_26);
