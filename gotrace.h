@@ -7733,6 +7733,18 @@ static void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, g
   else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
 }
 
+/* A thread that a cut has shown as the list said, since it had not introduced itself, and that something contradicts: a
+ * call under way when the trace began has changed what it runs. It leaves its goroutine and proc. */
+static void gotrace__correct_listed(gotrace__transcriber *t, gotrace__source *r, bool blocks) {
+  if (GOTRACE__LIKELY(!r || r->introduced)) return;
+  t->counters.late_introductions++;
+  gotrace__restate_thread(t, r);
+  if (r->go && r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
+  else if (r->go && blocks) gotrace__block_go(t, r, GOTRACE_BLOCK_GENERIC, 0);
+  else if (r->go) gotrace__stop(t, r, GOTRACE_STOP_YIELD, 0);
+  if (r->proc) gotrace__end_proc(t, r);
+}
+
 /* Before an event that only a running goroutine, or its proc, can have. Inside a system call, Go's reader may apply a
  * steal of the proc before the event and then refuses it. So the call is left and entered again, which gives the second
  * entry the proc's next number. If the proc is lost, the event is on a proc of the thread's own. */
@@ -7994,8 +8006,13 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   unsigned flags = (unsigned)(record->a[3] & 7) | GOTRACE__RECORD_OLD;
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
   bool known = r->introduced;
-  r->introduced = true;
   t->counters.idle++;
+  if (r->go && r->go != g) gotrace__correct_listed(t, r, false);
+  if (g && g->on != r) gotrace__correct_listed(t, g->on, false);
+  if (p && p->on != r && p->status == GOTRACE__PROC_RUNNING) gotrace__correct_listed(t, p->on, false);
+  if (g) g->listed = false;
+  if (p) p->listed = false;
+  r->introduced = true;
   if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
     if (p) {
       p->known = true;
@@ -8085,9 +8102,12 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
   case GOTRACE__REC_PROC:
     p = gotrace__proc_of(t, record->a[0]);
     t->counters.idle++;
-    if (!p || p->known) break;
+    if (!p || (p->known && !p->listed)) break;
+    if (!p->known) p->status = GOTRACE__PROC_IDLE;
     p->known = true;
-    p->status = GOTRACE__PROC_IDLE;
+    p->listed = false;
+    if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);
+    if (p->status != GOTRACE__PROC_IDLE) break;
     p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
     p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
     p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
@@ -8135,7 +8155,8 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   if (!g) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
   gotrace__number_go(t, g, record->a[1]);
-  if (g->known && g->status != GOTRACE__DEAD) {
+  gotrace__correct_listed(t, g->on, false);
+  if (g->known && g->status != GOTRACE__DEAD && !g->listed) {
     t->counters.malformed++;
     return NULL;
   }
@@ -8683,7 +8704,15 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
     t->counters.idle++;
     /* One that runs is introduced by its thread. */
-    if (!g || g->known || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
+    if (!g || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
+    if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
+      g->listed = false;
+      gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
+      if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return NULL;
+      gotrace__restate_go(t, r, g);
+      gotrace__unblock(t, r, g, 0);
+    }
+    if (g->known) return NULL;
     if (gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD))
       gotrace__model_label(t, g, record->text[0], record->text_size[0]);
     return NULL;

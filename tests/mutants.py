@@ -83,6 +83,17 @@ mutant('stolen-proc-taken-for-started',
        '1023/steal-started')
 mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
        'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
+mutant('listed-thread-not-corrected', 'if (r->go && r->go != g) gotrace__correct_listed(t, r, false);', '',
+       '1023/listed-late')
+mutant('listed-goroutine-not-corrected', 'gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);', '',
+       '1023/listed-moved')
+mutant('listed-proc-not-corrected', 'if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);', '',
+       '1023/listed-handed')
+mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) break;', 'if (!p || p->known) break;',
+       '1023/listed-lost')
+mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
+mutant('listed-end-forgotten', 'if (g->known && g->status != GOTRACE__DEAD && !g->listed) {',
+       'if (g->known && g->status != GOTRACE__DEAD) {', '1023/listed-ended')
 mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
        '1023/held-up-exit')
 
