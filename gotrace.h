@@ -7608,7 +7608,6 @@ static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrac
   if (g->generation != t->generation) {
     g->status = GOTRACE__RUNNABLE;
     gotrace__write_creation(t, r, g, stack);
-    g->woken = true;
     return;
   }
   gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
@@ -9208,6 +9207,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
 static void gotrace__restate_all(gotrace__transcriber *t) {
   gotrace__source *r;
   uint64_t place;
+  gotrace__restate_thread(t, &t->service); /* it may still have the proc of a global event */
   for (r = t->sources; r; r = r->next)
     if (!r->gone) gotrace__restate_thread(t, r);
   for (place = 1; place <= t->go_places; place++) {

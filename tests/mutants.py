@@ -204,6 +204,9 @@ mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t-
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
+transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
+transcriber('creation-for-a-wake-up', 'gotrace__write_creation(t, r, g, stack);\n    return;',
+            'gotrace__write_creation(t, r, g, stack);\n    g->woken = true;\n    return;')
 transcriber('end-of-a-task-reads-a-name', 'if (record->kind != GOTRACE__REC_TASK_END) /* which has no text',
             'if (true) /* which has no text')
 transcriber('sampled-before-its-creation', 'if (GOTRACE__UNLIKELY(g->sampled == g->id) &&', 'if (false &&')
