@@ -4103,11 +4103,9 @@ gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, in
 /* The bounds of the current stack: those of the running goroutine, or the thread's own. */
 static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
   gotrace_go *g = m->go;
-  if (g && g->stack_high) {
-    *low = g->stack_low;
-    *high = g->stack_high;
-    return true;
-  }
+  *low = g ? gotrace__load_relaxed(&g->stack_low) : 0;
+  *high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
+  if (*high) return true;
   if (!m->have_bounds) {
     if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
     m->have_bounds = true;
@@ -6257,7 +6255,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
 #endif
     if (pc) sample->pcs[sample->count++] = pc + 1; /* like a return address, one past */
     /* The bounds must be known already: querying them is not async-signal-safe. */
-    if (frame && m && ((m->go && m->go->stack_high) || m->have_bounds)) {
+    if (frame && m && ((m->go && gotrace__load_relaxed(&m->go->stack_high)) || m->have_bounds)) {
       uintptr_t low, high;
       if (gotrace__bounds(m, &low, &high)) n = gotrace__walk(frame, low, high, pcs, GOTRACE__SAMPLE_FRAMES - 1);
     }
