@@ -4078,11 +4078,9 @@ gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, in
 /* The bounds of the current stack: those of the running goroutine, or the thread's own. */
 static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
   gotrace_go *g = m->go;
+  *low = g ? gotrace__load_relaxed(&g->stack_low) : 0;
   *high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
-  if (*high) {
-    *low = gotrace__load_relaxed(&g->stack_low);
-    return true;
-  }
+  if (*high) return true;
   if (!m->have_bounds) {
     if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
     m->have_bounds = true;
@@ -6560,8 +6558,8 @@ typedef struct gotrace__transcriber {
   uint64_t own_ids;
   gotrace__old_task *old_tasks; /* not written yet */
   size_t old_task_count, old_task_capacity;
-  uint64_t *forever; /* ids of goroutines that wait for ever */
-  size_t forever_count, forever_capacity;
+  uint64_t *kept_ids; /* of goroutines that the trace has, the model has not: see gotrace__keep_id */
+  size_t kept_count, kept_capacity;
   /* The collector: */
   uint32_t collector_number;
   gotrace__waiters collector_waiters;
@@ -7662,15 +7660,20 @@ static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned 
   gotrace__detach(t, r, GOTRACE__RUNNABLE);
 }
 
+/* The model gives up a goroutine that the trace still has. */
+static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
+  void *ids = t->kept_ids;
+  bool grown = gotrace__model_grow(t, &ids, &t->kept_capacity, t->kept_count + 1, sizeof *t->kept_ids);
+  t->kept_ids = GOTRACE__CAST(uint64_t *, ids);
+  if (grown) t->kept_ids[t->kept_count++] = id;
+  return grown;
+}
+
 /* Readers consider a goroutine that waits for ever as ended. If it is unblocked after all, it continues as a new one.
  */
 static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
   uint64_t id = gotrace__unique_id(t, 0);
-  void *ids = t->forever;
-  bool grown = gotrace__model_grow(t, &ids, &t->forever_capacity, t->forever_count + 1, sizeof *t->forever);
-  t->forever = GOTRACE__CAST(uint64_t *, ids);
-  if (!id || !grown) return;
-  t->forever[t->forever_count++] = g->id;
+  if (!id || !gotrace__keep_id(t, g->id)) return;
   g->id = id;
   g->unborn = true;
   g->in_trace = g->assist = g->woken = false;
@@ -7756,6 +7759,20 @@ static void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, g
   gotrace__problem_seen(t, problem);
   if (r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
   else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
+}
+
+/* A thread that a cut has shown as the list said, since it had not introduced itself, and that something contradicts: a
+ * call under way when the trace began has changed what it runs. It leaves its goroutine and proc. */
+static void gotrace__correct_listed(gotrace__transcriber *t, gotrace__source *r, bool blocks) {
+  if (GOTRACE__LIKELY(!r || r->introduced)) return;
+  t->counters.late_introductions++;
+  gotrace__not_before(t, r->time);
+  gotrace__restate_thread(t, r);
+  if (r->go && r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
+  else if (r->go && blocks) gotrace__block_go(t, r, GOTRACE_BLOCK_GENERIC, 0);
+  else if (r->go) gotrace__stop(t, r, GOTRACE_STOP_YIELD, 0);
+  if (r->proc) gotrace__end_proc(t, r);
+  if (r->time < t->now) r->time = t->now;
 }
 
 /* Before an event that only a running goroutine, or its proc, can have. Inside a system call, Go's reader may apply a
@@ -8019,8 +8036,13 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   unsigned flags = (unsigned)(record->a[3] & 7) | GOTRACE__RECORD_OLD;
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
   bool known = r->introduced;
-  r->introduced = true;
   t->counters.idle++;
+  if (r->go && r->go != g) gotrace__correct_listed(t, r, false);
+  if (g && g->on != r) gotrace__correct_listed(t, g->on, false);
+  if (p && p->on != r && p->status == GOTRACE__PROC_RUNNING) gotrace__correct_listed(t, p->on, false);
+  if (g) g->listed = false;
+  if (p) p->listed = false;
+  r->introduced = true;
   if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
     if (p) {
       p->known = true;
@@ -8110,9 +8132,12 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
   case GOTRACE__REC_PROC:
     p = gotrace__proc_of(t, record->a[0]);
     t->counters.idle++;
-    if (!p || p->known) break;
+    if (!p || (p->known && !p->listed)) break;
+    if (!p->known) p->status = GOTRACE__PROC_IDLE;
     p->known = true;
-    p->status = GOTRACE__PROC_IDLE;
+    p->listed = false;
+    if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);
+    if (p->status != GOTRACE__PROC_IDLE) break;
     p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
     p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
     p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
@@ -8160,9 +8185,13 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   if (!g) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
   gotrace__number_go(t, g, record->a[1]);
+  gotrace__correct_listed(t, g->on, false);
   if (g->known && g->status != GOTRACE__DEAD) {
-    t->counters.malformed++;
-    return NULL;
+    if (!g->listed || g->on) {
+      t->counters.malformed++;
+      return NULL;
+    }
+    if (!gotrace__keep_id(t, g->id)) return NULL; /* a cut has shown the one before it as alive */
   }
   if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   if (!gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7)) ||
@@ -8708,7 +8737,15 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
     t->counters.idle++;
     /* One that runs is introduced by its thread. */
-    if (!g || g->known || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
+    if (!g || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
+    if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
+      g->listed = false;
+      gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
+      if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return NULL;
+      gotrace__restate_go(t, r, g);
+      gotrace__unblock(t, r, g, 0);
+    }
+    if (g->known) return NULL;
     if (gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD))
       gotrace__model_label(t, g, record->text[0], record->text_size[0]);
     return NULL;
@@ -9184,7 +9221,7 @@ static void gotrace__forget_ids(gotrace__transcriber *t) {
     const gotrace__model_go *g = gotrace__go_at(t, place);
     if (g && g->known && g->status != GOTRACE__DEAD) gotrace__id_add(t, &t->ids, g->id);
   }
-  for (i = 0; i < t->forever_count; i++) gotrace__id_add(t, &t->ids, t->forever[i]);
+  for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);
 }
 
 /* What the clocks showed at a time before they were read last. */
@@ -9263,6 +9300,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
 static void gotrace__restate_all(gotrace__transcriber *t) {
   gotrace__source *r;
   uint64_t place;
+  gotrace__restate_thread(t, &t->service); /* it may still have the proc of a global event */
   for (r = t->sources; r; r = r->next)
     if (!r->gone) gotrace__restate_thread(t, r);
   for (place = 1; place <= t->go_places; place++) {
@@ -9602,7 +9640,7 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__release(budget, t->task_ids.blocks, t->task_ids.capacity * sizeof *t->task_ids.blocks);
   gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
   gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
-  gotrace__release(budget, t->forever, t->forever_capacity * sizeof *t->forever);
+  gotrace__release(budget, t->kept_ids, t->kept_capacity * sizeof *t->kept_ids);
   gotrace__mirror_free(t, &t->strings);
   gotrace__mirror_free(t, &t->texts);
   gotrace__mirror_free(t, &t->stacks);

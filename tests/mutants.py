@@ -83,6 +83,17 @@ mutant('stolen-proc-taken-for-started',
        '1023/steal-started')
 mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
        'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
+mutant('listed-thread-not-corrected', 'if (r->go && r->go != g) gotrace__correct_listed(t, r, false);', '',
+       '1023/listed-late')
+mutant('listed-goroutine-not-corrected', 'gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);', '',
+       '1023/listed-moved')
+mutant('listed-proc-not-corrected', 'if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);', '',
+       '1023/listed-handed')
+mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) break;', 'if (!p || p->known) break;',
+       '1023/listed-lost')
+mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
+mutant('listed-end-forgotten', 'if (g->known && g->status != GOTRACE__DEAD && !g->listed) {',
+       'if (g->known && g->status != GOTRACE__DEAD) {', '1023/listed-ended')
 mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
        '1023/held-up-exit')
 
@@ -194,6 +205,9 @@ mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t-
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
+transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
+transcriber('creation-for-a-wake-up', 'gotrace__write_creation(t, r, g, stack);\n    return;',
+            'gotrace__write_creation(t, r, g, stack);\n    g->woken = true;\n    return;')
 transcriber('end-of-a-task-reads-a-name', 'if (record->kind != GOTRACE__REC_TASK_END)\n    name =', 'name =')
 transcriber('sampled-before-its-creation', 'if (GOTRACE__UNLIKELY(g->sampled == g->id) &&', 'if (false &&')
 transcriber('start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
@@ -292,7 +306,7 @@ transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, fa
             'id == UINT64_MAX) { t->counters.malformed++;')
 transcriber('task-never-ends', 'if (task) task->id = UINT64_MAX;', '')
 transcriber('id-twice', 'if (block->mask & bit) return false;', '')
-transcriber('forever-ids-forgotten', 'for (i = 0; i < t->forever_count; i++) gotrace__id_add(t, &t->ids, t->forever[i]);', '')
+transcriber('forever-ids-forgotten', 'for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);', '')
 transcriber('call-ends-before-its-steal', 'if (victim->time < t->now) victim->time = t->now; /* its call', '; /* its call')
 transcriber('ended-thread-was-listed', 'r->listed_go = r->listed_proc = 0;\n    r->gone = true;', 'r->gone = true;')
 transcriber('task-of-former-session', 'id < t->options.first_task || ', '')

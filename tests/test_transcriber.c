@@ -662,10 +662,59 @@ static void check_sample(bool misuse, bool late) {
   done();
 }
 
+/* A collection without an event in a generation leaves the transcriber's own thread with a proc. In the next one, that
+ * thread creates a goroutine that turns up late. */
+static void check_late_goroutine(void) {
+  gotrace__record record = capture_record(GOTRACE__REC_GO);
+  size_t start;
+  CHECK(begin(GOTRACE_GO_1_26));
+  t.options.restate = true;
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  capture_collector_call(&c, 0, GOTRACE__REC_GC_BEGIN, 1);
+  self(0, GOTRACE__REC_GO_BLOCK);
+  step(), gotrace__transcribe_cut(&t);
+  step(), gotrace__transcribe_cut(&t);
+  record.a[0] = 2;
+  record.a[1] = 1000;
+  record.a[3] = GOTRACE__RUNNABLE;
+  capture_call(&c, 0, &record);
+  CHECK(t.service.proc);
+  start = size;
+  step(), gotrace__transcribe_cut(&t);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  size -= start - GOTRACE__HEADER_SIZE; /* a snapshot begins with that generation */
+  memmove(trace + GOTRACE__HEADER_SIZE, trace + start, size - GOTRACE__HEADER_SIZE);
+  check_readers();
+  (void)told();
+  done();
+}
+
+/* v1: a goroutine that has blocked for ever is woken, which is misuse: it is created once more, which is no unblock
+ * that readers could drop with a futile wake-up. */
+static void check_futile_creation(void) {
+  CHECK(begin(GOTRACE_GO_1_10));
+  t.options.futile_wakeups = true;
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  capture_running_call(&c, 0, GOTRACE__REC_GO_BLOCK, GOTRACE_BLOCK_FOREVER);
+  capture_create(&c, 1, 2, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(1, GOTRACE__REC_GO_START, 2);
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  capture_running_call(&c, 0, GOTRACE__REC_GO_BLOCK, GOTRACE_BLOCK_SYNC | GOTRACE_FUTILE_WAKEUP);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_FUTILE_WAKEUP], 0);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_FUTILE_BUSY], 1);
+  done();
+}
+
 int main(void) {
   size_t i;
   check_table();
   for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
+  check_late_goroutine();
+  check_futile_creation();
   for (i = 0; i < 4; i++) check_sample(i % 2, i / 2);
   for (i = 0; i < TEST_FORMATS; i++) {
     check_story((unsigned)test_formats[i]);
