@@ -7768,8 +7768,8 @@ static void gotrace__correct_listed(gotrace__transcriber *t, gotrace__source *r,
   t->counters.late_introductions++;
   gotrace__not_before(t, r->time);
   gotrace__restate_thread(t, r);
-  if (r->go && r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
-  else if (r->go && blocks) gotrace__block_go(t, r, GOTRACE_BLOCK_GENERIC, 0);
+  if (r->go && r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, !blocks);
+  if (r->go && blocks) gotrace__block_go(t, r, GOTRACE_BLOCK_GENERIC, 0);
   else if (r->go) gotrace__stop(t, r, GOTRACE_STOP_YIELD, 0);
   if (r->proc) gotrace__end_proc(t, r);
   if (r->time < t->now) r->time = t->now;

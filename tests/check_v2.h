@@ -284,7 +284,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
                     : c->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? WAITING
                                                               : SYSCALL;
     other->generation = t->generation;
-    other->sequence = 0;
+    other->sequence = other->depth = 0;
     if (other->status == SYSCALL) c->g = a[0];
     return 1;
   case GOTRACE_V2_GO_DESTROY:
