@@ -58,7 +58,7 @@ help:
 	@echo 'make bench       what events cost and how fast traces are read, beside Go (BENCH=-q: quickly)'
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
 	@echo 'make fuzz-replay run the fuzzers on their seeds, by any compiler'
-	@echo 'make fuzz-random-transcribe  random records (FUZZ_RANDOM="RUNS LENGTH SEED")'
+	@echo 'make fuzz-random-transcribe  random records (FUZZ_RANDOM=RUNS,LENGTH,SEED)'
 	@echo 'make install     the header, gotrace.pc, the tool with its manual and completion into PREFIX ($(PREFIX)), below DESTDIR'
 	@echo 'make uninstall   take them away again'
 	@echo 'make clean       remove build/'
@@ -260,10 +260,11 @@ fuzz-replay-%: build/fuzz-replay/%
 	build/fuzz-replay/$* fuzz/seeds/$*/*
 
 # Random inputs: how many, of how many bytes at most, from which seed. They are many times as fast without sanitizers.
-FUZZ_RANDOM ?= 1000000 100 1
+FUZZ_RANDOM ?= 1000000,100,1
+comma := ,
 
 fuzz-random-%: build/fuzz-random/%
-	cd build/fuzz-random && ./$* -r $(FUZZ_RANDOM)
+	cd build/fuzz-random && ./$* -r $(subst $(comma), ,$(FUZZ_RANDOM))
 
 build/fuzz-random/%: private WARNINGS =
 build/fuzz-random/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h)

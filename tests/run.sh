@@ -191,10 +191,10 @@ list_fuzz() {
     echo "nightly|fuzz $target|make -s fuzz-run-$target"
   done
   # Inputs of few bytes are many a second, those of many bytes go further.
-  echo "check|random records, short|make -s fuzz-random-transcribe FUZZ_RANDOM='1600000 100 1'"
-  echo "check|random records|make -s fuzz-random-transcribe FUZZ_RANDOM='300000 400 2'"
-  echo "check|random records, long|make -s fuzz-random-transcribe FUZZ_RANDOM='100000 1500 3'"
-  echo "nightly|random records, many|make -s fuzz-random-transcribe FUZZ_RANDOM='20000000 200 4'"
+  echo "check|random records, short|make -s fuzz-random-transcribe FUZZ_RANDOM=1600000,100,1"
+  echo "check|random records|make -s fuzz-random-transcribe FUZZ_RANDOM=300000,400,2"
+  echo "check|random records, long|make -s fuzz-random-transcribe FUZZ_RANDOM=100000,1500,3"
+  echo "nightly|random records, many|make -s fuzz-random-transcribe FUZZ_RANDOM=20000000,200,4"
 }
 
 list_explore() {
@@ -426,6 +426,7 @@ if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi
 if uses 'tests/cases.sh|tests/v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
 if uses 'build/tests/explore'; then shared+=(build/tests/explore); fi
+if uses 'fuzz-random-transcribe'; then shared+=(build/fuzz-random/transcribe); fi
 while read -r configuration; do
   shared+=("build/tests/$configuration/stress_sessions")
 done < <(sed -nE 's/.*tests\/stress_sessions.sh [0-9]+ ?//p' "$state/list" | sed 's/^$/default/' | sort -u)
