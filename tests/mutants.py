@@ -232,8 +232,8 @@ transcriber('switch-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record-
   if (from)""")
 transcriber('create-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
   gotrace__number_go(t, g, record->a[1]);
-  if (g->known && g->status != GOTRACE__DEAD)""", """gotrace__number_go(t, g, record->a[1]);
-  if (g->known && g->status != GOTRACE__DEAD)""")
+  gotrace__correct_listed(t, g->on, false);""", """gotrace__number_go(t, g, record->a[1]);
+  gotrace__correct_listed(t, g->on, false);""")
 transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);', '')
 transcriber('collector-waits-not',
             'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);', '')
