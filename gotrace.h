@@ -4199,6 +4199,9 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
  */
 
+/* Whether the trace can be read while a call waits. */
+static bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.service; }
+
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 static bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
@@ -4416,7 +4419,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
     t->spare_chunks = chunk->next;
   }
   gotrace__unlock(&t->queue_lock);
-  waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service);
+  waits = block && !gotrace__reads() && gotrace__may_be_read();
   /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
