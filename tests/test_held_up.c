@@ -1,5 +1,6 @@
 /* Threads that are held up inside a call, or at their end, while a trace ends; a tick counter that has jumped back.
- * Not in: address valgrind, which count as leaked what stays allocated for a call that is held up. */
+ * Not in: address valgrind windows, since the first two count as leaked what stays allocated for a call that is held
+ * up, and Windows ends one thread at a time. */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stddef.h>
