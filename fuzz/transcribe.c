@@ -79,8 +79,16 @@ static void chunk_done(void *context, gotrace__record_chunk *chunk) {
   capture_chunk_done(&w.c, chunk);
 }
 
-static uint64_t sum(const gotrace__transcriber *t);
+/* Each record writes an event, or counts something. */
+static uint64_t sum(const gotrace__transcriber *t) {
+  const gotrace__counters *n = &t->counters;
+  uint64_t all = t->events + n->malformed + n->stale + n->late + n->idle;
+  unsigned i;
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) all += t->problems[i];
+  return all;
+}
 
+/* Gives the transcriber the next CPU sample. */
 static uint64_t sample(void *context, gotrace__transcriber *t, bool write) {
   (void)context;
   if (write) {
@@ -90,15 +98,6 @@ static uint64_t sample(void *context, gotrace__transcriber *t, bool write) {
     w.seen = sum(t);
   }
   return w.samples_at < w.samples_end ? w.samples[w.samples_at].tick : UINT64_MAX;
-}
-
-/* Each record writes an event, or counts something. */
-static uint64_t sum(const gotrace__transcriber *t) {
-  const gotrace__counters *n = &t->counters;
-  uint64_t all = t->events + n->malformed + n->stale + n->late + n->idle;
-  unsigned i;
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) all += t->problems[i];
-  return all;
 }
 
 static void applied(const void *transcriber, const void *given) {
