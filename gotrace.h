@@ -15873,7 +15873,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
   else if (!(p = gotrace__v1_get_proc(d, ev->p))) return d->failure.result;
   if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
-  if (ev->kind == GOTRACE_V1_STW_START) {
+  if (ev->kind == GOTRACE_V1_STW_START && d->version >= GOTRACE_GO_1_10) { /* before, a scan */
     ev->data = gotrace__v1_stw_reason(d, ev->args[0]);
     ev->data_size = strlen(ev->data);
   }

@@ -709,6 +709,83 @@ static void check_futile_creation(void) {
   done();
 }
 
+/* A record that changes nothing that the capture remembers, and has at most one argument. */
+static void plain(unsigned m, unsigned kind, uint64_t argument) {
+  gotrace__record record = capture_record(kind);
+  c.tick++;
+  record.a[0] = argument;
+  capture_call(&c, m, &record);
+}
+
+/* v1: what is open at the end is ended there. */
+static void check_v1_ends(unsigned format) {
+  CHECK(begin(format));
+  c.procs[1].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  capture_collector_call(&c, 0, GOTRACE__REC_GC_BEGIN, 1);
+  if (format < GOTRACE_GO_1_10) plain(0, GOTRACE__REC_SCAN_BEGIN, 0);
+  plain(0, GOTRACE__REC_SWEEP_BEGIN, 0);
+  plain(0, GOTRACE__REC_SWEEP_SPAN, 4096);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(problems(), 0);
+  expect(format < GOTRACE_GO_1_10
+             ? "Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoStart g1\nGCStart g-1\n"
+               "GCScanStart g-1\nGCSweepStart g1\nGCSweepDone g1\nGCScanDone g-1\nGoPreempt g1\nGCDone g-1"
+             : "Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoStart g1\nGCStart g-1\n"
+               "GCSweepStart g1\nGCSweepDone g1\nGoPreempt g1\nGCDone g-1");
+  done();
+}
+
+/* v1: what a thread creates and wakes during its system call does not end the call, as an event of the goroutine in it
+ * would for readers. */
+static void check_v1_call(void) {
+  CHECK(begin(GOTRACE_GO_1_11));
+  c.procs[1].status = c.procs[2].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  proc(1, GOTRACE__REC_PROC_START, 2);
+  create(0, 1);
+  create(0, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  go(1, GOTRACE__REC_GO_START, 2);
+  self(1, GOTRACE__REC_GO_BLOCK);
+  self(0, GOTRACE__REC_SYSCALL_BEGIN);
+  create(0, 3);
+  go(0, GOTRACE__REC_GO_UNBLOCK, 2);
+  c.tick += GOTRACE__LONG_SYSCALL / CAPTURE_NANOSECONDS;
+  self(0, GOTRACE__REC_SYSCALL_END);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(problems(), 0);
+  expect("Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nProcStart g-1\nGoCreate g-1\nGoCreate g-1\nGoStart g1\n"
+         "GoStart g2\nGoBlockSync g2\nGoSysCall g1\nGoSysBlock g1\nProcStop g-1\nGoCreate g-1\nGoUnblock g-1\n"
+         "ProcStart g-1\nGoSysExit g1\nGoStart g1\nGoPreempt g1");
+  done();
+}
+
+/* A call whose proc was stolen ends after the steal, although the thread's record is earlier. */
+static void check_end_before_steal(unsigned format) {
+  uint64_t stolen;
+  CHECK(begin(format));
+  c.procs[1].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(0, GOTRACE__REC_SYSCALL_BEGIN);
+  c.tick += 100;
+  proc(1, GOTRACE__REC_PROC_STEAL, 1);
+  stolen = c.tick;
+  c.tick -= 90;
+  self(0, GOTRACE__REC_SYSCALL_END_BLOCKED);
+  CHECK(c.threads[0].tick < stolen);
+  c.tick = stolen;
+  step();
+  CHECK(c.threads[0].source->time >= t.procs[0]->time);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(problems(), 0);
+  done();
+}
+
 int main(void) {
   size_t i;
   check_table();
@@ -719,7 +796,11 @@ int main(void) {
   for (i = 0; i < TEST_FORMATS; i++) {
     check_story((unsigned)test_formats[i]);
     check_problems((unsigned)test_formats[i]);
+    check_end_before_steal((unsigned)test_formats[i]);
   }
+  check_v1_ends(GOTRACE_GO_1_8);
+  check_v1_ends(GOTRACE_GO_1_10);
+  check_v1_call();
   check_order();
   check_wakers();
   check_deep_regions();
