@@ -3320,9 +3320,10 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
     entry->id = gotrace__load_relaxed(&table->count) + 1;
     entry->size = size;
     memcpy(entry + 1, payload, bytes);
-    /* Release: a thread that finds the entry, in its chain or in the list, must not see it partially initialized. */
-    gotrace__store_release(chain, entry);
+    /* Release: a thread that finds the entry, in its chain or in the list, must not see it partially initialized. The
+     * list comes first: what has been found in the chain and recorded, the transcriber looks for in the list. */
     gotrace__store_release(table->last ? &table->last->next : &table->first, entry);
+    gotrace__store_release(chain, entry);
     table->last = entry;
     gotrace__count(&table->count, 1);
   }
@@ -3507,6 +3508,9 @@ typedef struct gotrace__wait_bucket {
 #endif
 #define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
+/* In the id of a task whose begin has no record. It makes the id one that JavaScript can still count. */
+#define GOTRACE__TASK_SILENT ((uint64_t)1 << 52)
+
 typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic, like all of this; 0: free */
   gotrace__uint64 parent;
@@ -4341,12 +4345,14 @@ static inline uint32_t gotrace__session_now(void) {
 #endif
 }
 
-/* Waits until the thread has been outside a call, for a limited time. False: it is held up in one. */
+/* Waits until the thread has been outside a call. False: it is held up in one: since that time, for all threads
+ * together, and for as long as it takes to yield the processor some times, since the waiting thread may be held up. */
 static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
   unsigned spins = 0;
   if (m == gotrace__self) return true;
   while (gotrace__load_seq_cst(&m->in_call)) {
-    if (gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS) return false;
+    if (spins + 1 >= GOTRACE__SPINS * GOTRACE__YIELDS && gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS)
+      return false;
     gotrace__pause(&spins);
   }
   return true;
@@ -4566,12 +4572,13 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   char label[GOTRACE__LABEL];
   const char *shown = g ? gotrace__shown_label(g, label) : NULL;
   bool in_syscall = m->in_syscall;
+  uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
+  uint64_t tick = gotrace__record_time(m, NULL, NULL); /* what a thief changes after it has read the clock is later */
   /* In a system call, a thief may have the proc, and has stamped it then. */
   bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
                                    gotrace__load_relaxed(&p->owner) == (uint32_t)m->index));
-  uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
   uint64_t flags = 0;
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, gotrace__record_time(m, NULL, NULL));
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, tick);
   if (g) flags = gotrace__load_relaxed(&g->flags);
   if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
   if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
@@ -4705,11 +4712,10 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
 }
 
 static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
-  uint64_t status = gotrace__load_relaxed(&p->status);
-  uint8_t *at;
+  uint64_t tick = gotrace__record_time(m, NULL, NULL), status = gotrace__load_relaxed(&p->status);
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROC, tick);
   /* Its thread has reported the loss while tracing was off, and no thief has. */
   if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_SYSCALL;
-  at = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__record_time(m, NULL, NULL));
   if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
   if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
   at = gotrace__put_varint(at, (uint64_t)p->id + 1);
@@ -5679,13 +5685,14 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
   if (!m) return task;
   if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
     gotrace__drop_nested();
-    task.id = gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1;
+    task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
     return task;
   }
   if (!m->go && gotrace_enabled()) gotrace__attach(m);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + gotrace__text_size(name));
   if (!on) gotrace__raise(m);
   task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
     uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME), number = gotrace__name(m, site, name, name_is_constant);
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
@@ -6379,6 +6386,7 @@ struct gotrace__model_go { /* what most records need comes first, in one cache l
   bool unborn;    /* needs a create event, not a status: see gotrace__go_forever */
   bool forgotten; /* outermost regions: the trace still has them open */
   bool assist;
+  bool unseen_wait;  /* it waits, and is runnable in the trace, since its block began before tracing was on */
   bool woken;        /* v1: its last event is an unblock */
   bool call_blocked; /* v1: its system call has blocked in the trace */
   bool exit_pending; /* v1: so has not ended yet */
@@ -6431,6 +6439,8 @@ struct gotrace__source {
   uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
   gotrace__waiters *waits_on; /* or NULL */
   gotrace__source *link;      /* in that list */
+  bool later;                 /* the next record has given way to others with its tick */
+  uint64_t turn;              /* its place in the heap */
   uint64_t next_tick;         /* of the next record; its kind and arguments: */
   unsigned kind;
   const uint8_t *arguments;
@@ -6449,7 +6459,7 @@ typedef struct gotrace__clocks {
 typedef struct gotrace__counters {
   uint64_t records, forced, malformed;
   uint64_t doubled; /* ids given to two goroutines: the second got another */
-  uint64_t stale;   /* wake-ups of an earlier block */
+  uint64_t stale;   /* wake-ups of an earlier block; creations where the trace ends before the last goroutine's end */
   uint64_t late;    /* wake-ups of a goroutine that runs already */
   uint64_t implied; /* losses of a proc that no record reports */
   uint64_t clamped; /* records from before the trace or the round: moved to its beginning */
@@ -6566,6 +6576,8 @@ typedef struct gotrace__transcriber {
   /* The collector: */
   uint32_t collector_number;
   gotrace__waiters collector_waiters;
+  gotrace__waiters end_waiters; /* for the end of a thread */
+  size_t waiting;               /* threads that wait for a record of another */
   bool gc, gc_seen, stw;
   uint32_t gc_generation;
   uint64_t gc_sequence, collector_time;
@@ -6935,13 +6947,15 @@ static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_
 static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
   uint32_t reference = gotrace__record_stack(stack);
   if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
-    const gotrace__row *row = gotrace__stack_row(t, reference), *entry = gotrace__stack_row(t, g->entry);
-    if (!entry && !row) entry = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
-    if (entry && (!row || row->entry->size == 1)) {
+    const gotrace__row *row = gotrace__stack_row(t, reference);
+    const gotrace__entry *stop = row ? row->entry : NULL; /* the next call may move the row */
+    row = gotrace__stack_row(t, g->entry);
+    if (!row && !stop) row = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
+    if (row && (!stop || stop->size == 1)) {
       gotrace__stack_frame frames[2];
       size_t count = 0;
-      if (row) memcpy(&frames[count++], row->entry + 1, sizeof *frames);
-      memcpy(&frames[count++], entry->entry + 1, sizeof *frames);
+      if (stop) memcpy(&frames[count++], stop + 1, sizeof *frames);
+      memcpy(&frames[count++], row->entry + 1, sizeof *frames);
       reference = gotrace__own_stack(t, frames, count);
     }
   }
@@ -7081,35 +7095,34 @@ static bool gotrace__id_add(gotrace__transcriber *t, gotrace__id_set *set, uint6
 }
 
 /* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Go's reader rejects
- * an id that is created twice, and Go shows a very large one as negative. 0 if out of memory. */
+ * an id that is created twice, and Go shows a very large one as negative. If memory runs out, it is a new one, and the
+ * trace ends. */
 static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
-  if (id >> 48) id = 0;
-  while (!id || !gotrace__id_add(t, &t->ids, id)) {
-    if (t->error) return 0;
-    t->counters.doubled += id != 0;
+  bool added = id && !(id >> 48) && gotrace__id_add(t, &t->ids, id);
+  while (!added) {
+    t->counters.doubled += id != 0 && !(id >> 48) && !t->error;
     id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
+    added = gotrace__id_add(t, &t->ids, id) || t->error;
   }
   return id;
 }
 
 /* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
-static bool gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
+static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
                               unsigned status, unsigned flags) {
   if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
-  if (!id) return false;
   g->id = id;
   g->entry = gotrace__record_stack(entry);
   g->status = (uint8_t)status;
   g->flags = (uint8_t)flags;
   g->known = true;
-  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = false;
+  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = g->unseen_wait = false;
   g->woken = g->call_blocked = g->exit_pending = false;
   g->on = NULL;
   g->generation = 0;
   g->time = 0;
   g->region_depth = 0;
   if (g->label) g->label[0] = 0;
-  return true;
 }
 
 /* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
@@ -7122,7 +7135,8 @@ static bool gotrace__grow_heap(gotrace__transcriber *t) {
 }
 static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   size_t at = t->heap_count++;
-  for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
+  r->turn = r->next_tick + r->later;
+  for (; at && r->turn < t->heap[(at - 1) / 2]->turn; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
   t->heap[at] = r;
 }
 
@@ -7133,8 +7147,8 @@ static gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
   if (!first) return NULL;
   r = t->heap[--t->heap_count];
   for (; child < t->heap_count; at = child, child = 2 * at + 1) {
-    if (child + 1 < t->heap_count && t->heap[child + 1]->next_tick < t->heap[child]->next_tick) child++;
-    if (r->next_tick <= t->heap[child]->next_tick) break;
+    if (child + 1 < t->heap_count && t->heap[child + 1]->turn < t->heap[child]->turn) child++;
+    if (r->turn <= t->heap[child]->turn) break;
     t->heap[at] = t->heap[child];
   }
   t->heap[at] = r;
@@ -7147,6 +7161,7 @@ static void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters)
     gotrace__source *r = waiters->first;
     waiters->first = r->link;
     r->waits_on = NULL;
+    t->waiting--;
     gotrace__enqueue(t, r);
   }
 }
@@ -7320,10 +7335,8 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_GO_CREATE_SYSCALL:
     if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || other) lane = &t->global;
     /* After misuse the creation may come later than a sample, which readers reject. */
-    if (GOTRACE__UNLIKELY(g->sampled == g->id) && (time > t->generation_time || lane->time > t->generation_time)) {
-      uint64_t id = gotrace__unique_id(t, 0);
-      if (id) g->id = id;
-    }
+    if (GOTRACE__UNLIKELY(g->sampled == g->id) && (time > t->generation_time || lane->time > t->generation_time))
+      g->id = gotrace__unique_id(t, 0);
     gotrace__put_v1(t, lane, GOTRACE_V1_GO_CREATE, time, 3, g->id, gotrace__entry_id(t, g),
                     kind == GOTRACE_V2_GO_STATUS_STACK ? 0 : a[2]);
     g->born = lane->time;
@@ -7676,7 +7689,7 @@ static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
  */
 static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
   uint64_t id = gotrace__unique_id(t, 0);
-  if (!id || !gotrace__keep_id(t, g->id)) return;
+  if (!gotrace__keep_id(t, g->id)) return;
   g->id = id;
   g->unborn = true;
   g->in_trace = g->assist = g->woken = false;
@@ -7820,7 +7833,8 @@ static gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotra
   gotrace__model_go *g = &t->borrowed;
   if (r->go) return gotrace__begin_user(t, r);
   if (t->v1) return GOTRACE__NOT_IN_CALL;
-  if (!gotrace__need_proc(t, r) || !gotrace__go_begin(t, g, 0, 0, GOTRACE__RUNNABLE, 0)) return GOTRACE__NOT_POSSIBLE;
+  if (!gotrace__need_proc(t, r)) return GOTRACE__NOT_POSSIBLE;
+  gotrace__go_begin(t, g, 0, 0, GOTRACE__RUNNABLE, 0);
   g->entry = gotrace__own_entry(t, "gotrace.event");
   t->counters.borrowed++;
   gotrace__write_creation(t, r, g, 0);
@@ -8032,6 +8046,29 @@ static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t i
 
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
+/* What the thread still runs stops, and its events are written. */
+static void gotrace__end_thread(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
+  if (r->proc) gotrace__end_proc(t, r);
+  gotrace__lane_flush(t, &r->lane);
+}
+
+/* Lets a thread go on after those that had its id, which have ended: readers take them for one. False: one of them
+ * still has records. */
+static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, bool force) {
+  gotrace__source *former;
+  for (former = t->sources; former; former = former->next) {
+    if (former == r || former->id != r->id) continue;
+    if (former->chunk && !former->introduced && !former->gone && former->next_tick >= r->next_tick) continue;
+    if (former->chunk && !former->gone && !force) return false;
+    gotrace__not_before(t, former->time);
+    former->listed_go = former->listed_proc = 0;
+    gotrace__restate_thread(t, former);
+    gotrace__end_thread(t, former);
+  }
+  return true;
+}
+
 static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
@@ -8057,7 +8094,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
       p->known = p->made = true;
       if (used) gotrace__begin_proc(t, r, p);
     }
-    if (g && !gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags)) g = NULL;
+    if (g) gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags);
     if (p) {
       p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
       p->on = r;
@@ -8087,7 +8124,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   }
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
   if (g && !g->known) {
-    if (!gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags)) return;
+    gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags);
     gotrace__model_label(t, g, record->text[0], record->text_size[0]);
   }
   if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
@@ -8190,15 +8227,19 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   gotrace__number_go(t, g, record->a[1]);
   gotrace__correct_listed(t, g->on, false);
   if (g->known && g->status != GOTRACE__DEAD) {
+    if (g->listed && !g->on && g->id == record->a[2]) { /* its own creation was under way when the trace began */
+      t->counters.late_introductions++;
+      return NULL;
+    }
     if (!g->listed || g->on) {
-      t->counters.malformed++;
+      t->counters.stale++;
       return NULL;
     }
     if (!gotrace__keep_id(t, g->id)) return NULL; /* a cut has shown the one before it as alive */
   }
   if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (!gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7)) ||
-      (status == GOTRACE__SYSCALL && r->go)) {
+  gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7));
+  if (status == GOTRACE__SYSCALL && r->go) {
     g->status = GOTRACE__DEAD;
     return NULL;
   }
@@ -8226,7 +8267,7 @@ static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__
   if (!g) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
   if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1) {
-    if (!force) return &g->waiters; /* for the unblock */
+    if (!force && (!r->later || t->waiting)) return &g->waiters; /* for the unblock */
     if (!wait_end) gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
   }
   gotrace__number_go(t, g, record->a[1]);
@@ -8252,8 +8293,10 @@ static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace
   if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
   if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
     if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
-    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) t->counters.late++;
+    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL || g->unseen_wait)
+      t->counters.late++;
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
+    g->unseen_wait = false;
     return NULL;
   }
   gotrace__not_before(t, g->time);
@@ -8664,7 +8707,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
   if (record->kind == GOTRACE__REC_TASK_END) {
     task = gotrace__task_at(t, id, false);
-    GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);
+    GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);
     if (task && task->on != r) gotrace__push_time(t, task->time + 1); /* readers order them by time alone */
   }
   inside = gotrace__begin_user(t, r);
@@ -8722,6 +8765,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
                                         bool force) {
   switch (record->kind) {
   case GOTRACE__REC_THREAD:
+    if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;
     gotrace__apply_thread(t, r, record);
     if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
     if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
@@ -8744,21 +8788,22 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
       g->listed = false;
       gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
+      g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
       if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return NULL;
       gotrace__restate_go(t, r, g);
       gotrace__unblock(t, r, g, 0);
     }
     if (g->known) return NULL;
-    if (gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD))
-      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+    gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD);
+    gotrace__model_label(t, g, record->text[0], record->text_size[0]);
     return NULL;
   }
   case GOTRACE__REC_THREAD_END:
-    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
-    if (r->proc) gotrace__end_proc(t, r);
+    gotrace__end_thread(t, r);
     r->introduced = r->lost_proc = false;
     r->listed_go = r->listed_proc = 0;
     r->gone = true;
+    gotrace__changed(t, &t->end_waiters);
     t->counters.idle++;
     return NULL;
   case GOTRACE__REC_PROC_START: return gotrace__apply_proc_start(t, r, record, force);
@@ -8931,12 +8976,19 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
       gotrace__waiters *waiters;
       gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
       waiters = gotrace__apply(t, r, &record, force);
+      if (waiters && r->kind == GOTRACE__REC_WAIT_END && !r->later) { /* a wake-up has a tick up to this one's */
+        r->later = true;
+        gotrace__enqueue(t, r);
+        return;
+      }
       if (waiters) {
         r->waits_on = waiters;
         r->link = waiters->first;
         waiters->first = r;
+        t->waiting++;
         return;
       }
+      r->later = false;
       GOTRACE__RECORD_APPLIED(t, &record);
       t->counters.records++;
       if (r->time < t->now) r->time = t->now;
@@ -8948,19 +9000,31 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     }
     force = false;
     if (t->error || t->full || !gotrace__peek(t, r)) return;
-  } while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);
+  } while (!t->heap_count || r->next_tick <= t->heap[0]->turn);
   gotrace__enqueue(t, r);
 }
 
-/* Takes the waiting thread whose record has the smallest tick off its list (O2); NULL: none waits. */
+/* All threads wait. Whether thread a's record is applied before b's (O2): first the ends of waits, which may be for a
+ * wake-up that does not exist; all other records of a correct program are for ones that come after these. Last, a
+ * thread that waits until another has ended. Else the smaller tick. */
+static bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__source *b) {
+  int late = a->kind == GOTRACE__REC_THREAD, early = a->kind == GOTRACE__REC_WAIT_END;
+  late -= b->kind == GOTRACE__REC_THREAD;
+  early -= b->kind == GOTRACE__REC_WAIT_END;
+  return late != 0 ? late < 0 : early != 0 ? early > 0 : a->next_tick < b->next_tick;
+}
+
+/* Takes the waiting thread whose record is to be applied off its list; NULL: none is to be. Near the end of the round,
+ * what a record waits for may be in the next one, since the clocks of two cores may differ. */
 static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
   gotrace__source *r, *first = NULL, **link;
   for (r = t->sources; r; r = r->next)
-    if (r->waits_on && (!first || r->next_tick < first->next_tick)) first = r;
-  if (!first) return NULL;
+    if (r->waits_on && (!first || gotrace__is_forced_before(r, first))) first = r;
+  if (!first || (t->limit != UINT64_MAX && first->next_tick + GOTRACE__CLOCK_SKEW > t->limit)) return NULL;
   for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
   *link = first->link;
   first->waits_on = NULL;
+  t->waiting--;
   return first;
 }
 
@@ -8998,10 +9062,16 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
       gotrace__consume(t, r, false);
     } else {
       r = gotrace__first_waiting(t);
-      if (!r) return;
+      if (!r) break;
       gotrace__consume(t, r, true);
     }
   }
+  for (r = t->sources; r; r = r->next) {
+    if (r->waits_on) r->waits_on->first = NULL;
+    r->waits_on = NULL;
+    r->later = false;
+  }
+  t->waiting = 0;
 }
 
 /* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
@@ -9267,7 +9337,6 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
     if (p && p->known) p = NULL;
     if (g && (g->known || !g->listed || g->status != status)) g = NULL;
     if (g) g->id = gotrace__unique_id(t, g->id);
-    if (g && !g->id) g = NULL;
     if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
       if (!r->own) r->own = gotrace__made_proc(t);
       p = r->own;
@@ -9484,7 +9553,6 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
 
 /* Takes back a thread that has ended and whose records have all been applied. */
 static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__lane_flush(t, &r->lane);
   r->chunk = r->known = NULL;
   r->at = r->end = r->known_size = r->generation = 0;
   r->tick = 0;
@@ -10769,12 +10837,15 @@ static void gotrace__read_clocks(gotrace__clocks *clocks) {
 /* Gives the transcriber the threads that have begun to write. */
 static void gotrace__attach_threads(gotrace__transcriber *r) {
   uint32_t session = r->options.session;
+  uint64_t id;
   gotrace__thread *m = gotrace__load_seq_cst(&gotrace__t.threads);
   for (; m; m = m->next) {
     if (gotrace__load_acquire(&m->first_session) != session || m->read_session == session) continue;
-    if (m->source) m->source->chunk = m->first;
-    else m->source = gotrace__transcribe_thread(r, gotrace__load_relaxed(&m->system_id), m->first);
-    if (!m->source) return; /* out of memory: the trace ends */
+    id = gotrace__load_relaxed(&m->system_id);
+    if (m->source && m->source->id == id) m->source->chunk = m->first;
+    else
+      m->source = gotrace__transcribe_thread(r, id, m->first); /* a listed thread has ended, and this has its record */
+    if (!m->source) return;                                    /* out of memory: the trace ends */
     m->read_session = session;
     gotrace__t.thread_total++;
   }
@@ -11384,7 +11455,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
   for (i = 0; tasks && i < GOTRACE__TASKS; i++) {
     uint64_t id = gotrace__load_acquire(&tasks[i].id), parent, words[GOTRACE__TASK_WORDS];
     char name[8 * GOTRACE__TASK_WORDS + 1] = "";
-    if (!id || id >= first_task) continue;
+    if (!id || (id >= first_task && !(id & GOTRACE__TASK_SILENT))) continue;
     parent = gotrace__load_acquire(&tasks[i].parent);
     for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_acquire(&tasks[i].name[k]);
     if (gotrace__load_relaxed(&tasks[i].id) != id) continue;
@@ -11490,6 +11561,7 @@ static void gotrace__undo_session(const gotrace__beginning *n) {
   if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
   gotrace__transcriber_free(&t->budget);
   if (gotrace__chunks_free(&t->budget)) gotrace__tables_free();
+  gotrace__modules_free();
   errno = saved;
 }
 
@@ -11548,14 +11620,18 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   if (result == GOTRACE_OK) result = gotrace__switch_on(&n);
   if (result != GOTRACE_OK) gotrace__undo_session(&n);
   gotrace__unlock(&t->work);
-  gotrace__unlock(&t->life);
 #if !GOTRACE_NO_THREADS
-  if (result != GOTRACE_OK && n.serves) {
+  if (result != GOTRACE_OK && n.serves) { /* no session may begin that this thread would find */
     int saved = errno;
+    t->opening = true;
+    gotrace__unlock(&t->life);
     gotrace__thread_join(t->service_thread);
+    gotrace__lock(&t->life);
+    t->opening = false;
     errno = saved;
   }
 #endif
+  gotrace__unlock(&t->life);
   return result;
 }
 
@@ -15873,7 +15949,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
   else if (!(p = gotrace__v1_get_proc(d, ev->p))) return d->failure.result;
   if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
-  if (ev->kind == GOTRACE_V1_STW_START && d->version >= GOTRACE_GO_1_10) { /* before, a scan */
+  if (ev->kind == GOTRACE_V1_STW_START) { /* before 1.10 a scan, which Go's readers show in the same way */
     ev->data = gotrace__v1_stw_reason(d, ev->args[0]);
     ev->data_size = strlen(ev->data);
   }

@@ -618,6 +618,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (w.running)
     while (read_piece(true)) continue;
   REQUIRE(gotrace_end() == GOTRACE_ERROR_NOT_RUNNING && !read_piece(true));
+  REQUIRE(!gotrace__modules.budget.used);
   /* Back to the initial state. */
   while (fuzz_blocks.next != &fuzz_blocks) fuzz_free(fuzz_blocks.next + 1, fuzz_blocks.next->size);
   gotrace__self = NULL;

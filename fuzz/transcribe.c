@@ -34,7 +34,7 @@ FUZZ_NOT_COVERED
 #include "tests/capture_calls.h"
 #include "tests/check_v2.h"
 
-enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, FORMATS = 9 };
+enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, FORMATS = 9, MOST_LOGS = 1 << 16 };
 static const unsigned formats[FORMATS] = {1008, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
 
 #define SAMPLES 64
@@ -64,6 +64,12 @@ static struct {
   bool gc, stw;
   unsigned stw_go;
 } w;
+
+/* By the number of a log: its thread, and what happened before it. */
+static struct {
+  unsigned thread;
+  capture_known known;
+} logs[MOST_LOGS];
 
 static bool keep_trace(void *context, const void *data, size_t size) {
   (void)context;
@@ -105,8 +111,9 @@ static void applied(const void *transcriber, const void *given) {
   const gotrace__record *record = (const gotrace__record *)given;
   uint64_t now = sum(t);
   if (getenv("TRANSCRIBE_SHOW"))
-    fprintf(stderr, "%llu %s on %llu\n", (unsigned long long)record->tick, gotrace__record_specs[record->kind].name,
-            (unsigned long long)t->current->id);
+    fprintf(stderr, "%llu %s on %llu: %llu %llu %llu\n", (unsigned long long)record->tick,
+            gotrace__record_specs[record->kind].name, (unsigned long long)t->current->id,
+            (unsigned long long)record->a[0], (unsigned long long)record->a[1], (unsigned long long)record->a[2]);
   if (now == w.seen && !t->error && !(t->v1 && record->kind == GOTRACE__REC_SYSCALL_END) &&
       !(t->v1 && record->kind == GOTRACE__REC_SYSCALL_END_BLOCKED) && !(t->v1 && record->kind == GOTRACE__REC_MEMORY) &&
       !(t->v1 && record->kind == GOTRACE__REC_HEAP_ALLOC)) {
@@ -160,10 +167,16 @@ static void user_call(unsigned thread, unsigned kind, uint64_t id, unsigned name
   record.text[0] = name % 2 ? "odd" : "even";
   record.text_size[0] = (uint32_t)strlen(record.text[0]);
   if (kind == GOTRACE__REC_LOG) {
+    if (w.logs + 1 == MOST_LOGS) return;
     record.text_size[1] = (uint32_t)snprintf(value, sizeof value, "%llu", (unsigned long long)++w.logs);
     record.text[1] = value;
   }
   capture_call(&w.c, thread, &record);
+  if (kind == GOTRACE__REC_LOG && w.c.t) {
+    logs[w.logs].thread = thread;
+    memcpy(logs[w.logs].known, w.c.threads[thread].known, sizeof logs[w.logs].known);
+    w.c.threads[thread].known[thread] = w.logs;
+  }
 }
 
 /* Any call on any objects. */
@@ -247,7 +260,8 @@ static void leave_ranges(unsigned thread, unsigned go) {
 static void correct_call(void) {
   unsigned call = take(32), thread = take(CAPTURE_THREADS), other, go;
   capture_thread *m = &w.c.threads[thread];
-  w.c.tick += 1 + call % 3;
+  w.c.tick += call % 4;
+  w.c.lag = take(256) % GOTRACE__CLOCK_SKEW;
   if (w.waiting[thread]) { /* a plain thread waits: its wait ends by a wake-up or by itself */
     capture_go_call(&w.c, thread, GOTRACE__REC_WAIT_END, w.waiting[thread]);
     w.waiting[thread] = 0;
@@ -440,13 +454,14 @@ static void check_readers(unsigned format) {
     }
 }
 
-/* The decoder accepts it too. In a correct program the logs have their order; in v1 only if no event is without a proc,
- * since all of these are in one stream, where one that is applied late delays what follows. */
+/* The decoder accepts it too. In a correct program each log comes after those that happened before it; in v1 only if no
+ * event is without a proc, since all of these are in one stream, where one that is applied late delays what follows. */
 static void check_decoder(void) {
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
   gotrace_event event;
-  uint64_t last = 0, logs = 0;
+  uint64_t found = 0;
+  capture_known seen = {0};
   memset(&options, 0, sizeof options);
   options.data = w.trace;
   options.size = w.size;
@@ -455,17 +470,22 @@ static void check_decoder(void) {
     const char *text = event.data;
     size_t size = event.data_size;
     char value[32] = "";
+    uint64_t number;
+    unsigned i;
     if (strcmp(event.spec->name, "UserLog") != 0) continue;
     if (event.spec->since >= GOTRACE_GO_1_22) REQUIRE(gotrace_decoder_string(d, event.args[2], &text, &size));
-    logs++;
+    found++;
     if (!w.correct || size >= sizeof value || w.t.global.batches) continue;
     memcpy(value, text, size);
-    REQUIRE(strtoull(value, NULL, 10) > last);
-    last = strtoull(value, NULL, 10);
+    number = strtoull(value, NULL, 10);
+    REQUIRE(number && number <= w.logs);
+    for (i = 0; i < CAPTURE_THREADS; i++) REQUIRE(seen[i] >= logs[number].known[i]);
+    REQUIRE(seen[logs[number].thread] < number);
+    seen[logs[number].thread] = number;
   }
   if (gotrace_decoder_error(d)->result) fail(gotrace_decoder_error(d)->message);
   gotrace_decoder_close(d);
-  if (w.correct && w.t.options.version >= GOTRACE_GO_1_11) REQUIRE(logs == w.c.kinds[GOTRACE__REC_LOG]);
+  if (w.correct && w.t.options.version >= GOTRACE_GO_1_11) REQUIRE(found == w.c.kinds[GOTRACE__REC_LOG]);
 }
 
 static void check_correct(void) {

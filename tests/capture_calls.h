@@ -24,8 +24,12 @@
 #endif
 #define CAPTURE_NANOSECONDS 20 /* per tick */
 
+/* For each thread, the number of its last log that happened before. */
+typedef uint64_t capture_known[CAPTURE_THREADS];
+
 typedef struct capture_go {
   uint64_t id, tick;
+  capture_known known;
   uint32_t number;
   bool live, stamped, introduced;
   unsigned status, flags, entry;
@@ -33,6 +37,7 @@ typedef struct capture_go {
 
 typedef struct capture_proc {
   uint64_t tick;
+  capture_known known;
   uint32_t number;
   bool stamped;
   unsigned status, owner; /* owner: the thread that started it last, plus 1 */
@@ -43,14 +48,16 @@ typedef struct capture_thread {
   gotrace__record_chunk *first, *last;
   uint32_t written; /* bytes in the last chunk; published as soon as `held` is false */
   uint64_t tick;
+  capture_known known;
   unsigned go, proc; /* places */
   bool in_syscall, introduced, held;
   bool ended; /* until another thread has its record, see capture_release */
 } capture_thread;
 
 typedef struct capture {
-  gotrace__transcriber *t; /* NULL: tracing is off */
-  uint64_t tick;
+  gotrace__transcriber *t;   /* NULL: tracing is off */
+  uint64_t tick, first_tick; /* first_tick: of the trace */
+  unsigned lag;              /* by how much the clock of the processor that calls is behind */
   capture_thread threads[CAPTURE_THREADS];
   capture_go gos[CAPTURE_GOS + 1];
   capture_proc procs[CAPTURE_PROCS + 1];
@@ -109,6 +116,12 @@ static inline void capture_put(capture *c, unsigned thread, const gotrace__recor
   if (!m->held) capture_publish(m);
 }
 
+/* What the clock shows to the thread that calls. */
+static inline uint64_t capture_now(const capture *c) {
+  uint64_t tick = c->tick - (c->lag < c->tick ? c->lag : 0);
+  return tick < c->first_tick ? c->first_tick : tick;
+}
+
 static inline gotrace__record capture_record(unsigned kind) {
   gotrace__record record;
   memset(&record, 0, sizeof record);
@@ -145,7 +158,7 @@ static inline bool capture_begin(capture *c, unsigned thread) {
     p->number = 0;
     p->stamped = true;
   }
-  capture_put(c, thread, &record, c->tick);
+  capture_put(c, thread, &record, capture_now(c));
   return true;
 }
 
@@ -158,7 +171,7 @@ static inline void capture_know_go(capture *c, unsigned thread, unsigned place, 
     record.a[2] = g->entry;
     record.a[3] = g->status;
     record.a[4] = g->flags;
-    capture_put(c, thread, &record, c->tick);
+    capture_put(c, thread, &record, capture_now(c));
     g->introduced = true;
   }
   if (owner && !g->stamped) {
@@ -173,19 +186,31 @@ static inline void capture_know_proc(capture *c, unsigned thread, unsigned place
   if (p->stamped) return;
   record.a[0] = place;
   record.a[1] = p->status;
-  capture_put(c, thread, &record, c->tick);
+  capture_put(c, thread, &record, capture_now(c));
   p->number = 0;
   p->stamped = true;
 }
 
-/* The time of a record about objects: not before their last ones. */
-static inline uint64_t capture_time(capture *c, unsigned thread, uint64_t *object, uint64_t *other) {
-  uint64_t tick = c->tick;
-  if (tick < c->threads[thread].tick) tick = c->threads[thread].tick;
-  if (object && tick < *object) tick = *object;
-  if (other && tick < *other) tick = *other;
-  if (object) *object = tick;
-  if (other) *other = tick;
+static inline void capture_meet(capture_known known, capture_known other) {
+  unsigned i;
+  for (i = 0; i < CAPTURE_THREADS; i++)
+    if (known[i] < other[i]) known[i] = other[i];
+}
+
+/* The time of a record about goroutine g, proc p, and the goroutine `from` (or NULL): not before their last ones. */
+static inline uint64_t capture_time(capture *c, unsigned thread, capture_go *g, capture_proc *p, capture_go *from) {
+  capture_thread *m = &c->threads[thread];
+  uint64_t tick = capture_now(c);
+  if (tick < m->tick) tick = m->tick;
+  if (g && tick < g->tick) tick = g->tick;
+  if (p && tick < p->tick) tick = p->tick;
+  if (from && tick < from->tick) tick = from->tick;
+  if (g) capture_meet(m->known, g->known);
+  if (p) capture_meet(m->known, p->known);
+  if (from) capture_meet(m->known, from->known);
+  if (g) g->tick = tick, capture_meet(g->known, m->known);
+  if (p) p->tick = tick, capture_meet(p->known, m->known);
+  if (from) from->tick = tick, capture_meet(from->known, m->known);
   return tick;
 }
 
@@ -200,7 +225,7 @@ static inline void capture_proc_call(capture *c, unsigned thread, unsigned kind,
     gotrace__record record = capture_record(kind);
     uint64_t tick;
     if (place && kind != GOTRACE__REC_PROC_STOP) capture_know_proc(c, thread, place);
-    tick = capture_time(c, thread, place ? &p->tick : NULL, NULL);
+    tick = capture_time(c, thread, NULL, place ? p : NULL, NULL);
     if (place) record.a[0] = place, record.a[1] = ++p->number;
     capture_put(c, thread, &record, tick);
   }
@@ -229,7 +254,7 @@ static inline void capture_create(capture *c, unsigned thread, unsigned place, u
     uint64_t tick;
     if (!g->stamped) g->number = 0;
     g->stamped = g->introduced = true; /* the former occupant's numbers go on */
-    tick = capture_time(c, thread, &g->tick, NULL);
+    tick = capture_time(c, thread, g, NULL, NULL);
     record.a[0] = place;
     record.a[1] = ++g->number;
     record.a[2] = g->id;
@@ -258,7 +283,7 @@ static inline void capture_go_call(capture *c, unsigned thread, unsigned kind, u
     gotrace__record record = capture_record(kind);
     uint64_t tick;
     if (place) capture_know_go(c, thread, place, !waker);
-    tick = capture_time(c, thread, place ? &g->tick : NULL, is_switch && from ? &from->tick : NULL);
+    tick = capture_time(c, thread, place ? g : NULL, NULL, is_switch ? from : NULL);
     record.a[0] = place;
     if (is_switch && from) from->number++;
     if (place) record.a[1] = waker ? (g->stamped ? g->number : 0) : ++g->number;
@@ -294,7 +319,7 @@ static inline void capture_running_call(capture *c, unsigned thread, unsigned ki
   bool begins = kind == GOTRACE__REC_SYSCALL_BEGIN;
   if (capture_begin(c, thread)) {
     gotrace__record record = capture_record(kind);
-    uint64_t tick = capture_time(c, thread, g ? &g->tick : NULL, begins && p ? &p->tick : NULL);
+    uint64_t tick = capture_time(c, thread, g, begins ? p : NULL, NULL);
     if (g) g->number++;
     if (begins && p) p->number++;
     if (kind == GOTRACE__REC_SYSCALL_END && p) capture_know_proc(c, thread, m->proc);
@@ -332,7 +357,7 @@ static inline void capture_running_call(capture *c, unsigned thread, unsigned ki
 static inline void capture_call(capture *c, unsigned thread, const gotrace__record *record) {
   capture_thread *m = &c->threads[thread];
   if (!capture_begin(c, thread)) return;
-  capture_put(c, thread, record, capture_time(c, thread, m->go ? &c->gos[m->go].tick : NULL, NULL));
+  capture_put(c, thread, record, capture_time(c, thread, m->go ? &c->gos[m->go] : NULL, NULL, NULL));
 }
 
 /* Calls about the collector: GC_BEGIN, GC_END, STW_BEGIN, STW_END. */
@@ -382,6 +407,7 @@ static inline void capture_chunk_done(capture *c, gotrace__record_chunk *chunk) 
 static inline void capture_start(capture *c, gotrace__transcriber *t) {
   unsigned i;
   c->t = t;
+  c->first_tick = c->tick;
   c->collector = 0;
   for (i = 1; i <= CAPTURE_GOS; i++) {
     c->gos[i].stamped = c->gos[i].introduced = false;

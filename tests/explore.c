@@ -28,6 +28,8 @@
  *     --quiet         print only failures, and scenarios whose search was given up
  *     --save DIR N    save up to N different traces per scenario, spread over the search
  *     --list          list the hand-written scenarios
+ *     --random N,CALLS,SEED
+ *                     run N random programs instead, of up to CALLS calls each (explore_random.h)
  *     --show          print the text of the generated scenarios instead of running them
  *
  * The search does not detect races of plain accesses; ThreadSanitizer does.
@@ -55,8 +57,9 @@ static void explore_free(void *memory, size_t size);
 #define GOTRACE__WAIT_BUCKETS 2
 #define GOTRACE__SITES 3u
 struct gotrace__transcriber;
-static void explore_record_applied(const struct gotrace__transcriber *t);
-#define GOTRACE__RECORD_APPLIED(t, record) explore_record_applied(t)
+struct gotrace__record;
+static void explore_record_applied(const struct gotrace__transcriber *t, const struct gotrace__record *record);
+#define GOTRACE__RECORD_APPLIED(t, record) explore_record_applied(t, record)
 #define GOTRACE_STATIC 1
 #define GOTRACE__UNLOADS /* as if compiled for a shared library */
 #define GOTRACE_IMPLEMENTATION
@@ -138,6 +141,8 @@ static bool explore_once(int format) {
   world.started = world.stopping = world.fails = world.flight = world.forked = world.clean = false;
   world.blocks = world.allocator_calls = world.unread = false;
   world.sink_calls = world.room = 0;
+  world.trace_session = 0;
+  memset(&scheduler, 0, sizeof scheduler);
   world.trace_count = world.cut_count = 0;
   world.ordered = false;
   memset(world.order, 0, sizeof world.order);
@@ -334,7 +339,8 @@ static void explore_all_generated(void) {
 
 /* Runs the scenarios selected by an argument of the command line. */
 static void explore_select(const char *given) {
-  char name[128], pattern[1024];
+  static char pattern[16 * EXPLORE_COMMANDS];
+  char name[128];
   const char *number = strrchr(given, '#');
   unsigned only = number ? (unsigned)atoi(number + 1) : 0;
   size_t i, f, found = 0;
@@ -369,6 +375,8 @@ static void explore_select(const char *given) {
     exit(2);
   }
 }
+
+#include "explore_random.h"
 
 static void explore_list(void) {
   size_t i;
@@ -469,12 +477,13 @@ static const char *explore_argument(char **argv, int *i) {
 
 int main(int argc, char **argv) {
   double begin = explore_seconds();
-  const char *patterns[64];
+  const char *patterns[64], *random = NULL;
   size_t sort;
   int i, count = 0;
   for (i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--list")) return explore_list(), 0;
-    if (!strcmp(argv[i], "--bound")) options.bound = atoi(explore_argument(argv, &i)), options.deep = true;
+    else if (!strcmp(argv[i], "--random")) random = explore_argument(argv, &i);
+    else if (!strcmp(argv[i], "--bound")) options.bound = atoi(explore_argument(argv, &i)), options.deep = true;
     else if (!strcmp(argv[i], "--stale")) explore.stale = (unsigned)atoi(explore_argument(argv, &i));
     else if (!strcmp(argv[i], "--litmus")) return explore_litmus();
     else if (!strcmp(argv[i], "--most")) options.most = strtoull(explore_argument(argv, &i), NULL, 10);
@@ -506,6 +515,8 @@ int main(int argc, char **argv) {
     } else patterns[count++] = argv[i];
   }
   explore_catch_crashes();
+  explore.calm = 16;
+  if (random) return explore_random_run(random);
   if (!count) {
     patterns[count++] = "";
     patterns[count++] = "generated";

@@ -2,20 +2,20 @@
  *
  *     create0 create1; 1 pstart0 start0; on || 1 block; 2 unblock0; 3 advance || 1 pstop
  *
- * "||" separates three parts: before, together, after. The turns of the first and last part run one after another,
- * those of the middle part concurrently. A turn begins with the number of its thread; without a number it is the main
- * thread's. Each word is a call listed in EXPLORE_CALLS; a digit at its end selects the goroutine, proc or task. After
- * the last turn, the main thread ends the trace, if one is active, and reads it.
+ * "||" separates parts: before, together, after, and so on. The turns of the first, third, ... part run one after
+ * another, those of the second, fourth, ... concurrently. A turn begins with the number of its thread; without a number
+ * it is the main thread's. Each word is a call listed in EXPLORE_CALLS; a digit at its end selects the goroutine, proc
+ * or task. After the last turn, the main thread ends the trace, if one is active, and reads it.
  */
 #ifndef EXPLORE_CALLS_H
 #define EXPLORE_CALLS_H
 
 #define EXPLORE_HANDLES 6
-#define EXPLORE_TURNS 24
-#define EXPLORE_COMMANDS 160
+#define EXPLORE_TURNS 128
+#define EXPLORE_COMMANDS 16384
 #define EXPLORE_TRACES 4
 #define EXPLORE_CUTS 8
-#define EXPLORE_SESSIONS 16 /* with numbers from 1 on */
+#define EXPLORE_SESSIONS 64 /* with numbers from 1 on */
 
 /* The bytes of a trace, collected from a reader or a sink. */
 typedef struct explore_bytes {
@@ -40,7 +40,10 @@ static struct explore_world {
   bool unread;                          /* the library was unloaded before the trace was read completely */
   bool clean;                           /* the scenario obeys the rules: no problem may be counted */
   bool forked;                          /* the run continues in the child: memory of other threads is lost */
+  bool random;                          /* the program is random: it may have many sessions and snapshots */
   explore_bytes traces[EXPLORE_TRACES]; /* the last session's trace, then snapshots */
+  uint32_t trace_session;               /* the number of that session */
+  uint64_t pieces;                      /* read so far */
   unsigned trace_count;
   size_t cuts[EXPLORE_CUTS]; /* lengths at which the last session's trace is complete by itself */
   unsigned cut_count;
@@ -75,8 +78,28 @@ static void explore_note_cut(void) {
     world.cuts[world.cut_count++] = cut;
 }
 
+static bool explore_check_trace(const explore_bytes *bytes, bool counts);
+
+/* Ends the run if the trace is broken. */
+static void explore_check_now(const explore_bytes *bytes) {
+  if (bytes->size && !world.fails && !world.unread && !explore.lacks && !explore_check_trace(bytes, false))
+    explore_end_run(EXPLORE_FAILED);
+}
+
+/* The trace of another session begins: the former one is complete. */
+static void explore_note_session(void) {
+  if (world.trace_session == gotrace__t.session && world.trace_count) return;
+  if (world.random && world.trace_count && !world.flight) explore_check_now(&world.traces[0]);
+  world.trace_session = gotrace__t.session;
+  world.flight = gotrace__t.flight;
+  world.traces[0].size = 0;
+  world.trace_count = 1;
+  world.cut_count = 0;
+}
+
 static bool explore_file_write(const void *data, size_t size) {
   if (world.fails) return false;
+  explore_note_session();
   explore_note_cut();
   explore_append(&world.traces[0], data, size);
   return true;
@@ -104,7 +127,8 @@ static bool explore_sink_call(unsigned call) {
   case 3: return gotrace_read(&data, &size) == GOTRACE_ERROR_READER_BUSY;
   case 4: /* only once, since each cut leads to another write */
     result = world.traces[0].size ? GOTRACE_OK : gotrace_advance();
-    return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING;
+    return result == GOTRACE_OK || result == GOTRACE_ERROR_NOT_RUNNING || result == GOTRACE_LIMIT_REACHED ||
+           result == GOTRACE_ERROR_OUT_OF_MEMORY;
   default: gotrace_get_stats(&stats); return true;
   }
 }
@@ -145,11 +169,8 @@ static void explore_on(bool sink, bool flight) {
   if (world.blocks)
     gotrace__t.budget.limit = gotrace__t.options.memory_limit =
         gotrace__t.budget.used + world.room * GOTRACE__CHUNK_BYTES + GOTRACE__FIRST_CHUNK_BYTES / 2;
-  world.traces[0].size = 0;
-  world.trace_count = 1;
-  world.cut_count = 0;
+  explore_note_session();
   world.started = true;
-  world.flight = flight;
 }
 
 /* Reads the trace: to its end if `wait`, otherwise what is available. */
@@ -157,6 +178,8 @@ static void explore_read_to_end(bool wait) {
   const void *data;
   size_t size;
   while ((wait ? gotrace_read(&data, &size) : gotrace_try_read(&data, &size)) == GOTRACE_OK && size) {
+    world.pieces++;
+    explore_note_session();
     explore_note_cut();
     explore_append(&world.traces[0], data, size);
   }
@@ -169,6 +192,7 @@ static void explore_read_next(void) {
   gotrace_result result;
   while ((result = gotrace_read(&data, &size)) == GOTRACE_ERROR_READER_BUSY || (result == GOTRACE_OK && size)) {
     if (result == GOTRACE_OK) {
+      explore_note_session();
       explore_note_cut();
       explore_append(&world.traces[0], data, size);
     } else {
@@ -243,6 +267,12 @@ static void explore_await(unsigned variable) {
 
 static void explore_snapshot(void) {
   explore_bytes *bytes = &world.traces[world.trace_count];
+  if (world.random) {
+    explore_bytes now = {NULL, 0, 0};
+    if (gotrace_flight_snapshot(explore_snapshot_sink, &now) == GOTRACE_OK) explore_check_now(&now);
+    free(now.data);
+    return;
+  }
   if (world.trace_count == EXPLORE_TRACES) return;
   bytes->size = 0;
   world.trace_count++;
@@ -303,13 +333,18 @@ static void explore_wake_late(gotrace_go *g) {
   if (!gotrace_enabled()) gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
 }
 
-/* A tenth of a second. */
-static void explore_sleep(void) { explore.threads[explore.running].time += 300000000; }
+/* A tenth of a second. A stop may take a thread that is in a call meanwhile for one that is held up. */
+static void explore_sleep(void) {
+  explore.threads[explore.running].time += 300000000;
+  if (world.random && !explore.held_up) explore.held_up = &world;
+}
 
 static void explore_end_thread(void) {
   explore.threads[explore.running].doing = "thread exit";
   explore_exit();
 }
+
+#include "explore_worker.h"
 
 #define EXPLORE_SITE (&world.site[explore.running][0])
 #define EXPLORE_TASK_SITE (&world.site[explore.running][1])
@@ -414,6 +449,10 @@ static void explore_end_thread(void) {
   X(latewake, explore_wake_late(world.go[i]), false)                                                                 \
   X(unload, explore_unload(), false)                                                                                 \
   X(clean, world.clean = true, false)                                                                                \
+  X(random, (void)0, false) /* of explore_random.h: the main thread also reads while no other can run */             \
+  X(fresh, (void)0, false)  /* first in a turn: if the thread has ended, a new one runs it */                        \
+  X(work, explore_work(i), false)                                                                                    \
+  X(retire, explore_retire(), false)                                                                                 \
   X(forks, explore_fork_in_parent(), false)                                                                          \
   X(fork, explore_fork(), false)
 
@@ -452,7 +491,7 @@ typedef struct explore_command {
 
 typedef struct explore_turn {
   int thread;
-  uint8_t part;          /* 0: before, 1: together, 2: after */
+  uint8_t part;          /* those with odd numbers run concurrently */
   unsigned first, count; /* commands */
 } explore_turn;
 
@@ -471,7 +510,7 @@ static const char *explore_parse(const char *text) {
   uint8_t part = 0;
   explore_turn *turn = NULL;
   memset(&script, 0, sizeof script);
-  explore.pages = false;
+  explore.pages = world.random = false;
   explore.lack_at = 0;
   while (*text) {
     size_t length = strcspn(text, " ;|"), word;
@@ -490,7 +529,7 @@ static const char *explore_parse(const char *text) {
       continue;
     }
     if (!turn) {
-      if (script.turn_count == EXPLORE_TURNS || part > 2 || (part == 1 && (length != 1 || *text == '0'))) return text;
+      if (script.turn_count == EXPLORE_TURNS || part > 250 || (part % 2 && (length != 1 || *text == '0'))) return text;
       turn = &script.turns[script.turn_count++];
       turn->part = part;
       turn->first = commands;
@@ -507,12 +546,14 @@ static const char *explore_parse(const char *text) {
     script.commands[commands].call = (uint8_t)call;
     explore.pages |= call == EXPLORE_CALL_unload || call == EXPLORE_CALL_guard;
     if (call == EXPLORE_CALL_lack) explore.lack_at = 1;
+    world.random |= call == EXPLORE_CALL_random;
     script.commands[commands].handle = word < length ? (uint8_t)(text[word] - '0') : 0;
     if (script.commands[commands].handle >= EXPLORE_HANDLES) return text;
     commands++;
     turn->count++;
     text += length;
   }
+  explore.most_steps = EXPLORE_STEPS + (world.random ? 100000 + 200 * commands : 0);
   return NULL;
 }
 
@@ -579,23 +620,39 @@ static void explore_run_part(uint8_t part) {
       explore_run_turn(turn);
       continue;
     }
-    if (thread->state == EXPLORE_DONE) continue;
+    if (thread->state == EXPLORE_DONE) {
+      if (!turn->count || script.commands[turn->first].call != EXPLORE_CALL_fresh) continue;
+      thread->sp = explore_fresh_stack(thread);
+      thread->self = NULL;
+    }
     explore_turn_of[turn->thread] = turn;
     explore_spawn(turn->thread);
-    if (part == 1) continue;
+    if (part % 2) continue;
     explore_join(turn->thread, 0);
   }
 }
 
+/* A random program may wait for a reader: the main thread is one when no thread can go on. */
+static void explore_read_for_all(void) {
+  uint64_t before;
+  do {
+    before = world.pieces;
+    explore_let_run();
+    explore_read_to_end(false);
+  } while (world.pieces != before);
+}
+
 static void explore_main(void) {
-  explore_run_part(0);
-  if (explore_served()) explore_let_run();
-  explore.together = true;
-  explore_run_part(1);
-  explore_join(-1, 0);
-  explore.left = 0;
-  explore.together = explore_served(); /* the service thread still runs concurrently */
-  explore_run_part(2);
+  unsigned last = script.turn_count ? script.turns[script.turn_count - 1].part : 0, part;
+  last = last < 2 ? 2 : last + last % 2;
+  for (part = 0; part <= last; part++) {
+    if (part == last) explore.left = 0;
+    explore.together = part % 2 || (part && explore_served()); /* the service thread runs concurrently */
+    explore_run_part((uint8_t)part);
+    if (part == 0 && explore_served()) explore_let_run();
+    if (part % 2 && world.random) explore_read_for_all();
+    if (part % 2) explore_join(-1, 0);
+  }
   if (gotrace__t.active) {
     if (gotrace__t.service) explore_stop();
     else {

@@ -43,11 +43,11 @@
 #define EXPLORE_STACK ((size_t)256 << 10)
 #define EXPLORE_ARENA ((size_t)64 << 20) /* bytes per thread; freed memory is not reused within a run */
 #define EXPLORE_RED 32                   /* bytes of red zone after each allocation */
-#define EXPLORE_STEPS 20000              /* a run with more steps counts as a livelock */
+#define EXPLORE_STEPS 20000              /* a run with more steps counts as a livelock (random programs: more) */
 #define EXPLORE_LOCATIONS 65536
 #define EXPLORE_HELD 16
 #define EXPLORE_MILLISECOND ((uint64_t)3000000) /* ticks */
-#define EXPLORE_RECORDS 512                     /* per thread */
+#define EXPLORE_RECORDS 32768                   /* per thread */
 
 typedef enum explore_state {
   EXPLORE_IDLE, /* has no commands */
@@ -134,7 +134,7 @@ typedef struct explore_switch {
 typedef enum explore_mode { EXPLORE_SEARCH, EXPLORE_RANDOM, EXPLORE_REPLAY } explore_mode;
 typedef enum explore_end { EXPLORE_FINISHED, EXPLORE_PRUNED, EXPLORE_LEARNED, EXPLORE_FAILED } explore_end;
 
-#define EXPLORE_SWITCHES 4096
+#define EXPLORE_SWITCHES 65536
 #define EXPLORE_CHOICES 65536
 #define EXPLORE_SEEN ((size_t)1 << 21)
 
@@ -143,7 +143,7 @@ static struct explore {
   explore_thread threads[EXPLORE_THREADS];
   int running;
   bool together; /* the concurrent part of the scenario runs */
-  uint32_t run, step, at, expirations;
+  uint32_t run, step, most_steps, at, expirations;
   const void *held_up;        /* what belongs to the thread that is held up in a call; NULL: none was */
   int left;                   /* remaining preemptions */
   unsigned stale, stale_left; /* stale reads per run; remaining ones */
@@ -177,6 +177,7 @@ static struct explore {
   uint64_t seen[EXPLORE_SEEN]; /* hash; the lowest 4 bits: preemptions left, plus 1 */
   size_t seen_count;
   uint64_t random;
+  unsigned calm; /* random schedules: the thread changes at one operation of this many */
   const explore_switch *replay;
   size_t replay_count, replayed;
   void *engine; /* stack pointer of the engine */
@@ -499,7 +500,7 @@ static void explore_expire(void) {
         (!soonest || thread->milliseconds < soonest->milliseconds))
       soonest = thread;
   }
-  if (!soonest || ++explore.expirations > 20) explore_deadlock();
+  if (!soonest || ++explore.expirations > explore.most_steps / 1000) explore_deadlock();
   if (soonest->polls &&
       (gotrace__t.work_wanted || gotrace__t.pieces || gotrace__t.ended || (gotrace__t.active && !gotrace__on)))
     explore_fail("lost wake-up: the reader T%d has work, and goes on only when its wait times out, line %d",
@@ -558,7 +559,7 @@ static int explore_pick(const uint8_t *threads, unsigned count, bool goes_on) {
   case EXPLORE_SEARCH: return explore_pick_search(threads, count, goes_on);
   case EXPLORE_RANDOM:
     explore.random = explore.random * 6364136223846793005u + 1442695040888963407u;
-    return goes_on && explore.random >> 60 ? threads[0] : threads[(explore.random >> 33) % count];
+    return goes_on && (explore.random >> 48) % explore.calm ? threads[0] : threads[(explore.random >> 33) % count];
   default:
     if (explore.replayed >= explore.replay_count || explore.replay[explore.replayed].step != explore.step)
       return threads[0];
@@ -631,7 +632,8 @@ static void explore_show(const void *at, size_t size, enum explore_op op, uint64
 /* A step: another thread may run before the operation at `at`. */
 static explore_location *explore_point(const void *at) {
   explore_location *location = explore_find(at);
-  if (++explore.step > EXPLORE_STEPS) explore_fail("threads wait for each other in a circle, or a loop does not end");
+  if (++explore.step > explore.most_steps)
+    explore_fail("threads wait for each other in a circle, or a loop does not end");
   if (location->shared == explore.scenario || explore.mode != EXPLORE_SEARCH) explore_schedule(true);
   return location;
 }
@@ -826,7 +828,7 @@ static void explore_yield(int line) {
   explore_thread *thread = &explore.threads[explore.running];
   if (!thread->read) {
     if (!explore.together) return;
-    if (++explore.step > EXPLORE_STEPS) explore_fail("a loop does not end, line %d", line);
+    if (++explore.step > explore.most_steps) explore_fail("a loop does not end, line %d", line);
     return;
   }
   thread->wakes = thread->read->writes;

@@ -234,10 +234,13 @@ transcriber('create-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record-
   gotrace__number_go(t, g, record->a[1]);
   gotrace__correct_listed(t, g->on, false);""", """gotrace__number_go(t, g, record->a[1]);
   gotrace__correct_listed(t, g->on, false);""")
-transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!task && id >= t->options.first_task, t->task_waiters);', '')
+transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);', '')
 transcriber('collector-waits-not',
             'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);', '')
-transcriber('last-is-forced', 'r->next_tick < first->next_tick)) first = r', 'r->next_tick > first->next_tick)) first = r')
+transcriber('last-is-forced', 'early > 0 : a->next_tick < b->next_tick', 'early > 0 : a->next_tick > b->next_tick')
+transcriber('end-of-a-wait-forced-last', 'early != 0 ? early > 0 :', '')
+transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->next_tick + GOTRACE__CLOCK_SKEW > t->limit)',
+            '')
 transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL)) {',
             'if (GOTRACE__UNLIKELY(waiters->first != NULL)) {')
 transcriber('heap-unordered', 'for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick;', 'for (; 0;')
@@ -300,8 +303,7 @@ transcriber('call-never-ends', 'p->status = GOTRACE__PROC_RUNNING;\n    p->time 
 transcriber('stw-of-a-blocked-goroutine', 'if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;', 'return;')
 transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g->region_depth > depth) {')
 transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
-transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, false)) { t->counters.malformed++;',
-            'id == UINT64_MAX) { t->counters.malformed++;')
+transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, false) ||', 'id == UINT64_MAX ||')
 transcriber('task-never-ends', 'if (task) task->id = UINT64_MAX;', '')
 transcriber('id-twice', 'if (block->mask & bit) return false;', '')
 transcriber('forever-ids-forgotten', 'for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);', '')
@@ -313,8 +315,8 @@ transcriber('sample-before-creation', 'if (time <= born) time = born + 1;', '')
 transcriber('event-inside-a-call', 't->counters.wrapped++; gotrace__leave_call(t, r, false);', 't->counters.wrapped++;')
 transcriber('call-not-resumed', """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
   gotrace__enter_call(t, r, 0);""", """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;""")
-transcriber('thread-ends-with-a-proc', 'if (r->proc) gotrace__end_proc(t, r); r->introduced = r->lost_proc = false;',
-            'r->introduced = r->lost_proc = false;')
+transcriber('thread-ends-with-a-proc', 'if (r->proc) gotrace__end_proc(t, r); gotrace__lane_flush(t, &r->lane);',
+            'gotrace__lane_flush(t, &r->lane);')
 transcriber('start-over-a-goroutine',
             """gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   if (record->kind == GOTRACE__REC_THREAD_START)""", 'if (record->kind == GOTRACE__REC_THREAD_START)')

@@ -199,6 +199,10 @@ list_fuzz() {
 
 list_explore() {
   echo "quick|the search through interleavings, briefly|build/tests/explore --brief"
+  echo "quick|random programs, some|build/tests/explore --random 2000,300,1"
+  echo "check|random programs|build/tests/explore --random 190000,120,2"
+  echo "check|random programs, long|build/tests/explore --random 10000,4000,3"
+  echo "nightly|random programs, many|build/tests/explore --random 2000000,300,4"
   echo "check|the search through interleavings, quickly|build/tests/explore --quick"
   echo "check|the search with values that others have replaced|build/tests/explore --brief --stale 1"
   echo "check|litmus tests of the search|build/tests/explore --litmus"

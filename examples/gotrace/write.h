@@ -181,8 +181,7 @@ static void introduce_go(writer *w, goroutine *g, unsigned status, uint32_t stac
   bool starts = t->v1 && (status == GO_RUNNING || (status == GO_SYSCALL && m && m->p && m->p->status == PROC_SYSCALL));
   bool bound = its && !its->go && (status == GO_RUNNING || status == GO_SYSCALL);
   if ((status == GO_RUNNING || status == GO_SYSCALL) && !bound) status = GO_RUNNABLE;
-  if (!gotrace__go_begin(t, to, g->id, stack, starts ? GO_RUNNABLE : status, GOTRACE__RECORD_OLD))
-    fail("out of memory");
+  gotrace__go_begin(t, to, g->id, stack, starts ? GO_RUNNABLE : status, GOTRACE__RECORD_OLD);
   to->assist = g->assist;
   turn_to(w, r, time);
   gotrace__emit_status(t, r, to, bound ? its->id : NOBODY, t->now);
