@@ -480,6 +480,7 @@ int main(int argc, char **argv) {
   const char *patterns[64], *random = NULL;
   size_t sort;
   int i, count = 0;
+  explore.calm = 16;
   for (i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--list")) return explore_list(), 0;
     else if (!strcmp(argv[i], "--random")) random = explore_argument(argv, &i);
@@ -515,7 +516,6 @@ int main(int argc, char **argv) {
     } else patterns[count++] = argv[i];
   }
   explore_catch_crashes();
-  explore.calm = 16;
   if (random) return explore_random_run(random);
   if (!count) {
     patterns[count++] = "";

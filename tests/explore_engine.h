@@ -838,6 +838,7 @@ static void explore_yield(int line) {
 static uint64_t explore_ticks(void) {
   explore_thread *thread = &explore.threads[explore.running];
   thread->read = NULL;
+  explore_order_reading(thread);
   thread->time++;
   if (explore_is_weak()) explore_note_reading(thread->time);
   return thread->time;

@@ -14,9 +14,10 @@
  *   gotrace__barrier     a seq_cst fence in all threads
  *
  * Two stores to two locations may become visible to two threads in different orders, as in C11. But what one thread had
- * seen when it read the clock is visible to a thread that has read a later time, as on processors whose stores become
- * visible to all other threads at once (x86, ARMv8). The transcriber's rounds need that (O1 at >>transcriber). C11 does
- * not know clocks.
+ * seen when it read the clock is visible to a thread that has read the same or a later time, as on processors whose
+ * stores become visible to all other threads at once (x86, ARMv8). The transcriber's rounds need that (O1 at
+ * >>transcriber); for the difference between two cores' clocks they allow by GOTRACE__CLOCK_SKEW. C11 does not know
+ * clocks.
  *
  * As in C11, except that the order of the stores to a location is that in which they were executed, a failing
  * compare-and-swap reads the last store, and no load returns a value that is stored later. So the model allows less
@@ -122,6 +123,18 @@ static void explore_see(const explore_view *view) {
 }
 
 /* The running thread has read the clock. */
+/* After a stale read, a clock that is read later shows more than all that were read before: what the stale read has
+ * missed is then older than what follows. */
+static void explore_order_reading(explore_thread *thread) {
+  int i;
+  if (!explore_is_weak() || explore.stale_left == explore.stale) return;
+  for (i = 0; i < EXPLORE_THREADS; i++)
+    if (thread->time < weak.ticks[i]) {
+      thread->time = weak.ticks[i];
+      thread->hash = explore_mix(thread->hash, thread->time);
+    }
+}
+
 static void explore_note_reading(uint64_t tick) {
   int self = explore.running;
   weak.ticks[self] = tick;
@@ -136,7 +149,7 @@ static uint16_t explore_since_reading(unsigned index) {
   uint16_t from = 0;
   unsigned i;
   for (i = 0; i < weak.reading_count; i++)
-    if (weak.readings[i].tick < weak.ticks[explore.running] && from < weak.readings[i].view.at[index])
+    if (weak.readings[i].tick <= weak.ticks[explore.running] && from < weak.readings[i].view.at[index])
       from = weak.readings[i].view.at[index];
   return from;
 }

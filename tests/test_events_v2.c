@@ -447,8 +447,9 @@ static void from_the_middle(void) {
   pthread_barrier_wait(&barrier);
   CHECK_EQUAL(gotrace_start_file(test_trace_path("middle", format), &options), GOTRACE_OK);
   in_thread(steal, p1);
-  PROC(p2, "Undetermined", "Running"); /* silent, as at the trace's beginning */
-  expect("StateTransition .*GoID=%llu Undetermined->Running", U(id));
+  /* Silent, as at the trace's beginning. */
+  expect("anywhere: StateTransition .*ProcID=%llu Undetermined->Running( |$)", U(gotrace_proc_id(p2)));
+  expect("anywhere: StateTransition .*GoID=%llu Undetermined->Running( |$)", U(id));
   gotrace_go_syscall_end_blocked();
   GO(g, "Undetermined", "Syscall");
   GO(g, "Syscall", "Runnable");
