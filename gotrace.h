@@ -6304,9 +6304,12 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
  *   O1. A round reads the clock, then the list of threads, then all published sizes, and applies only records up to
  *       that clock. Otherwise a record could be applied whose cause was published after its thread's size had been
  *       read.
- *   O2. If nothing but waiting records is left, the one with the smallest tick has no predecessor: its predecessor
- *       would have been published before it, with a smaller or equal tick, and be applied or wait itself. It is forced,
- *       and the round goes on. Otherwise a lost record would hold up its thread for ever.
+ *   O2. If nothing but waiting records is left, one of them has no predecessor, and is forced; the round goes on.
+ *       Otherwise a lost record would hold up its thread for ever. Objects pass their ticks on, so a predecessor would
+ *       have been published before, with a smaller or equal tick. Tasks and the collector have no ticks: what a record
+ *       near the end of the round waits for may be in the next one, within GOTRACE__CLOCK_SKEW. It is not forced then.
+ *   O3. The end of a wait with a time-out has a predecessor only if a wake-up came before it, with a smaller or equal
+ *       tick. So it waits until nothing with such a tick is left.
  *
  * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
  * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,

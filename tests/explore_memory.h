@@ -28,7 +28,7 @@
 #define EXPLORE_MEMORY_H
 
 #define EXPLORE_STORES 4      /* kept per location */
-#define EXPLORE_HISTORIES 256 /* locations with a history per run; others are never stale */
+#define EXPLORE_HISTORIES 256 /* locations with a history per run; after that, no load is stale */
 #define EXPLORE_LOCKS 64
 #define EXPLORE_READINGS 256 /* of the clock */
 
@@ -203,7 +203,7 @@ static const explore_message *explore_weak_load(explore_location *location, size
   if (history->count > 1 && from < explore_since_reading(index)) from = explore_since_reading(index);
   for (oldest = history->count - 1; oldest && history->stores[oldest - 1].number >= from; oldest--) continue;
   chosen = history->count - 1;
-  if (oldest < chosen && explore.stale_left) {
+  if (oldest < chosen && explore.stale_left && weak.history_count < EXPLORE_HISTORIES) {
     unsigned back = (unsigned)explore_choose(chosen - oldest + 1);
     if (back) {
       explore.stale_left--;

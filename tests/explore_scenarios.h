@@ -57,6 +57,18 @@
     {"listed-lost", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0 start0 syscall sysblocked || 3 on advance; 2 steal0"},
     {"listed-ended", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 || 1 end create1 start1; 3 on advance"},
+    {"listed-created", 1008, 1026, "clean pcreate0; 1 pstart0 || 1 create0 start0; 3 on advance"},
+    {"listed-waits", 1008, 1026,
+     "clean pcreate0 pcreate1 create0 createblocked1; 1 pstart0 start0; 2 pstart1 || 1 switch1 yield; 3 on advance || "
+     "2 "
+     "unblock0"},
+    {"listed-stolen", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0 pstart0 start1 syscall sysend "
+     "yield pstop; 3 on || 1 pstart0"},
+    {"listed-again", 1022, 1026, "1 self0 || 1 exit; 3 on || 2 log; 3 advance"},
+    /* A task begins, and another thread adds a name, while a trace starts or is read. */
+    {"task-late", 1011, 1026, "clean; 1 self0 || 1 task1 taskend1; 3 on"},
+    {"same-name", 1011, 1026, "clean on; 1 self0; 2 self1 || 1 region0 regionend0; 2 region0 regionend0; 3 tryread"},
     {"listed-switched", 1008, 1026,
      "clean pcreate0 pcreate1 create0 createblocked1; 1 pstart0 start0; 2 pstart1 || 1 switch1; 3 on advance || 2 "
      "unblock0 start0; 1 block"},
@@ -400,7 +412,7 @@
      "clean pcreate0 create0; 1 pstart0 start0 syscall; latewake0 || 1 pstop; 3 on || 2 pstart0; 1 sysblocked"},
     /* Each allocation fails in turn, during the begin and end of a generation, and with a silent thread. */
     {"lack-start", 1008, 1026, "1 self0; lack || 1 log; 3 on"},
-    {"lack-begin", 1008, 1026, "lack || 1 begin exit; 3 on"},
+    {"lack-starts", 1008, 1026, "lack || 1 onsink; 2 onsink"}, {"lack-begin", 1008, 1026, "lack || 1 begin exit; 3 on"},
     {"lack-cut", 1008, 1026, "1 self0; 2 self1; on lack || 1 log; 3 advance"},
     {"lack-end", 1008, 1026, "1 self0; 2 self1; on lack || 1 log; 3 off"},
     {"lack-silent", 1008, 1026, "1 self0; on advance lack || 1 wait waitend; 3 advance off"},

@@ -88,6 +88,22 @@ mutant('listed-goroutine-not-corrected', 'gotrace__correct_listed(t, g->on, stat
        '1023/listed-moved')
 mutant('listed-proc-not-corrected', 'if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);', '',
        '1023/listed-handed')
+mutant('listed-creation-again', 'if (g->listed && !g->on && g->id == record->a[2]) {', 'if (0) {', '1022/listed-created')
+mutant('listed-wait-unseen', 'g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;', '',
+       '1026/listed-waits')
+mutant('record-of-another-thread', 'if (m->source && m->source->id == id)', 'if (m->source)', '1023/listed-again',
+       '--random 10000,200,1')
+mutant('task-without-a-begin-awaited', '&& !(id & GOTRACE__TASK_SILENT), t->task_waiters', ', t->task_waiters', '1011/task-late')
+mutant('found-before-listed',
+       """    gotrace__store_release(table->last ? &table->last->next : &table->first, entry);
+    gotrace__store_release(chain, entry);""",
+       """    gotrace__store_release(chain, entry);
+    gotrace__store_release(table->last ? &table->last->next : &table->first, entry);""", '1011/same-name')
+mutant('failed-start-joins-anothers-thread', 't->opening = true; gotrace__unlock(&t->life); gotrace__thread_join',
+       'gotrace__unlock(&t->life); gotrace__thread_join', '1023/lack-starts')
+mutant('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
+       'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)',
+       '--random 30000,200,1')
 mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) break;', 'if (!p || p->known) break;',
        '1023/listed-lost')
 mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
@@ -238,6 +254,8 @@ transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!task && id >= t->options.f
 transcriber('collector-waits-not',
             'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);', '')
 transcriber('last-is-forced', 'early > 0 : a->next_tick < b->next_tick', 'early > 0 : a->next_tick > b->next_tick')
+transcriber('end-of-a-former-thread',
+            'if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;', '')
 transcriber('end-of-a-wait-forced-last', 'early != 0 ? early > 0 :', '')
 transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->next_tick + GOTRACE__CLOCK_SKEW > t->limit)',
             '')
@@ -368,8 +386,11 @@ def try_transcriber(source, folder):
         return 'killed', 'test_transcriber'
     binary = build(source, folder, 'fuzz/transcribe.c', 'fuzz/replay.c', options=('-O1',))
     inputs = [[os.path.join(ROOT, 'fuzz', 'seeds', 'transcribe')], ['-r', '20000', '300', '1'], ['-r', '3000', '2000', '2']]
-    killed = any(run(binary, arguments, folder=folder)[0] for arguments in inputs)
-    return ('killed', 'fuzz/transcribe.c') if killed else ('survives', '')
+    if any(run(binary, arguments, folder=folder)[0] for arguments in inputs):
+        return 'killed', 'fuzz/transcribe.c'
+    binary = build(source, folder, 'fuzz/decode_calls.c', 'fuzz/replay.c', options=('-O1',))
+    killed = run(binary, [os.path.join(ROOT, 'fuzz', 'seeds', 'decode_calls')], folder=folder)[0]
+    return ('killed', 'fuzz/decode_calls.c') if killed else ('survives', '')
 
 
 def try_mutant(entry, find):

@@ -194,6 +194,9 @@ list_fuzz() {
   echo "check|random records, short|make -s fuzz-random-transcribe FUZZ_RANDOM=1600000,100,1"
   echo "check|random records|make -s fuzz-random-transcribe FUZZ_RANDOM=300000,400,2"
   echo "check|random records, long|make -s fuzz-random-transcribe FUZZ_RANDOM=100000,1500,3"
+  echo "check|random calls|make -s fuzz-random-session_calls FUZZ_RANDOM=100000,100,1"
+  echo "check|random calls, decoded|make -s fuzz-random-decode_calls FUZZ_RANDOM=100000,100,2"
+  echo "nightly|random calls, decoded, many|make -s fuzz-random-decode_calls FUZZ_RANDOM=100000,800,3"
   echo "nightly|random records, many|make -s fuzz-random-transcribe FUZZ_RANDOM=20000000,200,4"
 }
 
@@ -202,6 +205,7 @@ list_explore() {
   echo "quick|random programs, some|build/tests/explore --random 2000,300,1"
   echo "check|random programs|build/tests/explore --random 190000,120,2"
   echo "check|random programs, long|build/tests/explore --random 10000,4000,3"
+  echo "check|random programs, with values that others have replaced|build/tests/explore --stale 2 --random 20000,150,5"
   echo "nightly|random programs, many|build/tests/explore --random 2000000,300,4"
   echo "check|the search through interleavings, quickly|build/tests/explore --quick"
   echo "check|the search with values that others have replaced|build/tests/explore --brief --stale 1"
@@ -430,7 +434,9 @@ if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi
 if uses 'tests/cases.sh|tests/v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
 if uses 'build/tests/explore'; then shared+=(build/tests/explore); fi
-if uses 'fuzz-random-transcribe'; then shared+=(build/fuzz-random/transcribe); fi
+for target in transcribe session_calls decode_calls; do
+  if uses "fuzz-random-$target"; then shared+=("build/fuzz-random/$target"); fi
+done
 while read -r configuration; do
   shared+=("build/tests/$configuration/stress_sessions")
 done < <(sed -nE 's/.*tests\/stress_sessions.sh [0-9]+ ?//p' "$state/list" | sed 's/^$/default/' | sort -u)
