@@ -3508,7 +3508,7 @@ typedef struct gotrace__wait_bucket {
 #endif
 #define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
-/* In the id of a task whose begin has no record. It makes the id one that JavaScript can still count. */
+/* In the id of a task whose begin has no record. JavaScript's numbers still hold such an id. */
 #define GOTRACE__TASK_SILENT ((uint64_t)1 << 52)
 
 typedef struct gotrace__open_task {
@@ -4573,7 +4573,7 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   const char *shown = g ? gotrace__shown_label(g, label) : NULL;
   bool in_syscall = m->in_syscall;
   uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
-  uint64_t tick = gotrace__record_time(m, NULL, NULL); /* what a thief changes after it has read the clock is later */
+  uint64_t tick = gotrace__record_time(m, g ? &g->tick : NULL, NULL); /* a thief's changes after this are later */
   /* In a system call, a thief may have the proc, and has stamped it then. */
   bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
                                    gotrace__load_relaxed(&p->owner) == (uint32_t)m->index));
@@ -4592,7 +4592,9 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   if (g) {
     gotrace__stamp_number(m, &g->number, &g->stamp);
     gotrace__store_relaxed(&g->introduced, m->session);
+    gotrace__store_relaxed(&g->tick, tick + 1); /* others speak of them later, by any clock */
   }
+  if (has) gotrace__store_relaxed(&p->tick, tick + 1);
   if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
   gotrace__publish(m, at);
 }
@@ -6457,8 +6459,8 @@ typedef struct gotrace__clocks {
   uint32_t wall_nanoseconds;
 } gotrace__clocks;
 
-/* What happened that no problem counts. In a program that follows the rules all are 0, except stale, late, implied and
- * clamped. */
+/* What happened that no problem counts. In a program that follows the rules, forced, malformed, doubled and jumps are
+ * 0; if the threads' clocks agree, also late_introductions. */
 typedef struct gotrace__counters {
   uint64_t records, forced, malformed;
   uint64_t doubled; /* ids given to two goroutines: the second got another */
@@ -10845,10 +10847,10 @@ static void gotrace__attach_threads(gotrace__transcriber *r) {
   for (; m; m = m->next) {
     if (gotrace__load_acquire(&m->first_session) != session || m->read_session == session) continue;
     id = gotrace__load_relaxed(&m->system_id);
-    if (m->source && m->source->id == id) m->source->chunk = m->first;
-    else
-      m->source = gotrace__transcribe_thread(r, id, m->first); /* a listed thread has ended, and this has its record */
-    if (!m->source) return;                                    /* out of memory: the trace ends */
+    /* With another id: the thread that was listed has ended, and this one has its record. */
+    if (!m->source || m->source->id != id) m->source = gotrace__transcribe_thread(r, id, NULL);
+    if (!m->source) return; /* out of memory: the trace ends */
+    m->source->chunk = m->first;
     m->read_session = session;
     gotrace__t.thread_total++;
   }

@@ -159,6 +159,8 @@ static inline bool capture_begin(capture *c, unsigned thread) {
     p->stamped = true;
   }
   capture_put(c, thread, &record, capture_now(c));
+  if (g && g->tick <= m->tick) g->tick = m->tick + 1; /* others speak of them later, by any clock */
+  if (record.a[4] && p->tick <= m->tick) p->tick = m->tick + 1;
   return true;
 }
 

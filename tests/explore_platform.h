@@ -135,7 +135,7 @@ static uintptr_t explore_identity(void);
 #define gotrace__cond_wake(cond) explore_wake((cond), __LINE__)
 #define gotrace__cond_init(cond) ((void)((cond)->wakes = 0))
 #define GOTRACE__SPINS 1
-#define GOTRACE__YIELDS 2
+#define GOTRACE__YIELDS 1
 #define gotrace__yield() explore_yield(__LINE__)
 #define gotrace__sleep() explore_yield(__LINE__)
 #define gotrace__thread_run(handle) explore_run_service(handle)

@@ -91,7 +91,7 @@ mutant('listed-proc-not-corrected', 'if ((record->a[1] & 7) != p->status) gotrac
 mutant('listed-creation-again', 'if (g->listed && !g->on && g->id == record->a[2]) {', 'if (0) {', '1022/listed-created')
 mutant('listed-wait-unseen', 'g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;', '',
        '1026/listed-waits')
-mutant('record-of-another-thread', 'if (m->source && m->source->id == id)', 'if (m->source)', '1023/listed-again',
+mutant('record-of-another-thread', 'if (!m->source || m->source->id != id)', 'if (!m->source)', '1023/listed-again',
        '--random 10000,200,1')
 mutant('task-without-a-begin-awaited', '&& !(id & GOTRACE__TASK_SILENT), t->task_waiters', ', t->task_waiters', '1011/task-late')
 mutant('found-before-listed',
@@ -122,7 +122,6 @@ mutant('go-not-introduced',
        '1023/pass-late', '1011/pass-late')
 
 # The order of records of several threads.
-mutant('round-without-end', 'return r->next_tick <= t->limit;', 'return true;', '1023/pass', '1023/pass-wake')
 mutant('threads-before-clock',
        'gotrace__read_clocks(&clocks);\n  gotrace__attach_threads(r);',
        'gotrace__attach_threads(r);\n  gotrace__read_clocks(&clocks);',
@@ -256,6 +255,8 @@ transcriber('collector-waits-not',
 transcriber('last-is-forced', 'early > 0 : a->next_tick < b->next_tick', 'early > 0 : a->next_tick > b->next_tick')
 transcriber('end-of-a-former-thread',
             'if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;', '')
+transcriber('former-thread-written-last', 'if (r->proc) gotrace__end_proc(t, r); gotrace__lane_flush(t, &r->lane);',
+            'if (r->proc) gotrace__end_proc(t, r);')
 transcriber('end-of-a-wait-forced-last', 'early != 0 ? early > 0 :', '')
 transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->next_tick + GOTRACE__CLOCK_SKEW > t->limit)',
             '')
