@@ -6464,7 +6464,7 @@ typedef struct gotrace__clocks {
 typedef struct gotrace__counters {
   uint64_t records, forced, malformed;
   uint64_t doubled; /* ids given to two goroutines: the second got another */
-  uint64_t stale;   /* wake-ups of an earlier block; creations where the trace ends before the last goroutine's end */
+  uint64_t stale;   /* wake-ups of an earlier block; creations in the place of a goroutine that lives */
   uint64_t late;    /* wake-ups of a goroutine that runs already */
   uint64_t implied; /* losses of a proc that no record reports */
   uint64_t clamped; /* records from before the trace or the round: moved to its beginning */
@@ -8236,8 +8236,8 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
       t->counters.late_introductions++;
       return NULL;
     }
-    if (!g->listed || g->on) {
-      t->counters.stale++;
+    if (!g->listed || g->on) { /* where the trace ends, the former goroutine's end may be missing */
+      *(t->limit == UINT64_MAX ? &t->counters.stale : &t->counters.malformed) += 1;
       return NULL;
     }
     if (!gotrace__keep_id(t, g->id)) return NULL; /* a cut has shown the one before it as alive */

@@ -446,8 +446,6 @@ static void explore_session_over(const gotrace__transcriber *t) {
   if (!world.clean) return;
   if (counters->malformed)
     explore_fail("%u records are malformed, though the program keeps the rules", (unsigned)counters->malformed);
-  if (counters->stale && !world.random) /* a random one may end the trace beside a creation */
-    explore_fail("%u records are stale, though the program keeps the rules", (unsigned)counters->stale);
   if (counters->forced)
     explore_fail("%u records are forced, though the program keeps the rules", (unsigned)counters->forced);
   if (counters->doubled)

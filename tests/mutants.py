@@ -92,7 +92,7 @@ mutant('listed-creation-again', 'if (g->listed && !g->on && g->id == record->a[2
 mutant('listed-wait-unseen', 'g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;', '',
        '1026/listed-waits')
 mutant('record-of-another-thread', 'if (!m->source || m->source->id != id)', 'if (!m->source)', '1023/listed-again',
-       '--random 10000,200,1')
+       '--random 60000,200,1')
 mutant('task-without-a-begin-awaited', '&& !(id & GOTRACE__TASK_SILENT), t->task_waiters', ', t->task_waiters', '1011/task-late')
 mutant('found-before-listed',
        """    gotrace__store_release(table->last ? &table->last->next : &table->first, entry);
@@ -107,7 +107,7 @@ mutant('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
 mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) break;', 'if (!p || p->known) break;',
        '1023/listed-lost')
 mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
-mutant('listed-end-forgotten', 'if (!g->listed || g->on) {', 'if (true) {', '1023/listed-ended')
+mutant('listed-end-forgotten', 'if (!g->listed || g->on) {', 'if (true) {', '--random 60000,200,1')
 mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
        '1023/held-up-exit')
 
