@@ -8237,7 +8237,8 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
       return NULL;
     }
     if (!g->listed || g->on) { /* where the trace ends, the former goroutine's end may be missing */
-      *(t->limit == UINT64_MAX ? &t->counters.stale : &t->counters.malformed) += 1;
+      if (t->limit == UINT64_MAX) t->counters.stale++;
+      else t->counters.malformed++;
       return NULL;
     }
     if (!gotrace__keep_id(t, g->id)) return NULL; /* a cut has shown the one before it as alive */

@@ -208,14 +208,17 @@ static bool explore_count_failure(const char *name) {
   return true;
 }
 
-static void explore_report(const char *name) {
-  bool first = explore_count_failure(name);
-  options.findings++;
-  if ((options.all || options.group) && !first) return;
+static void explore_print_failure(const char *name) {
   printf("FAILED '%s' --schedule ", name);
   explore_print_schedule();
   printf("\n       %s\n", explore.failure);
   fflush(stdout);
+}
+
+static void explore_report(const char *name) {
+  bool first = explore_count_failure(name);
+  options.findings++;
+  if (first || !(options.all || options.group)) explore_print_failure(name);
 }
 
 /* Runs all schedules with at most `bound` preemptions. False if it gave up or found a failure. */

@@ -620,11 +620,8 @@ static void explore_run_part(uint8_t part) {
       explore_run_turn(turn);
       continue;
     }
-    if (thread->state == EXPLORE_DONE) {
-      if (!turn->count || script.commands[turn->first].call != EXPLORE_CALL_fresh) continue;
-      thread->sp = explore_fresh_stack(thread);
-      thread->self = NULL;
-    }
+    if (thread->state == EXPLORE_DONE && (!turn->count || script.commands[turn->first].call != EXPLORE_CALL_fresh))
+      continue;
     explore_turn_of[turn->thread] = turn;
     explore_spawn(turn->thread);
     if (part % 2) continue;

@@ -524,6 +524,11 @@ static void explore_give_up(explore_thread *thread) {
   explore.signature += thread->hash;
 }
 
+/* Advances a random number: its upper bits are the better ones. */
+static uint64_t explore_next_random(uint64_t *random) {
+  return *random = *random * 6364136223846793005u + 1442695040888963407u;
+}
+
 static int explore_pick_search(const uint8_t *threads, unsigned count, bool goes_on) {
   explore_choice *choice;
   if (explore.at < explore.choice_count) {
@@ -558,7 +563,7 @@ static int explore_pick(const uint8_t *threads, unsigned count, bool goes_on) {
   switch (explore.mode) {
   case EXPLORE_SEARCH: return explore_pick_search(threads, count, goes_on);
   case EXPLORE_RANDOM:
-    explore.random = explore.random * 6364136223846793005u + 1442695040888963407u;
+    explore_next_random(&explore.random);
     return goes_on && (explore.random >> 48) % explore.calm ? threads[0] : threads[(explore.random >> 33) % count];
   default:
     if (explore.replayed >= explore.replay_count || explore.replay[explore.replayed].step != explore.step)
@@ -868,9 +873,13 @@ static void explore_learn_records(explore_thread *thread, const uint32_t *known)
     if (thread->known[i] < known[i]) thread->known[i] = known[i];
 }
 
-/* Makes an idle thread runnable. */
+/* Makes a thread runnable that is idle or has ended. */
 static void explore_spawn(int thread) {
   explore_thread *child = &explore.threads[thread], *parent = &explore.threads[explore.running];
+  if (child->state == EXPLORE_DONE) { /* a new thread */
+    child->sp = explore_fresh_stack(child);
+    child->self = NULL;
+  }
   child->state = EXPLORE_RUNNABLE;
   child->hash = explore_mix(parent->hash, (uint64_t)thread + 100);
   if (child->time < parent->time) child->time = parent->time;
@@ -879,11 +888,6 @@ static void explore_spawn(int thread) {
 }
 
 static bool explore_run_service(int *handle) {
-  explore_thread *service = &explore.threads[EXPLORE_SERVICE];
-  if (service->state == EXPLORE_DONE) {
-    service->sp = explore_fresh_stack(service);
-    service->self = NULL;
-  }
   explore.joined = false;
   explore_spawn(EXPLORE_SERVICE);
   *handle = EXPLORE_SERVICE;

@@ -182,7 +182,7 @@ static int explore_choose(unsigned count) {
     for (; choice->count < count; choice->count++) choice->threads[choice->count] = choice->count;
     return 0;
   case EXPLORE_RANDOM:
-    explore.random = explore.random * 6364136223846793005u + 1442695040888963407u;
+    explore_next_random(&explore.random);
     return explore.random >> 60 ? 0 : (int)((explore.random >> 33) % count);
   default:
     if (explore.replayed >= explore.replay_count || explore.replay[explore.replayed].step != explore.step) return 0;

@@ -101,17 +101,24 @@ static void explore_split(explore_program *program) {
     program->words[program->count++] = word;
 }
 
-/* Runs the program with the words that `left` keeps. */
-static bool explore_run_words(const explore_program *program, const bool *left, uint64_t seed) {
+/* The program with the words that `left` keeps, after its format, which has four digits. */
+#define EXPLORE_FORMAT_DIGITS 4
+static const char *explore_words_of(const explore_program *program, const bool *left) {
   static char text[sizeof program->text];
   explore_text out = {text, sizeof text};
-  const char *wrong;
   size_t i;
-  text[0] = 0;
+  explore_add(&out, "%d", program->format);
   for (i = 0; i < program->count; i++)
     if (left[i]) explore_add(&out, " %s", program->words[i]);
-  wrong = explore_parse(text);
-  if (wrong) return true; /* shortened beyond what the language allows */
+  if (explore.lack_at) explore_add(&out, "#%u", (unsigned)explore.lack_at);
+  return text;
+}
+
+/* Runs it. */
+static bool explore_run_words(const explore_program *program, const bool *left, uint64_t seed) {
+  explore.lack_at = 0; /* the text needs no number */
+  if (explore_parse(explore_words_of(program, left) + EXPLORE_FORMAT_DIGITS))
+    return true; /* shortened beyond what the language allows */
   explore_begin_scenario();
   explore.mode = EXPLORE_RANDOM;
   explore.random = explore_mix(seed, 5);
@@ -181,17 +188,7 @@ static int explore_random_run(const char *numbers) {
     printf("program %u fails: %s\n", i, explore.failure);
     fflush(stdout);
     explore_shorten(&program, left, &seed);
-    {
-      size_t k;
-      printf("FAILED '%d", program.format);
-      for (k = 0; k < program.count; k++)
-        if (left[k]) printf(" %s", program.words[k]);
-      if (explore.lack_at) printf("#%u", (unsigned)explore.lack_at);
-      printf("' --schedule ");
-      explore_print_schedule();
-      printf("\n       %s\n", explore.failure);
-      fflush(stdout);
-    }
+    explore_print_failure(explore_words_of(&program, left));
     if (!options.all && !options.group) break;
   }
   printf("%llu calls in %.1f s\n%u passed, %u failed, 0 skipped\n", total, explore_seconds() - begin, options.passed,

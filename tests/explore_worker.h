@@ -32,8 +32,7 @@ static gotrace_go *explore_says(const char *what, int job) {
 }
 
 static unsigned explore_dice(unsigned sides) {
-  scheduler.random = scheduler.random * 6364136223846793005u + 1442695040888963407u;
-  return (unsigned)(scheduler.random >> 33) % sides;
+  return (unsigned)(explore_next_random(&scheduler.random) >> 33) % sides;
 }
 
 /* Takes a job in this state, beginning with a random one; -1: there is none. */
