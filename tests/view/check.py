@@ -422,24 +422,43 @@ def try_hands(b, url):
     check(not b.run("return document.getElementById('help').open"), "Escape does not close the help")
 
 
+def strings_of(data):
+    """Where the strings of a trace of Go 1.23 are: (place, size) of each."""
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at, value, shift = at + 1, value | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                return value
+
+    at = 16  # after the header
+    while at < len(data):
+        kind, _, _, _, size = (number() for _ in range(5))  # EventBatch, generation, thread, time
+        check(kind == 1, "a batch of kind %d" % kind)
+        end = at + size
+        if data[at] == 4:  # EventStrings
+            at += 1
+            while at < end:
+                _, _, size = number(), number(), number()  # EventString, id
+                yield at, size
+                at += size
+        at = end
+
+
 def try_hostile(b, tool, directory, trace):
     """Replaces the names of a trace by hostile ones of the same length."""
     attacks = [b"</script><script>window.harmed=1</script>", b"<img src=x onerror=window.harmed=1>", b"\"};window.harmed=1;//", b"\xff\xfe\x00<b>&amp;"]
     with open(trace, "rb") as file:
         data = bytearray(file.read())
     count = 0
-    for word in (b"main", b"count", b"reader", b"scheduler", b"sleep"):
-        at = data.find(word)
-        while at >= 0:
-            attack = attacks[count % len(attacks)]
-            size = data[at - 1] if 0 < data[at - 1] < 128 else 0  # the string's length, if it begins here,
-            if data[at + size:at + size + 1] != b"\5":  # and another string follows
-                size = 0
-            part = attack[:size] if size >= len(word) else b""
+    for at, size in strings_of(data):
+        if size >= 4:
+            part = attacks[count % len(attacks)][:size]
             data[at:at + len(part)] = part
-            count += bool(part)
-            at = data.find(word, at + max(1, len(part)))
-    check(count >= 3, "no names to replace")
+            count += 1
+    check(count >= 20, "no names to replace")
     hostile, page = os.path.join(directory, "hostile.trace"), os.path.join(directory, "hostile.html")
     with open(hostile, "wb") as file:
         file.write(data)
