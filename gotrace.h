@@ -4045,17 +4045,21 @@ static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uin
  * Stack walks along frame pointers.
  */
 
+static inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return (hash << 5 | hash >> 59) ^ pc; }
+
 /* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words,
  * the caller's frame and the return address, as on x86, arm64 and riscv with -fno-omit-frame-pointer (riscv: below the
  * frame pointer). On ppc64, even without that option, the return address is the third word of the caller's frame. The
  * walk ends if the chain leaves the bounds or does not ascend, so a caller that uses the register for something else
- * costs frames but never causes a fault. Go: fpTracebackPCs. */
+ * costs frames but never causes a fault. Adds the addresses to a hash, while it waits for the next frame. Go:
+ * fpTracebackPCs. */
 #if GOTRACE__GNU
 __attribute__((no_sanitize("address")))
 #endif
 static int
-gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max) {
+gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max, uint64_t *hash) {
   int count = 0;
+  uint64_t sum = *hash;
 #if defined(__riscv)
   const int next = -2, ret = -1;
 #elif defined(__powerpc64__)
@@ -4063,8 +4067,8 @@ gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, in
 #else
   const int next = 0, ret = 1;
 #endif
-  while (count < max && frame >= low + 2 * sizeof(uintptr_t) * (next < 0) && frame <= high - 2 * sizeof(uintptr_t) &&
-         frame % sizeof(uintptr_t) == 0) {
+  if (frame < low + 2 * sizeof(uintptr_t) * (next < 0)) return 0;
+  while (count < max && frame <= high - 2 * sizeof(uintptr_t) && frame % sizeof(uintptr_t) == 0) {
     const uintptr_t *words = (const uintptr_t *)frame;
     uintptr_t up = words[next];
 #if defined(__powerpc64__)
@@ -4073,9 +4077,11 @@ gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, in
 #endif
     if (!words[ret]) break;
     pcs[count++] = words[ret];
+    sum = gotrace__seen_hash(sum, words[ret]);
     if (up <= frame) break;
     frame = up;
   }
+  *hash = sum;
   return count;
 }
 
@@ -4109,13 +4115,7 @@ typedef struct gotrace__seen_stack {
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
 } gotrace__seen_stack;
 
-static uint64_t gotrace__seen_hash(const gotrace_site *site, const uintptr_t *pcs, size_t count) {
-  uint64_t hash = (uint64_t)(uintptr_t)site;
-  size_t i;
-  for (i = 0; i < count; i++) hash = (hash << 5 | hash >> 59) ^ pcs[i];
-  return hash * 0x9e3779b97f4a7c15u;
-}
-#define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash) >> 61) * GOTRACE__SEEN_WAYS])
+#define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash)*0x9e3779b97f4a7c15u >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
 static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, const gotrace_site *site,
@@ -4191,7 +4191,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   live                    creator, ender       creator, ender          rlx, acq_rel     one of two destroyers wins
  *   id, entry               creator              start, introductions    rel/acq          of one goroutine, not of two
  *   open tasks              begin, end           start                   rel/acq          of one task, not of two
- *   status, other hints     owner, wakers        start, introductions    rlx              K5
+ *   status, other hints     owner, wakers        start, introductions    rlx; procs: rel  K5
  *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
  *   collector               its calls            its calls               rlx, added       the program orders them
  *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
@@ -4245,7 +4245,7 @@ static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
 /* Sets or removes the label; false if out of memory. Takes a lock, because two threads may believe that they run the
  * goroutine while tracing is off. Stores word by word, because a thread may read the label meanwhile
  * (gotrace__shown_label). */
-static bool gotrace__set_label(gotrace_go *g, const char *label) {
+static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *label) {
   uint64_t words[GOTRACE__LABEL_WORDS] = {0};
   gotrace__uint64 *kept;
   size_t i;
@@ -4519,6 +4519,9 @@ static inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
 }
 static inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
   at = gotrace__put_varint(at, size);
+#if GOTRACE__GNU
+  __asm__("" : "+r"(size)); /* if gcc knows a bound it copies by rep movs, which takes as long as the clock read */
+#endif
   if (size) memcpy(at, text, size);
   return at + size;
 }
@@ -4543,12 +4546,7 @@ static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_locati
 }
 
 /* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
-static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
-  gotrace_location place = gotrace__entry_of(g);
-  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
-                      m->entry.function == place.function && m->entry.file == place.file &&
-                      m->entry.line == place.line))
-    return m->entry_number;
+static GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotrace_location place) {
   m->entry = place;
   if (!place.pc && !(place.function && place.function[0])) { /* may still be a place in a file */
     place.function = place.file && place.file[0] ? "unknown" : NULL;
@@ -4556,6 +4554,14 @@ static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
   }
   m->entry_session = m->session;
   return m->entry_number = gotrace__location_stack(m, &place);
+}
+static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
+  gotrace_location place = gotrace__entry_of(g);
+  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
+                      m->entry.function == place.function && m->entry.file == place.file &&
+                      m->entry.line == place.line))
+    return m->entry_number;
+  return gotrace__other_entry(m, place);
 }
 
 /* The numbers of an object begin again with its owner's first call in a session. */
@@ -4574,9 +4580,9 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   bool in_syscall = m->in_syscall;
   uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
   uint64_t tick = gotrace__record_time(m, g ? &g->tick : NULL, NULL); /* a thief's changes after this are later */
-  /* In a system call, a thief may have the proc, and has stamped it then. */
+  /* In a system call, a thief may have the proc, and has stamped it then. A load could find an earlier owner. */
   bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
-                                   gotrace__load_relaxed(&p->owner) == (uint32_t)m->index));
+                                   gotrace__add_relaxed(&p->owner, 0u) == (uint32_t)m->index));
   uint64_t flags = 0;
   uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, tick);
   if (g) flags = gotrace__load_relaxed(&g->flags);
@@ -4770,7 +4776,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   int found = 0, i;
   size_t count = 0;
   uint32_t number;
-  uint64_t hash;
+  uint64_t hash = (uintptr_t)site;
   const gotrace__seen_stack *seen;
   uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode);
   gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
@@ -4781,10 +4787,10 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
+    for (i = 0; i < found; i++) hash = gotrace__seen_hash(hash, pcs[i]);
   } else if (frame && gotrace__bounds(m, &low, &high)) {
-    found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE);
+    found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE, &hash);
   }
-  hash = gotrace__seen_hash(site, pcs, (size_t)found);
   seen = gotrace__find_seen(m, hash, site, pcs, (size_t)found);
   if (seen) return seen->number;
   if (site) frames[count++] = gotrace__frame_of(&site->location);
@@ -4918,6 +4924,11 @@ static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
   gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
+/* The status of a proc that the thread has. Release, after the owner: see gotrace_go_syscall_end_blocked. */
+static inline void gotrace__hold_hint(gotrace_proc *p, unsigned status) {
+  gotrace__store_release(&p->status, (uint8_t)status);
+}
+
 static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   if (gotrace__begin(m)) {
     if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
@@ -4932,7 +4943,7 @@ static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   gotrace__store_relaxed(&m->proc, p);
   m->lost = NULL;
   gotrace__store_relaxed(&p->owner, (uint32_t)m->index);
-  gotrace__store_release(&p->status, (uint8_t)GOTRACE__PROC_RUNNING); /* see gotrace_go_syscall_end_blocked */
+  gotrace__hold_hint(p, GOTRACE__PROC_RUNNING);
 }
 
 GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
@@ -5119,7 +5130,7 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
   return g;
 }
 
-GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
+GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0) : NULL;
   GOTRACE__KEEP_FRAME();
@@ -5156,8 +5167,14 @@ static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
   }
 }
 
-/* Starts a goroutine: GO_START, THREAD_START, WAIT_END. */
-static inline void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
+/* Starts a goroutine: GO_START, THREAD_START, WAIT_END. Like some that follow, this is two functions, so that a call
+ * while tracing is off saves no registers. */
+static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
+  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
+  if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__run_hint(m, g);
+}
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
   if (gotrace__begin(m)) {
     if (GOTRACE__UNLIKELY(!g)) {
@@ -5169,14 +5186,14 @@ static inline void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_
     }
     gotrace__leave(m);
   }
-  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
-  if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__run_hint(m, g);
+  gotrace__start_hint(m, g);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (gotrace_enabled() || GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
+  else gotrace__start_hint(m, go);
 }
 
 /* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
@@ -5197,8 +5214,8 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 }
 
 /* Stops or blocks the thread's goroutine. */
-static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
-                                     unsigned status, unsigned reason) {
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace_site *site, void *frame,
+                                                                 unsigned kind, unsigned status, unsigned reason) {
   if (gotrace__begin(m)) {
     uint32_t stack = gotrace__stack(m, site, frame);
     uint8_t *at = gotrace__about_running(m, kind, NULL);
@@ -5207,6 +5224,11 @@ static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, voi
     gotrace__leave(m);
   }
   gotrace__leave_hint(m, status);
+}
+static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
+                                     unsigned status, unsigned reason) {
+  if (gotrace_enabled()) gotrace__pause_on(m, site, frame, kind, status, reason);
+  else gotrace__leave_hint(m, status);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
@@ -5234,16 +5256,22 @@ static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, 
   gotrace__publish(m, gotrace__put_varint(at, stack));
 }
 
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace_site *site, void *frame,
+                                                                   gotrace_go *g) {
+  if (gotrace__begin(m)) {
+    gotrace__here(m, site);
+    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+    else gotrace__put_unblock(m, site, frame, g);
+    gotrace__leave(m);
+  }
+  if (g) gotrace__unblock_hint(g);
+}
+
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (gotrace__begin(m)) {
-    gotrace__here(m, site);
-    if (GOTRACE__UNLIKELY(!go)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__put_unblock(m, site, GOTRACE__FRAME, go);
-    gotrace__leave(m);
-  }
-  if (go) gotrace__unblock_hint(go);
+  if (gotrace_enabled()) gotrace__unblock_on(m, site, GOTRACE__FRAME, go);
+  else if (go) gotrace__unblock_hint(go);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -5400,7 +5428,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *
   if (GOTRACE__LIKELY(m->go != NULL)) {
     gotrace__store_relaxed(&m->in_syscall, true);
     gotrace__store_relaxed(&m->go->status, (uint8_t)GOTRACE__SYSCALL);
-    if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_SYSCALL);
+    if (p) gotrace__hold_hint(p, GOTRACE__PROC_SYSCALL);
   }
   GOTRACE__KEEP_FRAME();
 }
@@ -5419,7 +5447,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
   gotrace__run_hint(m, m->go);
   if (!p) return;
   if (GOTRACE__LIKELY(gotrace__load_relaxed(&p->owner) == (uint32_t)m->index))
-    gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_RUNNING);
+    gotrace__hold_hint(p, GOTRACE__PROC_RUNNING);
   else gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* stolen */
 }
 
@@ -5438,7 +5466,7 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   p = m->proc;
-  /* The owner is read second: if the proc runs, it is whoever has started it, also after a steal. */
+  /* The owner is read second: if the proc is held, it is whoever holds it, also after a steal. */
   running = p && gotrace__load_acquire(&p->status) == GOTRACE__PROC_RUNNING;
   if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;
   if (p && running) return; /* the thread has started it meanwhile */
@@ -5650,11 +5678,10 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
  * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
  * If two threads write one place at the same moment, the name may be of both. */
-static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
+static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
-  uint64_t words[GOTRACE__TASK_WORDS] = {0};
-  size_t i;
+  size_t at = 0;
   if (GOTRACE__UNLIKELY(!task)) {
     gotrace__lock(&t->records);
     task = t->open_tasks;
@@ -5665,11 +5692,16 @@ static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name) {
     gotrace__unlock(&t->records);
     if (!task) return;
   }
-  if (name) memcpy(words, name, gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1));
+  size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
   task += id % GOTRACE__TASKS;
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
-  for (i = 0; i < GOTRACE__TASK_WORDS; i++) gotrace__store_release(&task->name[i], words[i]);
+  for (; at <= size; at += 8) { /* as far as the first 0 */
+    uint64_t word = 0;
+    if (size - at >= 8) memcpy(&word, name + at, 8);
+    else if (name) memcpy(&word, name + at, size - at);
+    gotrace__store_release(&task->name[at / 8], word);
+  }
   gotrace__store_release(&task->id, id);
 }
 static void gotrace__drop_task(uint64_t id) {
@@ -5683,6 +5715,7 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
                                                    gotrace_task parent) {
   gotrace__thread *m = gotrace__me();
   gotrace_task task = {0};
+  uint32_t size = gotrace__text_size(name);
   bool on;
   if (!m) return task;
   if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
@@ -5691,7 +5724,7 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
     return task;
   }
   if (!m->go && gotrace_enabled()) gotrace__attach(m);
-  on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + gotrace__text_size(name));
+  on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
   task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
@@ -5702,9 +5735,9 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
     at = gotrace__put_varint(at, parent.id);
     at = gotrace__put_varint(at, number);
     at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, gotrace__put_text(at, name, number ? 0 : gotrace__text_size(name)));
+    gotrace__publish(m, gotrace__put_text(at, name, number ? 0 : size));
   }
-  gotrace__keep_task(task.id, parent.id, name);
+  gotrace__keep_task(task.id, parent.id, name, size);
   gotrace__leave(m);
   return task;
 }
@@ -6283,7 +6316,8 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     /* The bounds must be known already: querying them is not async-signal-safe. */
     if (frame && m && ((m->go && gotrace__load_relaxed(&m->go->stack_high)) || m->have_bounds)) {
       uintptr_t low, high;
-      if (gotrace__bounds(m, &low, &high)) n = gotrace__walk(frame, low, high, pcs, GOTRACE__SAMPLE_FRAMES - 1);
+      uint64_t hash = 0;
+      if (gotrace__bounds(m, &low, &high)) n = gotrace__walk(frame, low, high, pcs, GOTRACE__SAMPLE_FRAMES - 1, &hash);
     }
     for (i = 0; i < n; i++) sample->pcs[sample->count++] = pcs[i];
   }
@@ -7895,13 +7929,47 @@ static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
   return t->procs_changed > there ? t->procs_changed : there;
 }
 
+/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
+static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
+  size_t i;
+  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
+    size_t old, live = 0, larger = 64;
+    gotrace__model_task *tasks;
+    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
+    while (larger < 4 * live) larger *= 2;
+    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
+    if (!tasks) return NULL;
+    for (old = 0; old < t->task_capacity; old++) {
+      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
+      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
+        continue;
+      tasks[i] = t->tasks[old];
+    }
+    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
+    t->tasks = tasks;
+    t->task_capacity = larger;
+    t->task_used = live;
+  }
+  if (!t->task_capacity) return NULL;
+  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
+    if (t->tasks[i].id == id) return &t->tasks[i];
+  if (!add) return NULL;
+  t->tasks[i].id = id;
+  t->task_used++;
+  return &t->tasks[i];
+}
+
 static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
   size_t i, count = t->old_task_count;
   t->old_task_count = 0;
   for (i = 0; i < count; i++) {
     uint32_t name = gotrace__text_reference(t, t->old_tasks[i].name, strlen(t->old_tasks[i].name));
+    gotrace__model_task *task = gotrace__task_at(t, t->old_tasks[i].id, true);
     gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, t->old_tasks[i].id, t->old_tasks[i].parent,
                    gotrace__string_id(t, name, false), 0);
+    if (!task) continue;
+    task->on = r;
+    task->time = t->now;
   }
 }
 
@@ -8004,36 +8072,6 @@ static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, 
 }
 
 /* Tasks. */
-
-/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
-static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
-  size_t i;
-  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
-    size_t old, live = 0, larger = 64;
-    gotrace__model_task *tasks;
-    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
-    while (larger < 4 * live) larger *= 2;
-    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
-    if (!tasks) return NULL;
-    for (old = 0; old < t->task_capacity; old++) {
-      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
-      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
-        continue;
-      tasks[i] = t->tasks[old];
-    }
-    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
-    t->tasks = tasks;
-    t->task_capacity = larger;
-    t->task_used = live;
-  }
-  if (!t->task_capacity) return NULL;
-  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
-    if (t->tasks[i].id == id) return &t->tasks[i];
-  if (!add) return NULL;
-  t->tasks[i].id = id;
-  t->task_used++;
-  return &t->tasks[i];
-}
 
 /* ----------------------------------------------------------------------------------------------------- >>apply ----
  *
