@@ -4,8 +4,9 @@
  * It is a second opinion beside the library's decoder, for explore.c, stress_sessions.c, the fuzzers and CHECK_OPENS:
  * they check up to thousands of small traces a second in one process, without Go.
  *
- * It checks two rules more: the events of each thread must not go back in time, and every status of a generation comes
- * before the events that need it, in every order that equal times permit (`seed`). */
+ * It checks more: the events of each thread, goroutine and proc must not go back in time; every status of a generation
+ * comes before the events that need it, in every order that equal times permit (`seed`); a task begins once, and ends
+ * later than it begins if that is on another thread, since readers order the two by time alone. */
 #ifndef CHECK_V2_H
 #define CHECK_V2_H
 
@@ -54,10 +55,12 @@ static inline void check_v2_clear(check_v2_map *map) {
 }
 
 enum { CHECK_V2_SWEEP = 1, CHECK_V2_ASSIST = 2, CHECK_V2_STW = 4 };
-typedef struct check_v2_thing { /* a goroutine or proc */
+typedef struct check_v2_thing { /* a goroutine, proc or task */
   bool known;
   unsigned status, ranges;
   uint64_t generation, sequence;
+  uint64_t time;          /* of its last event; of a task: of its begin */
+  uint64_t m;             /* of a task: the thread that began it */
   uint64_t (*regions)[2]; /* task, hash of the name */
   size_t depth, capacity;
 } check_v2_thing;
@@ -83,8 +86,8 @@ typedef struct check_v2_trace {
   uint64_t generations, first_generation, generation;
   char error[256];
   /* Private: */
-  check_v2_map gos, procs, threads, strings, stacks;
-  check_v2_thing *things; /* of gos and procs, by index */
+  check_v2_map gos, procs, tasks, threads, strings, stacks;
+  check_v2_thing *things; /* of gos, procs and tasks, by index */
   size_t thing_count, thing_capacity;
   check_v2_cursor *cursors;
   size_t cursor_count;
@@ -111,6 +114,7 @@ static inline void check_v2_free(check_v2_trace *t) {
   free(t->batches);
   check_v2_clear(&t->gos);
   check_v2_clear(&t->procs);
+  check_v2_clear(&t->tasks);
   check_v2_clear(&t->threads);
   check_v2_clear(&t->strings);
   check_v2_clear(&t->stacks);
@@ -419,10 +423,20 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
   case GOTRACE_V2_HEAP_GOAL:
     if (c->p == CHECK_V2_NONE || c->m == CHECK_V2_NONE) CHECK_V2_WRONG("%s without a proc", CHECK_V2_NAME);
     return 1;
-  case GOTRACE_V2_PROCS_CHANGE:
-  case GOTRACE_V2_GO_LABEL:
   case GOTRACE_V2_USER_TASK_BEGIN:
   case GOTRACE_V2_USER_TASK_END:
+    if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME);
+    other = check_v2_thing_of(t, &t->tasks, a[0]);
+    if (c->kind == GOTRACE_V2_USER_TASK_BEGIN && other->known)
+      CHECK_V2_WRONG("task %llu begins twice", CHECK_V2_U(a[0]));
+    if (c->kind == GOTRACE_V2_USER_TASK_END && other->known && other->m != c->m && other->time >= c->time)
+      CHECK_V2_WRONG("task %llu does not end after its begin", CHECK_V2_U(a[0]));
+    other->known = c->kind == GOTRACE_V2_USER_TASK_BEGIN;
+    other->time = c->time;
+    other->m = c->m;
+    return 1;
+  case GOTRACE_V2_PROCS_CHANGE:
+  case GOTRACE_V2_GO_LABEL:
   case GOTRACE_V2_USER_LOG:
     if (!user) CHECK_V2_WRONG("%s without a goroutine", CHECK_V2_NAME);
     return 1;
@@ -430,6 +444,37 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
     if (c->kind < GOTRACE_V2_SPAN || c->m == CHECK_V2_NONE) CHECK_V2_WRONG("event %u in an event batch", c->kind);
     return 1;
   }
+}
+
+/* Whether none of the goroutines and procs of the event that has been applied goes back in time. `g`, `p`: those of the
+ * thread before it. */
+static inline bool check_v2_times(check_v2_trace *t, const check_v2_cursor *c, uint64_t g, uint64_t p) {
+  const gotrace_event_spec *spec = check_v2_spec(t, c->kind);
+  const char *first = strchr(spec->arguments, ' ');
+  size_t length = first ? strcspn(++first, " ") : 0;
+  bool about_go = (length == 1 && *first == 'g') || (length == 5 && memcmp(first, "new_g", 5) == 0);
+  bool about_proc = length == 1 && *first == 'p';
+  uint64_t gos[3], procs[3];
+  size_t i, k;
+  gos[0] = g;
+  gos[1] = c->g;
+  gos[2] = about_go ? c->arguments[0] : CHECK_V2_NONE;
+  procs[0] = p;
+  procs[1] = c->p;
+  procs[2] = about_proc ? c->arguments[0] : CHECK_V2_NONE;
+  for (i = 0; i < 6; i++) {
+    uint64_t id = i < 3 ? gos[i] : procs[i - 3];
+    check_v2_thing *thing;
+    if (id == CHECK_V2_NONE) continue;
+    thing = check_v2_thing_of(t, i < 3 ? &t->gos : &t->procs, id);
+    if (thing->time > c->time)
+      return check_v2_fail(t, "%s: %s %llu goes back from %llu to %llu", spec->name, i < 3 ? "goroutine" : "proc",
+                           CHECK_V2_U(id), CHECK_V2_U(thing->time), CHECK_V2_U(c->time));
+  }
+  for (k = 0; k < 6; k++)
+    if ((k < 3 ? gos[k] : procs[k - 3]) != CHECK_V2_NONE)
+      check_v2_thing_of(t, k < 3 ? &t->gos : &t->procs, k < 3 ? gos[k] : procs[k - 3])->time = c->time;
+  return true;
 }
 
 /* Orders the events of a generation, by time as far as possible. */
@@ -456,7 +501,11 @@ static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
       }
       if (best == UINT64_MAX) break;
       after = best + 1;
-      result = check_v2_advance(t, &t->cursors[chosen]);
+      {
+        uint64_t g = t->cursors[chosen].g, p = t->cursors[chosen].p;
+        result = check_v2_advance(t, &t->cursors[chosen]);
+        if (result == 1 && !check_v2_times(t, &t->cursors[chosen], g, p)) result = -1;
+      }
     }
     if (!any) break;
     if (result == 1) {
@@ -523,7 +572,8 @@ static inline bool check_v2_sync(check_v2_trace *t, const uint8_t *at, const uin
   return (frequency && snapshot) || check_v2_fail(t, "no clock");
 }
 
-static inline bool check_v2(check_v2_trace *t, const uint8_t *data, size_t size, uint64_t seed) {
+/* `skip`: generations that are left out, as by a flight recorder; kinds counts only the others. */
+static inline bool check_v2_from(check_v2_trace *t, const uint8_t *data, size_t size, uint64_t seed, uint64_t skip) {
   const uint8_t *at = data + 16, *end = data + size;
   bool synced = false, ended = true;
   memset(t, 0, sizeof *t);
@@ -560,6 +610,10 @@ static inline bool check_v2(check_v2_trace *t, const uint8_t *data, size_t size,
         continue;
       }
       ended = true;
+    }
+    if (generation <= skip && !last) {
+      at += length;
+      continue;
     }
     if (ended) {
       if (t->generations && generation != t->generation + 1)
@@ -600,6 +654,9 @@ static inline bool check_v2(check_v2_trace *t, const uint8_t *data, size_t size,
     t->batches[t->batch_count++].end = at;
   }
   return t->generations > 0 || check_v2_fail(t, "no generation");
+}
+static inline bool check_v2(check_v2_trace *t, const uint8_t *data, size_t size, uint64_t seed) {
+  return check_v2_from(t, data, size, seed, 0);
 }
 
 #endif

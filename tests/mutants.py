@@ -36,6 +36,12 @@ def transcriber(name, old, new):
     MUTANTS.append((name, [old], [new], TRANSCRIBER))
 
 
+def tested(test, name, old, new):
+    """Detected by a test of what is not concurrent: tables, sinks, stacks, the flight recorder, forks, waits."""
+    MUTANTS.append((name, [old], [new], ('test', test)))
+
+
+ADDRESS = ('-O1', '-fsanitize=address', '-fno-omit-frame-pointer')
 MUTANTS = []
 TRANSCRIBER = ('transcriber',)
 
@@ -225,7 +231,7 @@ transcriber('end-of-a-task-reads-a-name', 'if (record->kind != GOTRACE__REC_TASK
 transcriber('sampled-before-its-creation', 'if (GOTRACE__UNLIKELY(g->sampled == g->id) &&', 'if (false &&')
 transcriber('start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
   if (g->known && g->status == GOTRACE__WAITING""", 'if (g->known && g->status == GOTRACE__WAITING')
-transcriber('start-before-unblock', 'if (!force) return &g->waiters; /* for the unblock */', '')
+transcriber('start-before-unblock', 'if (!force && (!r->later || t->waiting)) return &g->waiters; /* for the unblock */', '')
 transcriber('proc-start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
   gotrace__number_proc(t, p, record->a[1]);
   if (!p->known""", """gotrace__number_proc(t, p, record->a[1]);
@@ -262,15 +268,14 @@ transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first
             '')
 transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL)) {',
             'if (GOTRACE__UNLIKELY(waiters->first != NULL)) {')
-transcriber('heap-unordered', 'for (; at && r->next_tick < t->heap[(at - 1) / 2]->next_tick;', 'for (; 0;')
-transcriber('thread-runs-ahead', '} while (!t->heap_count || r->next_tick <= t->heap[0]->next_tick);', '} while (true);')
+transcriber('heap-unordered', 'for (; at && r->turn < t->heap[(at - 1) / 2]->turn;', 'for (; 0;')
+transcriber('thread-runs-ahead', '} while (!t->heap_count || r->next_tick <= t->heap[0]->turn);', '} while (true);')
 transcriber('round-without-limit', 'return r->next_tick <= t->limit;', 'return true;')
 transcriber('round-of-everything', '> t->options.cut_bytes / 2)', '> UINT64_MAX)')
 transcriber('number-not-counted', '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)',
             '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number)')
 transcriber('unblock-not-told', """gotrace__record_stack_id(t, record->a[2]));
   gotrace__changed(t, &g->waiters);""", 'gotrace__record_stack_id(t, record->a[2]));')
-transcriber('task-begin-not-told', 'gotrace__changed(t, &t->task_waiters);', '')
 
 # Chunks.
 transcriber('other-sessions-read', 'if (done->session != t->options.session) r->at = r->end;', '')
@@ -283,8 +288,6 @@ transcriber('kind-unchecked', 'r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE
 # Time.
 transcriber('time-goes-back', 'if (t->now < time) t->now = time;', '')
 transcriber('push-forgotten', 'if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);', '')
-transcriber('push-of-late-records', 'if (t->given < p->first_given) return; /* it has waited */', '')
-transcriber('equal-after-push', 'if (r != p->on && p->time - t->now < GOTRACE__MOST_AHEAD) p->time++;', '')
 transcriber('event-before-its-goroutine', 'if (g && time < g->time) time = g->time;', '')
 transcriber('jump-unseen', 't->jumped = gotrace__has_jumped(t, clocks->tick, unit);', 't->jumped = false;')
 transcriber('jump-from-the-beginning', 'return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;',
@@ -298,7 +301,6 @@ transcriber('proc-sequence-goes-on', 'p->generation = t->generation; p->sequence
 transcriber('string-of-an-old-generation',
             'return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;',
             'return mirror->rows[number].id;')
-transcriber('statuses-now', 't->now = t->generation_time;\n  if (r->proc)', 'if (r->proc)')
 transcriber('silent-left-out', 'if (first || t->options.restate) gotrace__restate_all(t);', '')
 transcriber('listed-left-out', 'if (first) gotrace__adopt_listed(t);', '')
 transcriber('stw-over-a-cut', 'if (!t->v1 && t->stw_go && !t->stw_closed) {', 'if (0) {')
@@ -357,6 +359,23 @@ transcriber('v1-strings-last', 'if (lane != &t->string_lane) gotrace__lane_flush
 transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);""", ';')
 transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
 
+# The rest.
+tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__forget_locked();', 'false) ;')
+tested('test_flight', 'oldest-not-dropped', 'while (t->kept && t->kept_bytes + size > most) gotrace__forget_locked();', '')
+tested('test_fork', 'child-keeps-its-parents-id', 'if (self) self->system_id = gotrace__system_thread_id();', '')
+tested('test_fork', 'childs-goroutines-run',
+       'else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) g->status = GOTRACE__WAITING;', '')
+tested('test_wait_on', 'last-waiter-first', 'gotrace__list_wait(bucket, m, bucket->last);', 'gotrace__list_wait(bucket, m, NULL);')
+tested('test_wait_on', 'waiter-for-another-address', 'waiter && waiter->wait_key != key;', 'false;')
+tested('test_wait_on', 'waiter-whose-goroutine-ended', 'if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL;', '')
+tested('test_limits', 'size-limit-ignored', 'if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;', '')
+tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
+tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')
+tested('test_rare_paths', 'walk-goes-down', 'sum = gotrace__seen_hash(sum, words[ret]); if (up <= frame) break;',
+       'sum = gotrace__seen_hash(sum, words[ret]);')
+tested('test_rare_paths', 'walk-leaves-the-stack', 'while (count < max && frame <= high - 2 * sizeof(uintptr_t) &&', 'while (count < max &&')
+tested('test_samples', 'sample-without-its-goroutine', 'if (g) sample->go = gotrace__load_relaxed(&g->id);', '')
+
 
 def build(header_text, folder, *sources, options=('-O0',)):
     header = os.path.join(folder, 'gotrace.h')
@@ -379,7 +398,7 @@ def run(binary, arguments, seconds=240, folder=None):
 
 
 def try_transcriber(source, folder):
-    binary = build(source, folder, 'tests/test_transcriber.c')
+    binary = build(source, folder, 'tests/test_transcriber.c', options=ADDRESS)
     if not binary:
         return 'gone', 'it does not compile'
     status, out = run(binary, [])
@@ -394,6 +413,16 @@ def try_transcriber(source, folder):
     return ('killed', 'fuzz/decode_calls.c') if killed else ('survives', '')
 
 
+def try_test(source, folder, test):
+    own = 'GOTRACE_IMPLEMENTATION' in open(os.path.join(ROOT, 'tests', test + '.c')).read()
+    binary = build(source, folder, f'tests/{test}.c', *([] if own else ['tests/implementation.c']),
+                   options=ADDRESS)
+    if not binary:
+        return 'gone', 'it does not compile'
+    status, out = run(binary, [], folder=folder)
+    return ('killed', test) if status else ('survives', test)
+
+
 def try_mutant(entry, find):
     name, olds, news, scenarios = entry
     source = open(os.path.join(ROOT, 'gotrace.h')).read()
@@ -405,6 +434,8 @@ def try_mutant(entry, find):
     with tempfile.TemporaryDirectory() as folder:
         if scenarios == TRANSCRIBER:
             return try_transcriber(source, folder)
+        if scenarios[0] == 'test':
+            return try_test(source, folder, scenarios[1])
         binary = build(source, folder, 'tests/explore.c')
         if not binary:
             return 'gone', 'it does not compile'
@@ -439,6 +470,11 @@ def main(arguments):
     if '--capture' in arguments or '--transcriber' in arguments:
         chosen = [entry for entry in chosen if (entry[3] == TRANSCRIBER) == ('--transcriber' in arguments)]
     counts = {'killed': 0, 'survives': 0, 'gone': 0}
+    # A check that fails anyway would kill everything.
+    for checks in sorted({entry[3] for entry in chosen if entry[3][0] in ('test', *TRANSCRIBER)}):
+        if try_mutant(('unchanged', [], [], checks), find)[0] != 'survives':
+            print('the checks fail without a mutant:', *checks)
+            return 1
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         def timed(entry):
             began = time.monotonic()

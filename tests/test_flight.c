@@ -2,6 +2,7 @@
  * limit; the oldest generations are dropped. */
 #define _GNU_SOURCE
 #include "gotrace.h"
+#include "test_collect.h"
 #include "test_trace.h"
 
 #include <pthread.h>
@@ -154,6 +155,41 @@ static void record(gotrace_format format, void *slow) {
   CHECK(stats.memory_peak <= FLIGHT_BYTES + (WORKERS + 3) * 65536 + (1 << 20));
 }
 
+/* While a snapshot is being written, the generation that it writes becomes too old. */
+static void *fill(void *unused) {
+  int i;
+  for (i = 0; i < FLIGHT_BYTES / 4; i++) gotrace_log(GOTRACE_NO_TASK, "new", "text");
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  return unused;
+}
+
+static bool write_and_fill(void *context, const void *data, size_t size) {
+  test_bytes *bytes = context;
+  pthread_t thread;
+  if (bytes->size == 16) { /* after the header */
+    CHECK(pthread_create(&thread, NULL, fill, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+  }
+  test_append(bytes, data, size);
+  return true;
+}
+
+static void dropped_meanwhile(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options;
+  int i;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.flight_bytes = FLIGHT_BYTES;
+  CHECK_EQUAL(gotrace_flight_start(&options), GOTRACE_OK);
+  for (i = 0; i < 100; i++) gotrace_log(GOTRACE_NO_TASK, "old", "text");
+  CHECK_EQUAL(gotrace_flight_snapshot(write_and_fill, &bytes), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  CHECK_EQUAL(test_count(&bytes, "UserLog"), 100);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+  test_free(&bytes);
+}
+
 /* A proc is not destroyed during its sweep, and a thread that ends during a sweep ends the sweep. A snapshot may begin
  * with a generation in which both procs are silent. */
 static void *sweep_and_end(void *user) {
@@ -233,6 +269,7 @@ int main(void) {
       if (test_scaled(39) > 1 || k + 1 == TEST_FORMATS)
         record(test_formats[k], test_formats[k] == GOTRACE_GO_1_22 ? NULL : &stop);
       sweeps(test_formats[k]);
+      dropped_meanwhile(test_formats[k]);
     }
   record(GOTRACE_FORMAT_DEFAULT, NULL);
   CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK); /* all defaults; gotrace_stop ends it too */

@@ -185,13 +185,22 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
   gotrace_go *g;
   gotrace_proc *p;
   gotrace__thread *m;
+  gotrace__slab *slab;
+  size_t i;
   int round, procs;
   CHECK(!gotrace_enabled());
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
-  for (procs = 0, p = gotrace__t.procs; p; p = p->next) procs += p->used != 0;
-  CHECK_EQUAL(procs, 1);                                                       /* `proc` */
+  for (procs = 0, p = gotrace__t.procs; p; p = p->next) {
+    procs += p->used != 0;
+    CHECK(!p->used || (!p->owner && p->status == GOTRACE__PROC_IDLE));
+  }
+  CHECK_EQUAL(procs, 1); /* `proc` */
+  for (slab = gotrace__t.slabs; slab; slab = slab->next)
+    for (i = 0; i < GOTRACE__SLAB; i++)
+      CHECK(&slab->gos[i] == gotrace__self->go ||
+            (slab->gos[i].status != GOTRACE__RUNNING && slab->gos[i].status != GOTRACE__SYSCALL));
   CHECK(!gotrace__t.transcriber && !gotrace__t.strings && !gotrace__t.stacks); /* the parent's session */
   CHECK(!gotrace__t.pieces && !gotrace__t.spare_piece && !gotrace__t.spare_chunks);
   for (m = gotrace__t.threads; m; m = m->next) CHECK(!m->chunk && (m == gotrace__self || !m->used));

@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 static bool memory_is_out; /* for all threads but the main one */
-static size_t refused;
+static size_t refusals;
 static __thread bool is_main;
 static void *test_allocate(size_t size) {
   if (is_main || !__atomic_load_n(&memory_is_out, __ATOMIC_RELAXED)) return malloc(size);
-  __atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
   return NULL;
 }
 #define GOTRACE_MALLOC(size) test_allocate(size)
@@ -63,7 +63,7 @@ static void no_memory_for_the_service(gotrace_format format) {
     CHECK(round == 0 ? had < calls : had == calls);
     CHECK(test_count(&bytes, format < GOTRACE_GO_1_22 ? "UserRegion" : "UserRegionEnd") > 0);
   }
-  CHECK(__atomic_load_n(&refused, __ATOMIC_RELAXED) > 0);
+  CHECK(__atomic_load_n(&refusals, __ATOMIC_RELAXED) > 0);
   test_free(&bytes);
 }
 
@@ -141,11 +141,35 @@ static void abandoned_proc(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* A walk along frame pointers ends where the chain does not ascend, or leaves the bounds. */
+static void walks(void) {
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
+  uintptr_t frames[12], low = (uintptr_t)frames, high = (uintptr_t)(frames + 8), pcs[8];
+  uint64_t hash = 0, same = 0;
+  size_t i;
+  memset(frames, 0, sizeof frames);
+  for (i = 0; i < 12; i += 2) frames[i] = (uintptr_t)(frames + i + 2), frames[i + 1] = 100 + i;
+  CHECK_EQUAL(gotrace__walk(low, low, high, pcs, 8, &hash), 4); /* the fifth frame is above the bound */
+  CHECK(pcs[0] == 100 && pcs[3] == 106);
+  CHECK_EQUAL(gotrace__walk(low, low, high, pcs, 3, &same), 3);
+  CHECK(hash != same);
+  CHECK_EQUAL(gotrace__walk(low, low + 8, high, pcs, 8, &hash), 0); /* below */
+  CHECK_EQUAL(gotrace__walk(high, low, high, pcs, 8, &hash), 0);
+  frames[4] = low; /* a circle */
+  CHECK_EQUAL(gotrace__walk(low, low, high, pcs, 8, &hash), 3);
+  frames[4] = low + 7 * sizeof(uintptr_t) + 1; /* not aligned */
+  CHECK_EQUAL(gotrace__walk(low, low, high, pcs, 8, &hash), 3);
+  frames[3] = 0; /* no return address */
+  CHECK_EQUAL(gotrace__walk(low, low, high, pcs, 8, &hash), 1);
+#endif
+}
+
 int main(void) {
   static const gotrace_format formats[] = {GOTRACE_GO_1_11, GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23,
                                            GOTRACE_GO_1_26};
   size_t i;
   is_main = true;
+  walks();
   for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
     no_memory_for_the_service(formats[i]);
     abandoned_proc(formats[i]);

@@ -1,6 +1,6 @@
-/* CPU samples on threads that the tracer does not know, taken while traces of different formats start, cut and stop:
- * none appears in a trace other than its own. Under ThreadSanitizer the test shows that a sample does not race with a
- * start. */
+/* CPU samples: of a goroutine, and on threads that the tracer does not know, taken while traces of different formats
+ * start, cut and stop: none appears in a trace other than its own. Under ThreadSanitizer the test shows that a sample
+ * does not race with a start. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "test_collect.h"
@@ -41,11 +41,36 @@ static uint64_t count_samples(const test_bytes *bytes) {
   return count;
 }
 
+/* A sample has the goroutine that the thread runs. */
+static void of_goroutine(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_decoder *decoder;
+  gotrace_event event;
+  uint64_t go, samples = 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  GOTRACE_REGION("sampled") {
+    go = gotrace_go_id(gotrace_go_self());
+    gotrace_cpu_sample(NULL);
+  }
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_EQUAL(test_open_decoder(&decoder, bytes.data, bytes.size, true), GOTRACE_OK);
+  while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
+    if (strcmp(event.spec->name, "CPUSample") != 0) continue;
+    CHECK_EQUAL(event.args[format < GOTRACE_GO_1_22 ? 2 : 3], go);
+    samples++;
+  }
+  CHECK_EQUAL(samples, format >= GOTRACE_GO_1_19);
+  gotrace_decoder_close(decoder);
+  test_free(&bytes);
+}
+
 int main(void) {
   pthread_t threads[3];
   test_bytes bytes = {NULL, 0, 0};
   long i, rounds = test_scaled(100);
   uint64_t samples = 0;
+  for (i = 0; i < (long)TEST_FORMATS; i++) of_goroutine(test_formats[i]);
   for (i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, i < 2 ? sample : emit, NULL) == 0);
   for (i = 0; i < rounds || !samples; i++) { /* on a busy machine the samplers may not have run yet */
     gotrace_options options = test_options(test_formats[(size_t)i % TEST_FORMATS], &bytes);

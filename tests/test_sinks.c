@@ -42,6 +42,28 @@ static bool strict_sink(void *context, const void *data, size_t size) {
   return true;
 }
 
+/* A sink that has failed is not called again. */
+static bool second_fails(void *context, const void *data, size_t size) {
+  int *calls = context;
+  (void)data, (void)size;
+  return ++*calls < 2;
+}
+
+static void failing(gotrace_format format) {
+  gotrace_options options;
+  int calls = 0;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.write = second_fails;
+  options.context = &calls;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  emit_some();
+  (void)gotrace_advance();
+  emit_some();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_SINK);
+  CHECK_EQUAL(calls, 2);
+}
+
 static void wrong_arguments(void) {
   gotrace_options options;
   memset(&options, 0, sizeof options);
@@ -88,6 +110,8 @@ int main(void) {
   v1.format = GOTRACE_GO_1_21;
   snprintf(path, sizeof path, "%s", path_of("sink.trace"));
   wrong_arguments();
+  failing(GOTRACE_GO_1_21);
+  failing(GOTRACE_GO_1_26);
 
   /* A file is created, or replaced if it is longer. */
   CHECK((file = fopen(path, "wb")) != NULL);

@@ -54,6 +54,7 @@ static __attribute__((noinline)) void repeat(void (*call)(void)) {
 }
 
 static void write_all(gotrace_format format, test_bytes *bytes) {
+  static bool shift;
   gotrace_options options;
   gotrace_proc *proc;
   int round;
@@ -62,7 +63,12 @@ static void write_all(gotrace_format format, test_bytes *bytes) {
   options.stacks = GOTRACE_STACKS_FRAME_POINTERS;
   options.write = test_sink;
   options.context = bytes;
+  third = gotrace_go_create(&entry);
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  if (shift)
+    gotrace_go_rename(third, "another entry"); /* the stacks that follow have other numbers than in the last trace */
+  shift = !shift;
+  gotrace_go_destroy(third);
   proc = gotrace_proc_create();
   gotrace_proc_start(proc);
   repeat(create), repeat(create_blocked);
@@ -114,6 +120,8 @@ static void check(gotrace_format format) {
     if (count < 2) continue; /* the stack of an entry */
     CHECK(count >= 4);
     CHECK(frames[0].file_size > 13 && memcmp(frames[0].file + frames[0].file_size - 13, "test_stacks.c", 13) == 0);
+    if (strncmp(event.spec->name, "UserLog", 7) == 0)
+      CHECK(frames[0].function_size == 9 && memcmp(frames[0].function, "write_log", 9) == 0);
     CHECK_EQUAL(frames[1].pc, (uintptr_t)in_middle);
     CHECK_EQUAL(frames[2].pc, (uintptr_t)in_repeat);
     found[event.kind]++;

@@ -4,6 +4,7 @@
 #define GOTRACE__LANE_MOST 8192
 #define GOTRACE__LEAST_ROUND 64
 #define GOTRACE__REGION_DEPTH 8
+#define GOTRACE__MOST_TEXTS 100000
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "capture_calls.h"
@@ -548,7 +549,7 @@ static void check_samples(unsigned format) {
 }
 
 static void check_malformed(void) {
-  static const uint8_t bad[] = {255, 0, 1, 2, 3};
+  static const uint8_t bad[] = {GOTRACE__RECORD_KINDS, 0, 1, 2, 3};
   gotrace__record record = capture_record(GOTRACE__REC_LOG);
   capture_thread *m = &c.threads[0];
   unsigned cut;
@@ -785,13 +786,177 @@ static void check_end_before_steal(unsigned format) {
   step();
   CHECK(c.threads[0].source->time >= t.procs[0]->time);
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  if (!t.v1) CHECK_EQUAL(t.kinds[GOTRACE_V2_PROC_STEAL], 1);
   CHECK_EQUAL(problems(), 0);
+  done();
+}
+
+/* Task 1 begins on thread 0. Its end on thread 1, whose clock is behind, waits for it, and is later; so is all that may
+ * follow from it. */
+static void check_task(void) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  int64_t begun = 0, ended = 0, last = 0;
+  unsigned i;
+  CHECK(begin(GOTRACE_GO_1_23));
+  for (i = 0; i < 3; i++) {
+    capture_create(&c, i, i + 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go(i, GOTRACE__REC_GO_START, i + 1);
+  }
+  c.tick += 10;
+  user(1, GOTRACE__REC_TASK_END, 1, 0, "");
+  user(0, GOTRACE__REC_TASK_BEGIN, 1, 1, "");
+  user(0, GOTRACE__REC_TASK_BEGIN, 1, 1, ""); /* again */
+  c.tick--;                                   /* so near that it would be at the end's time */
+  user(2, GOTRACE__REC_LOG, 0, 1, "next");
+  step();
+  CHECK_EQUAL(t.counters.forced, 0);
+  CHECK_EQUAL(t.counters.malformed, 1);
+  CHECK_EQUAL(end("task"), GOTRACE_OK);
+  memset(&options, 0, sizeof options);
+  options.data = trace;
+  options.size = size;
+  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
+    if (event.kind == GOTRACE_V2_USER_TASK_BEGIN) begun = event.time;
+    if (event.kind == GOTRACE_V2_USER_TASK_END) ended = event.time;
+    if (event.kind == GOTRACE_V2_USER_LOG) last = event.time;
+  }
+  gotrace_decoder_close(d);
+  CHECK(begun < ended && ended < last);
+  done();
+}
+
+/* Tasks that have ended take no memory. */
+static void check_many_tasks(void) {
+  uint64_t id, used = 0;
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  for (id = 1; id <= 20000; id++) {
+    user(0, GOTRACE__REC_TASK_BEGIN, id, 1, "");
+    user(0, GOTRACE__REC_TASK_END, id, 0, "");
+    if (id % 100 == 0) step();
+    if (id == 10000) used = t.task_capacity;
+  }
+  CHECK(t.task_capacity == used);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  done();
+}
+
+/* What waits for a wake-up is not woken by one that was meant for an earlier wait. */
+static void check_stale_wake(void) {
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(0, GOTRACE__REC_GO_BLOCK);
+  go(0, GOTRACE__REC_WAIT_END, 1); /* a time-out */
+  self(0, GOTRACE__REC_GO_BLOCK);
+  c.gos[1].number -= 2;
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  c.gos[1].number += 2;
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.counters.stale, 1);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_UNBLOCK], 1); /* of the time-out */
+  done();
+}
+
+/* Two records wait for what never comes: the earlier one is applied first. */
+static void check_forced(bool swapped) {
+  unsigned i;
+  CHECK(begin(GOTRACE_GO_1_23));
+  for (i = 0; i < 2; i++) {
+    proc(i, GOTRACE__REC_PROC_START, i + 1);
+    create(i, i + 1);
+  }
+  for (i = 1; i < 3; i++) c.gos[i].number++; /* of a call whose record is never published */
+  go(swapped, GOTRACE__REC_GO_START, swapped + 1);
+  go(!swapped, GOTRACE__REC_GO_START, !swapped + 1);
+  step();
+  step();
+  CHECK_EQUAL(t.counters.forced, 2);
+  CHECK(c.threads[swapped].source->time <= c.threads[!swapped].source->time);
+  CHECK(t.current == c.threads[!swapped].source);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  done();
+}
+
+/* A chunk of another session is skipped; texts that are too long are counted. */
+static void check_skipped(void) {
+  static char text[2000];
+  CHECK(begin(GOTRACE_GO_1_23));
+  memset(text, 'x', sizeof text - 1);
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  user(0, GOTRACE__REC_LOG, 0, 1, text);
+  capture_chunk(&c.threads[0]);
+  c.threads[0].last->session = 7;
+  user(0, GOTRACE__REC_LOG, 0, 1, "of another session");
+  capture_chunk(&c.threads[0]);
+  user(0, GOTRACE__REC_LOG, 0, 1, "last");
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_USER_LOG], 2);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_STRING_CUT], 1);
+  done();
+}
+
+/* The statuses of a generation have its beginning's time, although the goroutine's next event comes later. Reasons keep
+ * their names when so many texts have been made at run time that they are forgotten. */
+static void check_status_time(void) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL;
+  gotrace_event event;
+  int64_t status = -1;
+  unsigned blocks = 0, i;
+  CHECK(begin(GOTRACE_GO_1_23));
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(0, GOTRACE__REC_GO_BLOCK);
+  create(0, 2);
+  go(0, GOTRACE__REC_GO_START, 2);
+  for (i = 0; i < 3000; i++) {
+    char text[40];
+    snprintf(text, sizeof text, "a region made at run time %u", i);
+    user(0, GOTRACE__REC_REGION_BEGIN, 0, 0, text);
+    user(0, GOTRACE__REC_REGION_END, 0, 0, text);
+    if (i % 100 == 0) step();
+  }
+  step();
+  gotrace__transcribe_cut(&t);
+  c.tick += 1000;
+  user(0, GOTRACE__REC_LOG, 0, 1, "late");
+  self(0, GOTRACE__REC_GO_BLOCK);
+  CHECK_EQUAL(end("status"), GOTRACE_OK);
+  memset(&options, 0, sizeof options);
+  options.data = trace;
+  options.size = size;
+  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
+    const char *text;
+    size_t length;
+    if (event.kind == GOTRACE_V2_GO_STATUS_STACK || event.kind == GOTRACE_V2_GO_STATUS) status = event.time;
+    if (event.kind == GOTRACE_V2_USER_LOG) CHECK(status >= 0 && event.time - status >= 1000 * CAPTURE_NANOSECONDS);
+    if (event.kind != GOTRACE_V2_GO_BLOCK) continue;
+    CHECK(gotrace_decoder_string(d, event.args[0], &text, &length) && length == 4 && memcmp(text, "sync", 4) == 0);
+    blocks++;
+  }
+  CHECK_EQUAL(blocks, 2);
+  gotrace_decoder_close(d);
   done();
 }
 
 int main(void) {
   size_t i;
   check_table();
+  check_task();
+  check_many_tasks();
+  check_stale_wake();
+  check_forced(false);
+  check_forced(true);
+  check_skipped();
+  check_status_time();
   for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
   check_late_goroutine();
   check_futile_creation();

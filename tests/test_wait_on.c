@@ -130,6 +130,32 @@ static void left(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* A wake is for one address, and for the goroutine that waited there. */
+static void others(gotrace_format format) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("other");
+  static char addresses[5000]; /* several in each bucket of the table */
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_go *self, *other;
+  size_t i;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_wait_on(keys, GOTRACE_BLOCK_SYNC);
+  for (i = 0; i < sizeof addresses; i++) CHECK_EQUAL(gotrace_wake(&addresses[i], GOTRACE_WAKE_ALL), 0);
+  CHECK_EQUAL(gotrace_wake(keys, GOTRACE_WAKE_ALL), 1);
+  gotrace_wait_end();
+  self = gotrace_go_self();
+  gotrace_wait_on(keys, GOTRACE_BLOCK_SYNC);
+  gotrace_go_destroy(self);
+  other = gotrace_go_create_blocked(&entry);
+  CHECK(other == self); /* the handle is used again */
+  CHECK_EQUAL(gotrace_wake(keys, GOTRACE_WAKE_ALL), 0);
+  gotrace_wait_end();
+  gotrace_go_destroy(other);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+}
+
 /* Threads that wait and wake without synchronization, over many short generations and traces. */
 static long rounds;
 
@@ -193,6 +219,7 @@ int main(void) {
     in_order(test_formats[i], false);
     in_order(test_formats[i], true);
     left(test_formats[i]);
+    others(test_formats[i]);
     for_ever(test_formats[i]);
     in_a_hurry(test_formats[i]);
   }
