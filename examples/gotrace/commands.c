@@ -139,6 +139,10 @@ const option options[] = {
     {"--task TASK", "the task with this id or name; of several with one name, the longest that ends", NULL, set_text,
      SETTING(task), 0},
     {"--go ID", "the goroutine with this id", NULL, set_text, SETTING(go), 0},
+    {"--no-return",
+     "never go back to a goroutine that waited: follow the one that ended the wait also through what it did before the "
+     "wait began",
+     NULL, set_flag, SETTING(no_return), 0},
 
     /* record. */
     {"-o FILE", "write the trace to FILE instead of COMMAND.PID.trace; %p stands for the process id", NULL, set_text,
@@ -324,17 +328,21 @@ const command commands[] = {
      .summary = "the critical path: what a task or goroutine waited for",
      .help =
          "Prints the critical path to the end of a task or goroutine: the chain of running, runnable and blocked "
-         "stretches, over all goroutines, that this end waited for. If one of them were shorter, the end would come "
-         "sooner. A table adds up the steps by function, state and reason; then come the steps.\n\n"
-         "The path is followed backwards. From the end of a wait it goes to the goroutine that ended it, at that "
-         "moment, and on through what that one did before, back to its own last wait, even if it did it before the "
-         "other began to wait. From a goroutine's first moment it goes to its creator. A wait that the network, a "
-         "timer or something unknown ended, or that has not ended, stays on the path, as a wait for \"outside\". The "
-         "path of a task goes back to the task's begin, that of a goroutine to the begin of the trace or part. Its "
-         "steps fill this time without gaps.\n\n"
+         "stretches, over all goroutines, that this end waited for. A table adds up the steps by function, state and "
+         "reason; then come the steps.\n\n"
+         "The path is followed backwards. In place of a wait it shows what the goroutine that ended the wait did "
+         "meanwhile, whose own waits are replaced in the same way. Where the wait began, it returns to the goroutine "
+         "that waited. From a goroutine's first moment it goes to its creator. The path of a task goes back to the "
+         "task's begin, that of a goroutine to the begin of the trace or part. Its steps fill this time without "
+         "gaps.\n\n"
+         "A wait that the network, a timer or something unknown ended, or that has not ended, stays on the path, as a "
+         "wait for \"outside\". So does a wait with the reason \"preempted\", whoever ended it. Within a wait for a "
+         "goroutine that became ready for no recorded reason, such as an idle worker that the scheduler started, the "
+         "time before stays with the goroutine that waited. If a task ends in another goroutine than it began in, the "
+         "path does not return from a wait that the goroutine ended in which it began.\n\n"
          "Each change of state in the trace or part takes 32 bytes of memory; there may be 2 billion.\n\n"
          "  gotrace path --task request app.trace",
-     .options = "--task TASK,--go ID,--json,--folded,-o OUT," PART ",--partial",
+     .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--partial",
      .needs = "--task TASK,--go ID",
      .least = 1,
      .most = 1,

@@ -273,6 +273,7 @@ typedef struct settings {
   bool wire, json, partial, chrome, perfetto, folded, open, csv, histogram, details;
   const char *profile;   /* a kind, such as "cpu" */
   const char *task, *go; /* whose path: ids or names */
+  bool no_return;
   /* record */
   uint64_t limit;       /* bytes; 0: none */
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */
