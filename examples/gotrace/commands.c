@@ -86,7 +86,7 @@ const option options[] = {
     /* The part of the trace. */
     {"--from TIME",
      "begin of the part: since the first event (1.5s, 20ms, 300us, or nanoseconds), or where the trace has it by the "
-     "wall clock: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
+     "wall clock, as info shows it: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
      NULL, set_time, SETTING(from), 0},
     {"--to TIME", "end of the part, given likewise", NULL, set_time, SETTING(until), 0},
 
@@ -198,7 +198,8 @@ const command commands[] = {
      .arguments = "[OPTIONS] FILE...",
      .summary = "what ran, for how long, and what it waited for",
      .help =
-         "Prints what stands out; what goroutines did, by the function they began with: running, runnable (waiting "
+         "Prints what stands out; when the trace began, if it has the wall clock (from Go 1.25 on); what goroutines "
+         "did, by the function they began with: running, runnable (waiting "
          "for a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses "
          "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
          "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "

@@ -145,10 +145,7 @@ static void take_sync(source *s, const gotrace_event *e) {
   s->w.generation++;
   s->w.experiment_count = 0;
   s->w.sync = e->time;
-  if (!e->args[2] || s->w.wall_seconds) return;
-  s->w.wall_time = (int64_t)e->args[0];
-  s->w.wall_seconds = e->args[2];
-  s->w.wall_nanoseconds = e->args[3];
+  if (!s->w.wall.seconds) s->w.wall = (wall_clock){e->args[2], e->args[3], (int64_t)e->args[0]};
 }
 
 static void take_experiment(source *s, const gotrace_event *e) {

@@ -275,6 +275,14 @@ def compare_selection(b, expected, generator, command):
                     check(shown <= time + unknown, name, what, shown, time)
 
 
+def check_began(b, tool, trace):
+    """The page shows the wall clock at the trace's begin, if info knows it."""
+    report = subprocess.run([tool, "info", "--json", trace], stdout=subprocess.PIPE, check=True).stdout
+    began = json.loads(report)["trace"]["began"]
+    facts = b.run("return document.getElementById('facts').textContent")
+    check(facts.endswith(", began " + began) if began else "began" not in facts, "the page says: %s; it began %s" % (facts, began))
+
+
 def no_errors(b):
     errors = b.errors()
     check(not errors, errors)
@@ -560,6 +568,7 @@ def main(words):
                         counts = compare(b, story, share, generator)
                         compare_selection(b, story.goes, generator, [tool, "info", "--json", trace])
                         check(counts["goroutine"] > 0, "nothing was compared")
+                        check_began(b, tool, trace)
                         all_counts += counts
                         no_errors(b)
                         if number == 0:
