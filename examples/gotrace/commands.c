@@ -122,6 +122,10 @@ const option options[] = {
     {"--open", "show the page in a browser; without -o it is a file in TMPDIR or /tmp", NULL, set_flag, SETTING(open),
      0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
+    {"--lenient",
+     "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
+     "printed on standard error",
+     NULL, set_flag, SETTING(lenient), 0},
 
     /* profile. */
     {"--cpu", "CPU samples, by the stack that was running", NULL, set_profile, SETTING(profile), 0},
@@ -207,7 +211,7 @@ const command commands[] = {
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/tables.h.",
-     .options = PART "," FILTER ",--histogram,--json,--csv,--details,--jobs N",
+     .options = PART "," FILTER ",--histogram,--json,--csv,--details,--lenient,--jobs N",
      .least = 1,
      .most = MANY,
      .run = command_info},
@@ -300,8 +304,8 @@ const command commands[] = {
          "  gotrace export --perfetto -o app.perfetto-trace app.trace\n"
          "  gotrace export --chrome --from 1s --to 1.5s -o app.json app.trace\n\n"
          "Tasks and regions that began before the part are known by their ends, so only if they end in it; they begin "
-         "with the part.",
-     .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial",
+         "with the part. With --lenient, a region is cut in two where one around it ends.",
+     .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome",
      .least = 1,
      .most = 1,
@@ -319,7 +323,8 @@ const command commands[] = {
          "call of a v1 trace that has no end counts as a nanosecond.\n\n"
          "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
-     .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER ",--partial",
+     .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
+                ",--partial,--lenient",
      .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
      .least = 1,
      .most = 1,
@@ -343,7 +348,7 @@ const command commands[] = {
          "path does not return from a wait that the goroutine ended in which it began.\n\n"
          "Each change of state in the trace or part takes 32 bytes of memory; there may be 2 billion.\n\n"
          "  gotrace path --task request app.trace",
-     .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--partial",
+     .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--partial,--lenient",
      .needs = "--task TASK,--go ID",
      .least = 1,
      .most = 1,
@@ -357,7 +362,7 @@ const command commands[] = {
              "tells; for all details choose a part.\n\n"
              "  gotrace view -o app.html app.trace\n"
              "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
-     .options = PART "," FILTER ",-o OUT,--open,--partial",
+     .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",
      .least = 1,
      .most = 1,
      .run = command_view},

@@ -133,9 +133,13 @@ static void enter(filter *f, uint64_t g, uint64_t task) {
   known->tasks[known->depth++] = task;
 }
 
-static void leave(filter *f, uint64_t g) {
+/* A region ends that has `inside` open regions inside it. */
+static void leave(filter *f, uint64_t g, uint64_t inside) {
   member *known = member_of(f, g, false);
-  if (known && known->depth) known->depth--;
+  uint64_t *task;
+  if (!known || inside >= known->depth) return;
+  task = &known->tasks[--known->depth - inside];
+  memmove(task, task + 1, (size_t)inside * sizeof *task);
 }
 
 static void name_task(filter *f, uint64_t id, const char *name, size_t size) {
@@ -299,7 +303,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
     if (gotrace_decoder_string(d, e->args[2], &name, &size)) name_task(f, k.task, name, size);
   }
   result = selected(f, &k);
-  if (like == GOTRACE_V2_USER_REGION_END) leave(f, k.g);
+  if (like == GOTRACE_V2_USER_REGION_END) leave(f, k.g, (uint64_t)e->extra);
   return result;
 }
 
@@ -341,7 +345,7 @@ bool filter_op(filter *f, world *w, const op *o) {
   if (o->kind == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
   if (o->kind == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, text.data, text.size);
   result = selected(f, &k);
-  if (o->kind == GOTRACE_V2_USER_REGION_END) leave(f, k.g);
+  if (o->kind == GOTRACE_V2_USER_REGION_END) leave(f, k.g, o->a[0]);
   return result;
 }
 

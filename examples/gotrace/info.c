@@ -370,6 +370,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
   detail_tables each;
   gotrace_result result;
   bool complete;
+  in->lenient = set->lenient;
   sum = resize(NULL, sizeof *sum);
   memset(sum, 0, sizeof *sum);
   detail_tables_begin(&each, how, path);
@@ -393,7 +394,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
     several = true;
     print_text(&p);
   }
-  if (!complete) report("%s", input_error(in));
+  if (!complete) report("%s%s", input_error(in), input_advice(in, set, false));
   summary_free(sum);
   free(sum);
   input_close(in);

@@ -580,6 +580,7 @@ int command_path(const char *name, const settings *set) {
   p->c.statuses = true;
   p->no_return = set->no_return;
   if (!input_open(&in, name, true)) return 1;
+  in.lenient = set->lenient;
   result = source_run(&s, &in, &p->c, set->from, set->until, watch_unblock, p);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   erase_progress();

@@ -344,6 +344,7 @@ int command_profile(const char *path, const settings *set) {
   p->c.stretch = p->kind->status == GO_NONE ? NULL : profile_stretch;
   p->c.statuses = true;
   if (!input_open(&in, path, true)) return 1;
+  in.lenient = set->lenient;
   filter_open(&selection, set);
   p->c.filter = &selection;
   result = source_run(&s, &in, &p->c, set->from, set->until, watch_status, p);

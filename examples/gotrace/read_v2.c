@@ -178,7 +178,9 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
   if (s->to->as_go && ((e->implied && e->kind != GOTRACE_V2_PROC_STEAL) || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED))
     o.name = pool_put_string("coroutine switch");
   if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
+  if (e->kind == GOTRACE_V2_USER_REGION_END) o.a[0] = (uint64_t)e->extra;
   give(s, &o);
+  if (e->kind == GOTRACE_V2_USER_REGION_END) note_region_end(s, &o);
 }
 
 void scan_v2(source *s) {

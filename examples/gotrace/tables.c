@@ -269,6 +269,7 @@ static void trace_table(writing *w, summary *sum, bool complete) {
   unsigned_field(w, "events", sum->events);
   unsigned_field(w, "generations", sum->generations);
   unsigned_field(w, "gomaxprocs", w_of->gomaxprocs);
+  unsigned_field(w, "disordered", sum->s.disordered);
   stands_out(sum, text, sizeof text);
   text_field(w, "stands_out", plain(text));
   end_row(w);

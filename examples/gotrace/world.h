@@ -160,7 +160,8 @@ typedef struct op {
   int64_t time;
   thread *m;          /* where it happens; NULL: unknown */
   uint64_t id;        /* the goroutine, proc or task concerned, or the number of procs */
-  uint64_t a[3];      /* by kind: status; parent; bytes; swept, reclaimed. CPU samples: thread, proc, goroutine */
+  uint64_t a[3];      /* by kind: status; parent; bytes; swept, reclaimed; of a region's end, the number of open regions
+                         inside it. CPU samples: thread, proc, goroutine */
   uint32_t stack;     /* where the program was */
   uint32_t new_stack; /* stack that tells the first function of a goroutine, where it is created or its status told */
   uint32_t name;      /* reason, kind, name, category */
