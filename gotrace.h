@@ -1688,6 +1688,7 @@ typedef struct gotrace_decoder_options {
   bool seekable; /* `read` accepts any offset, in any order, also beyond the end. v2 then reads waiting batches again
                     instead of copying them, and v1 need not copy the trace to grow its buffer */
   bool raw;
+  bool lenient; /* ordered: accept region ends that are out of order, see gotrace_event.extra; Go rejects the trace */
   /* Allocator, both functions or neither. NULL: GOTRACE_MALLOC and GOTRACE_FREE if defined, else malloc and free. */
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
@@ -1711,7 +1712,10 @@ typedef struct gotrace_event {
   uint64_t args[5]; /* the arguments in spec->arguments, without "dt" and "data" */
   int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the previous status, or
                      * GOTRACE_STATUS_UNKNOWN or _NONE. UserTaskEnd: the parent's id or GOTRACE_NO_ID. Sync: the number
-                     * of Syncs so far, including this one */
+                     * of Syncs so far, including this one. With options.lenient also UserRegionEnd and, in v1, the end
+                     * of a UserRegion: how many open regions of the goroutine are inside it, which is not 0 if it is
+                     * out of order. If it began before the trace, has ended already, or has more than 63 inside it,
+                     * all open ones count as inside it */
   const char *data; /* the argument "data"; UserTaskEnd: the task's name; STWBegin, STWEnd, STWStart, GCSTWStart: the
                      * reason. Not NUL-terminated; valid until the next event. NULL if the event has none */
   size_t data_size;
@@ -1798,7 +1802,7 @@ GOTRACE_API const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_d
 /* Stores facts about the trace and the decoder, as of the last event; zeros if the decoder is NULL. */
 GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrace_decoder_info *info);
 
-/* Decoding on several threads, for ordered v2 traces that are in memory or seekable, without a range.
+/* Decoding on several threads, for ordered v2 traces that are in memory or seekable, without a range, not lenient.
  *
  * Each generation after the first can be decoded by its own decoder, called a part, in parallel with others. A part
  * derives the state at its beginning from the statuses in its own generation. When it is done, gotrace_decoder_join
@@ -13575,9 +13579,60 @@ static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_even
   return GOTRACE_OK;
 }
 
-/* Begins or ends the innermost user region of a goroutine. */
-static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g, const gotrace_event *ev,
-                                          uint64_t name, bool begin) {
+#define GOTRACE__SHOWN 31 /* two names, ids and the offset fit into a message */
+
+/* The beginning of a text for a message, without what is not printable. */
+static const char *gotrace__dec_shown(const uint8_t *data, size_t size, char to[GOTRACE__SHOWN]) {
+  size_t i;
+  for (i = 0; i < size && i < GOTRACE__SHOWN - 1; i++) to[i] = data[i] >= 0x20 && data[i] < 0x7f ? (char)data[i] : '?';
+  to[i] = 0;
+  return to;
+}
+
+/* The name of an open region. Only its hash is kept; its string may be one of an earlier generation. */
+static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t hash, char to[GOTRACE__SHOWN]) {
+  size_t i;
+  if (!hash) return "";
+  for (i = 0; i < d->strings.count; i++) {
+    const gotrace__dec_item *entry = &d->strings.entries[i];
+    if (entry->size && gotrace__hash_from(d->seed, (const char *)entry->data, entry->size) == hash)
+      return gotrace__dec_shown(entry->data, entry->size, to);
+  }
+  return "(unknown)";
+}
+
+static gotrace_result gotrace__dec_misused_region(gotrace_decoder *d, const gotrace_event *ev,
+                                                  const gotrace__region_mark *ended, const gotrace__region_mark *last) {
+  char name[GOTRACE__SHOWN], other[GOTRACE__SHOWN];
+  GOTRACE__WRONG(GOTRACE_ERROR_REGION,
+                 "misuse of region in goroutine %lld: end of '%s' of task %llu, but the innermost is '%s' of task %llu",
+                 GOTRACE__LL(ev->g), gotrace__dec_region_name(d, ended->name, name), (unsigned long long)ended->task,
+                 gotrace__dec_region_name(d, last->name, other), (unsigned long long)last->task);
+}
+
+static inline bool gotrace__dec_same_region(const gotrace__region_mark *a, const gotrace__region_mark *b) {
+  return a->task == b->task && a->name == b->name;
+}
+
+/* options.lenient: ends a region that is not the innermost one. The search is bounded, since a hostile trace may have
+ * any number of open regions. */
+static void gotrace__dec_end_outer_region(gotrace__dec_go *g, gotrace_event *ev, const gotrace__region_mark *mark) {
+  const uint32_t most = 64;
+  uint32_t inside = 1;
+  gotrace__region_mark *at;
+  while (inside < g->region_count && inside < most &&
+         !gotrace__dec_same_region(&g->regions[g->region_count - 1 - inside], mark))
+    inside++;
+  if (inside == most) inside = g->region_count;
+  ev->extra = inside;
+  if (inside == g->region_count) return;
+  at = &g->regions[--g->region_count - inside];
+  memmove(at, at + 1, inside * sizeof *at);
+}
+
+/* Begins a user region of a goroutine, or ends the innermost one. */
+static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g, gotrace_event *ev, uint64_t name,
+                                          bool begin) {
   gotrace__region_mark mark, *last;
   mark.task = ev->args[0];
   mark.name = gotrace__dec_string_hash(d, name);
@@ -13599,9 +13654,9 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
     taken->go = (uint32_t)(g - d->gos);
   } else if (g->region_count) { /* else the region began before the trace */
     last = &g->regions[g->region_count - 1];
-    if (last->task != mark.task || last->name != mark.name)
-      GOTRACE__WRONG(GOTRACE_ERROR_REGION, "not the innermost region of goroutine %lld", GOTRACE__LL(ev->g));
-    g->region_count--;
+    if (gotrace__dec_same_region(last, &mark)) g->region_count--;
+    else if (d->options.lenient) gotrace__dec_end_outer_region(g, ev, &mark);
+    else return gotrace__dec_misused_region(d, ev, &mark, last);
   }
   return GOTRACE_OK;
 }
@@ -14793,7 +14848,7 @@ static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__curso
                              "has not begun");
 }
 
-static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g;
   if (!gotrace__dec_has(d, &d->strings, ev->args[1]))
     GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)ev->args[1]);
@@ -16322,8 +16377,8 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
   if (!part) return GOTRACE_ERROR_ARGUMENT;
   *part = NULL;
   if (!whole) return GOTRACE_ERROR_ARGUMENT;
-  if (whole->version < GOTRACE_GO_1_22 || whole->options.raw || whole->options.from || whole->options.until ||
-      (whole->options.read && !whole->options.seekable))
+  if (whole->version < GOTRACE_GO_1_22 || whole->options.raw || whole->options.lenient || whole->options.from ||
+      whole->options.until || (whole->options.read && !whole->options.seekable))
     return GOTRACE_END_OF_TRACE;
   if ((result = gotrace_decoder_open(&d, &whole->options)) != GOTRACE_OK) {
     gotrace_decoder_close(d);
@@ -16367,7 +16422,7 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
     if (g->order_status == UINT8_MAX) fits = false;
     if (!fits) break;
     mark = &g->regions[g->region_count - 1];
-    fits = mark->task == t->mark.task && mark->name == t->mark.name;
+    fits = gotrace__dec_same_region(mark, &t->mark);
     g->region_count--; /* the mark stays in the array, so that this can be undone */
     g->order_status++;
   }

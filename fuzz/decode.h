@@ -66,7 +66,8 @@ static inline gotrace_result decode_next(gotrace_decoder *d, decode_batch *b, si
   return result;
 }
 
-/* way: 0 memory, 1 stream, 2 seekable, in batches. fail_after: the number of allocations that succeed; -1: all. */
+/* way: 0 memory, 1 stream, 2 seekable, in batches, 3 lenient. fail_after: the number of allocations that succeed; -1:
+ * all. */
 static inline decode_outcome decode_all(const uint8_t *data, size_t size, int way, bool raw, int64_t fail_after) {
   static gotrace_frame frames[1000];
   decode_state s = {data, size, 1 + size % 251, 0, way == 2, 0, 0, 0, fail_after};
@@ -78,9 +79,10 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
   memset(&options, 0, sizeof options);
   memset(&o, 0, sizeof o);
   memset(&e, 0xa5, sizeof e);
-  if (way) options.read = decode_read, options.context = &s, options.seekable = way == 2;
+  if (way == 1 || way == 2) options.read = decode_read, options.context = &s, options.seekable = way == 2;
   else options.data = data, options.size = size;
   options.raw = raw;
+  options.lenient = way == 3;
   options.allocate = decode_allocate, options.release = decode_release, options.allocator_context = &s;
   o.result = gotrace_decoder_open(&d, &options);
   while (!o.result &&
@@ -153,6 +155,11 @@ static inline decode_outcome decode_compare(const uint8_t *data, size_t size, bo
     decode_outcome other = decode_all(data, size, way, raw, -1);
     REQUIRE(memory.result == other.result && memory.events == other.events && memory.hash == other.hash);
     if (!raw) decode_parts(data, size, way == 2, memory);
+  }
+  if (!raw) {
+    decode_outcome lenient = decode_all(data, size, 3, false, -1);
+    if (memory.result == GOTRACE_ERROR_REGION) REQUIRE(lenient.events >= memory.events);
+    else REQUIRE(memory.result == lenient.result && memory.hash == lenient.hash);
   }
   return memory;
 }

@@ -8,8 +8,8 @@ import sys
 RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
 (PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
  TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
- PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12,
-                                                9, 29, 30)
+ PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END, REGION_BEGIN, REGION_END) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12,
+                                                9, 29, 30, 42, 43)
 NO_ID = 2**64 - 1
 
 
@@ -245,6 +245,30 @@ def no_thread():
     t.event(1, 3000, GO_BLOCK, t.string("sync"), main)
     t.event(1, 4000, GO_START, 2, 2)
     t.event(1, 5000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+def misused():
+    """Regions that end out of order: "outer" before the two that are inside it, and one whose begin is unknown. Go refuses this."""
+    t = Trace()
+    main = t.stack("main.main")
+    outer, middle, inner, last, never = (t.string(name) for name in ("outer", "middle", "inner", "last", "never"))
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for task in 5, 6:
+        t.event(1, 400 + task, TASK_BEGIN, task, NO_ID, t.string("job"), main)
+    for time, task, name in (1000, 5, outer), (2000, 6, middle), (2500, 6, inner):
+        t.event(1, time, REGION_BEGIN, task, name, main)
+    t.event(1, 3000, REGION_END, 5, outer, main)
+    t.event(1, 3200, GO_BLOCK, t.string("sleep"), main)
+    t.event(1, 3600, GO_UNBLOCK, 1, 1, 0)
+    t.event(1, 3600, GO_START, 1, 2)
+    t.event(1, 4000, REGION_END, 6, inner, main)
+    t.event(1, 5000, REGION_END, 6, middle, main)
+    t.event(1, 6000, REGION_BEGIN, 6, last, main)
+    t.event(1, 6500, REGION_END, 6, never, main)
+    t.event(1, 7000, REGION_END, 6, last, main)
+    t.event(1, 8000, GO_DESTROY)
     return t
 
 

@@ -29,8 +29,12 @@ TOOL = "build/examples/gotrace"
 # ------------------------------------------------------------------------------------------------------- known paths ----
 
 def waiting_chain():
+    """The path returns from each wait to the goroutine that waited, unless --no-return is given."""
     t = chain()
-    steps = """1000 30000 running 3 main.helper
+    steps = """1000 6000 running 1 sync.Wait
+               6000 8000 runnable 2
+               8000 20000 running 2 main.worker
+               20000 30000 running 3 main.helper
                30000 40000 waiting 3 main.helper network
                40000 42000 runnable 3
                42000 50000 running 3 main.unlock
@@ -40,19 +44,21 @@ def waiting_chain():
                60000 70000 running 2 main.worker
                70000 75000 runnable 1 woken 2 main.worker
                75000 80000 running 1 main.main"""
-    folded = """main.helper;[running] 29000
+    folded = """main.helper;[running] 10000
                 main.helper;[waiting, network] 10000
                 main.helper;[runnable] 2000
                 main.helper;main.unlock;[running] 8000
-                main.worker;[runnable] 3000
-                main.worker;[running] 12000
+                main.worker;[runnable] 5000
+                main.worker;[running] 24000
                 main.worker;[syscall] 5000
+                main.main;sync.Wait;[running] 5000
                 main.main;[running] 5000
                 main.main;[runnable] 5000"""
+    never = "1000 30000 running 3 main.helper\n" + steps[steps.index("30000 40000"):]
     created = """0 5000 running 1 main.main
                  5000 8000 runnable 2 created 1 main.main
                  8000 15000 running 2"""
-    return t, [("--task 7", steps, folded), ("--task job", steps, folded),
+    return t, [("--task 7", steps, folded), ("--task job", steps, folded), ("--task 7 --no-return", never, None),
                ("--go 2 --to 15000", created, None),
                ("--go 2 --from 6000 --to 15000", "6000 8000 runnable 2\n8000 15000 running 2", None),
                ("--go 1 --from 51000 --to 72000", """51000 53000 runnable 2
@@ -65,10 +71,12 @@ def waiting_chain():
 
 def switching():
     t = switches()
-    return t, [("--go 1 --to 9000", """0 1000 running 1
-                             1000 3000 running 2 woken 1
-                             3000 7000 running 3 woken 2
-                             7000 9000 running 1 main.main woken 3""", None),
+    steps = """0 1000 running 1
+               1000 3000 running 2
+               3000 7000 running 3 woken 2
+               7000 9000 running 1 main.main woken 3"""
+    return t, [("--go 1 --to 9000", steps, None),
+               ("--go 1 --to 9000 --no-return", steps.replace("running 2", "running 2 woken 1"), None),
                ("--go 2 --to 9000", "0 1000 running 1\n1000 3000 running 2 woken 1\n3000 9000 waiting 2", None)]
 
 
@@ -104,6 +112,135 @@ def unknown_creator():
     return t, [("--go 5", "0 4000 outside\n4000 6000 runnable 5\n6000 9000 running 5", None),
                ("--task 1 --from 7500", "7500 8000 running 5", None),
                ("--task 1", "7000 8000 running 5", None), ("--task 2", "8500 8600 running 5", None)]
+
+
+def causes():
+    """The worker (2) of a collector, which was idle in the network for long before it woke main (1): main's own time counts. Then
+    main is preempted, which the worker ends; main waits for the worker, which no goroutine has started; and main waits for a
+    goroutine (3) whose creator is unknown."""
+    t = Trace()
+    main, worker = t.stack("main.main"), t.stack("runtime.gcBgMarkWorker")
+    for m, g in ((1, 1), (2, 2), (3, None)):
+        t.event(m, 0, PROC_STATUS, m, 1)
+        if g:
+            t.event(m, 1, GO_STATUS, g, m, RUNNING)
+    t.event(2, 20, GO_BLOCK, t.string("network"), worker)
+    t.event(2, 90000, GO_UNBLOCK, 2, 1, 0)
+    t.event(2, 90010, GO_START, 2, 2)
+    t.event(1, 91000, GO_BLOCK, t.string("sync"), main)
+    t.event(2, 92000, GO_UNBLOCK, 1, 1, worker)
+    t.event(1, 92010, GO_START, 1, 2)
+    t.event(2, 92100, GO_BLOCK, t.string("system goroutine wait"), worker)
+    t.event(2, 94000, GO_UNBLOCK, 2, 3, 0)
+    t.event(2, 94100, GO_START, 2, 4)
+    t.event(1, 95000, GO_BLOCK, t.string("preempted"), main)
+    t.event(2, 95100, GO_UNBLOCK, 1, 3, worker)
+    t.event(2, 95200, GO_BLOCK, t.string("system goroutine wait"), worker)
+    t.event(1, 95300, GO_START, 1, 4)
+    t.event(1, 96000, GO_BLOCK, t.string("GC mark assist wait for work"), main)
+    t.event(2, 97000, GO_UNBLOCK, 2, 5, 0)
+    t.event(2, 97100, GO_START, 2, 6)
+    t.event(2, 97200, GO_BLOCK, t.string("sleep"), worker)
+    t.event(2, 97500, GO_UNBLOCK, 2, 7, 0)
+    t.event(2, 97600, GO_START, 2, 8)
+    t.event(2, 98000, GO_UNBLOCK, 1, 5, worker)
+    t.event(1, 98100, GO_START, 1, 6)
+    t.event(1, 99000, GO_BLOCK, t.string("chan receive"), main)
+    t.event(3, 99500, GO_CREATE, 3, main, 0)
+    t.event(3, 99600, GO_START, 3, 1)
+    t.event(3, 99900, GO_UNBLOCK, 1, 7, main)
+    t.event(1, 99950, GO_START, 1, 8)
+    t.event(1, 100000, GO_DESTROY)
+    return t, [("--go 1", """0 91000 running 1 main.main
+                             91000 92000 running 2 runtime.gcBgMarkWorker
+                             92000 92010 runnable 1 woken 2 runtime.gcBgMarkWorker
+                             92010 95000 running 1 main.main
+                             95000 95100 waiting 1 main.main preempted
+                             95100 95300 runnable 1
+                             95300 96000 running 1 main.main
+                             96000 97000 waiting 1 main.main GC mark assist wait for work
+                             97000 97100 runnable 2
+                             97100 97200 running 2 runtime.gcBgMarkWorker
+                             97200 97500 waiting 2 runtime.gcBgMarkWorker sleep
+                             97500 97600 runnable 2
+                             97600 98000 running 2 runtime.gcBgMarkWorker
+                             98000 98100 runnable 1 woken 2 runtime.gcBgMarkWorker
+                             98100 99000 running 1 main.main
+                             99000 99500 waiting 1 main.main chan receive
+                             99500 99600 runnable 3
+                             99600 99900 running 3 main.main
+                             99900 99950 runnable 1 woken 3 main.main
+                             99950 100000 running 1""", None),
+               ("--go 1 --no-return --to 95500", """0 20 running 2 runtime.gcBgMarkWorker
+                                                    20 90000 waiting 2 runtime.gcBgMarkWorker network
+                                                    90000 90010 runnable 2
+                                                    90010 92100 running 2 runtime.gcBgMarkWorker
+                                                    92100 94000 waiting 2 runtime.gcBgMarkWorker system goroutine wait
+                                                    94000 94100 runnable 2
+                                                    94100 95100 running 2 runtime.gcBgMarkWorker
+                                                    95100 95300 runnable 1 woken 2 runtime.gcBgMarkWorker
+                                                    95300 95500 running 1""", None),
+               ("--go 1 --no-return", "0 99500 outside\n99500 99600 runnable 3\n99600 99900 running 3 main.main\n"
+                "99900 99950 runnable 1 woken 3 main.main\n99950 100000 running 1", None)]
+
+
+def nested():
+    """Waits in waits. Worker (2) begins to wait for helper (3) before main (1) begins to wait for worker, and helper for another (4)
+    after that. Each begin is returned from, once."""
+    t = Trace()
+    main, worker, helper, other = (t.stack("main." + name) for name in ("main", "worker", "helper", "other"))
+    for m in 1, 2, 3, 4:
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    t.event(2, 1000, GO_BLOCK, t.string("sync"), worker)
+    t.event(1, 2000, GO_BLOCK, t.string("chan receive"), main)
+    t.event(3, 3000, GO_BLOCK, t.string("select"), helper)
+    t.event(4, 4000, GO_BLOCK, t.string("chan send"), other)
+    t.event(1, 5000, GO_UNBLOCK, 4, 1, 0)  # by nobody
+    t.event(4, 5100, GO_START, 4, 2)
+    t.event(4, 6000, GO_UNBLOCK, 3, 1, other)
+    t.event(3, 6100, GO_START, 3, 2)
+    t.event(3, 7000, GO_UNBLOCK, 2, 1, helper)
+    t.event(2, 7100, GO_START, 2, 2)
+    t.event(2, 8000, GO_UNBLOCK, 1, 1, worker)
+    t.event(1, 8100, GO_START, 1, 2)
+    t.event(1, 9000, GO_DESTROY)
+    for m in 2, 3, 4:
+        t.event(m, 9500, GO_DESTROY)
+    end = """5000 5100 runnable 4
+             5100 6000 running 4 main.other
+             6000 6100 runnable 3 woken 4 main.other
+             6100 7000 running 3 main.helper
+             7000 7100 runnable 2 woken 3 main.helper
+             7100 8000 running 2 main.worker
+             8000 8100 runnable 1 woken 2 main.worker
+             8100 9000 running 1"""
+    return t, [("--go 1", """0 2000 running 1 main.main
+                             2000 3000 running 3 main.helper
+                             3000 5000 waiting 3 main.helper select\n""" + end, None),
+               ("--go 1 --from 2500", """2500 3000 running 3 main.helper
+                                         3000 5000 waiting 3 main.helper select\n""" + end, None),
+               ("--go 1 --no-return", """0 4000 running 4 main.other
+                                         4000 5000 waiting 4 main.other chan send\n""" + end, None)]
+
+
+def handed_over():
+    """Worker (2) does something else, then gets the task from main (1) and ends it. What it did before is not on the path."""
+    t = Trace()
+    main, worker = t.stack("main.main"), t.stack("main.worker")
+    for m in 1, 2:
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    t.event(1, 1000, TASK_BEGIN, 1, NO_ID, t.string("job"), main)
+    t.event(2, 3000, GO_BLOCK, t.string("chan receive"), worker)
+    t.event(1, 5000, GO_UNBLOCK, 2, 1, main)
+    t.event(2, 5100, GO_START, 2, 2)
+    t.event(2, 6000, TASK_END, 1, worker)
+    t.event(2, 6500, GO_STOP, t.string("preempted"), worker)
+    steps = "5000 5100 runnable 2 woken 1 main.main\n5100 6000 running 2 main.worker"
+    return t, [("--task 1", "1000 5000 running 1 main.main\n" + steps, None),
+               ("--go 2 --to 6000", "0 3000 running 2 main.worker\n3000 5000 running 1 main.main\n" +
+                steps.replace(" main.worker", ""), None)]
 
 
 def line_of(step):
@@ -142,10 +279,18 @@ def path(arguments, trace):
     return found
 
 
+def check_choice(file):
+    assert path(["--task", "a b"], file)["task"] == 1  # the longer one
+    for wrong in (["--task", "8"], ["--task", "a"], ["--go", "6"], ["--go", "x"], ["--task", "1", "--to", "7500"],
+                  ["--task", "1", "--go", "5"]):
+        run(wrong, file, 1)
+    run([], file, 2)
+
+
 def known(directory):
     file = os.path.join(directory, "known.trace")
     paths = 0
-    for make in waiting_chain, switching, used_again, unknown_creator:
+    for make in waiting_chain, switching, used_again, unknown_creator, causes, nested, handed_over:
         trace, wanted = make()
         with open(file, "wb") as out:
             out.write(trace.data())
@@ -158,16 +303,13 @@ def known(directory):
             rows = [line for line in run(arguments.split(), file).split("\n") if re.match(r" +\d+\.\d{9} s ", line)]
             assert len(rows) == len(normal(steps)), rows
             paths += 1
-    assert path(["--task", "a b"], file)["task"] == 1  # the longer one
-    for wrong in (["--task", "8"], ["--task", "a"], ["--go", "6"], ["--go", "x"], ["--task", "1", "--to", "7500"],
-                  ["--task", "1", "--go", "5"]):
-        run(wrong, file, 1)
-    run([], file, 2)
+        if make == unknown_creator:
+            check_choice(file)
     # The path is the same in other formats. In v1 a system call that keeps its proc has no end.
     trace, wanted = waiting_chain()
     steps = normal(wanted[0][1])
     old = [step for step in steps if " syscall " not in step and not step.startswith("60000")]
-    old.insert(6, "55000 70000 running 2 main.worker")
+    old.insert(9, "55000 70000 running 2 main.worker")
     for format in "1.11", "1.19", "1.21", "1.22", "1.25", "1.26":
         with open(file, "wb") as out:
             out.write(trace.data())
@@ -181,18 +323,18 @@ def known(directory):
 # -------------------------------------------------------------------------------------------------------- the search ----
 
 class Life:
-    """A goroutine: the begins and states of its stretches, and its end."""
+    """A goroutine: the begins of its stretches; of each the state, the reason, and who ended it; and its end."""
 
-    def __init__(self, begin, state, creator):
-        self.begins, self.stretches, self.end, self.creator = [begin], [[state, None]], None, creator
+    def __init__(self, begin, state, reason, creator):
+        self.begins, self.stretches, self.end, self.creator = [begin], [[state, reason, None]], None, creator
 
-    def change(self, time, state, by):
-        self.stretches[-1][1] = by
+    def change(self, time, state, reason, by):
+        self.stretches[-1][2] = by
         self.begins.append(time)
-        self.stretches.append([state, None])
+        self.stretches.append([state, reason, None])
 
 
-TRANSITION = re.compile(rb"^M=(\S+) P=\S+ G=(\S+) StateTransition Time=(\d+) GoID=(\d+) (\w+)->(\w+) ")
+TRANSITION = re.compile(rb"^M=(\S+) P=\S+ G=(\S+) StateTransition Time=(\d+) GoID=(\d+) (\w+)->(\w+) Reason=\"([^\"]*)\"")
 
 
 def read(trace):
@@ -206,43 +348,57 @@ def read(trace):
         match = TRANSITION.match(line)
         if match:
             by, go, old, new = int(match[2]), int(match[4]), match[5].decode().lower(), match[6].decode().lower()
+            reason = match[7].decode()
             mine = lives[go]
             if old == "undetermined":
                 was = new in ("waiting", "runnable") or match[1] not in seen
-                mine.append(Life(first if was else last, new, None))
+                mine.append(Life(first if was else last, new, reason, None))
             elif old == "notexist":
-                mine.append(Life(last, new, by if by >= 0 else None))
+                mine.append(Life(last, new, reason, by if by >= 0 else None))
             elif new == "notexist":
                 mine[-1].end = last
             elif old != new:
                 waker = by if old == "waiting" and by not in (-1, go) else None
-                mine[-1].change(last, new, waker)
+                mine[-1].change(last, new, reason, waker)
         if time[2] != b"StackSample" and b"Undetermined" not in line:
             seen.add(time[1])
     return lives, first, last
 
 
-def search(lives, first, last, go):
+def search(lives, first, last, go, returns):
     """[(begin, end, goroutine, state)] from the first time on"""
     life = lives[go][-1]
     time, steps = life.end or last, []
-    end = time
-    while time > first:
+    end, waits = time, []  # of each wait that others explain now: begin, goroutine that is returned to, goroutine that waits
+    while time > first or waits:
+        floor = waits[-1][0] if waits else first
+        if time <= floor:
+            time, (go, life), _ = waits.pop()
+            continue
         place = bisect.bisect_left(life.begins, time) - 1
-        state, by = life.stretches[place]
+        state, reason, by = life.stretches[place]
         full = place + 1 < len(life.begins) and life.begins[place + 1] == time
-        if state == "waiting" and full and by is not None:
+        own = returns and (reason == "preempted" or by is None and ("network" in reason or "sleep" in reason))
+        lost = False
+        if state == "waiting" and full and by is not None and not own:
+            if returns and waits and life.begins[place] <= floor:
+                waits[-1][2] = go
+            elif returns:
+                waits.append([max(first, life.begins[place]), (go, life), go])
             go = by
+        elif state == "waiting" and full and waits and not own:
+            lost = True
         else:
-            begin = life.begins[place]
+            begin = max(floor, life.begins[place])
             steps.append((begin - first, time - first, go, state))
             time = begin
-            if place or time <= first:
+            if place or time <= floor:
                 continue
-            go = life.creator
-        if go is None:
-            steps.append((0, time - first, None, "outside"))
-            break
+            lost, go = life.creator is None, life.creator
+        if lost:
+            steps.append((floor - first, time - first, waits[-1][2] if waits else None, "waiting" if waits else "outside"))
+            time = floor
+            continue
         life = next(one for one in reversed(lives[go]) if one.begins[0] < time)
     return end - first, steps[::-1]
 
@@ -266,15 +422,16 @@ def compare(trace):
     outside = {(int(match[1]), int(match[2])) for match in re.finditer(rb"^(\d+) GoUnblock\w* .*\bp=1\d{6}\b.* g=(\d+)", dump, re.MULTILINE)}
     ids = ids[:3] + ids[3:][::max(1, len(ids) // 6)]
     for id in ids:
-        found = path(["--go", str(id)], trace)
-        for step in found["path"]:
-            assert "woken_by" not in step or (step["since"], step["go"]) not in outside, "%s: %s" % (trace, step)
-        if searched:
-            end, steps = search(lives, first, last, id)
-            ours = [(step["since"], step["since"] + step["time"], step.get("go"), step["state"]) for step in found["path"]]
-            assert (found["end"], ours) == (end, steps), "%s, goroutine %d: %s" % (
-                trace, id, next((pair for pair in zip(ours, steps) if pair[0] != pair[1]), (found["end"], end)))
-    return (len(ids) if searched else 0), (0 if searched else len(ids)) + len(tasks)
+        for options in [], ["--no-return"]:
+            found = path(["--go", str(id), *options], trace)
+            for step in found["path"]:
+                assert "woken_by" not in step or (step["since"], step["go"]) not in outside, "%s: %s" % (trace, step)
+            if searched:
+                end, steps = search(lives, first, last, id, not options)
+                ours = [(step["since"], step["since"] + step["time"], step.get("go"), step["state"]) for step in found["path"]]
+                assert (found["end"], ours) == (end, steps), "%s, goroutine %d%s: %s" % (
+                    trace, id, "".join(options), next((pair for pair in zip(ours, steps) if pair[0] != pair[1]), (found["end"], end)))
+    return (2 * len(ids) if searched else 0), (0 if searched else 2 * len(ids)) + len(tasks)
 
 
 def main():

@@ -155,6 +155,7 @@ list_decode() {
   for what in examples 1.21 1.25; do echo "nightly|profiles and Go, traces $what|tests/profiles_agree_with_go.sh $what"; done
   echo "quick|profiles of parts|tests/profile_parts.py"
   echo "quick|critical paths, known traces|tests/path.py known"
+  echo "quick|traces that Go refuses, other inputs|tests/refused.py"
   for what in canned examples 1.27; do echo "check|critical paths, $what traces|tests/path.py $what"; done
   echo "check|info and Go, the examples|tests/summary_agrees_with_go.sh examples"
 }

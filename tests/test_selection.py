@@ -68,6 +68,17 @@ def functions(events):
     return found
 
 
+def wall_clock(tool, path):
+    """Nanoseconds since 1970 at the first event; None: unknown."""
+    wire = dump(tool, path, "--wire")
+    clock = next((event for event in wire if event["event"] == "ClockSnapshot"), None)
+    if not clock:
+        return None
+    frequency = next(event["args"]["freq"] for event in wire if event["event"] == "Frequency")
+    first = min(event["time"] for event in wire if event["event"] == "EventBatch" and event["args"]["gen"] == 1)
+    return clock["args"]["sec"] * 10**9 + clock["args"]["nsec"] - (clock["time"] - first) * 10**9 // frequency
+
+
 def check_dump(tool, path):
     events = dump(tool, path)
     v1 = events[0]["event"] != "Sync"
@@ -109,9 +120,13 @@ def check_dump(tool, path):
         some = dump(tool, path, "--task", str(number))
         check(some and len(some) < len(events), path, "--task selects %d events" % len(some))
     # The wall clock, if there is one.
-    clock = next((event["args"] for event in events if event["event"] == "Sync" and event["args"].get("sec")), None)
-    if clock:
-        first = clock["sec"] * 10**9 + clock["nsec"]
+    told, first = info(tool, path)["trace"]["began"], wall_clock(tool, path)
+    check(bool(first) == ("1.26" in path) == bool(told), path, "wall clock", first, told)
+    if first:
+        second = datetime.datetime.fromisoformat(told[:19] + "+00:00")
+        clock = int(second.timestamp()) * 10**9 + int(told[20:29])
+        check(abs(clock - first) <= 1 and told[29:] == "Z", path, "began at", first, "not", told)
+        first = clock
 
         def moment(nanoseconds):
             at = datetime.datetime.fromtimestamp((first + nanoseconds) // 10**9)
@@ -122,6 +137,16 @@ def check_dump(tool, path):
         check(len(dump(tool, path, "--to", moment(-10**9))) <= 1, path, "there are events before the wall clock")
         later = dump(tool, path, "--from", moment(span // 2)[11:])
         check(0 < len(later) < len(events), path, "%d events from a time of the day on" % len(later))
+        began, ended = moment(0), moment(span)
+        lines = [line.split() for line in run(tool, "info", path).splitlines()]
+        check(["began", began] in lines, path, "info has no line 'began %s'" % began)
+        for options in ["--from", moment(-2 * 10**9)], ["--to", moment(-2 * 10**9)], ["--from", moment(span + 2 * 10**9)], \
+                ["--to", moment(span + 2 * 10**9)], ["--from", "0100-01-01T00:00:00"], ["--to", "9999-01-01T00:00:00"]:
+            for command in "dump", "info":
+                done = subprocess.run([tool, command, *options, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                wanted = "%s is outside of the trace, which is from %s to %s\n" % (options[1], began, ended)
+                check(done.returncode == 1 and not done.stdout and done.stderr.decode().endswith(wanted), path, command, options,
+                      done.stderr.decode())
 
 
 def own_events(events, goroutine, kept):

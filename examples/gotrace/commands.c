@@ -86,7 +86,7 @@ const option options[] = {
     /* The part of the trace. */
     {"--from TIME",
      "begin of the part: since the first event (1.5s, 20ms, 300us, or nanoseconds), or where the trace has it by the "
-     "wall clock: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
+     "wall clock, as info shows it: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
      NULL, set_time, SETTING(from), 0},
     {"--to TIME", "end of the part, given likewise", NULL, set_time, SETTING(until), 0},
 
@@ -122,6 +122,10 @@ const option options[] = {
     {"--open", "show the page in a browser; without -o it is a file in TMPDIR or /tmp", NULL, set_flag, SETTING(open),
      0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
+    {"--lenient",
+     "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
+     "printed on standard error",
+     NULL, set_flag, SETTING(lenient), 0},
 
     /* profile. */
     {"--cpu", "CPU samples, by the stack that was running", NULL, set_profile, SETTING(profile), 0},
@@ -139,6 +143,10 @@ const option options[] = {
     {"--task TASK", "the task with this id or name; of several with one name, the longest that ends", NULL, set_text,
      SETTING(task), 0},
     {"--go ID", "the goroutine with this id", NULL, set_text, SETTING(go), 0},
+    {"--no-return",
+     "never go back to a goroutine that waited: follow the one that ended the wait also through what it did before the "
+     "wait began",
+     NULL, set_flag, SETTING(no_return), 0},
 
     /* record. */
     {"-o FILE", "write the trace to FILE instead of COMMAND.PID.trace; %p stands for the process id", NULL, set_text,
@@ -194,7 +202,8 @@ const command commands[] = {
      .arguments = "[OPTIONS] FILE...",
      .summary = "what ran, for how long, and what it waited for",
      .help =
-         "Prints what stands out; what goroutines did, by the function they began with: running, runnable (waiting "
+         "Prints what stands out; when the trace began, if it has the wall clock (from Go 1.25 on); what goroutines "
+         "did, by the function they began with: running, runnable (waiting "
          "for a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses "
          "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
          "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "
@@ -202,7 +211,7 @@ const command commands[] = {
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/tables.h.",
-     .options = PART "," FILTER ",--histogram,--json,--csv,--details,--jobs N",
+     .options = PART "," FILTER ",--histogram,--json,--csv,--details,--lenient,--jobs N",
      .least = 1,
      .most = MANY,
      .run = command_info},
@@ -295,8 +304,8 @@ const command commands[] = {
          "  gotrace export --perfetto -o app.perfetto-trace app.trace\n"
          "  gotrace export --chrome --from 1s --to 1.5s -o app.json app.trace\n\n"
          "Tasks and regions that began before the part are known by their ends, so only if they end in it; they begin "
-         "with the part.",
-     .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial",
+         "with the part. With --lenient, a region is cut in two where one around it ends.",
+     .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome",
      .least = 1,
      .most = 1,
@@ -314,7 +323,8 @@ const command commands[] = {
          "call of a v1 trace that has no end counts as a nanosecond.\n\n"
          "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
-     .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER ",--partial",
+     .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
+                ",--partial,--lenient",
      .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
      .least = 1,
      .most = 1,
@@ -324,17 +334,21 @@ const command commands[] = {
      .summary = "the critical path: what a task or goroutine waited for",
      .help =
          "Prints the critical path to the end of a task or goroutine: the chain of running, runnable and blocked "
-         "stretches, over all goroutines, that this end waited for. If one of them were shorter, the end would come "
-         "sooner. A table adds up the steps by function, state and reason; then come the steps.\n\n"
-         "The path is followed backwards. From the end of a wait it goes to the goroutine that ended it, at that "
-         "moment, and on through what that one did before, back to its own last wait, even if it did it before the "
-         "other began to wait. From a goroutine's first moment it goes to its creator. A wait that the network, a "
-         "timer or something unknown ended, or that has not ended, stays on the path, as a wait for \"outside\". The "
-         "path of a task goes back to the task's begin, that of a goroutine to the begin of the trace or part. Its "
-         "steps fill this time without gaps.\n\n"
+         "stretches, over all goroutines, that this end waited for. A table adds up the steps by function, state and "
+         "reason; then come the steps.\n\n"
+         "The path is followed backwards. In place of a wait it shows what the goroutine that ended the wait did "
+         "meanwhile, whose own waits are replaced in the same way. Where the wait began, it returns to the goroutine "
+         "that waited. From a goroutine's first moment it goes to its creator. The path of a task goes back to the "
+         "task's begin, that of a goroutine to the begin of the trace or part. Its steps fill this time without "
+         "gaps.\n\n"
+         "A wait that the network, a timer or something unknown ended, or that has not ended, stays on the path, as a "
+         "wait for \"outside\". So does a wait with the reason \"preempted\", whoever ended it. Within a wait for a "
+         "goroutine that became ready for no recorded reason, such as an idle worker that the scheduler started, the "
+         "time before stays with the goroutine that waited. If a task ends in another goroutine than it began in, the "
+         "path does not return from a wait that the goroutine ended in which it began.\n\n"
          "Each change of state in the trace or part takes 32 bytes of memory; there may be 2 billion.\n\n"
          "  gotrace path --task request app.trace",
-     .options = "--task TASK,--go ID,--json,--folded,-o OUT," PART ",--partial",
+     .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--partial,--lenient",
      .needs = "--task TASK,--go ID",
      .least = 1,
      .most = 1,
@@ -348,7 +362,7 @@ const command commands[] = {
              "tells; for all details choose a part.\n\n"
              "  gotrace view -o app.html app.trace\n"
              "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
-     .options = PART "," FILTER ",-o OUT,--open,--partial",
+     .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",
      .least = 1,
      .most = 1,
      .run = command_view},

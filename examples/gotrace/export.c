@@ -269,14 +269,22 @@ static void end_regions(exporter *x, shown_regions *r, uint32_t count, int64_t t
   }
 }
 
+/* On a track, slices must be nested. If a region ends before those inside it, they end, too, and begin again. */
 static void end_region(exporter *x, const op *o, const goroutine *g) {
   shown_regions *r = map_get(&x->regions, g->id);
-  uint32_t i = r ? r->count : 0;
+  uint32_t inside = (uint32_t)o->a[0], count = r ? r->count : 0, i;
   track early = {TRACK_EARLY, 0, 0};
   mark m = {0};
-  while (i && r->names[i - 1] != o->name) i--;
-  if (i) {
-    end_regions(x, r, i - 1, o->time);
+  if (o->a[0] < count) {
+    count -= inside + 1;
+    end_regions(x, r, count, o->time);
+    memmove(&r->names[count], &r->names[count + 1], inside * sizeof *r->names);
+    m.category = "region";
+    m.g = g->id;
+    for (i = 0; i < inside; i++) {
+      m.name = r->names[r->count++];
+      x->begin(x, region_track(r), o->time, &m);
+    }
     return;
   }
   early.id = ++x->early;
@@ -452,6 +460,7 @@ int command_export(const char *path, const settings *set) {
   memset(&s, 0, sizeof s);
   memset(&x, 0, sizeof x);
   if (!input_open(&in, path, true)) return 1;
+  in.lenient = set->lenient;
   if (input_decode(&in, false) != GOTRACE_OK) fail("%s", input_error(&in));
   x.c.begin = begin;
   x.c.take = take;

@@ -133,9 +133,13 @@ static void enter(filter *f, uint64_t g, uint64_t task) {
   known->tasks[known->depth++] = task;
 }
 
-static void leave(filter *f, uint64_t g) {
+/* A region ends that has `inside` open regions inside it. */
+static void leave(filter *f, uint64_t g, uint64_t inside) {
   member *known = member_of(f, g, false);
-  if (known && known->depth) known->depth--;
+  uint64_t *task;
+  if (!known || inside >= known->depth) return;
+  task = &known->tasks[--known->depth - inside];
+  memmove(task, task + 1, (size_t)inside * sizeof *task);
 }
 
 static void name_task(filter *f, uint64_t id, const char *name, size_t size) {
@@ -299,7 +303,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
     if (gotrace_decoder_string(d, e->args[2], &name, &size)) name_task(f, k.task, name, size);
   }
   result = selected(f, &k);
-  if (like == GOTRACE_V2_USER_REGION_END) leave(f, k.g);
+  if (like == GOTRACE_V2_USER_REGION_END) leave(f, k.g, (uint64_t)e->extra);
   return result;
 }
 
@@ -341,7 +345,7 @@ bool filter_op(filter *f, world *w, const op *o) {
   if (o->kind == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
   if (o->kind == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, text.data, text.size);
   result = selected(f, &k);
-  if (o->kind == GOTRACE_V2_USER_REGION_END) leave(f, k.g);
+  if (o->kind == GOTRACE_V2_USER_REGION_END) leave(f, k.g, o->a[0]);
   return result;
 }
 
@@ -377,6 +381,7 @@ bool filter_task(const filter *f, uint64_t id) { return !f->any_task || is_task(
 typedef struct moment {
   int64_t seconds, nanoseconds; /* since 1970; since midnight, if of_day */
   bool of_day, utc;
+  const char *text; /* as given */
 } moment;
 
 static moment moments[8]; /* -1 stands for the first, and so on */
@@ -418,6 +423,7 @@ int64_t moment_parse(const char *text) {
   size_t i;
   if (strchr(text, ':')) {
     if (moment_count == COUNT(moments) || !parse_clock(text, &moments[moment_count])) return MOMENT_INVALID;
+    moments[moment_count].text = text;
     return -++moment_count;
   }
   for (i = 0; i < COUNT(units); i++) {
@@ -447,25 +453,58 @@ static int64_t on_day(const moment *m, int64_t start) {
   return at;
 }
 
+const char *moment_text(uint64_t wall, bool utc, char text[MOMENT_TEXT]) {
+  time_t seconds = (time_t)(wall / SECOND);
+  struct tm day;
+  size_t size;
+  if (utc) gmtime_r(&seconds, &day);
+  else localtime_r(&seconds, &day);
+  size = strftime(text, MOMENT_TEXT, "%Y-%m-%dT%H:%M:%S", &day);
+  snprintf(text + size, MOMENT_TEXT - size, ".%09u%s", (unsigned)(wall % SECOND), utc ? "Z" : "");
+  return text;
+}
+
+/* The time of the trace's last event. Reads only the last generation, unless that is broken. */
+static int64_t end_of(input *in) {
+  const int64_t begins[] = {INT64_MAX, 0}, from = in->from;
+  int64_t end = 0;
+  size_t i;
+  for (i = 0; i < COUNT(begins) && !end; i++) {
+    gotrace_event e;
+    gotrace_result result;
+    in->from = begins[i];
+    result = input_decode(in, false);
+    while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) end = e.time;
+  }
+  in->from = from;
+  return end;
+}
+
 int64_t moment_resolve(int64_t given, input *in) {
   gotrace_event e;
   const moment *m;
-  int64_t first = 0, clock, seconds;
-  bool any = false;
+  int64_t first = 0, seconds, since, length;
+  uint64_t start = 0;
+  char from[MOMENT_TEXT], until[MOMENT_TEXT];
   if (given >= 0) return given;
   m = &moments[-given - 1];
   if (input_decode(in, false) != GOTRACE_OK) return 0; /* the error is reported later */
-  while (input_next(in, &e) == GOTRACE_OK) {
-    if (!any) first = e.time, any = true;
-    if (e.spec->since < GOTRACE_GO_1_22 || e.kind != GOTRACE_V2_SYNC || !e.args[2]) continue;
-    clock = between(first, (int64_t)e.args[0]) - (int64_t)e.args[3]; /* from the first event to that full second */
-    seconds = (int64_t)e.args[2];
-    seconds = (m->of_day ? on_day(m, seconds - clock / SECOND) : m->seconds) - seconds;
-    if (seconds > INT64_MAX / SECOND / 2) return INT64_MAX;
-    if (seconds < INT64_MIN / SECOND / 2) return 0;
-    seconds = seconds * SECOND + m->nanoseconds + clock;
-    return seconds < 0 ? 0 : seconds;
+  while (!start && input_next(in, &e) == GOTRACE_OK) {
+    if (!first) first = e.time;
+    if (e.spec->since < GOTRACE_GO_1_22 || e.kind != GOTRACE_V2_SYNC) continue;
+    start = wall_at(&(wall_clock){e.args[2], e.args[3], (int64_t)e.args[0]}, first);
   }
   erase_progress();
-  fail("the trace has no wall clock, which Go 1.25 and later write; give times from its first event");
+  if (!start) fail("the trace has no wall clock, which Go 1.25 and later write; give times from its first event");
+  length = between(first, end_of(in));
+  erase_progress();
+  seconds = (int64_t)(start / SECOND);
+  seconds = (m->of_day ? on_day(m, seconds) : m->seconds) - seconds;
+  since = seconds > INT64_MAX / SECOND / 2   ? INT64_MAX
+          : seconds < INT64_MIN / SECOND / 2 ? INT64_MIN
+                                             : seconds * SECOND + m->nanoseconds - (int64_t)(start % SECOND);
+  if (since < -SECOND || (since > length && since - length > SECOND))
+    fail("%s is outside of the trace, which is from %s to %s", m->text, moment_text(start, m->utc, from),
+         moment_text(start + (uint64_t)length, m->utc, until));
+  return since < 0 ? 0 : since;
 }

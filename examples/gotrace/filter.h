@@ -60,8 +60,8 @@ bool filter_task(const filter *f, uint64_t id);
  *
  * --from and --to count from the first event (1.5s, 20ms, 300us, nanoseconds), or are times of the wall clock, which
  * traces have from Go 1.25 on, in local time or with a Z in UTC: 2026-11-22T21:40:05.123, 21:40:05.123. A time without
- * a date is on the day the trace starts, or on the next day if that is more than an hour before the start. A time
- * before the start means the start. */
+ * a date is on the day the trace starts, or on the next day if that is more than an hour before the start. A time up to
+ * a second before the start means the start; one that is further outside of the trace is an error. */
 
 /* Parses a time: nanoseconds since the first event; negative: a time of the wall clock, which only moment_resolve()
  * understands; MOMENT_INVALID: not a time. */
@@ -69,7 +69,12 @@ bool filter_task(const filter *f, uint64_t id);
 int64_t moment_parse(const char *text);
 
 /* Turns such a time into nanoseconds since the first event. May read the beginning of the trace; call input_decode()
- * afterwards to start again. Fails with a message if the trace has no wall clock. source_run() does this itself. */
+ * afterwards to start again. Fails with a message if the trace has no wall clock, or if the time is outside of the
+ * trace. source_run() does this itself. */
 int64_t moment_resolve(int64_t moment, input *in);
+
+/* A time of the wall clock, in nanoseconds since 1970, as moment_parse() reads it: in UTC or in local time. */
+#define MOMENT_TEXT 40
+const char *moment_text(uint64_t wall, bool utc, char text[MOMENT_TEXT]);
 
 #endif

@@ -8,11 +8,10 @@
 #define DATE "2026-11-25" /* the manual's, of the day on which commands.c last changed what it says */
 
 /* The text of the general help after the list of commands, in the form of a command's help. */
-static const char about[] = "FILE is an execution trace of Go 1.5 or later, in any of their formats; - is standard "
-                            "input. Options may stand before "
-                            "and after it, a value as --option VALUE or --option=VALUE; after -- all words are files. "
-                            "Without -o a result goes to "
-                            "standard output. A command that fails leaves no incomplete file.";
+static const char about[] =
+    "FILE is an execution trace of Go 1.5 or later, in any of their formats, which gzip may have compressed; - is "
+    "standard input. Options may stand before and after it, a value as --option VALUE or --option=VALUE; after -- all "
+    "words are files. Without -o a result goes to standard output. A command that fails leaves no incomplete file.";
 
 static const char statuses[] = "0: success. 1: a trace is broken or something cannot be read or written. 2: wrong "
                                "usage. `record` ends as the program "

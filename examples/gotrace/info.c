@@ -322,10 +322,12 @@ static void print_kinds(const printer *p) {
 
 static void print_head(const printer *p) {
   const summary *sum = p->sum;
+  uint64_t began = wall_at(&sum->s.w.wall, sum->s.first);
   char text[512];
   stands_out(p->sum, text, sizeof text);
   if (*text) fprintf(p->to, "%s\n\n", text);
   fprintf(p->to, "%-24sGo 1.%d (v%d)\n", "format", sum->format % 1000, sum->family);
+  if (began) fprintf(p->to, "%-24s%s\n", "began", moment_text(began, false, text));
   fprintf(p->to, "%-24s%s\n", "duration", human((double)sum->duration, text));
   fprintf(p->to, "%-24s%llu\n", "events", (ull)sum->events);
   if (sum->family == 2) fprintf(p->to, "%-24s%llu\n", "generations", (ull)sum->generations);
@@ -368,6 +370,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
   detail_tables each;
   gotrace_result result;
   bool complete;
+  in->lenient = set->lenient;
   sum = resize(NULL, sizeof *sum);
   memset(sum, 0, sizeof *sum);
   detail_tables_begin(&each, how, path);
@@ -391,7 +394,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
     several = true;
     print_text(&p);
   }
-  if (!complete) report("%s", input_error(in));
+  if (!complete) report("%s%s", input_error(in), input_advice(in, set, false));
   summary_free(sum);
   free(sum);
   input_close(in);

@@ -1,7 +1,7 @@
 /* input.c - a trace in a file or pipe, and its decoder: see tool.h
  *
- * A file is mapped into memory. A pipe is read on demand, or copied into memory if it is needed again. While events are
- * read, the terminal shows the progress. */
+ * A file is mapped into memory. A pipe is read on demand, or copied into memory if it is needed again. What gzip has
+ * compressed is unpacked into memory. While events are read, the terminal shows the progress. */
 
 #include "tool.h"
 
@@ -28,9 +28,16 @@ static size_t read_anywhere(void *context, uint64_t offset, void *buffer, size_t
 }
 
 static size_t read_input(void *context, uint64_t offset, void *buffer, size_t size) {
-  const input *in = context;
+  input *in = context;
+  size_t ahead = in->ahead_size - in->ahead_taken;
   ssize_t got;
   (void)offset; /* reads are sequential */
+  if (ahead) {
+    if (ahead > size) ahead = size;
+    memcpy(buffer, in->ahead + in->ahead_taken, ahead);
+    in->ahead_taken += ahead;
+    return ahead;
+  }
   do got = read(in->fd, buffer, size);
   while (got < 0 && errno == EINTR);
   return got < 0 ? (size_t)-1 : (size_t)got;
@@ -44,6 +51,49 @@ static void input_copy(input *in) {
     in->copy.size += got;
   }
   in->size = in->copy.size;
+}
+
+/* Reads the beginning of a pipe. An error shows again in the next read. */
+static void look_ahead(input *in) {
+  size_t got;
+  uint8_t *end;
+  do {
+    end = in->ahead + in->ahead_size;
+    got = read_input(in, 0, end, sizeof in->ahead - in->ahead_size);
+    if (got == (size_t)-1) got = 0;
+    in->ahead_size += got;
+    in->ahead_taken = in->ahead_size; /* so that the next call reads on */
+  } while (got && in->ahead_size < sizeof in->ahead);
+  in->ahead_taken = 0;
+}
+
+/* What is known of the input without reading. */
+static const uint8_t *known_bytes(const input *in, size_t *size) {
+  *size = in->mapped || in->copy.data ? in->size : in->ahead_size;
+  return in->mapped ? in->mapped : in->copy.data ? in->copy.data : in->ahead;
+}
+
+static void input_unmap(input *in) {
+  if (in->mapped) munmap(in->mapped, in->size);
+  in->mapped = NULL;
+}
+
+/* Replaces a gzip file by what it contains. False: a message was printed. */
+static bool input_unpack(input *in) {
+  bytes made = {0};
+  const char *error;
+  size_t size;
+  const uint8_t *data = known_bytes(in, &size);
+  if (!is_gzip(data, size)) return true;
+  if (!in->mapped && !in->copy.data) input_copy(in);
+  data = known_bytes(in, &size);
+  error = unpack_gzip(&made, data, size);
+  input_unmap(in);
+  free(in->copy.data);
+  in->copy = made;
+  in->size = made.size;
+  if (error) report("%s", error);
+  return !error;
 }
 
 /* Releases the pages of a mapped file that have been read, which would count as this process's memory. If they are
@@ -97,7 +147,8 @@ bool input_open_file(input *in, const char *name, int fd, bool again) {
     else in->size = (size_t)status.st_size;
   }
   if (!in->mapped && again) input_copy(in);
-  return true;
+  else if (!in->mapped) look_ahead(in);
+  return input_unpack(in);
 }
 
 void input_first_look(input *in) { in->first_look = true; }
@@ -106,6 +157,7 @@ gotrace_result input_decode(input *in, bool raw) {
   gotrace_decoder_options options = {0};
   gotrace_result result;
   options.raw = raw;
+  options.lenient = in->lenient;
   options.from = raw ? 0 : in->from;
   if (options.from && in->mapped) { /* mapped pages that are skipped would count as this process's memory */
     options.read = read_anywhere;
@@ -149,13 +201,29 @@ void input_range(input *in, int64_t from, int64_t until) {
 }
 
 const char *input_error(const input *in) {
+  static char text[100];
   const gotrace_decoder_failure *failure = gotrace_decoder_error(in->decoder);
-  return failure->message[0] ? failure->message : gotrace_result_string(failure->result);
+  size_t size;
+  const uint8_t *data = known_bytes(in, &size);
+  const char *kind = failure->result == GOTRACE_ERROR_HEADER ? foreign_kind(data, size) : NULL;
+  uint64_t second = find_header(data, size, failure->offset);
+  if (kind) snprintf(text, sizeof text, "not a Go execution trace, but %s", kind);
+  else if (second) snprintf(text, sizeof text, "a second trace begins (offset %llu)", (ull)second);
+  else return failure->message[0] ? failure->message : gotrace_result_string(failure->result);
+  return text;
+}
+
+const char *input_advice(const input *in, const settings *set, bool some) {
+  bool lenient =
+      set->may_be_lenient && !set->lenient && gotrace_decoder_error(in->decoder)->result == GOTRACE_ERROR_REGION;
+  bool partial = set->may_be_partial && !set->partial && some;
+  if (lenient && partial) return "; --lenient reads on, --partial keeps what comes before";
+  return lenient ? "; --lenient reads on" : partial ? "; --partial keeps what comes before" : "";
 }
 
 void input_close(input *in) {
   gotrace_decoder_close(in->decoder);
-  if (in->mapped) munmap(in->mapped, in->size);
+  input_unmap(in);
   if (in->fd > 0) close(in->fd);
   free(in->copy.data);
   erase_progress();

@@ -215,9 +215,7 @@ static void keeper_start(consumer *c, int64_t time) {
   k->to->base = c->base;
   k->to->from = c->from;
   k->w.gomaxprocs = real->gomaxprocs;
-  k->w.wall_seconds = real->wall_seconds;
-  k->w.wall_nanoseconds = real->wall_nanoseconds;
-  k->w.wall_time = real->wall_time;
+  k->w.wall = real->wall;
   copy_procs(k, time);
   copy_gos(k, time);
   k->to->begin(k->to, time);

@@ -102,6 +102,8 @@ static int parse_arguments(const command *c, char **words, settings *set, bool *
     else files[count++] = *words++;
   }
   check_needs(c, given);
+  set->may_be_partial = find_option(c, "--partial", 9) != NULL;
+  set->may_be_lenient = find_option(c, "--lenient", 9) != NULL;
   if (set->from > set->until && set->until >= 0) usage("--to is before --from");
   if (count < c->least && c->least > 1) usage("%s takes %d files", c->name, c->least);
   if (count < c->least) usage("missing FILE");

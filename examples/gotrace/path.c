@@ -1,18 +1,29 @@
 /* path.c - gotrace path: the critical path, what the end of a task or goroutine waited for
  *
  * The path is found backwards. It starts where the task or goroutine ends and follows that goroutine into its past. At
- * the end of a wait it moves to the goroutine that ended the wait, at that moment, and continues in the past of that
- * goroutine, back to the end of its own last wait, even through what it did before the other one began to wait. So what
- * a goroutine did before a wait is not on the path, unless the path returns to it: had it been faster there, it would
- * only have waited longer. From a goroutine's first moment the path moves to its creator.
+ * the end of a wait it moves to the goroutine that ended the wait, at that moment, and follows that one back to where
+ * the wait began, through waits of its own in the same way. There it returns to the goroutine that waited. So each wait
+ * is explained by what others did meanwhile, and by nothing else. From a goroutine's first moment the path moves to its
+ * creator.
  *
- * If a wait has no end, or is ended by no goroutine (network, timers) or by an unknown one, the path stays in the
- * waiting goroutine: it waited for "outside". If a goroutine's creator is unknown, the time before it is "outside" too.
- * So the steps of the path cover the whole interval without gaps.
+ * Within a wait, the path follows a goroutine back only to where it became ready for no recorded reason: an idle worker
+ * that the scheduler started, or a goroutine without a known creator. What remains of the wait belongs to the goroutine
+ * that waited. Some reasons are a cause themselves (has_own_cause): the path stays in the waiting goroutine. It does
+ * so, too, if a wait that is not within another one has no end, or is ended by no goroutine or by an unknown one. If a
+ * goroutine's creator is unknown, the time before it is "outside", unless it is within a wait. So the steps of the path
+ * cover the whole interval without gaps.
+ *
+ * A task may end in another goroutine than it began in, such as a worker that gets it through a channel. What the
+ * worker did before belongs to other tasks. So the path does not return from a wait that the task's first goroutine
+ * ended.
+ *
+ * With --no-return the path never returns to a goroutine that waited: it follows the one that ended the wait through
+ * all that it did before, back to the end of its own last wait. So what a goroutine did before a wait is not on the
+ * path: had it been faster there, it would only have waited longer.
  *
  * All stretches of the selected part are kept until the path is known, 32 bytes each. A moment refers to a goroutine's
  * past: to the last stretch that had ended or, if none had, to the goroutine itself. A record only holds moments that
- * are older than itself, so the walk terminates. */
+ * are older than itself, and a return goes to an earlier time than all that was found since, so the walk terminates. */
 
 #include "folded.h"
 #include "source.h"
@@ -51,7 +62,8 @@ typedef struct task {
   uint32_t name, stack; /* `stack`: of its end */
   bool begun, ended;
   int64_t begin, end;
-  moment last; /* the goroutine that ended it, at that moment */
+  moment last;   /* the goroutine that ended it, at that moment */
+  uint32_t home; /* 1 + the index of the goroutine that began it; 0: unknown */
 } task;
 
 typedef struct step { /* of the path */
@@ -61,7 +73,15 @@ typedef struct step { /* of the path */
   uint32_t reason;
   uint8_t status; /* GO_NONE: outside */
   bool created;   /* `by` is the creator */
+  bool outside;   /* a wait that no known goroutine ended */
 } step;
+
+/* A wait that the walk explains now. The walk is in the past of another goroutine and returns when the wait began. */
+typedef struct detour {
+  moment wait; /* the innermost wait, which began at `begin` or before */
+  moment back; /* past of the goroutine to return to, whose wait began at `begin` */
+  int64_t begin;
+} detour;
 
 typedef struct path {
   consumer c;
@@ -71,7 +91,12 @@ typedef struct path {
   step *steps; /* backwards */
   uint32_t past_count, past_capacity, life_count, life_capacity, task_count, task_capacity;
   size_t step_count, step_capacity;
-  map open;         /* from a task's id to 1 + its place */
+  map open; /* from a task's id to 1 + its place */
+  detour *detours;
+  size_t detour_count, detour_capacity;
+  int64_t floor; /* the walk is within a wait that began then, or the whole path begins then */
+  bool no_return;
+  uint32_t home;    /* of the task */
   moment switching; /* the goroutine that is switching to another one now */
   bool outside;     /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
   int64_t begin, end;
@@ -91,6 +116,8 @@ static life *life_of(path *p, goroutine *g) {
   if (!g->life) new_life(p, g, g->since > p->c.from ? g->since : p->c.from);
   return &p->lives[g->life - 1];
 }
+
+static uint32_t life_at(const path *p, moment at) { return at & LIFE ? at & ~LIFE : at ? p->pasts[at - 1].life : 0; }
 
 /* The current moment of the goroutine that runs where an operation happens. */
 static moment moment_at(path *p, const op *o) {
@@ -152,6 +179,7 @@ static void path_take(consumer *c, const op *o) {
     t->begun = true;
     t->begin = o->time;
     t->name = o->name;
+    t->home = life_at(p, moment_at(p, o));
     break;
   case GOTRACE_V2_USER_TASK_END:
     t = open_task(p, o);
@@ -178,16 +206,14 @@ static void path_end(consumer *c, int64_t time) { ((path *)c)->end = time; }
 
 /* ---------------------------------------------------------------------------------------------------- the path ---- */
 
-static uint32_t life_at(const path *p, moment at) { return at & LIFE ? at & ~LIFE : at ? p->pasts[at - 1].life : 0; }
-
 /* The time at which the past that a moment refers to ends. */
 static int64_t time_of(const path *p, moment at) {
   return at & LIFE ? p->lives[(at & ~LIFE) - 1].begin : p->pasts[at - 1].end;
 }
 
-/* Adds a step, unless it is empty. */
+/* Adds a step, without what is before the floor, unless it is empty. */
 static void add_step(path *p, step made) {
-  if (made.begin < p->begin) made.begin = p->begin;
+  if (made.begin < p->floor) made.begin = p->floor;
   if (made.begin >= made.end) return;
   GROW(p->steps, p->step_count, p->step_capacity);
   p->steps[p->step_count++] = made;
@@ -209,30 +235,77 @@ static void note_waker(path *p, uint32_t of, moment by, uint32_t stack, bool cre
   after->created = created;
 }
 
+/* What a goroutine did in a stretch until `end`. */
+static void step_stretch(path *p, moment at, int64_t end) {
+  const past *s = &p->pasts[at - 1];
+  add_step(p, (step){.begin = time_of(p, s->before),
+                     .end = end,
+                     .life = s->life,
+                     .stack = s->stack,
+                     .reason = s->reason,
+                     .status = s->status,
+                     .outside = s->status == GO_WAITING && !s->waker});
+}
+
+/* Whether the reason of a wait is its cause, whoever ended it. A preempted goroutine is continued by the collector that
+ * had it scanned, and did not wait for what that goroutine had done before. */
+static bool has_own_cause(const past *wait) {
+  if (pool_text_is(wait->reason, "preempted")) return true;
+  return !wait->waker && (pool_text_contains(wait->reason, "network") || pool_text_contains(wait->reason, "sleep"));
+}
+
+/* Moves from a wait that ends now to the goroutine that ended it. */
+static moment enter(path *p, moment wait) {
+  const past *s = &p->pasts[wait - 1];
+  bool home = !p->detour_count && s->life != p->home && life_at(p, s->waker) == p->home;
+  note_waker(p, s->life, s->waker, s->woke, false);
+  if (!p->no_return && !home) {
+    int64_t begin = time_of(p, s->before);
+    if (begin > p->floor || !p->detour_count) {
+      GROW(p->detours, p->detour_count, p->detour_capacity);
+      if (begin > p->floor) p->floor = begin;
+      p->detours[p->detour_count++] = (detour){.back = s->before, .begin = p->floor};
+    }
+    p->detours[p->detour_count - 1].wait = wait;
+  }
+  step_open(p, s->waker, s->end, s->woke);
+  return s->waker;
+}
+
+/* It is unknown why the goroutine became ready at `at`. If the walk explains a wait, the rest of it stays with the
+ * goroutine that waited. */
+static moment lose(path *p, moment at) {
+  if (p->detour_count) step_stretch(p, p->detours[p->detour_count - 1].wait, time_of(p, at));
+  return OUTSIDE;
+}
+
+/* The moment before the last one, within the same wait; OUTSIDE: the walk has not found it. */
+static moment earlier(path *p, moment at) {
+  if (at & LIFE) {
+    const life *l = &p->lives[(at & ~LIFE) - 1];
+    if (!l->creator) return lose(p, at);
+    note_waker(p, at & ~LIFE, l->creator, l->stack, true);
+    step_open(p, l->creator, l->begin, l->stack);
+    return l->creator;
+  } else {
+    const past *s = &p->pasts[at - 1];
+    bool own = !p->no_return && (time_of(p, s->before) >= s->end || has_own_cause(s));
+    if (s->waker && !own) return enter(p, at);
+    if (s->status == GO_WAITING && p->detour_count && !own) return lose(p, at);
+    step_stretch(p, at, s->end);
+    return s->before;
+  }
+}
+
 /* Walks back from `at`, the last stretch that had ended when the earliest step found so far begins. */
 static void walk(path *p, moment at) {
-  while (at && time_of(p, at) > p->begin) {
-    if (at & LIFE) {
-      const life *l = &p->lives[(at & ~LIFE) - 1];
-      if (!l->creator) break;
-      note_waker(p, at & ~LIFE, l->creator, l->stack, true);
-      step_open(p, l->creator, l->begin, l->stack);
-      at = l->creator;
+  for (;;) {
+    if (at && time_of(p, at) > p->floor) {
+      at = earlier(p, at);
     } else {
-      const past *s = &p->pasts[at - 1];
-      if (s->waker) {
-        note_waker(p, s->life, s->waker, s->woke, false);
-        step_open(p, s->waker, s->end, s->woke);
-        at = s->waker;
-      } else {
-        add_step(p, (step){.begin = time_of(p, s->before),
-                           .end = s->end,
-                           .life = s->life,
-                           .stack = s->stack,
-                           .reason = s->reason,
-                           .status = s->status});
-        at = s->before;
-      }
+      if (!p->detour_count) break;
+      at = p->detours[--p->detour_count].back;
+      p->floor = p->detour_count ? p->detours[p->detour_count - 1].begin : p->begin;
     }
   }
   add_step(p, (step){.begin = p->begin, .end = p->step_count ? p->steps[p->step_count - 1].begin : p->end});
@@ -272,7 +345,8 @@ static const task *find_task(const path *p, const char *word) {
 
 static const task *path_of_task(path *p, const char *word) {
   const task *t = find_task(p, word);
-  p->begin = t->begin;
+  p->begin = p->floor = t->begin;
+  p->home = t->home;
   p->end = t->end;
   if (t->last) step_open(p, t->last, t->end, t->stack);
   walk(p, t->last);
@@ -286,6 +360,7 @@ static void path_of_go(path *p, const char *word) {
   if (!number_is(word, &id)) fail("invalid goroutine '%s'", word);
   while (i > 0 && p->lives[i - 1].id != id) i--;
   if (!i) fail("no goroutine %s in this part", word);
+  p->floor = p->begin;
   p->end = time_of(p, p->lives[i - 1].last);
   walk(p, p->lives[i - 1].last);
 }
@@ -396,7 +471,7 @@ static void write_step(const path *p, const step *s, output *out) {
   put_function(out, p, s->life);
   if (s->reason) put_string(out, ", "), put_text(out, s->reason, "");
   if (s->stack) put_string(out, ", at "), put_text(out, top_frame(s->stack), "?");
-  if (s->status == GO_WAITING) put_string(out, ", for outside");
+  if (s->outside) put_string(out, ", for outside");
   if (s->by) {
     print(out, s->created ? ", created by %llu " : ", woken by %llu ", (ull)p->lives[s->by - 1].id);
     put_function(out, p, s->by);
@@ -503,7 +578,9 @@ int command_path(const char *name, const settings *set) {
   p->c.end = path_end;
   p->c.stretch = path_stretch;
   p->c.statuses = true;
+  p->no_return = set->no_return;
   if (!input_open(&in, name, true)) return 1;
+  in.lenient = set->lenient;
   result = source_run(&s, &in, &p->c, set->from, set->until, watch_unblock, p);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   erase_progress();
@@ -519,6 +596,7 @@ int command_path(const char *name, const settings *set) {
   free(p->lives);
   free(p->tasks);
   free(p->steps);
+  free(p->detours);
   map_free(&p->open);
   source_free(&s);
   input_close(&in);

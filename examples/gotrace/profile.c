@@ -298,7 +298,7 @@ static void put_record(pprof *w, const record *r, bool times, output *out) {
 }
 
 static void write_pprof(const profile *p, output *out) {
-  const world *known = p->c.w;
+  uint64_t wall = wall_at(&p->c.w->wall, p->begin);
   bool times = p->kind->status != GO_NONE;
   pprof w;
   uint32_t i;
@@ -309,10 +309,7 @@ static void write_pprof(const profile *p, output *out) {
   put_value_type(&w, PROFILE_PERIOD_TYPE, "trace", "count");
   put_number_field(&w.rest, PROFILE_PERIOD, 1);
   put_number_field(&w.rest, PROFILE_DURATION_NANOS, (uint64_t)between(p->begin, p->end));
-  if (known->wall_seconds && known->wall_seconds < 9000000000)
-    put_number_field(&w.rest, PROFILE_TIME_NANOS,
-                     known->wall_seconds * 1000000000 + known->wall_nanoseconds + (uint64_t)p->begin -
-                         (uint64_t)known->wall_time);
+  if (wall) put_number_field(&w.rest, PROFILE_TIME_NANOS, wall);
   for (i = 0; i < p->count; i++) put_record(&w, &p->records[i], times, out);
   put_data(&out->block, w.rest.data, w.rest.size);
   put_data(&out->block, w.locations.data, w.locations.size);
@@ -347,6 +344,7 @@ int command_profile(const char *path, const settings *set) {
   p->c.stretch = p->kind->status == GO_NONE ? NULL : profile_stretch;
   p->c.statuses = true;
   if (!input_open(&in, path, true)) return 1;
+  in.lenient = set->lenient;
   filter_open(&selection, set);
   p->c.filter = &selection;
   result = source_run(&s, &in, &p->c, set->from, set->until, watch_status, p);

@@ -263,6 +263,7 @@ static void v1_user(source *s, const gotrace_event *e) {
     break;
   case GOTRACE_V1_USER_REGION:
     o.kind = e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
+    o.a[0] = (uint64_t)e->extra;
     o.name = pool_take_text(s->in->decoder, e->args[2]);
     break;
   default:
@@ -272,6 +273,7 @@ static void v1_user(source *s, const gotrace_event *e) {
     break;
   }
   give(s, &o);
+  if (o.kind == GOTRACE_V2_USER_REGION_END) note_region_end(s, &o);
 }
 
 /* An event that becomes an operation with the same arguments. */

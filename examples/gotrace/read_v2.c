@@ -145,10 +145,7 @@ static void take_sync(source *s, const gotrace_event *e) {
   s->w.generation++;
   s->w.experiment_count = 0;
   s->w.sync = e->time;
-  if (!e->args[2] || s->w.wall_seconds) return;
-  s->w.wall_time = (int64_t)e->args[0];
-  s->w.wall_seconds = e->args[2];
-  s->w.wall_nanoseconds = e->args[3];
+  if (!s->w.wall.seconds) s->w.wall = (wall_clock){e->args[2], e->args[3], (int64_t)e->args[0]};
 }
 
 static void take_experiment(source *s, const gotrace_event *e) {
@@ -181,7 +178,9 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
   if (s->to->as_go && ((e->implied && e->kind != GOTRACE_V2_PROC_STEAL) || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED))
     o.name = pool_put_string("coroutine switch");
   if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
+  if (e->kind == GOTRACE_V2_USER_REGION_END) o.a[0] = (uint64_t)e->extra;
   give(s, &o);
+  if (e->kind == GOTRACE_V2_USER_REGION_END) note_region_end(s, &o);
 }
 
 void scan_v2(source *s) {

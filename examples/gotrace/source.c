@@ -8,6 +8,11 @@
 
 #include <stdlib.h>
 
+/* The front ends call this for each region's end. */
+void note_region_end(source *s, const op *o) {
+  if (o->a[0] && s->begun && !s->over) s->disordered++;
+}
+
 static void deliver(source *s, const op *o) {
   bool selected = !s->to->filter || filter_op(s->to->filter, &s->w, o);
   if (s->begun && selected) s->to->take(s->to, o);
@@ -79,6 +84,7 @@ void source_end(source *s) {
   if (!s->begun) return;
   end = between(s->first, s->end) > s->until ? s->first + s->until : s->end;
   end_stretches(&s->w, end);
+  if (s->disordered) report("regions that ended out of order, which Go refuses: %llu", (ull)s->disordered);
   s->to->end(s->to, end);
 }
 
@@ -203,7 +209,7 @@ void source_free(source *s) {
 void source_broken(const source *s, const settings *set) {
   const char *error = input_error(s->in);
   bool told = s->events > s->w.generation; /* something besides the starts of generations */
-  if (!set->partial || !s->begun || !told) fail("%s", error);
+  if (!set->partial || !s->begun || !told) fail("%s%s", error, input_advice(s->in, set, s->begun && told));
   report("%s; kept what comes before: %llu events, until %.9f s", error, (ull)s->events,
          (double)between(s->first, s->end) / 1e9);
 }

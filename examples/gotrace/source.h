@@ -55,6 +55,7 @@ typedef struct source {
   int64_t first, end;         /* times of the trace's first event and of the last one read */
   int64_t start;              /* time of the first event read; generations before `from` may be skipped */
   uint64_t events;            /* number of events read */
+  uint64_t disordered;        /* region ends in the part that are out of order; see input.lenient */
   unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
   bool plain;                 /* nothing is left out or changed: give() takes the fast path */
@@ -115,6 +116,7 @@ static inline void give(source *s, const op *o) {
   s->to->take(s->to, o);
   apply(&s->w, o);
 }
+void note_region_end(source *s, const op *o);
 void give_held(source *s);
 void give_sample(source *s, const gotrace_event *e);
 

@@ -93,8 +93,6 @@ static group *stretches_of(goroutine_summary *g) {
   return g->unnamed;
 }
 
-static times *times_of(goroutine_summary *g) { return g->region_count ? &g->regions[g->region_count - 1].own : &g->t; }
-
 static goroutine_summary *begin_goroutine(summary *sum, uint64_t id, int64_t time) {
   goroutine *of = go_record(&sum->s.w, id);
   goroutine_summary *g = of->summary;
@@ -119,23 +117,26 @@ static void push_region(goroutine_summary *g, uint32_t name, uint64_t task_id, i
   r->has_begun = true;
 }
 
-/* Ends the innermost region. Its time also counts for the region around it. `counts`: Go's summary contains it. */
-static RARE void end_region(summary *sum, goroutine_summary *g, int64_t time, bool counts) {
-  open_region *r = &g->regions[g->region_count - 1];
-  times own = r->own;
+/* Ends the region with `inside` open regions inside it. Its time also counts for the region around it. `counts`: Go's
+ * summary contains it. */
+static RARE void end_region(summary *sum, goroutine_summary *g, uint32_t inside, int64_t time, bool counts) {
+  uint32_t at = g->region_count - 1 - inside, i;
+  open_region *r = &g->regions[at];
   int64_t begin = r->begin < sum->c.from ? sum->c.from : r->begin;
+  add_times(at ? &g->regions[at - 1].own : &g->t, &r->own);
+  for (i = 1; i <= inside; i++) add_times(&r->own, &r[i].own);
   counts = counts && sum->s.begun && time >= sum->c.from && filter_goroutine(&sum->selection, g->g) &&
            filter_task(&sum->selection, r->task);
   if (counts && sum->each) sum->each->region(sum->each, sum, g, r, time);
   if (counts && !r->inherited) {
     group *of = group_of(&sum->regions, r->name);
     of->count++;
-    add_times(&of->t, &own);
+    add_times(&of->t, &r->own);
     histogram_add(&of->whole, between(begin, time), begin, g->g->id);
   }
+  clear_times(&r->own);
+  memmove(r, r + 1, inside * sizeof *r);
   g->region_count--;
-  add_times(times_of(g), &own);
-  clear_times(&own);
 }
 
 /* Adds nanoseconds to the times of a goroutine, region or task. `status`: also IN_SYSCALL_WITHOUT_PROC. */
@@ -231,7 +232,7 @@ static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time,
   if (!g->function) set_function(sum, g, 0);
   if (!g->dead) g->ended = time;
   g->has_ended = ended;
-  while (g->region_count) end_region(sum, g, time, !runtimes);
+  while (g->region_count) end_region(sum, g, 0, time, !runtimes);
   add_times(&g->function->t, &g->t);
   if (g->counted && sum->each) sum->each->goroutine(sum->each, sum, g);
   end_syscall(g);
@@ -245,7 +246,7 @@ static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time,
 static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
   g->dead = true;
   g->ended = time;
-  while (g->region_count) end_region(sum, g, time, !is_runtimes(name_of(g->g)));
+  while (g->region_count) end_region(sum, g, 0, time, !is_runtimes(name_of(g->g)));
 }
 
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
@@ -379,14 +380,14 @@ static void take_region(summary *sum, goroutine *of, const op *o) {
     task_of(sum, o->id);
     return;
   }
-  if (!g->region_count) {
+  if (!g->region_count && !o->a[0]) {
     task_of(sum, o->id);
     push_region(g, o->name, o->id, g->created, false);
     g->regions[0].has_begun = false;
     add_times(&g->regions[0].own, &g->t);
     clear_times(&g->t);
   }
-  end_region(sum, g, o->time, true);
+  if (o->a[0] < g->region_count) end_region(sum, g, (uint32_t)o->a[0], o->time, true);
 }
 
 static void take_task(summary *sum, const op *o) {

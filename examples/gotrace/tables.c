@@ -257,16 +257,19 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
 static void trace_table(writing *w, summary *sum, bool complete) {
   char text[512];
   const world *w_of = &sum->s.w;
+  uint64_t began = wall_at(&w_of->wall, sum->s.first);
   begin_table(w, "trace", true);
   begin_row(w, plain(""), plain(""));
   snprintf(text, sizeof text, "1.%d", sum->format % 1000);
   text_field(w, "format", plain(text));
   field(w, "family", "", sum->family);
   flag_field(w, "complete", complete);
+  text_field(w, "began", plain(began ? moment_text(began, true, text) : ""));
   field(w, "duration", "", sum->duration);
   unsigned_field(w, "events", sum->events);
   unsigned_field(w, "generations", sum->generations);
   unsigned_field(w, "gomaxprocs", w_of->gomaxprocs);
+  unsigned_field(w, "disordered", sum->s.disordered);
   stands_out(sum, text, sizeof text);
   text_field(w, "stands_out", plain(text));
   end_row(w);

@@ -4,8 +4,9 @@
  * line for each value: file,table,name,reason,field,value; the first line has these words. Times are integers, in
  * nanoseconds. Moments count from the first event. The tables:
  *
- *     trace       format ("1.27"), family (1, 2), complete (whether the trace has no error), duration, events,
- *                 generations, gomaxprocs, stands_out (a text)
+ *     trace       format ("1.27"), family (1, 2), complete (whether the trace has no error), began (the wall clock at
+ *                 the first event, "2026-11-22T21:40:05.123456789Z"), duration, events, generations, gomaxprocs,
+ *                 disordered (region ends out of order, with --lenient), stands_out (a text)
  *     functions   goroutines by the function they began with: count; running, runnable, syscall, syscall_blocked,
  *                 blocked (total times); of single stretches running_*, runnable_*, syscall_*
  *     function_reasons  by function and reason, its waits: blocked_*

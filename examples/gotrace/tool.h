@@ -4,6 +4,7 @@
  *     library.c    gotrace.h; numbers, hashes and maps from its private part
  *     output.c     bytes, text and JSON; files that replace others only when complete
  *     input.c      a trace in a file or pipe, and its decoder
+ *     foreign.c    inputs that are compressed, or no traces
  *     parallel.c   decodes a trace on several threads
  *
  * and the commands, which main.c calls (commands.h). Include it first: it selects what the system's headers declare. */
@@ -170,6 +171,19 @@ void put_quoted(output *out, const char *data, size_t size);  /* as JSON */
 /* '?' for control characters, which could move the terminal's cursor or forge a line; else the byte itself. */
 int visible(unsigned char byte);
 
+/* --------------------------------------------------------------------------------------------------- foreign.c ---- */
+
+bool is_gzip(const uint8_t *data, size_t size);
+
+/* Appends what the data of a gzip file contain. The result is NULL or says what is wrong. */
+const char *unpack_gzip(bytes *to, const uint8_t *data, size_t size);
+
+/* For messages: what data are that begin so and are no trace; NULL: unknown. */
+const char *foreign_kind(const uint8_t *data, size_t size);
+
+/* Where a second trace begins: at an offset or up to 16 bytes before it; 0: nowhere. */
+uint64_t find_header(const uint8_t *data, size_t size, uint64_t offset);
+
 /* ----------------------------------------------------------------------------------------------------- input.c ---- */
 
 typedef struct input {
@@ -178,8 +192,11 @@ typedef struct input {
   uint64_t dropped; /* pages before this offset were released */
   size_t size;
   int fd;
-  bytes copy;   /* copy of a pipe that is decoded more than once */
+  bytes copy;        /* a pipe that is decoded more than once, or what a gzip file contains */
+  uint8_t ahead[64]; /* the beginning of a pipe that is read on demand */
+  size_t ahead_size, ahead_taken;
   int64_t from; /* decoding may skip what is earlier: nanoseconds since the first event */
+  bool lenient; /* decoding accepts region ends that are out of order */
   gotrace_decoder *decoder;
   double next_progress; /* when to change the progress line */
   double done, share;   /* parts of the whole work: done before this pass over the trace, and this pass */
@@ -190,7 +207,8 @@ typedef struct input {
   size_t batch_size, taken;
 } input;
 
-/* Opens a trace; false: a message was printed. `again`: it will be decoded more than once. */
+/* Opens a trace, which gzip may have compressed; false: a message was printed. `again`: it will be decoded more than
+ * once. */
 bool input_open(input *in, const char *path, bool again);
 
 /* The same for an open file; -1: opening it failed, see errno. */
@@ -258,6 +276,12 @@ gotrace_result input_finish(input *in, unsigned jobs, const generations *to);
 
 /* Describes what is wrong with the trace, with offset and event. */
 const char *input_error(const input *in);
+
+struct settings;
+
+/* To follow such a message: the options of the command that would help; "" if none would. `some`: there is something
+ * that --partial would keep. */
+const char *input_advice(const input *in, const struct settings *set, bool some);
 void input_close(input *in);
 
 /* ---------------------------------------------------------------------------------------------------- commands ---- */
@@ -270,9 +294,11 @@ typedef struct settings {
   const char *by[FILTERS]; /* the options of filter.h; NULL: not given */
   int format;              /* 0: the input's */
   uint32_t jobs;           /* threads that decode; 0: one per processor */
-  bool wire, json, partial, chrome, perfetto, folded, open, csv, histogram, details;
-  const char *profile;   /* a kind, such as "cpu" */
-  const char *task, *go; /* whose path: ids or names */
+  bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details;
+  bool may_be_partial, may_be_lenient; /* the command has these options */
+  const char *profile;                 /* a kind, such as "cpu" */
+  const char *task, *go;               /* whose path: ids or names */
+  bool no_return;
   /* record */
   uint64_t limit;       /* bytes; 0: none */
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */

@@ -269,50 +269,71 @@ static void count_op(view *v, const op *o, const goroutine *self) {
 typedef struct region {
   uint32_t name, task;
   int64_t begin;
+  uint32_t line; /* below the goroutine's row */
 } region;
+
+#define LOW_LINES 64
 
 struct regions {
   region *open;
-  uint32_t *rows; /* 1 + a row, by depth */
-  uint32_t depth, capacity, row_count;
+  uint32_t *rows; /* 1 + a row, by line */
+  uint32_t depth, capacity, row_count, row_capacity;
+  uint64_t low_lines;  /* the set of those in use */
+  uint32_t high_lines; /* the first unused one above all others */
 };
 
 static struct regions *regions_of(goroutine *g) {
-  if (!g->regions) g->regions = keep(sizeof *g->regions);
+  if (!g->regions) {
+    g->regions = keep(sizeof *g->regions);
+    g->regions->high_lines = LOW_LINES;
+  }
   return g->regions;
+}
+
+/* The line for a region that begins: the depth, as long as regions end in order. */
+static uint32_t take_line(struct regions *r) {
+  uint32_t line = 0;
+  if (r->low_lines == UINT64_MAX) return r->high_lines++;
+  while (r->low_lines >> line & 1) line++;
+  r->low_lines |= (uint64_t)1 << line;
+  return line;
+}
+
+static void free_line(struct regions *r, uint32_t line) {
+  if (line < LOW_LINES) r->low_lines &= ~((uint64_t)1 << line);
+  else if (line + 1 == r->high_lines) r->high_lines--;
 }
 
 static void begin_region(view *v, goroutine *g, uint32_t name, uint32_t task, int64_t time) {
   struct regions *r = regions_of(g);
-  if (r->depth == r->capacity) {
-    r->capacity = r->capacity ? 2 * r->capacity : 4;
-    r->open = resize(r->open, r->capacity * sizeof *r->open);
-    r->rows = resize(r->rows, r->capacity * sizeof *r->rows);
-  }
-  if (r->depth == r->row_count) {
+  uint32_t line = take_line(r);
+  if (line == r->row_count) {
     uint32_t parent = row_of_go(v, g);
+    GROW(r->rows, r->row_count, r->row_capacity);
     r->rows[r->row_count++] = add_row(v, LANE_REGION, g->id, 0);
-    v->rows[r->rows[r->depth] - 1].parent = parent;
+    v->rows[r->rows[line] - 1].parent = parent;
   }
-  r->open[r->depth++] = (region){name, task, time};
+  GROW(r->open, r->depth, r->capacity);
+  r->open[r->depth++] = (region){name, task, time, line};
 }
 
-/* `by_event`: false if the goroutine or the trace ends. */
-static void end_region(view *v, goroutine *g, int64_t time, bool by_event) {
+/* Ends the region with `inside` open regions inside it. `by_event`: false if the goroutine or the trace ends. */
+static void end_region(view *v, goroutine *g, uint64_t inside, int64_t time, bool by_event) {
   struct regions *r = g->regions;
-  const region *last;
-  if (!r || !r->depth) return;
-  last = &r->open[--r->depth];
-  add_slice(v, r->rows[r->depth], last->begin, time, last->name % COLOURS, number_of(&v->texts, last->name),
-            last->task);
-  if (by_event) count_span(v, LANE_REGION, last->name, last->begin, time);
+  region *of;
+  if (!r || inside >= r->depth) return;
+  of = &r->open[--r->depth - inside];
+  add_slice(v, r->rows[of->line], of->begin, time, of->name % COLOURS, number_of(&v->texts, of->name), of->task);
+  if (by_event) count_span(v, LANE_REGION, of->name, of->begin, time);
+  free_line(r, of->line);
+  memmove(of, of + 1, (size_t)inside * sizeof *of);
 }
 
 static void end_regions(view *v, goroutine *g, int64_t time) {
   struct regions *r = g->regions;
   uint32_t i;
   if (!r) return;
-  while (r->depth) end_region(v, g, time, false);
+  while (r->depth) end_region(v, g, 0, time, false);
   for (i = 0; i < r->row_count; i++) end_row(v, r->rows[i]);
   free(r->open);
   free(r->rows);
@@ -432,7 +453,7 @@ static void view_take(consumer *c, const op *o) {
     if (self) begin_region(v, self, o->name, record_of(v, o->id), o->time);
     break;
   case GOTRACE_V2_USER_REGION_END:
-    if (self) end_region(v, self, o->time, true);
+    if (self) end_region(v, self, o->a[0], o->time, true);
     break;
   case GOTRACE_V2_USER_TASK_BEGIN: begin_task(v, o->id, o->a[0], o->name, o->time); break;
   case GOTRACE_V2_USER_TASK_END: end_task(v, map_get(&v->tasks, o->id), o->time, true); break;
@@ -546,6 +567,7 @@ int command_view(const char *path, const settings *set) {
   memset(&s, 0, sizeof s);
   memset(&v, 0, sizeof v);
   if (!input_open(&in, path, true)) return 1;
+  in.lenient = set->lenient;
   v.c.begin = view_begin;
   v.c.take = view_take;
   v.c.stretch = view_stretch;

@@ -270,6 +270,8 @@ static void put_texts(page *p) {
 
 static void put_contents(page *p, const view *v, const char *name, int format, uint64_t events) {
   const char *base = strrchr(name, '/');
+  uint64_t began = wall_at(&v->c.w->wall, v->c.base);
+  char text[MOMENT_TEXT];
   base = base && base[1] ? base + 1 : name;
   put_string(&p->json, "{\"name\":");
   put_quoted(&p->json, base, strlen(base));
@@ -278,6 +280,7 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
         "\"marksLost\":%zu,\"tasksLost\":%zu",
         format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
         v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost);
+  if (began) print(&p->json, ",\"began\":\"%s\"", moment_text(began, true, text));
   put_rows(p, v);
   put_details(p, v);
   put_marks(p, v);

@@ -230,6 +230,12 @@ void end_stretches(world *w, int64_t time) {
   for (g = w->live; g; g = g->next) give_stretch(w, g, time, GO_NONE);
 }
 
+uint64_t wall_at(const wall_clock *clock, int64_t time) {
+  const uint64_t most = INT64_MAX / 1000000000; /* seconds */
+  uint64_t wall = clock->seconds * 1000000000 + clock->nanoseconds + (uint64_t)time - (uint64_t)clock->time;
+  return clock->seconds && clock->seconds < most && clock->nanoseconds < 1000000000 && wall < INT64_MAX ? wall : 0;
+}
+
 void world_free(world *w) {
   map_free(&w->gos);
   map_free(&w->procs);

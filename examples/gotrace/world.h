@@ -94,6 +94,14 @@ typedef struct experiment { /* a batch of an experiment */
   uint32_t data; /* text */
 } experiment;
 
+typedef struct wall_clock {
+  uint64_t seconds, nanoseconds; /* since 1970; `seconds` 0: unknown */
+  int64_t time;                  /* of the trace, when the clock showed this */
+} wall_clock;
+
+/* What the clock shows at a time of the trace, in nanoseconds since 1970; 0: unknown. */
+uint64_t wall_at(const wall_clock *clock, int64_t time);
+
 #define NEAR_GOS 1024 /* powers of two */
 #define NEAR_THREADS 64
 
@@ -114,8 +122,7 @@ typedef struct world {
   size_t module_count, module_capacity;
   unsigned stw; /* sum of the goroutines' stw */
   bool gc;
-  uint64_t wall_seconds, wall_nanoseconds; /* the wall clock at wall_time; 0: unknown */
-  int64_t wall_time;
+  wall_clock wall;
   bool as_go;           /* see consumer.as_go in source.h */
   int64_t sync;         /* as_go: when the generation began */
   unsigned generation;  /* v2: from 1 */
@@ -153,7 +160,8 @@ typedef struct op {
   int64_t time;
   thread *m;          /* where it happens; NULL: unknown */
   uint64_t id;        /* the goroutine, proc or task concerned, or the number of procs */
-  uint64_t a[3];      /* by kind: status; parent; bytes; swept, reclaimed. CPU samples: thread, proc, goroutine */
+  uint64_t a[3];      /* by kind: status; parent; bytes; swept, reclaimed; of a region's end, the number of open regions
+                         inside it. CPU samples: thread, proc, goroutine */
   uint32_t stack;     /* where the program was */
   uint32_t new_stack; /* stack that tells the first function of a goroutine, where it is created or its status told */
   uint32_t name;      /* reason, kind, name, category */

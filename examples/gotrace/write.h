@@ -216,10 +216,8 @@ static void write_experiment(writer *w, const experiment *e, int64_t time) {
 }
 
 static gotrace__clocks clocks_of(const writer *w, int64_t time) {
-  const world *all = w->c.w;
-  uint64_t wall = all->wall_seconds * 1000000000u + all->wall_nanoseconds + (uint64_t)time - (uint64_t)all->wall_time;
+  uint64_t wall = wall_at(&w->c.w->wall, time);
   gotrace__clocks clocks = {0, tick_of(w, time), 0, 0};
-  if (!all->wall_seconds) return clocks;
   clocks.wall_seconds = wall / 1000000000u;
   clocks.wall_nanoseconds = (uint32_t)(wall % 1000000000u);
   return clocks;

@@ -11,7 +11,7 @@ class App {
     this.tab = "timeline";
     document.title = data.name + " - gotrace view";
     document.getElementById("name").textContent = data.name;
-    document.getElementById("facts").textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin);
+    document.getElementById("facts").textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
     this.readFragment();
