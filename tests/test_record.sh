@@ -3,7 +3,7 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), ends, descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl ends descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks ends descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -124,6 +124,25 @@ test_waits_musl() {
   compile musl-gcc tests/record/waits.c "$work/waits"
   waits_in "$work/waits"
   waits_in "$work/waits" --format 1.22 --stacks=frame-pointers
+}
+
+test_stacks() {
+  local compiler way options
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/stacks.c "$work/stacks"
+    for way in handler coroutine small cancel; do
+      for options in --stacks=frame-pointers --stacks=unwind; do
+        # The first two have code that the unwinder cannot know; musl has no unwinder.
+        case $compiler$way$options in *handler*unwind | *coroutine*unwind | musl*unwind) continue ;; esac
+        "$tool" record $options -o "$work/stacks.trace" "$work/stacks" $way >"$work/traced" 2>"$work/err" ||
+          { cat "$work/err"; fail "$compiler, stacks $way, $options: exit status $?"; }
+        grep -q "$way done" "$work/traced" || fail "$compiler, stacks $way, $options: another output"
+        judge "$work/stacks.trace" "$work/err"
+        has_thread "$work/stacks.trace" last_thing
+      done
+    done
+  done
 }
 
 # ------------------------------------------------------------------------------------------------------------ ends ----

@@ -144,10 +144,10 @@ unsigned wake(const void *key, unsigned count) {
 }
 
 /* A signal handler that interrupted one of the library's functions may have left it by longjmp or another kind of jump.
- * Only a frame above that function's frame shows this; a frame on another stack, such as a signal stack, shows nothing.
+ * Only a frame above that function's frame shows this, if both are on the thread's own stack.
  * If the handler jumped within itself, the rest of the interrupted wait is not shown. */
 NOINLINE bool recover(char *frame) {
-  bool above = frame > self.frame && frame < self.stack_high;
+  bool above = frame > self.frame && on_own_stack(self.frame) && on_own_stack(frame);
   if (!self.frame || !(above || self.inside == JUMPED)) return false;
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
@@ -197,7 +197,9 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
   return _URC_NO_REASON;
 }
 
-/* A thread's first function returns to this library; its frame is the last one. */
+/* A thread's first function returns to this library; its frame is the last one. Functions compiled without frame
+ * pointers leave any value in the register, so a link of the chain may lead anywhere. It is followed only up the
+ * thread's own stack, where reading cannot fail. */
 __attribute__((no_sanitize("address"))) static int walk_frames(uintptr_t *pcs, int max) {
   char **frame = (char **)(void *)self.frame;
   int count = 0;
@@ -225,7 +227,7 @@ static int take_stack(void *context, uintptr_t *pcs, int max) {
     if (w.count > 1) return w.count;
   }
   pcs[1] = self.caller;
-  if (state.stacks != RECORD_STACKS_FRAME_POINTERS || self.frame >= self.stack_high) return 2;
+  if (state.stacks != RECORD_STACKS_FRAME_POINTERS || !on_own_stack(self.frame)) return 2;
   return 2 + walk_frames(pcs + 2, max - 2);
 }
 

@@ -47,7 +47,7 @@ struct self {
   /* The function that the thread is in. */
   uintptr_t function, caller;
   char *frame;
-  char *stack_high; /* no frame of the program is above this; NULL: unknown */
+  char *stack_low, *stack_high; /* of the thread's own stack, at least the greater part of it; NULL: unknown */
   /* pthread_once */
   pthread_once_t *once;
   void (*once_function)(void);
@@ -56,6 +56,10 @@ struct self {
 #define JUMPED 2
 
 extern __thread struct self self;
+
+/* Whether a frame is on the thread's own stack, all of which is mapped from there to its end. Signal handlers may run
+ * on another stack, and coroutines have stacks of their own, whose bounds are unknown. */
+static inline bool on_own_stack(const char *frame) { return frame >= self.stack_low && frame < self.stack_high; }
 
 extern struct state {
   uint32_t recording; /* atomic */

@@ -14,6 +14,7 @@ struct thread {
   uint32_t named; /* atomic: another thread has set `name` */
   char name[16];
   gotrace_go *go;
+  size_t stack; /* size of its stack, without the guard; 0: unknown */
   void *(*function)(void *);
   int (*function_c11)(void *);
   void *argument;
@@ -75,11 +76,15 @@ int create_service(pthread_t *handle, void *(*function)(void *)) {
   return error;
 }
 
+/* Linux maps nothing into the 128 MB below the main thread's stack. */
+#define MAIN_STACK ((size_t)128 << 20)
+
 /* No frame of the main thread is above its environment. */
 void begin_main_thread(void) {
   extern char **environ;
   self.inside = 1;
   self.stack_high = (char *)environ;
+  self.stack_low = self.stack_high - MAIN_STACK;
   gotrace_thread_begin("main");
   self.inside = 0;
 }
@@ -101,10 +106,20 @@ static void thread_ends(void *argument) {
   errno = kept;
 }
 
-static void thread_begins(thread *t, void *frame) {
+/* The stack's low end follows from its size, since its high end is near: in glibc just above the thread's record, whose
+ * address is the handle. The C library rounds sizes to pages. */
+static void note_stack(const thread *t, char *frame) {
+  char *end = (char *)pthread_self();
+  size_t inexact = 8192 + 2 * (size_t)sysconf(_SC_PAGESIZE);
+  if (t->stack <= inexact) return;
+  self.stack_high = frame;
+  self.stack_low = (end > frame ? end : frame) - t->stack + inexact;
+}
+
+static void thread_begins(thread *t, char *frame) {
   self.inside = 1;
   self.created = t;
-  self.stack_high = frame;
+  note_stack(t, frame);
   take_lock(&threads.lock);
   t->handle = pthread_self();
   t->lives = true;
@@ -154,9 +169,31 @@ static gotrace_go *create_go(uintptr_t function, void *argument) {
   return gotrace_thread_create_at(NULL, entry ? &entry->location : NULL);
 }
 
+/* Stacks smaller than SMALL_STACK may have no room for this library's functions, so they become larger. */
+#define SMALL_STACK ((size_t)256 << 10)
+#define ADDED_STACK ((size_t)64 << 10)
+
+/* The program's own memory cannot be enlarged; without it, the stack's end is 0. */
+static void enlarge_stack(pthread_attr_t *attributes) {
+  size_t size = 0;
+  void *low = NULL;
+  bool is_given = pthread_attr_getstack(attributes, &low, &size) == 0 && (uintptr_t)low + size != 0;
+  if (!is_given && pthread_attr_getstacksize(attributes, &size) == 0 && size < SMALL_STACK)
+    pthread_attr_setstacksize(attributes, size + ADDED_STACK);
+}
+
+/* The size of a thread's stack, without its guard. */
+static size_t stack_size(const pthread_attr_t *attributes) {
+  size_t size = 0, guard = 0;
+  if (pthread_attr_getstacksize(attributes, &size) != 0 || pthread_attr_getguardsize(attributes, &guard) != 0) return 0;
+  return size > guard ? size - guard : 0;
+}
+
 EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*function)(void *),
                           void *argument) {
   thread *t;
+  pthread_attr_t own;
+  bool has_own;
   int result;
   if (!tracing()) return REAL(pthread_create)(handle, attributes, function, argument);
   ENTER(pthread_create);
@@ -169,7 +206,14 @@ EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, v
   t->function = function;
   t->argument = argument;
   t->go = create_go((uintptr_t)function, argument);
-  result = real.pthread_create(handle, attributes, run_thread, t);
+  has_own = attributes || pthread_getattr_default_np(&own) == 0;
+  if (attributes) own = *attributes;
+  if (has_own) {
+    enlarge_stack(&own);
+    t->stack = stack_size(&own);
+  }
+  result = real.pthread_create(handle, has_own ? &own : NULL, run_thread, t);
+  if (has_own && !attributes) pthread_attr_destroy(&own);
   if (result) {
     gotrace_go_destroy_at(NULL, t->go);
     free_thread(t);
@@ -180,6 +224,7 @@ EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, v
 
 EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
   thread *t;
+  pthread_attr_t usual;
   int result;
   if (!tracing()) return REAL(thrd_create)(handle, function, argument);
   ENTER(thrd_create);
@@ -192,6 +237,10 @@ EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
   t->function_c11 = function;
   t->argument = argument;
   t->go = create_go((uintptr_t)function, argument);
+  if (pthread_getattr_default_np(&usual) == 0) {
+    t->stack = stack_size(&usual);
+    pthread_attr_destroy(&usual);
+  }
   result = real.thrd_create(handle, run_thread_c11, t);
   if (result != thrd_success) {
     gotrace_go_destroy_at(NULL, t->go);
