@@ -3,7 +3,7 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), ends, descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), ends, descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks ends descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage ends descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -140,6 +140,29 @@ test_stacks() {
         grep -q "$way done" "$work/traced" || fail "$compiler, stacks $way, $options: another output"
         judge "$work/stacks.trace" "$work/err"
         has_thread "$work/stacks.trace" last_thing
+      done
+    done
+  done
+}
+
+test_usage() {
+  local compiler format jobs
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/usage.c "$work/usage"
+    for format in 1.21 1.23; do
+      "$tool" record --format $format -o "$work/usage.trace" "$work/usage" 2>"$work/err" || fail "usage: $?"
+      judge "$work/usage.trace" "$work/err"
+      for jobs in 1 2; do
+        "$tool" info --json --jobs $jobs "$work/usage.trace" | python3 -c '
+import json, sys
+info = json.load(sys.stdin)
+cpu = {f["name"]: f["cpu"] for f in info["functions"]}
+least = {"spins": 50000000, "goes_on": 50000000, "main": 50000000, "sleeps_again": 1}
+if any(cpu.get(name, 0) < time for name, time in least.items()): sys.exit(f"CPU times {cpu}, not at least {least}")
+if cpu["sleeps_again"] >= 50000000: sys.exit(f"sleeps_again: a CPU time of {cpu}")
+if "for a proc" in info["trace"]["stands_out"] or "CPU time" not in info["trace"]["stands_out"]: sys.exit(info["trace"]["stands_out"])
+' || fail "$compiler, usage, $format"
       done
     done
   done

@@ -37,6 +37,11 @@
 #define BOARD_TRACES 4096
 #define BOARD_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) /* of the settings */
 
+/* Category of logs with a thread's CPU time since its last such log, in nanoseconds. A second number is the id of
+ * another goroutine than the one that logs. A trace with such logs shows threads of the operating system, so it does
+ * not tell whether a goroutine that was woken waited for a processor, or slept again. */
+#define RECORD_CPU_TIME "gotrace record: CPU time"
+
 enum { RECORD_GNU, RECORD_MUSL };
 enum { RECORD_STACKS_CALL_SITE, RECORD_STACKS_NONE, RECORD_STACKS_FRAME_POINTERS, RECORD_STACKS_UNWIND };
 

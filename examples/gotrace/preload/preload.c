@@ -105,6 +105,7 @@ static __thread const void *waited_key;
 void begin_wait(const void *key, unsigned reason) {
   int kept = errno;
   apply_name();
+  report_usage();
   if (key) __atomic_fetch_add(waiters_of(key), 1u, __ATOMIC_RELAXED);
   waited_key = key;
   gotrace_wait_on_at(NULL, key, reasons[reason]);
@@ -550,6 +551,7 @@ void finish_trace(void) {
       !__atomic_compare_exchange_n(&state.recording, &on, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   self.inside = 1;
+  if (!inside) report_all_usage(); /* otherwise this is a signal handler that interrupted a function of the library */
   if (state.settings->flight_milliseconds) {
     take_lock(&snapshot_lock);
     note_problems(trace.end);

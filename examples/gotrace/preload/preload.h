@@ -38,12 +38,21 @@
 
 typedef struct thread thread; /* threads.c: a thread that the program created */
 
+/* The kernel's account of a thread. */
+struct usage {
+  pthread_t handle;
+  uint64_t go;       /* its goroutine's id */
+  uint64_t reported; /* atomic; nanoseconds of CPU time that are in the trace */
+  uint64_t when;     /* time of that report, in milliseconds */
+};
+
 /* All zero for a thread that the library has not seen. */
 struct self {
   unsigned inside; /* inside a function of the library, so calls are passed on; JUMPED: a longjmp came in between */
   bool waits, in_system_call;
   bool resolves;
   thread *created;
+  struct usage *usage; /* NULL: not known */
   /* The function that the thread is in. */
   uintptr_t function, caller;
   char *frame;
@@ -154,6 +163,8 @@ bool finish_flight_file(void);           /* writes it and closes it; false: see 
 int create_service(pthread_t *handle, void *(*function)(void *));
 void threads_after_fork(void);
 void begin_main_thread(void);
+void report_usage(void);     /* of the calling thread, which is about to wait */
+void report_all_usage(void); /* of all threads, at the end of the trace */
 
 /* locks.c */
 void locks_after_fork(void);

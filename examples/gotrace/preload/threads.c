@@ -14,6 +14,7 @@ struct thread {
   uint32_t named; /* atomic: another thread has set `name` */
   char name[16];
   gotrace_go *go;
+  struct usage usage;
   size_t stack; /* size of its stack, without the guard; 0: unknown */
   void *(*function)(void *);
   int (*function_c11)(void *);
@@ -28,6 +29,8 @@ static struct {
   thread *all[256]; /* slabs */
   unsigned slabs;
 } threads;
+
+static struct usage main_usage;
 
 static thread *new_thread(void) {
   thread *t;
@@ -52,7 +55,76 @@ static void free_thread(thread *t) {
   drop_lock(&threads.lock);
 }
 
-void threads_after_fork(void) { threads.lock = 0; }
+/* Only the calling thread is in the child. Its CPU time starts at 0. */
+void threads_after_fork(void) {
+  unsigned slab, i;
+  threads.lock = 0;
+  main_usage.go = 0;
+  for (slab = 0; slab < threads.slabs; slab++)
+    for (i = 0; i < SLAB; i++) threads.all[slab][i].usage.go = 0;
+  if (self.usage) self.usage->reported = self.usage->when = 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- CPU time
+ * ----
+ *
+ * What the trace shows as running contains whatever the library does not see: page faults, other processes, calls that
+ * wait in the kernel. So the CPU time that the kernel has counted for each thread is in the trace, too: as logs, each
+ * with the time since the thread's last one (RECORD_CPU_TIME).
+ */
+
+#define REPORT_PERIOD 100 /* milliseconds: a thread's reports are at least so far apart */
+
+static uint64_t read_clock(clockid_t clock) {
+  struct timespec time = {0, 0};
+  clock_gettime(clock, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* `go`: the goroutine that the report is about; 0: the caller's. */
+static void report(struct usage *u, clockid_t clock, uint64_t go) {
+  char text[64];
+  uint64_t used = read_clock(clock), before = __atomic_exchange_n(&u->reported, used, __ATOMIC_RELAXED);
+  size_t length;
+  if (used < before) return; /* the thread has ended */
+  length = (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)(used - before));
+  if (go) snprintf(text + length, sizeof text - length, " %llu", (unsigned long long)go);
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_CPU_TIME, text);
+}
+
+static void begin_usage(struct usage *u) {
+  self.usage = u;
+  u->handle = pthread_self();
+  u->reported = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  u->when = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
+  u->go = gotrace_go_id(gotrace_go_self());
+}
+
+void report_usage(void) {
+  struct usage *u = self.usage;
+  uint64_t now;
+  if (!u) return;
+  now = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
+  if (now - u->when < REPORT_PERIOD) return;
+  u->when = now;
+  report(u, CLOCK_THREAD_CPUTIME_ID, 0);
+}
+
+static void report_other(struct usage *u) {
+  clockid_t clock;
+  if (u != self.usage && u->go && pthread_getcpuclockid(u->handle, &clock) == 0) report(u, clock, u->go);
+}
+
+void report_all_usage(void) {
+  unsigned slab, i;
+  if (self.usage) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
+  take_lock(&threads.lock); /* its threads cannot end meanwhile */
+  report_other(&main_usage);
+  for (slab = 0; slab < threads.slabs; slab++)
+    for (i = 0; i < SLAB; i++)
+      if (threads.all[slab][i].lives) report_other(&threads.all[slab][i].usage);
+  drop_lock(&threads.lock);
+}
 
 /* ----------------------------------------------------------------------------------------------- start and end ---- */
 
@@ -86,6 +158,8 @@ void begin_main_thread(void) {
   self.stack_high = (char *)environ;
   self.stack_low = self.stack_high - MAIN_STACK;
   gotrace_thread_begin("main");
+  begin_usage(&main_usage);
+  report(&main_usage, CLOCK_THREAD_CPUTIME_ID, 0);
   self.inside = 0;
 }
 
@@ -100,8 +174,10 @@ static void thread_ends(void *argument) {
   self.frame = NULL;
   self.function = 0;
   gotrace_wake_at(NULL, (const void *)pthread_self(), GOTRACE_WAKE_ALL);
+  if (self.usage && __atomic_load_n(&state.recording, __ATOMIC_RELAXED)) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
   gotrace_thread_end();
   self.created = NULL;
+  self.usage = NULL;
   free_thread(t);
   errno = kept;
 }
@@ -125,6 +201,7 @@ static void thread_begins(thread *t, char *frame) {
   t->lives = true;
   drop_lock(&threads.lock);
   gotrace_thread_begin_as(t->go);
+  begin_usage(&t->usage);
   self.inside = 0;
 }
 
