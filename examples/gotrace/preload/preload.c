@@ -45,16 +45,17 @@ static void *find(const char *name, const char *version) {
 void resolve(void) {
   int kept = errno;
   void *found;
-  any_function *instead = nothing;
+  any_function *instead = missing;
   if (self.resolves) {
 #define FIELD(result, name, parameters, version) \
   if (!real.name) memcpy(&real.name, &instead, sizeof real.name);
+    OPENS(FIELD)
+    instead = nothing;
     FUNCTIONS(FIELD)
 #undef FIELD
     return;
   }
   self.resolves = true;
-  instead = missing;
 #define FIELD(result, name, parameters, version)           \
   found = find(#name, version);                            \
   if (found) memcpy(&real.name, &found, sizeof real.name); \

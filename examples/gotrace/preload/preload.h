@@ -125,10 +125,13 @@ static inline bool has_waiters(const void *key) { return __atomic_load_n(waiters
   X(POLL, "select: poll", SELECT)                     \
   X(SELECT, "select", SELECT)                         \
   X(EPOLL, "select: epoll", SELECT)                   \
+  X(MESSAGE, "message queue", CHAN_RECV)              \
+  X(MESSAGE_FULL, "message queue full", CHAN_SEND)    \
   X(PIPE, "pipe", CHAN_RECV)                          \
   X(PIPE_FULL, "pipe full", CHAN_SEND)                \
   X(EVENT, "event descriptor", CHAN_RECV)             \
   X(TERMINAL, "terminal", GENERIC)                    \
+  X(ASYNCHRONOUS, "asynchronous I/O", GENERIC)        \
   X(SIGNAL, "signal", GENERIC)                        \
   X(CHILD, "child process", GENERIC)
 
@@ -168,7 +171,6 @@ void report_all_usage(void); /* of all threads, at the end of the trace */
 
 /* locks.c */
 void locks_after_fork(void);
-long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller, char *frame);
 
 /* process.c */
 int library_for(const char *path); /* the library for a program or script; -1: none can be loaded */
