@@ -3,7 +3,7 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), ends, descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, limits (of file sizes), ends, descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage ends descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage sandbox limits ends descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -166,6 +166,45 @@ if "for a proc" in info["trace"]["stands_out"] or "CPU time" not in info["trace"
       done
     done
   done
+}
+
+test_sandbox() {
+  local compiler way plain traced options
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/sandbox.c "$work/sandbox"
+    for way in strict filter fails; do
+      plain=0
+      "$work/sandbox" $way >"$work/plain" </dev/null || plain=$?
+      [ $plain = 4 ] || { echo "test_record: no sandbox here: $way, status $plain"; exit 77; }
+      for options in '' --children '--flight 1000'; do
+        traced=0
+        "$tool" record $options -o "$work/sandbox.trace" "$work/sandbox" $way >"$work/traced" 2>"$work/err" </dev/null || traced=$?
+        [ $traced = 4 ] || { cat "$work/err"; fail "$compiler, sandbox $way $options: exit status $traced"; }
+        cmp "$work/plain" "$work/traced" || fail "$compiler, sandbox $way $options: another output"
+        [ "$(grep -c 'not traced any more.*sandbox' "$work/err")" = $([ $way = fails ] && echo 0 || echo 1) ] ||
+          { cat "$work/err"; fail "$compiler, sandbox $way $options: does not say that the trace ends"; }
+        has_thread "$work/sandbox.trace" last_thing
+        rm -f "$work"/sandbox*.trace
+      done
+    done
+  done
+}
+
+# A limit of file sizes is one of shared memory, too. A program that cannot be traced after exec is named.
+test_limits() {
+  local status=0
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  (ulimit -f 60; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 >"$work/traced" | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
+  [ $status = 2 ] || { cat "$work/err"; fail "limits: exit status $status"; }
+  [ "$(cat "$work/traced")" = "$("$work/ends" exit)" ] || fail "limits: another output"
+  status=0
+  (ulimit -f 1; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
+  [ $status = 1 ] && grep -q 'ulimit -f' "$work/err" || { cat "$work/err"; fail "limits: status $status"; }
+  echo 'int main(void) { return 0; }' >"$work/program.c"
+  "${CC-cc}" -static "$work/program.c" -o "$work/static"
+  "$tool" record -o "$work/limits.trace" sh -c "exec $work/static" 2>"$work/err" || fail "limits: exec of a static program"
+  grep -q 'process .* is not traced any more: it has executed' "$work/err" || { cat "$work/err"; fail "limits: does not say that exec ends the trace"; }
 }
 
 # ------------------------------------------------------------------------------------------------------------ ends ----

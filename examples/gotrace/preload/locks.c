@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdarg.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 /* Waits in the real function, and reports it. */
@@ -378,6 +379,15 @@ EXPORT long syscall(long number, ...) {
   if (number == SYS_close_range && !self.inside && close_others((unsigned)a[0], (unsigned)a[1], (int)a[2], &a[3]))
     return a[3];
 #endif
+#ifdef SYS_seccomp
+  if (number == SYS_seccomp && (a[0] == 0 /* SECCOMP_SET_MODE_STRICT */ || (a[0] == 1 /* _FILTER */ && a[2]))) {
+    bool had_trace = finish_before_sandbox();
+    result = REAL(syscall)(number, a[0], a[1], a[2]);
+    enter_sandbox(had_trace, result == 0);
+    return result;
+  }
+#endif
+  if (number == SYS_prctl) return prctl((int)a[0], a[1], a[2], a[3], a[4]);
   reason = reason_of_call(number, a);
   if ((number != SYS_futex && reason == REASON_COUNT) || !tracing())
     return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

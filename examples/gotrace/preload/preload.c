@@ -354,7 +354,7 @@ static struct {
 
 static bool is_given_taken(const struct trace_list *list) {
   uint32_t count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i;
-  for (i = 0; i < count && i < BOARD_TRACES; i++)
+  for (i = 0; i < count && i < state.settings->traces; i++)
     if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) == TRACE_STARTED && !list->entry[i].name[0])
       return true;
   return false;
@@ -427,6 +427,8 @@ static void write_snapshot(unsigned number) {
 static uint32_t snapshots_wanted;
 static uint32_t snapshot_lock;
 static bool has_snapshots;
+static pthread_t snapshot_thread;
+static uint32_t snapshots_end; /* atomic: the thread ends */
 
 static void want_snapshot(int number) {
   int kept = errno;
@@ -439,7 +441,7 @@ static void want_snapshot(int number) {
 static void *write_snapshots(void *unused) {
   uint32_t written = 0, wanted;
   (void)unused;
-  for (;;) {
+  while (!__atomic_load_n(&snapshots_end, __ATOMIC_ACQUIRE)) {
     wanted = __atomic_load_n(&snapshots_wanted, __ATOMIC_ACQUIRE);
     if (wanted == written) {
       REAL(syscall)(SYS_futex, &snapshots_wanted, 0 /* FUTEX_WAIT */, wanted, NULL, NULL, 0);
@@ -455,14 +457,21 @@ static void *write_snapshots(void *unused) {
 
 static void prepare_snapshots(void) {
   struct sigaction action;
-  pthread_t handle;
   if (has_snapshots) return;
-  has_snapshots = true;
   memset(&action, 0, sizeof action);
   action.sa_handler = want_snapshot;
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR2, &action, NULL);
-  if (create_service(&handle, write_snapshots) == 0) pthread_detach(handle);
+  has_snapshots = create_service(&snapshot_thread, write_snapshots) == 0;
+}
+
+static void end_snapshots(void) {
+  if (!has_snapshots) return;
+  __atomic_store_n(&snapshots_end, 1u, __ATOMIC_RELEASE);
+  want_snapshot(0);
+  REAL(pthread_join)(snapshot_thread, NULL);
+  snapshots_end = snapshots_wanted = 0;
+  has_snapshots = false;
 }
 
 static void prepare_reasons(void) {
@@ -515,12 +524,12 @@ void start_trace(void) {
   state.pid = (int)REAL(syscall)(SYS_getpid);
   state.stacks = s->stacks;
   state.only_waits = s->only_waits != 0;
-  list = map_kept(&s->list, sizeof *list);
-  trace.ends = map_kept(&s->ends, sizeof *trace.ends);
+  list = map_kept(&s->list, list_size(s->traces));
+  trace.ends = map_kept(&s->ends, ends_size(s->traces));
   if (list && trace.ends) {
     index = __atomic_fetch_add(&list->count, 1u, __ATOMIC_ACQ_REL);
-    trace.end = index < BOARD_TRACES ? &trace.ends->entry[index] : &spare_end;
-    if (index < BOARD_TRACES) entry = &list->entry[index];
+    trace.end = index < s->traces ? &trace.ends->entry[index] : &spare_end;
+    if (index < s->traces) entry = &list->entry[index];
     entry->pid = state.pid;
     if (s->stacks == RECORD_STACKS_UNWIND && !unwinder.ip && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
     else if ((file = open_trace(list)) < 0) result = GOTRACE_ERROR_SINK;
@@ -537,8 +546,8 @@ void start_trace(void) {
       __atomic_store_n(&state.recording, 1u, __ATOMIC_RELEASE);
     }
   }
-  if (list) munmap(list, sizeof *list);
-  if (trace.ends && !state.recording) munmap(trace.ends, sizeof *trace.ends);
+  if (list) munmap(list, list_size(s->traces));
+  if (trace.ends && !state.recording) munmap(trace.ends, ends_size(s->traces));
   self.inside = 0;
   errno = kept;
 }
@@ -566,29 +575,27 @@ void finish_trace(void) {
     trace.end->result = note_problems(trace.end);
   }
   __atomic_store_n(&trace.end->has_ended, 1u, __ATOMIC_RELEASE);
-  munmap(trace.ends, sizeof *trace.ends);
+  munmap(trace.ends, ends_size(state.settings->traces));
   self.inside = inside;
   errno = kept;
+}
+
+/* Not in a vfork child. */
+static bool is_traced(void) {
+  return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
 }
 
 /* Ends the trace of a process that is about to execute another program. Removes it if it has hardly an event. */
 bool finish_before_exec(void) {
   int kept = errno;
-  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid) return false;
+  if (!is_traced()) return false;
+  trace.end->why = TRACE_EXECUTES;
   finish_trace();
   if (trace.events < FEW_EVENTS && !state.settings->flight_milliseconds) remove_file(trace.name);
   errno = kept;
   return true;
 }
 
-void forget_trace(void) {
-  struct stat status;
-  __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
-  if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
-  state.file = 0;
-  snapshots_wanted = snapshot_lock = 0;
-  has_snapshots = false;
-}
 /* Removes the library from LD_PRELOAD, and the settings' variable, in place. */
 static void clean_environment(void) {
   extern char **environ;
@@ -604,6 +611,35 @@ static void clean_environment(void) {
     *to++ = value;
   }
   *to = NULL;
+}
+
+/* A sandbox (seccomp) may kill the process for any system call that only the library makes. So the trace ends before
+ * the process enters one, and the library is neither used nor passed on to other programs from then on. */
+bool finish_before_sandbox(void) {
+  if (!is_traced()) return false;
+  trace.end->why = TRACE_SANDBOXED;
+  finish_trace();
+  end_snapshots();
+  return true;
+}
+
+void enter_sandbox(bool had_trace, bool has_entered) {
+  if (has_entered) {
+    clean_environment();
+    state.settings = NULL;
+    state.children = false;
+  } else if (had_trace) {
+    start_trace();
+  }
+}
+
+void forget_trace(void) {
+  struct stat status;
+  __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
+  if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
+  state.file = 0;
+  snapshots_wanted = snapshot_lock = 0;
+  has_snapshots = false;
 }
 
 #if defined(__GLIBC__)

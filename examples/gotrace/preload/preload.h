@@ -151,7 +151,9 @@ extern unsigned reasons[REASON_COUNT];
 void start_trace(void);
 void finish_trace(void);
 bool finish_before_exec(void); /* false: there was no trace */
-void forget_trace(void);       /* in a child of fork */
+bool finish_before_sandbox(void);
+void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_trace`: by finish_before_sandbox() */
+void forget_trace(void);                              /* in a child of fork */
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
 void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL: none */

@@ -163,8 +163,15 @@ void begin_main_thread(void) {
   self.inside = 0;
 }
 
+/* musl calls it with any stack pointer when it cancels a thread that has asked for asynchronous cancellation. */
+#if defined(__x86_64__) || defined(__i386__)
+#define ALIGNS_STACK __attribute__((force_align_arg_pointer))
+#else
+#define ALIGNS_STACK
+#endif
+
 /* Called on return, pthread_exit or cancellation. What later destructors of thread-specific data do is not shown. */
-static void thread_ends(void *argument) {
+ALIGNS_STACK static void thread_ends(void *argument) {
   thread *t = argument;
   int kept = errno;
   self.inside = 0;
@@ -412,6 +419,7 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name) {
 EXPORT int prctl(int option, ...) {
   unsigned long a, b, c, d;
   va_list arguments;
+  bool sandboxes, had_trace;
   int result;
   va_start(arguments, option);
   a = va_arg(arguments, unsigned long);
@@ -419,7 +427,10 @@ EXPORT int prctl(int option, ...) {
   c = va_arg(arguments, unsigned long);
   d = va_arg(arguments, unsigned long);
   va_end(arguments);
+  sandboxes = option == PR_SET_SECCOMP && (a == 1 /* SECCOMP_MODE_STRICT */ || b);
+  had_trace = sandboxes && finish_before_sandbox();
   result = REAL(prctl)(option, a, b, c, d);
+  if (sandboxes) enter_sandbox(had_trace, result == 0);
   if (result == 0 && option == PR_SET_NAME && tracing()) {
     char name[16];
     int kept = errno;
