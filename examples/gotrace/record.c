@@ -25,6 +25,8 @@ static const struct trace_list *list;
 static const struct trace_ends *ends;
 static volatile pid_t child;
 static uid_t program_owner;
+static pid_t first_pid; /* of the command, and how it ended */
+static int first_status;
 
 /* The output, as the user named it; its folder stays open. */
 static struct {
@@ -255,6 +257,8 @@ static int run(const char *path, char **words, const char *library) {
   close(pipe_ends[0]);
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) fail("wait: %s", strerror(errno));
+  first_pid = child;
+  first_status = status;
   child = 0;
   if (error) fail("%s: %s", path, strerror(error));
   return status;
@@ -444,7 +448,9 @@ static void summarize(trace *t, bool details) {
             path, (int)t->start.pid);
   if (!t->is_there) return;
   if (!end->has_ended) {
-    fprintf(stderr, "gotrace: %s: process %d was killed or still runs; %s\n", path, (int)t->start.pid,
+    fprintf(stderr, "gotrace: %s: process %d %s; %s\n", path, (int)t->start.pid,
+            t->start.pid == first_pid && WIFEXITED(first_status) ? "ended by a system call of its own"
+                                                                 : "was killed or still runs",
             shared.flight_milliseconds ? "nothing was written at its end" : "the trace ends with its last cut");
   } else if (end->result < 0) {
     fprintf(stderr, "gotrace: %s: the trace ended early: %s%s\n", path,

@@ -116,11 +116,17 @@ void begin_wait(const void *key, unsigned reason) {
 
 void end_wait(void) {
   int kept = errno;
+  if (!self.waits) return;
   self.waits = false;
   gotrace_wait_end();
   if (waited_key) __atomic_fetch_sub(waiters_of(waited_key), 1u, __ATOMIC_RELAXED);
   waited_key = NULL;
   errno = kept;
+}
+
+void forget_wait(void) {
+  self.waits = self.in_system_call = false;
+  waited_key = NULL;
 }
 
 void begin_system_call(void) {
@@ -133,6 +139,7 @@ void begin_system_call(void) {
 
 void end_system_call(void) {
   int kept = errno;
+  if (!self.in_system_call) return;
   self.in_system_call = false;
   gotrace_go_syscall_end();
   errno = kept;

@@ -95,7 +95,8 @@ bool recover(char *frame);
 
 /* Each preserves errno. */
 void begin_wait(const void *key, unsigned reason);
-void end_wait(void);
+void end_wait(void);    /* does nothing if there is no wait */
+void forget_wait(void); /* in a child of fork */
 void begin_system_call(void);
 void end_system_call(void);
 unsigned wake(const void *key, unsigned count); /* returns how many it woke */
