@@ -386,10 +386,11 @@ static size_t buffered(FILE *file, const char **at) {
 
 /* `most`: how many bytes the call reads at most; `end`: the byte after which it returns; -1: none. */
 static bool begins_wait(FILE *file, size_t most, int end) {
-  int fd = fileno(file);
+  int kept = errno, fd = fileno(file);
   const char *at;
   size_t size;
   bool suffices;
+  errno = kept; /* fileno sets it if the stream has no descriptor */
   if (kind_of(fd) == READY) return false;
   if (ftrylockfile(file) == 0) { /* otherwise another thread reads, and probably waits */
     size = buffered(file, &at);

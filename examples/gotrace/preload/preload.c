@@ -559,8 +559,8 @@ void start_trace(void) {
   errno = kept;
 }
 
-/* Does nothing in a vfork child, which shares its parent's memory. */
-void finish_trace(void) {
+/* Does nothing in a vfork child, which shares its parent's memory. `why`: TRACE_EXECUTES..., or 0. */
+static void end_trace(uint32_t why) {
   uint32_t on = 1;
   int kept = errno;
   unsigned inside = self.inside;
@@ -581,11 +581,14 @@ void finish_trace(void) {
     gotrace_stop(); /* the tracer may have ended the trace already: see its guide, THE END OF THE PROGRAM */
     trace.end->result = note_problems(trace.end);
   }
+  trace.end->why = why;
   __atomic_store_n(&trace.end->has_ended, 1u, __ATOMIC_RELEASE);
   munmap(trace.ends, ends_size(state.settings->traces));
   self.inside = inside;
   errno = kept;
 }
+
+void finish_trace(void) { end_trace(0); }
 
 /* Not in a vfork child. */
 static bool is_traced(void) {
@@ -596,8 +599,7 @@ static bool is_traced(void) {
 bool finish_before_exec(void) {
   int kept = errno;
   if (!is_traced()) return false;
-  trace.end->why = TRACE_EXECUTES;
-  finish_trace();
+  end_trace(TRACE_EXECUTES);
   if (trace.events < FEW_EVENTS && !state.settings->flight_milliseconds) remove_file(trace.name);
   errno = kept;
   return true;
@@ -624,14 +626,13 @@ static void clean_environment(void) {
  * the process enters one, and the library is neither used nor passed on to other programs from then on. */
 bool finish_before_sandbox(void) {
   if (!is_traced()) return false;
-  trace.end->why = TRACE_SANDBOXED;
-  finish_trace();
+  end_trace(TRACE_SANDBOXED);
   end_snapshots();
   return true;
 }
 
 void enter_sandbox(bool had_trace, bool has_entered) {
-  if (has_entered) {
+  if (has_entered && state.settings) {
     clean_environment();
     state.settings = NULL;
     state.children = false;

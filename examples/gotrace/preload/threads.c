@@ -65,8 +65,7 @@ void threads_after_fork(void) {
   if (self.usage) self.usage->reported = self.usage->when = 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- CPU time
- * ----
+/* ------------------------------------------------------------------------------------------------------- CPU time ----
  *
  * What the trace shows as running contains whatever the library does not see: page faults, other processes, calls that
  * wait in the kernel. So the CPU time that the kernel has counted for each thread is in the trace, too: as logs, each
