@@ -49,10 +49,12 @@ static void handle(int number) {
 /* Calls a function with a pointer in the register that has frame pointers elsewhere. */
 #if defined(__x86_64__)
 static void call_with(void *value, void (*function)(void)) {
-  __asm__ volatile("push %%rbp; mov %0, %%rbp; mov %%rsp, %%rbx; and $-16, %%rsp; call *%1; mov %%rbx, %%rsp; pop %%rbp"
-                   : "+a"(value), "+d"(function)
-                   :
-                   : "rbx", "rcx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+  __asm__ volatile(
+      "mov %%rsp, %%rbx; sub $128, %%rsp; and $-16, %%rsp; push %%rbp; push %%rbp; mov %0, %%rbp; call *%1; pop %%rbp; "
+      "pop %%rbp; mov %%rbx, %%rsp"
+      : "+a"(value), "+d"(function)
+      :
+      : "rbx", "rcx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 #else
 static void call_with(void *value, void (*function)(void)) {
