@@ -3,7 +3,7 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, ends, descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, limits (of file sizes), ends, descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl ends descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage sandbox limits ends descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -126,6 +126,87 @@ test_waits_musl() {
   waits_in "$work/waits" --format 1.22 --stacks=frame-pointers
 }
 
+test_stacks() {
+  local compiler way options
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/stacks.c "$work/stacks"
+    for way in handler coroutine small cancel; do
+      for options in --stacks=frame-pointers --stacks=unwind; do
+        # The first two have code that the unwinder cannot know; musl has no unwinder.
+        case $compiler$way$options in *handler*unwind | *coroutine*unwind | musl*unwind) continue ;; esac
+        "$tool" record $options -o "$work/stacks.trace" "$work/stacks" $way >"$work/traced" 2>"$work/err" ||
+          { cat "$work/err"; fail "$compiler, stacks $way, $options: exit status $?"; }
+        grep -q "$way done" "$work/traced" || fail "$compiler, stacks $way, $options: another output"
+        judge "$work/stacks.trace" "$work/err"
+        has_thread "$work/stacks.trace" last_thing
+      done
+    done
+  done
+}
+
+test_usage() {
+  local compiler format jobs
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/usage.c "$work/usage"
+    for format in 1.21 1.23; do
+      "$tool" record --format $format -o "$work/usage.trace" "$work/usage" 2>"$work/err" || fail "usage: $?"
+      judge "$work/usage.trace" "$work/err"
+      for jobs in 1 2; do
+        "$tool" info --json --jobs $jobs "$work/usage.trace" | python3 -c '
+import json, sys
+info = json.load(sys.stdin)
+cpu = {f["name"]: f["cpu"] for f in info["functions"]}
+least = {"spins": 50000000, "goes_on": 50000000, "main": 50000000, "sleeps_again": 1}
+if any(cpu.get(name, 0) < time for name, time in least.items()): sys.exit(f"CPU times {cpu}, not at least {least}")
+if cpu["sleeps_again"] >= 50000000: sys.exit(f"sleeps_again: a CPU time of {cpu}")
+if "for a proc" in info["trace"]["stands_out"] or "CPU time" not in info["trace"]["stands_out"]: sys.exit(info["trace"]["stands_out"])
+' || fail "$compiler, usage, $format"
+      done
+    done
+  done
+}
+
+test_sandbox() {
+  local compiler way plain traced options
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/sandbox.c "$work/sandbox"
+    for way in strict filter fails; do
+      plain=0
+      "$work/sandbox" $way >"$work/plain" </dev/null || plain=$?
+      [ $plain = 4 ] || { echo "test_record: no sandbox here: $way, status $plain"; exit 77; }
+      for options in '' --children '--flight 1000'; do
+        traced=0
+        "$tool" record $options -o "$work/sandbox.trace" "$work/sandbox" $way >"$work/traced" 2>"$work/err" </dev/null || traced=$?
+        [ $traced = 4 ] || { cat "$work/err"; fail "$compiler, sandbox $way $options: exit status $traced"; }
+        cmp "$work/plain" "$work/traced" || fail "$compiler, sandbox $way $options: another output"
+        [ "$(grep -c 'not traced any more.*sandbox' "$work/err")" = $([ $way = fails ] && echo 0 || echo 1) ] ||
+          { cat "$work/err"; fail "$compiler, sandbox $way $options: does not say that the trace ends"; }
+        has_thread "$work/sandbox.trace" last_thing
+        rm -f "$work"/sandbox*.trace
+      done
+    done
+  done
+}
+
+# A limit of file sizes is one of shared memory, too. A program that cannot be traced after exec is named.
+test_limits() {
+  local status=0
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  (ulimit -f 60; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 >"$work/traced" | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
+  [ $status = 2 ] || { cat "$work/err"; fail "limits: exit status $status"; }
+  [ "$(cat "$work/traced")" = "$("$work/ends" exit)" ] || fail "limits: another output"
+  status=0
+  (ulimit -f 1; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
+  [ $status = 1 ] && grep -q 'ulimit -f' "$work/err" || { cat "$work/err"; fail "limits: status $status"; }
+  echo 'int main(void) { return 0; }' >"$work/program.c"
+  "${CC-cc}" -static "$work/program.c" -o "$work/static"
+  "$tool" record -o "$work/limits.trace" sh -c "exec $work/static" 2>"$work/err" || fail "limits: exec of a static program"
+  grep -q 'process .* is not traced any more: it has executed' "$work/err" || { cat "$work/err"; fail "limits: does not say that exec ends the trace"; }
+}
+
 # ------------------------------------------------------------------------------------------------------------ ends ----
 
 # A killed program may leave an incomplete generation at the end of its trace: PARTIAL.
@@ -139,7 +220,7 @@ test_ends() {
   for compiler in "${CC-cc}" musl-gcc; do
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/ends.c "$work/ends"
-    for way in return exit _exit _Exit quick_exit exit_group thread pthread_exit waits fork exec exec_fails; do
+    for way in return exit _exit _Exit quick_exit exit_group thread pthread_exit waits fork handler_forks exec exec_fails; do
       plain=0 traced=0
       "$work/ends" $way >"$work/plain" || plain=$?
       timeout 60 "$tool" record -o "$work/ends.trace" "$work/ends" $way >"$work/traced" 2>"$work/traced.err" || traced=$?
@@ -257,7 +338,8 @@ test_executes() {
         >"$work/traced.out" 2>"$work/err" || status=$?
       [ $status = 3 ] || { cat "$work/err"; fail "executes: exit status $status"; }
       cmp "$work/plain.out" "$work/traced.out" || fail "executes: another output"
-      has_thread "$work/traced.trace" last_thing # the trace goes on when exec fails
+      # The trace goes on when exec fails: in the last file, since a trace with more than few events is kept.
+      has_thread "$(ls -t "$work"/traced*.trace | head -n 1)" last_thing
       rm -rf "$work"/traced*
     done
     for file in "$work"/plain/*; do
@@ -389,6 +471,16 @@ test_children() {
     "$tool" check "$trace" >/dev/null || fail "$trace"
   done
   [ $traces -ge 3 ] || { ls "$work"; fail "children: $traces traces"; }
+  rm -f "$work"/*.trace
+  # Signal handlers that interrupt a wait and fork.
+  (cd "$work" && "$tool" record --children ./ends handler_forks >traced 2>err) || [ $? = 9 ] || fail "children of handlers: $(cat "$work/err")"
+  ! grep -q 'problems\|not traced' "$work/err" || { cat "$work/err"; fail "children of handlers"; }
+  traces=0
+  for trace in "$work"/*.trace; do
+    has_thread "$trace" last_thing
+    traces=$((traces + 1))
+  done
+  [ $traces = 3 ] || { ls "$work"; fail "children of handlers: $traces traces"; }
   rm -f "$work"/*.trace
   # A shell that starts programs, with a file name without %p.
   (cd "$work" && "$tool" record --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||

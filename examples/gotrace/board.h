@@ -28,14 +28,20 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
 #define BOARD_VARIABLE "GOTRACE_RECORD"
-#define BOARD_VERSION 0x676f747261636502u
+#define BOARD_VERSION 0x676f747261636503u
 #define BOARD_PATH 4096
-#define BOARD_TRACES 4096
+#define BOARD_TRACES 4096 /* at most; fewer if files must be small (ulimit -f) */
 #define BOARD_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) /* of the settings */
+
+/* Category of logs with a thread's CPU time since its last such log, in nanoseconds. A second number is the id of
+ * another goroutine than the one that logs. A trace with such logs shows threads of the operating system, so it does
+ * not tell whether a goroutine that was woken waited for a processor, or slept again. */
+#define RECORD_CPU_TIME "gotrace record: CPU time"
 
 enum { RECORD_GNU, RECORD_MUSL };
 enum { RECORD_STACKS_CALL_SITE, RECORD_STACKS_NONE, RECORD_STACKS_FRAME_POINTERS, RECORD_STACKS_UNWIND };
@@ -66,6 +72,7 @@ struct record_settings {
   uint64_t size_limit;
   uint32_t format, stacks, flight_milliseconds, cut_milliseconds;
   uint32_t children, only_waits; /* flags */
+  uint32_t traces;               /* entries in `list` and in `ends` */
 };
 
 enum {
@@ -75,24 +82,36 @@ enum {
 };
 
 struct trace_list {
-  uint32_t count; /* atomic; may exceed BOARD_TRACES */
+  uint32_t count; /* atomic; may exceed the number of entries */
   struct trace_entry {
     uint32_t state; /* atomic; written last */
     int32_t pid;
     int32_t result, system_error; /* gotrace_result and errno of the start */
     struct file_identity identity;
     char name[NAME_MAX + 1]; /* empty: the given file */
-  } entry[BOARD_TRACES];
+  } entry[];
+};
+
+/* Why a trace ends before its process, if not by an error. */
+enum {
+  TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
+  TRACE_SANDBOXED     /* the process enters a sandbox */
 };
 
 /* In the order of the list. An entry of a killed process stays zero. */
 struct trace_ends {
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
+    uint32_t why;                 /* TRACE_EXECUTES... */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
     uint64_t events;
     uint64_t problems[64]; /* by gotrace_problem */
-  } entry[BOARD_TRACES];
+  } entry[1];              /* and more */
 };
+
+static inline size_t list_size(uint32_t traces) {
+  return sizeof(struct trace_list) + traces * sizeof(struct trace_entry);
+}
+static inline size_t ends_size(uint32_t traces) { return traces * sizeof(struct trace_end); }
 
 #endif

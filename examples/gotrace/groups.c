@@ -20,6 +20,7 @@ void add_times(times *to, const times *from) {
   to->runnable = plus(to->runnable, from->runnable);
   to->syscall = plus(to->syscall, from->syscall);
   to->syscall_blocked = plus(to->syscall_blocked, from->syscall_blocked);
+  to->cpu = plus(to->cpu, from->cpu);
   for (i = 0; i < from->blocked_count; i++) add_blocked(to, from->blocked[i].reason, from->blocked[i].time);
 }
 

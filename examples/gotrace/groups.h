@@ -16,6 +16,7 @@ typedef struct reason_time {
 
 typedef struct times { /* nanoseconds */
   int64_t running, runnable, syscall, syscall_blocked;
+  int64_t cpu; /* of functions, in traces of `gotrace record`: CPU time by the kernel's account */
   reason_time *blocked;
   uint32_t blocked_count, blocked_capacity;
 } times;

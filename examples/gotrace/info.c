@@ -173,12 +173,14 @@ static void left_out(const printer *p, size_t count) {
 static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown) {
   group **sorted = sorted_groups(all, by_activity);
   size_t i;
-  if (*sorted) fprintf(p->to, "\n%s  %s\n", TIMES_HEAD, title);
+  bool has_cpu = p->sum->recorded && all == &p->sum->functions;
+  if (*sorted) fprintf(p->to, "\n%s%s  %s\n", TIMES_HEAD, has_cpu ? "    CPU time" : "", title);
   for (i = 0; sorted[i]; i++) {
     if (i >= p->shown) continue;
     times_line(p, sorted[i]->count, &sorted[i]->t);
+    if (has_cpu) duration(p, sorted[i]->t.cpu);
     fputs("  ", p->to);
-    put_name(p, group_name(sorted[i]), unknown, TIMES_WIDTH + 2);
+    put_name(p, group_name(sorted[i]), unknown, TIMES_WIDTH + 2 + (has_cpu ? 12 : 0));
   }
   left_out(p, i);
   free(sorted);
@@ -293,7 +295,9 @@ static void print_losses(const printer *p) {
 static void print_latencies(const printer *p) {
   unsigned i;
   char text[32];
-  if (p->sum->worst_count) fprintf(p->to, "\n     waited       since  goroutine  longest scheduling latencies\n");
+  if (p->sum->worst_count)
+    fprintf(p->to, "\n     waited       since  goroutine  longest %s\n",
+            p->sum->recorded ? "times from being woken to running again" : "scheduling latencies");
   for (i = 0; i < p->sum->worst_count; i++) {
     const latency *l = &p->sum->worst[i];
     fprintf(p->to, "%11s", human((double)l->waited, text));

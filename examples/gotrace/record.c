@@ -25,6 +25,8 @@ static const struct trace_list *list;
 static const struct trace_ends *ends;
 static volatile pid_t child;
 static uid_t program_owner;
+static pid_t first_pid; /* of the command, and how it ended */
+static int first_status;
 
 /* The output, as the user named it; its folder stays open. */
 static struct {
@@ -95,7 +97,7 @@ static unsigned find_libraries(const char *interpreter) {
   char own[BOARD_PATH];
   ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
   size_t i;
-  if (length < 0) fail("/proc/self/exe: %s", strerror(errno));
+  if (length < 0) fail("/proc/self/exe: %s; record needs the /proc file system", strerror(errno));
   own[length] = 0;
   *(strrchr(own, '/') + 1) = 0;
   for (which = RECORD_GNU; which <= RECORD_MUSL; which++) {
@@ -184,6 +186,17 @@ static const void *share(struct kept_file *kept, size_t size) {
   return memory;
 }
 
+/* Fewer entries if the limit of file sizes, which is also that of shared memory, does not allow all. */
+static uint32_t count_entries(void) {
+  struct rlimit limit;
+  uint32_t count = BOARD_TRACES;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return count;
+  while (count && (list_size(count) > limit.rlim_cur || ends_size(count) > limit.rlim_cur)) count /= 2;
+  if (!count || sizeof shared > limit.rlim_cur)
+    fail("the limit of file sizes is too small (ulimit -f): %llu bytes", (ull)limit.rlim_cur);
+  return count;
+}
+
 /* ----------------------------------------------------------------------------------------------------- running ---- */
 
 static void pass_on(int number) {
@@ -244,6 +257,8 @@ static int run(const char *path, char **words, const char *library) {
   close(pipe_ends[0]);
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) fail("wait: %s", strerror(errno));
+  first_pid = child;
+  first_status = status;
   child = 0;
   if (error) fail("%s: %s", path, strerror(error));
   return status;
@@ -277,6 +292,7 @@ typedef struct trace {
   struct trace_end end;      /* may be forged */
   int file;                  /* the trace, open to read; -1: none, or not a file */
   bool is_there;             /* the process has not removed it */
+  bool goes_on;              /* there is another one of its process */
   char path[2 * BOARD_PATH]; /* as the messages show it */
 } trace;
 
@@ -299,6 +315,13 @@ static bool is_used_again(const char *name, uint32_t index, uint32_t count) {
   return false;
 }
 
+/* Whether a process has a trace after this one. */
+static bool goes_on(int32_t pid, uint32_t index, uint32_t count) {
+  for (index++; index < count; index++)
+    if (list->entry[index].pid == pid) return true;
+  return false;
+}
+
 static void load_trace(trace *t, uint32_t index, uint32_t count) {
   char *name = t->start.name;
   size_t i;
@@ -306,6 +329,7 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   t->start = list->entry[index];
   t->end = ends->entry[index];
   t->file = -1;
+  t->goes_on = goes_on(t->start.pid, index, count);
   name[NAME_MAX] = 0;
   if (t->start.state == TRACE_STARTED && !strchr(name, '/')) {
     if (*name && !is_used_again(name, index, count)) t->file = open_trace(&t->start);
@@ -412,9 +436,21 @@ static void summarize(trace *t, bool details) {
             gotrace_result_string((gotrace_result)t->start.result), error_text(t->start.system_error));
     return;
   }
+  if (end->why == TRACE_EXECUTES && !t->goes_on)
+    fprintf(stderr,
+            "gotrace: process %d is not traced any more: it has executed a program that loads no library, or has given "
+            "up privileges, or has no /proc\n",
+            (int)t->start.pid);
+  if (end->why == TRACE_SANDBOXED && !t->goes_on)
+    fprintf(stderr,
+            "gotrace: %s: process %d is not traced any more: it has entered a sandbox (seccomp), which could "
+            "kill it for what the tracer does\n",
+            path, (int)t->start.pid);
   if (!t->is_there) return;
   if (!end->has_ended) {
-    fprintf(stderr, "gotrace: %s: process %d was killed or still runs; %s\n", path, (int)t->start.pid,
+    fprintf(stderr, "gotrace: %s: process %d %s; %s\n", path, (int)t->start.pid,
+            t->start.pid == first_pid && WIFEXITED(first_status) ? "ended by a system call of its own"
+                                                                 : "was killed or still runs",
             shared.flight_milliseconds ? "nothing was written at its end" : "the trace ends with its last cut");
   } else if (end->result < 0) {
     fprintf(stderr, "gotrace: %s: the trace ended early: %s%s\n", path,
@@ -449,7 +485,7 @@ static void remove_empty(trace *t) {
 static void report_traces(const char *program_path, const settings *set) {
   static trace t;
   uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
-  uint32_t count = all < BOARD_TRACES ? all : BOARD_TRACES;
+  uint32_t count = all < shared.traces ? all : shared.traces;
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     shown += t.is_there || t.start.state == TRACE_FAILED;
@@ -478,8 +514,9 @@ int command_record(char **words, int count, const settings *set) {
   library = find_libraries(interpreter);
   choose_output(set->output);
   if (stat(path, &status) == 0) program_owner = status.st_uid;
-  list = share(&shared.list, sizeof *list);
-  ends = share(&shared.ends, sizeof *ends);
+  shared.traces = count_entries();
+  list = share(&shared.list, list_size(shared.traces));
+  ends = share(&shared.ends, ends_size(shared.traces));
   slash = strrchr(words[0], '/');
   snprintf(shared.program, sizeof shared.program, "%s", slash ? slash + 1 : words[0]);
   shared.format = (uint32_t)set->format;

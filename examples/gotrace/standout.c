@@ -2,7 +2,11 @@
  *
  * First comes what makes everything else unreliable or unimportant: events were lost, the world was stopped for long,
  * or goroutines waited for procs longer than they ran. Otherwise it is what the program's busiest function waited for
- * most. The longest wait for a proc is always added. */
+ * most. The longest wait for a proc is always added.
+ *
+ * A trace of `gotrace record` does not show what a thread did between being woken and returning from its wait, nor what
+ * it waited for in calls that are not wrapped. So nothing is said there about waits for procs, and the busiest function
+ * is the one with most CPU time. */
 
 #include "tables.h"
 
@@ -30,6 +34,31 @@ static const group *busiest(const summary *sum) {
   return best;
 }
 
+/* The function with most CPU time, for traces of `gotrace record`. */
+static int recorded_fact(const summary *sum, char *text, size_t size) {
+  const group *g, *best = NULL;
+  uint32_t i, most = 0;
+  pool_text name, reason;
+  char used[32], ran[32];
+  for (g = sum->functions.list; g; g = g->next)
+    if (g->t.cpu > 0 && (!best || g->t.cpu > best->t.cpu)) best = g;
+  if (!best) return snprintf(text, size, "%s", "");
+  name = pool_text_of(best->name);
+  time_text(best->t.cpu, used);
+  for (i = 1; i < best->t.blocked_count; i++)
+    if (best->t.blocked[i].time > best->t.blocked[most].time) most = i;
+  if (best->t.blocked_count && best->t.blocked[most].time > best->t.running) {
+    reason = reason_text(sum, best->t.blocked[most].reason);
+    return snprintf(
+        text, size, "%.*s is busiest, with a CPU time of %s, but blocked %.0f %% of its time, most of that for: %.*s",
+        name_size(name), name.data, used, 100 * (double)blocked_time(&best->t) / (double)known_time(&best->t),
+        name_size(reason), reason.data);
+  }
+  time_text(best->t.running, ran);
+  return snprintf(text, size, "%.*s is busiest: it ran %s, with a CPU time of %s", name_size(name), name.data, ran,
+                  used);
+}
+
 static int main_fact(const summary *sum, char *text, size_t size) {
   const group *g = busiest(sum);
   const histogram *pauses = &sum->gc.pauses;
@@ -43,6 +72,7 @@ static int main_fact(const summary *sum, char *text, size_t size) {
     return snprintf(text, size, "the world is stopped %.1f %% of the time, once for %s",
                     100 * (double)pauses->total / (double)sum->duration, one);
   }
+  if (sum->recorded) return recorded_fact(sum, text, size);
   if (!g || !known_time(&g->t)) return snprintf(text, size, "%s", "");
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);
@@ -68,7 +98,7 @@ void stands_out(const summary *sum, char *text, size_t size) {
   pool_text name = pool_text_of(l->name), unknown = {"an unknown function", 19};
   char waited[32], when[32];
   size_t used = (size_t)main_fact(sum, text, size), i;
-  if (sum->worst_count && l->waited >= LONG && used < size) {
+  if (!sum->recorded && sum->worst_count && l->waited >= LONG && used < size) {
     if (!name.size) name = unknown;
     time_text(l->waited, waited);
     time_text(between(sum->s.first, l->when), when);

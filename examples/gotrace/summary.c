@@ -2,6 +2,8 @@
 
 #include "summary.h"
 
+#include "board.h"
+
 #include <stdlib.h>
 
 /* ---------------------------------------------------------------------------------------------------- reasons ---- */
@@ -403,6 +405,19 @@ static void take_task(summary *sum, const op *o) {
   t->parent = o->a[0];
 }
 
+/* A digest passes logs without catching up, so only the event knows which goroutine runs; v1: only the world. */
+static void take_cpu_time(summary *sum, const goroutine *g, pool_text message) {
+  const gotrace_event *e = sum->s.event;
+  char text[64], *end;
+  int64_t time;
+  snprintf(text, sizeof text, "%.*s", message.size < sizeof text ? (int)message.size : 0, message.data);
+  time = strtoll(text, &end, 10);
+  if (*end == ' ') g = world_go(&sum->s.w, strtoull(end, NULL, 10));
+  else if (e && e->g != GOTRACE_NO_ID) g = world_go(&sum->s.w, (uint64_t)e->g);
+  if (time > 0 && g && g->summary && filter_goroutine(&sum->selection, g))
+    g->summary->t.cpu = plus(g->summary->t.cpu, time);
+}
+
 /* The tracer of gotrace.h reports losses as logs of this category. */
 static void take_log(summary *sum, const op *o) {
   if (!pool_text_is(o->name, "gotrace")) return;
@@ -467,6 +482,10 @@ static RARE void take_any(summary *sum, const op *o) {
   case GOTRACE_V2_USER_TASK_BEGIN:
   case GOTRACE_V2_USER_TASK_END: take_task(sum, o); break;
   case GOTRACE_V2_USER_LOG:
+    if (pool_text_is(o->name, RECORD_CPU_TIME)) {
+      sum->recorded = true;
+      if (sum->s.begun) take_cpu_time(sum, g, pool_text_of(o->value));
+    }
     if (sum->s.begun) take_log(sum, o);
     task_of(sum, o->id);
     break;

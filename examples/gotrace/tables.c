@@ -219,6 +219,7 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
     unsigned_field(w, "count", g->count);
     times_fields(w, &g->t);
     if (all == functions) {
+      if (sum->recorded) field(w, "cpu", "", g->t.cpu);
       histogram_fields(w, sum, "running", &g->running);
       histogram_fields(w, sum, "runnable", &g->runnable);
       histogram_fields(w, sum, "syscall", &g->syscall);

@@ -169,6 +169,36 @@ static void leave_waits(void) {
   cancel_waits();
 }
 
+/* Handlers that interrupt a wait fork. One child ends in the handler, the other returns from it. */
+static volatile pid_t forked;
+static volatile bool returns;
+static void fork_in_handler(int number) {
+  (void)number;
+  forked = fork();
+  if (forked == 0 && !returns) {
+    run_thread(last_thing);
+    _exit(3);
+  }
+}
+
+static void wait_for_handler(void) {
+  struct itimerval soon = {{0, 0}, {0, 10000}};
+  int status;
+  signal(SIGALRM, fork_in_handler);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  pause();
+  if (waitpid(forked, &status, 0) != forked || WEXITSTATUS(status) != 3) exit(1);
+  returns = true;
+  setitimer(ITIMER_REAL, &soon, NULL);
+  pause();
+  if (forked == 0) {
+    usleep(1);
+    run_thread(last_thing);
+    _exit(4);
+  }
+  if (waitpid(forked, &status, 0) != forked || WEXITSTATUS(status) != 4) exit(1);
+}
+
 int main(int count, char **words) {
   const char *way = count > 1 ? words[1] : "";
   struct stat status;
@@ -182,6 +212,7 @@ int main(int count, char **words) {
     pthread_exit(NULL);
   }
   if (strcmp(way, "waits") == 0) leave_waits();
+  if (strcmp(way, "handler_forks") == 0) wait_for_handler();
   if (strcmp(way, "fork") == 0) {
     child = fork();
     if (child == 0) run_thread(last_thing), _exit(3);

@@ -36,10 +36,11 @@ int main(int count, char **words) {
   int file;
   if (count != 3) return 1;
   keep(&settings.folder, open(words[2], O_PATH | O_DIRECTORY));
-  keep(&settings.list, make(sizeof(struct trace_list)));
-  keep(&settings.ends, make(sizeof(struct trace_ends)));
+  keep(&settings.list, make(list_size(BOARD_TRACES)));
+  keep(&settings.ends, make(ends_size(BOARD_TRACES)));
   if (strcmp(words[1], "list") == 0) settings.list.identity.inode++;
   settings.given.descriptor = -1;
+  settings.traces = BOARD_TRACES;
   settings.version = BOARD_VERSION;
   settings.command_pid = getpid();
   snprintf(settings.output, sizeof settings.output, "%s.%%p", words[1]);

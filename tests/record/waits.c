@@ -11,9 +11,11 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,8 +29,12 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -487,9 +493,179 @@ WAITER(wait_signal) {
   return NULL;
 }
 
+static void put_byte(int fd) { MUST(write(fd, "x", 1) == 1); }
+
+/* ----------------------------------------------------------------------------- queues, streams, rarely used calls ----
+ */
+
+static int semaphores, messages, fifo_end, lock_file;
+static mqd_t queue;
+static FILE *stream;
+static char folder[] = "/tmp/waits.XXXXXX", fifo[64], text[64];
+
+WAITER(wait_semop) {
+  struct sembuf take = {0, -1, 0};
+  ABOUT_TO_WAIT();
+  MUST(semop(semaphores, &take, 1) == 0);
+  return NULL;
+}
+WAITER(wait_msgrcv) {
+  long message[2];
+  ABOUT_TO_WAIT();
+  MUST(msgrcv(messages, message, sizeof(long), 0, 0) == (ssize_t)sizeof(long));
+  return NULL;
+}
+WAITER(wait_mq_receive) {
+  ABOUT_TO_WAIT();
+  MUST(mq_receive(queue, text, 8, NULL) == 1);
+  return NULL;
+}
+WAITER(wait_recvmmsg) {
+  struct iovec part = {&byte, 1};
+  struct mmsghdr message;
+  memset(&message, 0, sizeof message);
+  message.msg_hdr.msg_iov = &part, message.msg_hdr.msg_iovlen = 1;
+  ABOUT_TO_WAIT();
+  MUST(recvmmsg(pair[0], &message, 1, 0, NULL) == 1);
+  return NULL;
+}
+WAITER(wait_splice) {
+  ABOUT_TO_WAIT();
+  MUST(splice(pipe_ends[0], NULL, full[1], NULL, 1, 0) == 1);
+  return NULL;
+}
+WAITER(wait_fgets) {
+  ABOUT_TO_WAIT();
+  MUST(fgets(text, sizeof text, stream) && strcmp(text, "a line\n") == 0);
+  return NULL;
+}
+WAITER(wait_fread) {
+  ABOUT_TO_WAIT();
+  MUST(fread(text, 3, 2, stream) == 2);
+  return NULL;
+}
+WAITER(wait_getc) {
+  ABOUT_TO_WAIT();
+  MUST(getc(stream) == 'c');
+  return NULL;
+}
+WAITER(wait_lockf) {
+  ABOUT_TO_WAIT();
+  MUST(lockf(lock_file, F_LOCK, 1) == 0);
+  return NULL;
+}
+WAITER(wait_open_fifo) {
+  ABOUT_TO_WAIT();
+  fifo_end = open(fifo, O_RDONLY);
+  MUST(fifo_end >= 0);
+  return NULL;
+}
+WAITER(wait_aio_suspend) {
+  static struct aiocb block;
+  const struct aiocb *list[] = {&block};
+  block.aio_fildes = pipe_ends[0];
+  block.aio_buf = &byte;
+  block.aio_nbytes = 1;
+  MUST(aio_read(&block) == 0);
+  ABOUT_TO_WAIT();
+  while (aio_error(&block) == EINPROGRESS) aio_suspend(list, 1, NULL);
+  return NULL;
+}
+WAITER(wait_syscall_nanosleep) {
+  (void)unused;
+  syscall(SYS_nanosleep, &twenty, NULL);
+  return NULL;
+}
+WAITER(wait_syscall_ppoll) {
+  struct timespec time = twenty;
+  (void)unused;
+  syscall(SYS_ppoll, NULL, 0, &time, NULL, 8);
+  return NULL;
+}
+WAITER(wait_io_getevents) {
+  unsigned long context = 0;
+  char events[32];
+  struct timespec time = twenty;
+  (void)unused;
+  MUST(syscall(SYS_io_setup, 1, &context) == 0);
+  syscall(SYS_io_getevents, context, 1L, 1L, events, &time);
+  syscall(SYS_io_destroy, context);
+  return NULL;
+}
+
+static void put_text(const char *put) { MUST(write(pipe_ends[1], put, strlen(put)) == (ssize_t)strlen(put)); }
+
+static void release_semaphore(void) {
+  struct sembuf give = {0, 1, 0};
+  MUST(semop(semaphores, &give, 1) == 0);
+}
+
+static void send_message(void) {
+  long message[2] = {1, 2};
+  MUST(msgsnd(messages, message, sizeof(long), 0) == 0);
+}
+
+/* Holds a lock on the file until it is killed: locks belong to processes. */
+static pid_t lock_in_child(void) {
+  int ends_of_pipe[2];
+  pid_t holder;
+  MUST(pipe(ends_of_pipe) == 0);
+  holder = fork();
+  if (holder == 0) {
+    if (lockf(lock_file, F_LOCK, 1) == 0 && write(ends_of_pipe[1], "", 1) == 1)
+      for (;;) pause();
+    _exit(1);
+  }
+  MUST(read(ends_of_pipe[0], &byte, 1) == 1);
+  return holder;
+}
+
+static void run_rare(void) {
+  struct mq_attr attributes;
+  char name[64];
+  pid_t holder;
+  int other_end;
+  semaphores = semget(IPC_PRIVATE, 1, 0600);
+  messages = msgget(IPC_PRIVATE, 0600);
+  MUST(semaphores >= 0 && messages >= 0);
+  RUN(wait_semop, "sync: semaphore", "-", release_semaphore());
+  RUN(wait_msgrcv, "message queue", "-", send_message());
+  semctl(semaphores, 0, IPC_RMID);
+  msgctl(messages, IPC_RMID, NULL);
+  memset(&attributes, 0, sizeof attributes);
+  attributes.mq_maxmsg = 4, attributes.mq_msgsize = 8;
+  snprintf(name, sizeof name, "/waits.%d", (int)getpid());
+  queue = mq_open(name, O_RDWR | O_CREAT, 0600, &attributes);
+  if (queue != (mqd_t)-1) { /* a system may have none */
+    mq_unlink(name);
+    RUN(wait_mq_receive, "message queue", "-", MUST(mq_send(queue, "x", 1, 0) == 0));
+  }
+  RUN(wait_recvmmsg, "network", "main", MUST(send(pair[1], "x", 1, 0) == 1));
+  RUN(wait_splice, "pipe", "main", put_byte(pipe_ends[1]));
+  stream = fdopen(dup(pipe_ends[0]), "r");
+  MUST(stream != NULL);
+  RUN(wait_fgets, "pipe", "main", put_text("a line\n"));
+  RUN(wait_fread, "pipe", "main", put_text("sixsix"));
+  RUN(wait_getc, "pipe", "main", put_text("c"));
+  MUST(mkdtemp(folder) != NULL);
+  snprintf(fifo, sizeof fifo, "%s/fifo", folder);
+  MUST(mkfifo(fifo, 0600) == 0);
+  RUN(wait_open_fifo, "(system call)", "-", other_end = open(fifo, O_WRONLY));
+  MUST(other_end >= 0);
+  unlink(fifo);
+  lock_file = open(fifo, O_RDWR | O_CREAT, 0600);
+  MUST(lock_file >= 0);
+  unlink(fifo), rmdir(folder);
+  holder = lock_in_child();
+  RUN(wait_lockf, "sync: file lock", "-", kill(holder, SIGKILL));
+  RUN(wait_aio_suspend, "asynchronous I/O", "-", put_byte(pipe_ends[1]));
+  RUN_ALONE(wait_syscall_nanosleep, "sleep", 20000000);
+  RUN_ALONE(wait_syscall_ppoll, "select: poll", 20000000);
+  RUN_ALONE(wait_io_getevents, "asynchronous I/O", 20000000);
+}
+
 static uint64_t one = 1;
 
-static void put_byte(int fd) { MUST(write(fd, "x", 1) == 1); }
 static void set_event(void) { MUST(write(event, &one, 8) == 8); }
 
 static void run_locks(void) {
@@ -600,6 +776,7 @@ int main(void) {
 
   RUN(wait_futex, "sync: futex", "main",
       (__atomic_store_n(&word, 1u, __ATOMIC_SEQ_CST), syscall(SYS_futex, &word, 1, INT_MAX, NULL, NULL, 0)));
+  run_rare();
   child = fork();
   if (child == 0) {
     for (;;) pause();

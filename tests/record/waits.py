@@ -53,4 +53,4 @@ renamed = [label for i, label in enumerate(renamed) if i == 0 or label != rename
 if len(renamed) != 2 or 'from_main' not in renamed[0] or 'own_name' not in renamed[1]:
     failures.append(f'wait_named: its labels are {renamed}')
 print('\n'.join(failures) or f'{count} waits as expected')
-sys.exit(1 if failures or count < 42 else 0)
+sys.exit(1 if failures or count < 55 else 0)

@@ -12,8 +12,10 @@
 #endif
 #undef _FORTIFY_SOURCE /* it would replace functions by others of the same name */
 
+#include <aio.h>
 #include <dirent.h>
 #include <errno.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,8 +30,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -51,6 +55,30 @@
 #define ADDRESS struct sockaddr *
 #define CONST_ADDRESS const struct sockaddr *
 #define SOCKADDR(address) (address)
+#endif
+
+/* Flags of recvmmsg and sendmmsg. */
+#if defined(__GLIBC__)
+#define FLAGS int
+#else
+#define FLAGS unsigned
+#endif
+
+/* Apart from the others, because those that call them while functions are looked up must see them fail. */
+#define OPENS(X)                                      \
+  X(int, open, (const char *, int, ...), NULL)        \
+  X(int, openat, (int, const char *, int, ...), NULL) \
+  GNU_OPENS(X)
+#if defined(__GLIBC__)
+#define GNU_OPENS(X)                                    \
+  X(int, open64, (const char *, int, ...), NULL)        \
+  X(int, openat64, (int, const char *, int, ...), NULL) \
+  X(int, __open_2, (const char *, int), NULL)           \
+  X(int, __open64_2, (const char *, int), NULL)         \
+  X(int, __openat_2, (int, const char *, int), NULL)    \
+  X(int, __openat64_2, (int, const char *, int), NULL)
+#else
+#define GNU_OPENS(X)
 #endif
 
 #define CONDITION_VERSION "GLIBC_2.3.2"
@@ -145,6 +173,30 @@
   X(void, sync, (void), NULL)                                                                                       \
   X(int, syncfs, (int), NULL)                                                                                       \
   X(int, flock, (int, int), NULL)                                                                                   \
+  X(int, lockf, (int, int, off_t), NULL)                                                                            \
+  X(int, semop, (int, struct sembuf *, size_t), NULL)                                                               \
+  X(int, semtimedop, (int, struct sembuf *, size_t, const struct timespec *), NULL)                                 \
+  X(ssize_t, msgrcv, (int, void *, size_t, long, int), NULL)                                                        \
+  X(int, msgsnd, (int, const void *, size_t, int), NULL)                                                            \
+  X(ssize_t, mq_receive, (mqd_t, char *, size_t, unsigned *), NULL)                                                 \
+  X(ssize_t, mq_timedreceive, (mqd_t, char *, size_t, unsigned *, const struct timespec *), NULL)                   \
+  X(int, mq_send, (mqd_t, const char *, size_t, unsigned), NULL)                                                    \
+  X(int, mq_timedsend, (mqd_t, const char *, size_t, unsigned, const struct timespec *), NULL)                      \
+  X(int, aio_suspend, (const struct aiocb *const *, int, const struct timespec *), NULL)                            \
+  X(int, recvmmsg, (int, struct mmsghdr *, unsigned, FLAGS, struct timespec *), NULL)                               \
+  X(int, sendmmsg, (int, struct mmsghdr *, unsigned, FLAGS), NULL)                                                  \
+  X(ssize_t, splice, (int, off_t *, int, off_t *, size_t, unsigned), NULL)                                          \
+  X(ssize_t, tee, (int, int, size_t, unsigned), NULL)                                                               \
+  X(ssize_t, vmsplice, (int, const struct iovec *, size_t, unsigned), NULL)                                         \
+  X(char *, fgets, (char *, int, FILE *), NULL)                                                                     \
+  X(size_t, fread, (void *, size_t, size_t, FILE *), NULL)                                                          \
+  X(int, fclose, (FILE *), NULL)                                                                                    \
+  X(int, fgetc, (FILE *), NULL)                                                                                     \
+  X(int, getc, (FILE *), NULL)                                                                                      \
+  X(int, getchar, (void), NULL)                                                                                     \
+  X(ssize_t, getline, (char **, size_t *, FILE *), NULL)                                                            \
+  X(ssize_t, getdelim, (char **, size_t *, int, FILE *), NULL)                                                      \
+  OPENS(X)                                                                                                          \
   X(pid_t, wait, (int *), NULL)                                                                                     \
   X(pid_t, waitpid, (pid_t, int *, int), NULL)                                                                      \
   X(pid_t, wait4, (pid_t, int *, int, struct rusage *), NULL)                                                       \
@@ -190,6 +242,11 @@
   X(ssize_t, pwritev64, (int, const struct iovec *, int, off64_t), NULL)                     \
   X(ssize_t, sendfile64, (int, int, off64_t *, size_t), NULL)                                \
   X(int, fcntl64, (int, int, ...), NULL)                                                     \
+  X(int, lockf64, (int, int, off64_t), NULL)                                                 \
+  X(int, aio_suspend64, (const struct aiocb64 *const *, int, const struct timespec *), NULL) \
+  X(char *, __fgets_chk, (char *, size_t, int, FILE *), NULL)                                \
+  X(size_t, __fread_chk, (void *, size_t, size_t, size_t, FILE *), NULL)                     \
+  X(ssize_t, __getdelim, (char **, size_t *, int, FILE *), NULL)                             \
   X(ssize_t, __read_chk, (int, void *, size_t, size_t), NULL)                                \
   X(ssize_t, __pread_chk, (int, void *, size_t, off_t, size_t), NULL)                        \
   X(ssize_t, __pread64_chk, (int, void *, size_t, off64_t, size_t), NULL)                    \

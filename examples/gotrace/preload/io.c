@@ -8,6 +8,9 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#if !defined(__GLIBC__)
+#include <stdio_ext.h>
+#endif
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -220,6 +223,33 @@ RECEIVES(__recvfrom_chk, (int fd, void *data, size_t size, size_t room, int flag
          (fd, data, size, room, flags, address, length))
 #endif
 
+TRANSFER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS flags, struct timespec *time),
+         (fd, messages, count, flags, time), fd, IN, !(flags & MSG_DONTWAIT), before_read)
+TRANSFER(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS flags), (fd, messages, count, flags),
+         fd, OUT, !(flags & MSG_DONTWAIT), before_write)
+TRANSFER(ssize_t, vmsplice, (int fd, const struct iovec *parts, size_t count, unsigned flags),
+         (fd, parts, count, flags), fd, OUT, !(flags & SPLICE_F_NONBLOCK), before_write)
+
+/* Between two descriptors: waits for input, or for room. */
+#define MOVES(name, parameters, arguments)                                                        \
+  EXPORT ssize_t name parameters {                                                                \
+    ssize_t result;                                                                               \
+    bool waited, may_wait = !(flags & SPLICE_F_NONBLOCK);                                         \
+    if (!tracing()) return REAL(name) arguments;                                                  \
+    ENTER(name);                                                                                  \
+    before_read(from);                                                                            \
+    before_write(to);                                                                             \
+    if (kind_of(from) == READY || is_ready(from, IN)) waited = begin_transfer(to, OUT, may_wait); \
+    else waited = begin_transfer(from, IN, may_wait);                                             \
+    result = real.name arguments;                                                                 \
+    end_transfer(waited);                                                                         \
+    LEAVE();                                                                                      \
+    return result;                                                                                \
+  }
+MOVES(splice, (int from, off_t *from_at, int to, off_t *to_at, size_t size, unsigned flags),
+      (from, from_at, to, to_at, size, flags))
+MOVES(tee, (int from, int to, size_t size, unsigned flags), (from, to, size, flags))
+
 /* The descriptor of the new connection may have been used for something else before. */
 #define ACCEPTS(name, parameters, arguments)     \
   EXPORT int name parameters {                   \
@@ -297,6 +327,124 @@ EXPORT int connect(int fd, CONST_ADDRESS address, socklen_t length) {
   REPORTED_CALL(state.only_waits, type, name, parameters, arguments)
 SYSTEM_CALLS(SYSTEM_CALL)
 
+static bool is_fifo(int folder, const char *path, int flags) {
+  struct stat status;
+  int kept = errno;
+  bool is = !(flags & O_NONBLOCK) && fstatat(folder, path, &status, 0) == 0 && S_ISFIFO(status.st_mode);
+  errno = kept;
+  return is;
+}
+
+/* Opening a FIFO waits for the other end. The descriptor may have been used for something else before. */
+#define OPEN(name, parameters, arguments, folder, mode_of)                      \
+  EXPORT int name parameters {                                                  \
+    int result;                                                                 \
+    mode_of;                                                                    \
+    if (!tracing()) return REAL(name) arguments;                                \
+    ENTER(name);                                                                \
+    if (!state.only_waits || is_fifo(folder, path, flags)) begin_system_call(); \
+    result = real.name arguments;                                               \
+    if (self.in_system_call) end_system_call();                                 \
+    if (result >= 0) forget(result);                                            \
+    LEAVE();                                                                    \
+    return result;                                                              \
+  }
+#define MODE                                                                                     \
+  unsigned mode = 0;                                                                             \
+  va_list arguments;                                                                             \
+  va_start(arguments, flags);                                                                    \
+  if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) mode = va_arg(arguments, unsigned); \
+  va_end(arguments)
+OPEN(open, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD, MODE)
+OPEN(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), folder, MODE)
+#if defined(__GLIBC__)
+OPEN(open64, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD, MODE)
+OPEN(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode), folder, MODE)
+OPEN(__open_2, (const char *path, int flags), (path, flags), AT_FDCWD, (void)0)
+OPEN(__open64_2, (const char *path, int flags), (path, flags), AT_FDCWD, (void)0)
+OPEN(__openat_2, (int folder, const char *path, int flags), (folder, path, flags), folder, (void)0)
+OPEN(__openat64_2, (int folder, const char *path, int flags), (folder, path, flags), folder, (void)0)
+#endif
+
+/* -------------------------------------------------------------------------------------------------------- stdio ----
+ *
+ * Only a call that will wait reports anything. It is found out before the call: what the stream has in its buffer does
+ * not suffice, and its descriptor has nothing.
+ */
+
+/* The bytes that a stream has in its buffer. The caller holds the stream's lock. */
+static size_t buffered(FILE *file, const char **at) {
+#if defined(__GLIBC__)
+  *at = file->_IO_read_ptr;
+  return (size_t)(file->_IO_read_end - file->_IO_read_ptr);
+#else
+  size_t size;
+  *at = __freadptr(file, &size);
+  return *at ? size : 0;
+#endif
+}
+
+/* `most`: how many bytes the call reads at most; `end`: the byte after which it returns; -1: none. */
+static bool begins_wait(FILE *file, size_t most, int end) {
+  int kept = errno, fd = fileno(file);
+  const char *at;
+  size_t size;
+  bool suffices;
+  errno = kept; /* fileno sets it if the stream has no descriptor */
+  if (kind_of(fd) == READY) return false;
+  if (ftrylockfile(file) == 0) { /* otherwise another thread reads, and probably waits */
+    size = buffered(file, &at);
+    suffices = size >= most || (end >= 0 && size && memchr(at, end, size));
+    funlockfile(file);
+    if (suffices) return false;
+  }
+  return !is_ready(fd, IN) && begin_transfer(fd, IN, true);
+}
+
+#define STDIO(type, name, parameters, arguments, file, most, end) \
+  EXPORT type name parameters {                                   \
+    type result;                                                  \
+    bool waits;                                                   \
+    if (!tracing()) return REAL(name) arguments;                  \
+    ENTER(name);                                                  \
+    waits = begins_wait(file, most, end);                         \
+    result = real.name arguments;                                 \
+    if (waits || self.in_system_call) end_transfer(waits);        \
+    LEAVE();                                                      \
+    return result;                                                \
+  }
+STDIO(char *, fgets, (char *data, int size, FILE *file), (data, size, file), file, size > 1 ? (size_t)size - 1 : 0,
+      '\n')
+STDIO(size_t, fread, (void *data, size_t size, size_t count, FILE *file), (data, size, count, file), file, size *count,
+      -1)
+STDIO(int, fgetc, (FILE * file), (file), file, 1, -1)
+STDIO(int, getc, (FILE * file), (file), file, 1, -1)
+STDIO(int, getchar, (void), (), stdin, 1, -1)
+STDIO(ssize_t, getline, (char **line, size_t *room, FILE *file), (line, room, file), file, SIZE_MAX, '\n')
+STDIO(ssize_t, getdelim, (char **line, size_t *room, int end, FILE *file), (line, room, end, file), file, SIZE_MAX, end)
+#if defined(__GLIBC__)
+STDIO(char *, __fgets_chk, (char *data, size_t space, int size, FILE *file), (data, space, size, file), file,
+      size > 1 ? (size_t)size - 1 : 0, '\n')
+STDIO(size_t, __fread_chk, (void *data, size_t space, size_t size, size_t count, FILE *file),
+      (data, space, size, count, file), file, size *count, -1)
+STDIO(ssize_t, __getdelim, (char **line, size_t *room, int end, FILE *file), (line, room, end, file), file, SIZE_MAX,
+      end)
+#endif
+
+/* Closes the descriptor without calling close. */
+EXPORT int fclose(FILE *file) {
+  if (tracing()) {
+    int fd, kept = errno;
+    ENTER(fclose);
+    fd = fileno(file);
+    forget(fd);
+    if (fd >= 0) remove_links(fd, NULL);
+    LEAVE();
+    errno = kept;
+  }
+  return REAL(fclose)(file);
+}
+
 /* Calls that wait for a child process. */
 #define CHILD_CALLS(X)                                                                                    \
   X(pid_t, wait, (int *status), (status), false)                                                          \
@@ -325,6 +473,8 @@ CHILD_CALLS(CHILD_CALL)
   X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *time), (set, info, time), SIGNAL) \
   X(int, sigsuspend, (const sigset_t *set), (set), SIGNAL)                                                             \
   X(int, pause, (void), (), SIGNAL)                                                                                    \
+  X(int, aio_suspend, (const struct aiocb *const *all, int count, const struct timespec *time), (all, count, time),    \
+    ASYNCHRONOUS)                                                                                                      \
   X(int, getaddrinfo, (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found),  \
     (node, service, hints, found), NETWORK)
 
@@ -340,20 +490,78 @@ CHILD_CALLS(CHILD_CALL)
     return result;                                         \
   }
 WAITS(WAITING)
+#if defined(__GLIBC__)
+WAITING(int, aio_suspend64, (const struct aiocb64 *const *all, int count, const struct timespec *time),
+        (all, count, time), ASYNCHRONOUS)
+#endif
 
-EXPORT int flock(int fd, int operation) {
-  int result, kept = errno;
-  if ((operation & LOCK_NB) || (operation & LOCK_UN) || !tracing()) return REAL(flock)(fd, operation);
-  result = real.flock(fd, operation | LOCK_NB);
-  if (result == 0 || errno != EWOULDBLOCK) return result;
-  errno = kept;
-  ENTER(flock);
-  begin_wait(NULL, REASON_FILE_LOCK);
-  result = real.flock(fd, operation);
-  end_wait();
-  LEAVE();
-  return result;
+/* A call that is first tried without waiting; `held`: whether the result of that says that it would wait. */
+#define TRIED(type, name, parameters, arguments, at_once, try, held, reason) \
+  EXPORT type name parameters {                                              \
+    type result;                                                             \
+    int kept = errno;                                                        \
+    if ((at_once) || !tracing()) return REAL(name) arguments;                \
+    result = try;                                                            \
+    if (result >= 0 || !(held)) return result;                               \
+    errno = kept;                                                            \
+    ENTER(name);                                                             \
+    begin_wait(NULL, REASON_##reason);                                       \
+    result = real.name arguments;                                            \
+    end_wait();                                                              \
+    LEAVE();                                                                 \
+    return result;                                                           \
+  }
+TRIED(int, flock, (int fd, int operation), (fd, operation), operation &(LOCK_NB | LOCK_UN),
+      real.flock(fd, operation | LOCK_NB), errno == EWOULDBLOCK, FILE_LOCK)
+TRIED(int, lockf, (int fd, int operation, off_t size), (fd, operation, size), operation != F_LOCK,
+      real.lockf(fd, F_TLOCK, size), errno == EACCES || errno == EAGAIN, FILE_LOCK)
+#if defined(__GLIBC__)
+TRIED(int, lockf64, (int fd, int operation, off64_t size), (fd, operation, size), operation != F_LOCK,
+      real.lockf64(fd, F_TLOCK, size), errno == EACCES || errno == EAGAIN, FILE_LOCK)
+#endif
+TRIED(ssize_t, msgrcv, (int queue, void *data, size_t size, long type, int flags), (queue, data, size, type, flags),
+      flags &IPC_NOWAIT, real.msgrcv(queue, data, size, type, flags | IPC_NOWAIT), errno == ENOMSG, MESSAGE)
+TRIED(int, msgsnd, (int queue, const void *data, size_t size, int flags), (queue, data, size, flags), flags &IPC_NOWAIT,
+      real.msgsnd(queue, data, size, flags | IPC_NOWAIT), errno == EAGAIN, MESSAGE_FULL)
+
+/* A time in the past, so that a call waits no longer. A queue that does not wait itself returns EAGAIN. */
+static const struct timespec no_time;
+TRIED(ssize_t, mq_receive, (mqd_t queue, char *data, size_t size, unsigned *priority), (queue, data, size, priority),
+      false, real.mq_timedreceive(queue, data, size, priority, &no_time), errno == ETIMEDOUT, MESSAGE)
+TRIED(ssize_t, mq_timedreceive,
+      (mqd_t queue, char *data, size_t size, unsigned *priority, const struct timespec *until),
+      (queue, data, size, priority, until), false, real.mq_timedreceive(queue, data, size, priority, &no_time),
+      errno == ETIMEDOUT, MESSAGE)
+TRIED(int, mq_send, (mqd_t queue, const char *data, size_t size, unsigned priority), (queue, data, size, priority),
+      false, real.mq_timedsend(queue, data, size, priority, &no_time), errno == ETIMEDOUT, MESSAGE_FULL)
+TRIED(int, mq_timedsend, (mqd_t queue, const char *data, size_t size, unsigned priority, const struct timespec *until),
+      (queue, data, size, priority, until), false, real.mq_timedsend(queue, data, size, priority, &no_time),
+      errno == ETIMEDOUT, MESSAGE_FULL)
+
+/* Operations that must not wait, or cannot. */
+#define OPERATIONS 32
+static bool never_waits(const struct sembuf *all, size_t count) {
+  size_t i;
+  if (!all || count > OPERATIONS) return true;
+  for (i = 0; i < count; i++)
+    if (all[i].sem_op <= 0 && !(all[i].sem_flg & IPC_NOWAIT)) return false;
+  return true;
 }
+
+static int try_operations(int set, const struct sembuf *all, size_t count) {
+  struct sembuf copy[OPERATIONS];
+  size_t i;
+  for (i = 0; i < count; i++) {
+    copy[i] = all[i];
+    copy[i].sem_flg = (short)(copy[i].sem_flg | IPC_NOWAIT);
+  }
+  return real.semop(set, copy, count);
+}
+
+TRIED(int, semop, (int set, struct sembuf *all, size_t count), (set, all, count), never_waits(all, count),
+      try_operations(set, all, count), errno == EAGAIN, SEMAPHORE)
+TRIED(int, semtimedop, (int set, struct sembuf *all, size_t count, const struct timespec *time),
+      (set, all, count, time), never_waits(all, count), try_operations(set, all, count), errno == EAGAIN, SEMAPHORE)
 
 /* ------------------------------------------------------------------------------------------- poll, select, epoll ----
  *
@@ -398,7 +606,6 @@ static void unwatch(const struct pollfd *all, nfds_t count) {
 
 #define POLLS(name, parameters, arguments, at_once, try) \
   TRIES(name, parameters, arguments, at_once, try, watch(all, count), &poll_key, REASON_POLL, unwatch(all, count))
-static const struct timespec no_time;
 #define IS_ZERO(time) ((time) && !(time)->tv_sec && !(time)->tv_nsec)
 POLLS(poll, (struct pollfd * all, nfds_t count, int time), (all, count, time), time == 0, poll(all, count, 0))
 POLLS(ppoll, (struct pollfd * all, nfds_t count, const struct timespec *time, const sigset_t *mask),
@@ -469,7 +676,6 @@ EXPORT int socketpair(int domain, int type, int protocol, int pair[2]) {
 /* The trace's file gets a high descriptor, so that the program's descriptors are the same as without tracing. Programs
  * that close every open descriptor must not close it: otherwise another file could get its number, and then the trace's
  * data. */
-int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 
 /* Replaces the library's own calls of open (linker option --wrap). */
@@ -481,7 +687,7 @@ int __wrap_open(const char *path, int flags, ...) {
   va_start(arguments, flags);
   mode = flags & O_CREAT ? va_arg(arguments, unsigned) : 0;
   va_end(arguments);
-  low = __real_open(path, flags, mode);
+  low = REAL(open)(path, flags, mode);
   if (low < 0 || !(flags & O_WRONLY)) return low;
   high = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 64 && limit.rlim_cur < 1024
              ? (int)limit.rlim_cur - 32

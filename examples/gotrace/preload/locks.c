@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdarg.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 /* Waits in the real function, and reports it. */
@@ -319,32 +320,53 @@ enum {
   LOCK_PI2 = 13
 };
 
-long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller, char *frame) {
-  const void *key = (const void *)a;
-  int operation = (int)(b & 0x7f);
+static long futex(long number, const long a[6]) {
+  const void *key = (const void *)a[0];
+  int operation = (int)(a[1] & 0x7f);
+  int count = (int)a[2];
   bool waits = operation == LOCK_PI || operation == LOCK_PI2;
   long result;
-  self.inside = 1;
-  self.function = (uintptr_t)real.syscall;
-  self.caller = caller;
-  self.frame = frame;
   if (operation == WAIT || operation == WAIT_BITSET)
-    waits = key && *(const volatile uint32_t *)key == (uint32_t)c; /* otherwise it returns at once */
+    waits = key && *(const volatile uint32_t *)key == (uint32_t)a[2]; /* otherwise it returns at once */
   if ((operation == WAKE || operation == WAKE_BITSET || operation == REQUEUE || operation == CMP_REQUEUE ||
        operation == WAKE_OP) &&
       has_waiters(key))
-    wake(key, c < 0 || c >= INT_MAX ? GOTRACE_WAKE_ALL : (unsigned)c);
+    wake(key, count < 0 || count == INT_MAX ? GOTRACE_WAKE_ALL : (unsigned)count);
   if (waits) begin_wait(key, REASON_FUTEX);
-  result = real.syscall(number, a, b, c, d, e, f);
+  result = real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   if (waits) end_wait();
-  LEAVE();
   return result;
 }
 
+/* ------------------------------------------------------------------------------------------------- syscall() ---- */
+
+/* Why a system call waits; REASON_COUNT: it does not, or is not known. */
+static unsigned reason_of_call(long number, const long a[6]) {
+  switch (number) {
+  case SYS_nanosleep:
+  case SYS_clock_nanosleep: return REASON_SLEEP;
+  case SYS_ppoll: return REASON_POLL;
+  case SYS_epoll_pwait: return a[3] ? REASON_EPOLL : REASON_COUNT;
+  case SYS_pselect6: return REASON_SELECT;
+#ifdef SYS_poll
+  case SYS_poll: return a[2] ? REASON_POLL : REASON_COUNT;
+  case SYS_select: return REASON_SELECT;
+  case SYS_epoll_wait: return a[3] ? REASON_EPOLL : REASON_COUNT;
+#endif
+  case SYS_io_getevents: return a[1] > 0 ? REASON_ASYNCHRONOUS : REASON_COUNT;
+#ifdef SYS_io_uring_enter
+  case SYS_io_uring_enter: return a[2] ? REASON_ASYNCHRONOUS : REASON_COUNT;
+#endif
+  case SYS_rt_sigtimedwait:
+  case SYS_rt_sigsuspend: return REASON_SIGNAL;
+  default: return REASON_COUNT;
+  }
+}
+
 EXPORT long syscall(long number, ...) {
-  long a[6];
+  long a[6], result;
   va_list arguments;
-  unsigned i;
+  unsigned i, reason;
   va_start(arguments, number);
   for (i = 0; i < 6; i++) a[i] = va_arg(arguments, long);
   va_end(arguments);
@@ -357,9 +379,28 @@ EXPORT long syscall(long number, ...) {
   if (number == SYS_close_range && !self.inside && close_others((unsigned)a[0], (unsigned)a[1], (int)a[2], &a[3]))
     return a[3];
 #endif
-  if (number != SYS_futex || !tracing()) return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-  return futex(number, a[0], a[1], a[2], a[3], a[4], a[5], (uintptr_t)__builtin_return_address(0),
-               __builtin_frame_address(0));
+#ifdef SYS_seccomp
+  if (number == SYS_seccomp && (a[0] == 0 /* SECCOMP_SET_MODE_STRICT */ || (a[0] == 1 /* _FILTER */ && a[2]))) {
+    bool had_trace = finish_before_sandbox();
+    result = REAL(syscall)(number, a[0], a[1], a[2]);
+    enter_sandbox(had_trace, result == 0);
+    return result;
+  }
+#endif
+  if (number == SYS_prctl) return prctl((int)a[0], a[1], a[2], a[3], a[4]);
+  reason = reason_of_call(number, a);
+  if ((number != SYS_futex && reason == REASON_COUNT) || !tracing())
+    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  ENTER(syscall);
+  if (number == SYS_futex) {
+    result = futex(number, a);
+  } else {
+    begin_wait(NULL, reason);
+    result = real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    end_wait();
+  }
+  LEAVE();
+  return result;
 }
 
 void locks_after_fork(void) { barriers.lock = 0; }

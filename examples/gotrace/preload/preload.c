@@ -45,16 +45,17 @@ static void *find(const char *name, const char *version) {
 void resolve(void) {
   int kept = errno;
   void *found;
-  any_function *instead = nothing;
+  any_function *instead = missing;
   if (self.resolves) {
 #define FIELD(result, name, parameters, version) \
   if (!real.name) memcpy(&real.name, &instead, sizeof real.name);
+    OPENS(FIELD)
+    instead = nothing;
     FUNCTIONS(FIELD)
 #undef FIELD
     return;
   }
   self.resolves = true;
-  instead = missing;
 #define FIELD(result, name, parameters, version)           \
   found = find(#name, version);                            \
   if (found) memcpy(&real.name, &found, sizeof real.name); \
@@ -105,6 +106,7 @@ static __thread const void *waited_key;
 void begin_wait(const void *key, unsigned reason) {
   int kept = errno;
   apply_name();
+  report_usage();
   if (key) __atomic_fetch_add(waiters_of(key), 1u, __ATOMIC_RELAXED);
   waited_key = key;
   gotrace_wait_on_at(NULL, key, reasons[reason]);
@@ -114,11 +116,17 @@ void begin_wait(const void *key, unsigned reason) {
 
 void end_wait(void) {
   int kept = errno;
+  if (!self.waits) return;
   self.waits = false;
   gotrace_wait_end();
   if (waited_key) __atomic_fetch_sub(waiters_of(waited_key), 1u, __ATOMIC_RELAXED);
   waited_key = NULL;
   errno = kept;
+}
+
+void forget_wait(void) {
+  self.waits = self.in_system_call = false;
+  waited_key = NULL;
 }
 
 void begin_system_call(void) {
@@ -131,6 +139,7 @@ void begin_system_call(void) {
 
 void end_system_call(void) {
   int kept = errno;
+  if (!self.in_system_call) return;
   self.in_system_call = false;
   gotrace_go_syscall_end();
   errno = kept;
@@ -144,10 +153,10 @@ unsigned wake(const void *key, unsigned count) {
 }
 
 /* A signal handler that interrupted one of the library's functions may have left it by longjmp or another kind of jump.
- * Only a frame above that function's frame shows this; a frame on another stack, such as a signal stack, shows nothing.
+ * Only a frame above that function's frame shows this, if both are on the thread's own stack.
  * If the handler jumped within itself, the rest of the interrupted wait is not shown. */
 NOINLINE bool recover(char *frame) {
-  bool above = frame > self.frame && frame < self.stack_high;
+  bool above = frame > self.frame && on_own_stack(self.frame) && on_own_stack(frame);
   if (!self.frame || !(above || self.inside == JUMPED)) return false;
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
@@ -197,7 +206,9 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
   return _URC_NO_REASON;
 }
 
-/* A thread's first function returns to this library; its frame is the last one. */
+/* A thread's first function returns to this library; its frame is the last one. Functions compiled without frame
+ * pointers leave any value in the register, so a link of the chain may lead anywhere. It is followed only up the
+ * thread's own stack, where reading cannot fail. */
 __attribute__((no_sanitize("address"))) static int walk_frames(uintptr_t *pcs, int max) {
   char **frame = (char **)(void *)self.frame;
   int count = 0;
@@ -225,7 +236,7 @@ static int take_stack(void *context, uintptr_t *pcs, int max) {
     if (w.count > 1) return w.count;
   }
   pcs[1] = self.caller;
-  if (state.stacks != RECORD_STACKS_FRAME_POINTERS || self.frame >= self.stack_high) return 2;
+  if (state.stacks != RECORD_STACKS_FRAME_POINTERS || !on_own_stack(self.frame)) return 2;
   return 2 + walk_frames(pcs + 2, max - 2);
 }
 
@@ -350,7 +361,7 @@ static struct {
 
 static bool is_given_taken(const struct trace_list *list) {
   uint32_t count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i;
-  for (i = 0; i < count && i < BOARD_TRACES; i++)
+  for (i = 0; i < count && i < state.settings->traces; i++)
     if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) == TRACE_STARTED && !list->entry[i].name[0])
       return true;
   return false;
@@ -423,6 +434,8 @@ static void write_snapshot(unsigned number) {
 static uint32_t snapshots_wanted;
 static uint32_t snapshot_lock;
 static bool has_snapshots;
+static pthread_t snapshot_thread;
+static uint32_t snapshots_end; /* atomic: the thread ends */
 
 static void want_snapshot(int number) {
   int kept = errno;
@@ -435,7 +448,7 @@ static void want_snapshot(int number) {
 static void *write_snapshots(void *unused) {
   uint32_t written = 0, wanted;
   (void)unused;
-  for (;;) {
+  while (!__atomic_load_n(&snapshots_end, __ATOMIC_ACQUIRE)) {
     wanted = __atomic_load_n(&snapshots_wanted, __ATOMIC_ACQUIRE);
     if (wanted == written) {
       REAL(syscall)(SYS_futex, &snapshots_wanted, 0 /* FUTEX_WAIT */, wanted, NULL, NULL, 0);
@@ -451,14 +464,21 @@ static void *write_snapshots(void *unused) {
 
 static void prepare_snapshots(void) {
   struct sigaction action;
-  pthread_t handle;
   if (has_snapshots) return;
-  has_snapshots = true;
   memset(&action, 0, sizeof action);
   action.sa_handler = want_snapshot;
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR2, &action, NULL);
-  if (create_service(&handle, write_snapshots) == 0) pthread_detach(handle);
+  has_snapshots = create_service(&snapshot_thread, write_snapshots) == 0;
+}
+
+static void end_snapshots(void) {
+  if (!has_snapshots) return;
+  __atomic_store_n(&snapshots_end, 1u, __ATOMIC_RELEASE);
+  want_snapshot(0);
+  REAL(pthread_join)(snapshot_thread, NULL);
+  snapshots_end = snapshots_wanted = 0;
+  has_snapshots = false;
 }
 
 static void prepare_reasons(void) {
@@ -511,12 +531,12 @@ void start_trace(void) {
   state.pid = (int)REAL(syscall)(SYS_getpid);
   state.stacks = s->stacks;
   state.only_waits = s->only_waits != 0;
-  list = map_kept(&s->list, sizeof *list);
-  trace.ends = map_kept(&s->ends, sizeof *trace.ends);
+  list = map_kept(&s->list, list_size(s->traces));
+  trace.ends = map_kept(&s->ends, ends_size(s->traces));
   if (list && trace.ends) {
     index = __atomic_fetch_add(&list->count, 1u, __ATOMIC_ACQ_REL);
-    trace.end = index < BOARD_TRACES ? &trace.ends->entry[index] : &spare_end;
-    if (index < BOARD_TRACES) entry = &list->entry[index];
+    trace.end = index < s->traces ? &trace.ends->entry[index] : &spare_end;
+    if (index < s->traces) entry = &list->entry[index];
     entry->pid = state.pid;
     if (s->stacks == RECORD_STACKS_UNWIND && !unwinder.ip && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
     else if ((file = open_trace(list)) < 0) result = GOTRACE_ERROR_SINK;
@@ -533,14 +553,14 @@ void start_trace(void) {
       __atomic_store_n(&state.recording, 1u, __ATOMIC_RELEASE);
     }
   }
-  if (list) munmap(list, sizeof *list);
-  if (trace.ends && !state.recording) munmap(trace.ends, sizeof *trace.ends);
+  if (list) munmap(list, list_size(s->traces));
+  if (trace.ends && !state.recording) munmap(trace.ends, ends_size(s->traces));
   self.inside = 0;
   errno = kept;
 }
 
-/* Does nothing in a vfork child, which shares its parent's memory. */
-void finish_trace(void) {
+/* Does nothing in a vfork child, which shares its parent's memory. `why`: TRACE_EXECUTES..., or 0. */
+static void end_trace(uint32_t why) {
   uint32_t on = 1;
   int kept = errno;
   unsigned inside = self.inside;
@@ -548,6 +568,7 @@ void finish_trace(void) {
       !__atomic_compare_exchange_n(&state.recording, &on, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   self.inside = 1;
+  if (!inside) report_all_usage(); /* otherwise this is a signal handler that interrupted a function of the library */
   if (state.settings->flight_milliseconds) {
     take_lock(&snapshot_lock);
     note_problems(trace.end);
@@ -560,30 +581,30 @@ void finish_trace(void) {
     gotrace_stop(); /* the tracer may have ended the trace already: see its guide, THE END OF THE PROGRAM */
     trace.end->result = note_problems(trace.end);
   }
+  trace.end->why = why;
   __atomic_store_n(&trace.end->has_ended, 1u, __ATOMIC_RELEASE);
-  munmap(trace.ends, sizeof *trace.ends);
+  munmap(trace.ends, ends_size(state.settings->traces));
   self.inside = inside;
   errno = kept;
+}
+
+void finish_trace(void) { end_trace(0); }
+
+/* Not in a vfork child. */
+static bool is_traced(void) {
+  return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
 }
 
 /* Ends the trace of a process that is about to execute another program. Removes it if it has hardly an event. */
 bool finish_before_exec(void) {
   int kept = errno;
-  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid) return false;
-  finish_trace();
+  if (!is_traced()) return false;
+  end_trace(TRACE_EXECUTES);
   if (trace.events < FEW_EVENTS && !state.settings->flight_milliseconds) remove_file(trace.name);
   errno = kept;
   return true;
 }
 
-void forget_trace(void) {
-  struct stat status;
-  __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
-  if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
-  state.file = 0;
-  snapshots_wanted = snapshot_lock = 0;
-  has_snapshots = false;
-}
 /* Removes the library from LD_PRELOAD, and the settings' variable, in place. */
 static void clean_environment(void) {
   extern char **environ;
@@ -599,6 +620,34 @@ static void clean_environment(void) {
     *to++ = value;
   }
   *to = NULL;
+}
+
+/* A sandbox (seccomp) may kill the process for any system call that only the library makes. So the trace ends before
+ * the process enters one, and the library is neither used nor passed on to other programs from then on. */
+bool finish_before_sandbox(void) {
+  if (!is_traced()) return false;
+  end_trace(TRACE_SANDBOXED);
+  end_snapshots();
+  return true;
+}
+
+void enter_sandbox(bool had_trace, bool has_entered) {
+  if (has_entered && state.settings) {
+    clean_environment();
+    state.settings = NULL;
+    state.children = false;
+  } else if (had_trace) {
+    start_trace();
+  }
+}
+
+void forget_trace(void) {
+  struct stat status;
+  __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
+  if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
+  state.file = 0;
+  snapshots_wanted = snapshot_lock = 0;
+  has_snapshots = false;
 }
 
 #if defined(__GLIBC__)

@@ -38,16 +38,25 @@
 
 typedef struct thread thread; /* threads.c: a thread that the program created */
 
+/* The kernel's account of a thread. */
+struct usage {
+  pthread_t handle;
+  uint64_t go;       /* its goroutine's id */
+  uint64_t reported; /* atomic; nanoseconds of CPU time that are in the trace */
+  uint64_t when;     /* time of that report, in milliseconds */
+};
+
 /* All zero for a thread that the library has not seen. */
 struct self {
   unsigned inside; /* inside a function of the library, so calls are passed on; JUMPED: a longjmp came in between */
   bool waits, in_system_call;
   bool resolves;
   thread *created;
+  struct usage *usage; /* NULL: not known */
   /* The function that the thread is in. */
   uintptr_t function, caller;
   char *frame;
-  char *stack_high; /* no frame of the program is above this; NULL: unknown */
+  char *stack_low, *stack_high; /* of the thread's own stack, at least the greater part of it; NULL: unknown */
   /* pthread_once */
   pthread_once_t *once;
   void (*once_function)(void);
@@ -56,6 +65,10 @@ struct self {
 #define JUMPED 2
 
 extern __thread struct self self;
+
+/* Whether a frame is on the thread's own stack, all of which is mapped from there to its end. Signal handlers may run
+ * on another stack, and coroutines have stacks of their own, whose bounds are unknown. */
+static inline bool on_own_stack(const char *frame) { return frame >= self.stack_low && frame < self.stack_high; }
 
 extern struct state {
   uint32_t recording; /* atomic */
@@ -82,7 +95,8 @@ bool recover(char *frame);
 
 /* Each preserves errno. */
 void begin_wait(const void *key, unsigned reason);
-void end_wait(void);
+void end_wait(void);    /* does nothing if there is no wait */
+void forget_wait(void); /* in a child of fork */
 void begin_system_call(void);
 void end_system_call(void);
 unsigned wake(const void *key, unsigned count); /* returns how many it woke */
@@ -112,10 +126,13 @@ static inline bool has_waiters(const void *key) { return __atomic_load_n(waiters
   X(POLL, "select: poll", SELECT)                     \
   X(SELECT, "select", SELECT)                         \
   X(EPOLL, "select: epoll", SELECT)                   \
+  X(MESSAGE, "message queue", CHAN_RECV)              \
+  X(MESSAGE_FULL, "message queue full", CHAN_SEND)    \
   X(PIPE, "pipe", CHAN_RECV)                          \
   X(PIPE_FULL, "pipe full", CHAN_SEND)                \
   X(EVENT, "event descriptor", CHAN_RECV)             \
   X(TERMINAL, "terminal", GENERIC)                    \
+  X(ASYNCHRONOUS, "asynchronous I/O", GENERIC)        \
   X(SIGNAL, "signal", GENERIC)                        \
   X(CHILD, "child process", GENERIC)
 
@@ -135,7 +152,9 @@ extern unsigned reasons[REASON_COUNT];
 void start_trace(void);
 void finish_trace(void);
 bool finish_before_exec(void); /* false: there was no trace */
-void forget_trace(void);       /* in a child of fork */
+bool finish_before_sandbox(void);
+void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_trace`: by finish_before_sandbox() */
+void forget_trace(void);                              /* in a child of fork */
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
 void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL: none */
@@ -150,10 +169,11 @@ bool finish_flight_file(void);           /* writes it and closes it; false: see 
 int create_service(pthread_t *handle, void *(*function)(void *));
 void threads_after_fork(void);
 void begin_main_thread(void);
+void report_usage(void);     /* of the calling thread, which is about to wait */
+void report_all_usage(void); /* of all threads, at the end of the trace */
 
 /* locks.c */
 void locks_after_fork(void);
-long futex(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller, char *frame);
 
 /* process.c */
 int library_for(const char *path); /* the library for a program or script; -1: none can be loaded */

@@ -20,27 +20,31 @@ extern char board_assignment[];
 /* ----------------------------------------------------------------------------------------------------------- fork ----
  *
  * With --children, a child is traced into its own file, from the return of fork on. Not earlier: during fork, the
- * program's allocator may hold its locks.
+ * program's allocator may hold its locks. A signal handler that interrupted a function of the library may fork as well.
+ * Its child is outside of that function; when the handler returns there, the function reports nothing more.
  */
 
 static void after_fork(void) {
+  bool waited = self.waits, called = self.in_system_call; /* when a signal came */
   self.inside = 0;
-  self.waits = self.in_system_call = false;
+  forget_wait();
   memset(waiters, 0, sizeof waiters);
   threads_after_fork();
   locks_after_fork();
   io_after_fork();
-  if (state.children) start_trace();
+  if (!state.children) return;
+  start_trace();
+  if (waited) gotrace_wait_end();
+  if (called) gotrace_go_syscall_end();
 }
 
 EXPORT pid_t fork(void) {
   pid_t child;
-  bool was = tracing();
-  if (!was) return REAL(fork)();
-  ENTER(fork);
-  child = real.fork();
-  LEAVE();
-  if (child == 0) after_fork();
+  bool outside = tracing(), was = __atomic_load_n(&state.recording, __ATOMIC_RELAXED);
+  if (outside) ENTER(fork);
+  child = REAL(fork)();
+  if (outside) LEAVE();
+  if (was && child == 0) after_fork();
   return child;
 }
 

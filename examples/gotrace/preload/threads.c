@@ -14,6 +14,8 @@ struct thread {
   uint32_t named; /* atomic: another thread has set `name` */
   char name[16];
   gotrace_go *go;
+  struct usage usage;
+  size_t stack; /* size of its stack, without the guard; 0: unknown */
   void *(*function)(void *);
   int (*function_c11)(void *);
   void *argument;
@@ -27,6 +29,8 @@ static struct {
   thread *all[256]; /* slabs */
   unsigned slabs;
 } threads;
+
+static struct usage main_usage;
 
 static thread *new_thread(void) {
   thread *t;
@@ -51,7 +55,75 @@ static void free_thread(thread *t) {
   drop_lock(&threads.lock);
 }
 
-void threads_after_fork(void) { threads.lock = 0; }
+/* Only the calling thread is in the child. Its CPU time starts at 0. */
+void threads_after_fork(void) {
+  unsigned slab, i;
+  threads.lock = 0;
+  main_usage.go = 0;
+  for (slab = 0; slab < threads.slabs; slab++)
+    for (i = 0; i < SLAB; i++) threads.all[slab][i].usage.go = 0;
+  if (self.usage) self.usage->reported = self.usage->when = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- CPU time ----
+ *
+ * What the trace shows as running contains whatever the library does not see: page faults, other processes, calls that
+ * wait in the kernel. So the CPU time that the kernel has counted for each thread is in the trace, too: as logs, each
+ * with the time since the thread's last one (RECORD_CPU_TIME).
+ */
+
+#define REPORT_PERIOD 100 /* milliseconds: a thread's reports are at least so far apart */
+
+static uint64_t read_clock(clockid_t clock) {
+  struct timespec time = {0, 0};
+  clock_gettime(clock, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* `go`: the goroutine that the report is about; 0: the caller's. */
+static void report(struct usage *u, clockid_t clock, uint64_t go) {
+  char text[64];
+  uint64_t used = read_clock(clock), before = __atomic_exchange_n(&u->reported, used, __ATOMIC_RELAXED);
+  size_t length;
+  if (used < before) return; /* the thread has ended */
+  length = (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)(used - before));
+  if (go) snprintf(text + length, sizeof text - length, " %llu", (unsigned long long)go);
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_CPU_TIME, text);
+}
+
+static void begin_usage(struct usage *u) {
+  self.usage = u;
+  u->handle = pthread_self();
+  u->reported = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  u->when = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
+  u->go = gotrace_go_id(gotrace_go_self());
+}
+
+void report_usage(void) {
+  struct usage *u = self.usage;
+  uint64_t now;
+  if (!u) return;
+  now = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
+  if (now - u->when < REPORT_PERIOD) return;
+  u->when = now;
+  report(u, CLOCK_THREAD_CPUTIME_ID, 0);
+}
+
+static void report_other(struct usage *u) {
+  clockid_t clock;
+  if (u != self.usage && u->go && pthread_getcpuclockid(u->handle, &clock) == 0) report(u, clock, u->go);
+}
+
+void report_all_usage(void) {
+  unsigned slab, i;
+  if (self.usage) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
+  take_lock(&threads.lock); /* its threads cannot end meanwhile */
+  report_other(&main_usage);
+  for (slab = 0; slab < threads.slabs; slab++)
+    for (i = 0; i < SLAB; i++)
+      if (threads.all[slab][i].lives) report_other(&threads.all[slab][i].usage);
+  drop_lock(&threads.lock);
+}
 
 /* ----------------------------------------------------------------------------------------------- start and end ---- */
 
@@ -75,17 +147,30 @@ int create_service(pthread_t *handle, void *(*function)(void *)) {
   return error;
 }
 
+/* Linux maps nothing into the 128 MB below the main thread's stack. */
+#define MAIN_STACK ((size_t)128 << 20)
+
 /* No frame of the main thread is above its environment. */
 void begin_main_thread(void) {
   extern char **environ;
   self.inside = 1;
   self.stack_high = (char *)environ;
+  self.stack_low = self.stack_high - MAIN_STACK;
   gotrace_thread_begin("main");
+  begin_usage(&main_usage);
+  report(&main_usage, CLOCK_THREAD_CPUTIME_ID, 0);
   self.inside = 0;
 }
 
+/* musl calls it with any stack pointer when it cancels a thread that has asked for asynchronous cancellation. */
+#if defined(__x86_64__) || defined(__i386__)
+#define ALIGNS_STACK __attribute__((force_align_arg_pointer))
+#else
+#define ALIGNS_STACK
+#endif
+
 /* Called on return, pthread_exit or cancellation. What later destructors of thread-specific data do is not shown. */
-static void thread_ends(void *argument) {
+ALIGNS_STACK static void thread_ends(void *argument) {
   thread *t = argument;
   int kept = errno;
   self.inside = 0;
@@ -95,21 +180,34 @@ static void thread_ends(void *argument) {
   self.frame = NULL;
   self.function = 0;
   gotrace_wake_at(NULL, (const void *)pthread_self(), GOTRACE_WAKE_ALL);
+  if (self.usage && __atomic_load_n(&state.recording, __ATOMIC_RELAXED)) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
   gotrace_thread_end();
   self.created = NULL;
+  self.usage = NULL;
   free_thread(t);
   errno = kept;
 }
 
-static void thread_begins(thread *t, void *frame) {
+/* The stack's low end follows from its size, since its high end is near: in glibc just above the thread's record, whose
+ * address is the handle. The C library rounds sizes to pages. */
+static void note_stack(const thread *t, char *frame) {
+  char *end = (char *)pthread_self();
+  size_t inexact = 8192 + 2 * (size_t)sysconf(_SC_PAGESIZE);
+  if (t->stack <= inexact) return;
+  self.stack_high = frame;
+  self.stack_low = (end > frame ? end : frame) - t->stack + inexact;
+}
+
+static void thread_begins(thread *t, char *frame) {
   self.inside = 1;
   self.created = t;
-  self.stack_high = frame;
+  note_stack(t, frame);
   take_lock(&threads.lock);
   t->handle = pthread_self();
   t->lives = true;
   drop_lock(&threads.lock);
   gotrace_thread_begin_as(t->go);
+  begin_usage(&t->usage);
   self.inside = 0;
 }
 
@@ -154,9 +252,31 @@ static gotrace_go *create_go(uintptr_t function, void *argument) {
   return gotrace_thread_create_at(NULL, entry ? &entry->location : NULL);
 }
 
+/* Stacks smaller than SMALL_STACK may have no room for this library's functions, so they become larger. */
+#define SMALL_STACK ((size_t)256 << 10)
+#define ADDED_STACK ((size_t)64 << 10)
+
+/* The program's own memory cannot be enlarged; without it, the stack's end is 0. */
+static void enlarge_stack(pthread_attr_t *attributes) {
+  size_t size = 0;
+  void *low = NULL;
+  bool is_given = pthread_attr_getstack(attributes, &low, &size) == 0 && (uintptr_t)low + size != 0;
+  if (!is_given && pthread_attr_getstacksize(attributes, &size) == 0 && size < SMALL_STACK)
+    pthread_attr_setstacksize(attributes, size + ADDED_STACK);
+}
+
+/* The size of a thread's stack, without its guard. */
+static size_t stack_size(const pthread_attr_t *attributes) {
+  size_t size = 0, guard = 0;
+  if (pthread_attr_getstacksize(attributes, &size) != 0 || pthread_attr_getguardsize(attributes, &guard) != 0) return 0;
+  return size > guard ? size - guard : 0;
+}
+
 EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*function)(void *),
                           void *argument) {
   thread *t;
+  pthread_attr_t own;
+  bool has_own;
   int result;
   if (!tracing()) return REAL(pthread_create)(handle, attributes, function, argument);
   ENTER(pthread_create);
@@ -169,7 +289,14 @@ EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, v
   t->function = function;
   t->argument = argument;
   t->go = create_go((uintptr_t)function, argument);
-  result = real.pthread_create(handle, attributes, run_thread, t);
+  has_own = attributes || pthread_getattr_default_np(&own) == 0;
+  if (attributes) own = *attributes;
+  if (has_own) {
+    enlarge_stack(&own);
+    t->stack = stack_size(&own);
+  }
+  result = real.pthread_create(handle, has_own ? &own : NULL, run_thread, t);
+  if (has_own && !attributes) pthread_attr_destroy(&own);
   if (result) {
     gotrace_go_destroy_at(NULL, t->go);
     free_thread(t);
@@ -180,6 +307,7 @@ EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, v
 
 EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
   thread *t;
+  pthread_attr_t usual;
   int result;
   if (!tracing()) return REAL(thrd_create)(handle, function, argument);
   ENTER(thrd_create);
@@ -192,6 +320,10 @@ EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
   t->function_c11 = function;
   t->argument = argument;
   t->go = create_go((uintptr_t)function, argument);
+  if (pthread_getattr_default_np(&usual) == 0) {
+    t->stack = stack_size(&usual);
+    pthread_attr_destroy(&usual);
+  }
   result = real.thrd_create(handle, run_thread_c11, t);
   if (result != thrd_success) {
     gotrace_go_destroy_at(NULL, t->go);
@@ -286,6 +418,7 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name) {
 EXPORT int prctl(int option, ...) {
   unsigned long a, b, c, d;
   va_list arguments;
+  bool sandboxes, had_trace;
   int result;
   va_start(arguments, option);
   a = va_arg(arguments, unsigned long);
@@ -293,7 +426,10 @@ EXPORT int prctl(int option, ...) {
   c = va_arg(arguments, unsigned long);
   d = va_arg(arguments, unsigned long);
   va_end(arguments);
+  sandboxes = option == PR_SET_SECCOMP && (a == 1 /* SECCOMP_MODE_STRICT */ || b);
+  had_trace = sandboxes && finish_before_sandbox();
   result = REAL(prctl)(option, a, b, c, d);
+  if (sandboxes) enter_sandbox(had_trace, result == 0);
   if (result == 0 && option == PR_SET_NAME && tracing()) {
     char name[16];
     int kept = errno;
