@@ -34,11 +34,14 @@ void erase_progress(void) {
 }
 
 __attribute__((format(printf, 1, 0))) void report_list(const char *format, va_list arguments) {
+  const char *file = program.file && strcmp(program.file, "-") == 0 ? "standard input" : program.file;
+  char text[8192]; /* on the stack: memory may have run out */
+  int size = vsnprintf(text, sizeof text, format, arguments);
   erase_progress();
   fflush(stdout);
   fputs("gotrace: ", stderr);
-  if (program.file) fprintf(stderr, "%s: ", strcmp(program.file, "-") == 0 ? "standard input" : program.file);
-  vfprintf(stderr, format, arguments);
+  if (file) print_visible(stderr, file, strlen(file)), fputs(": ", stderr);
+  if (size > 0) print_visible(stderr, text, prefix_size(text, (size_t)size, sizeof text - 1));
   fputc('\n', stderr);
 }
 

@@ -14,7 +14,10 @@ static void put_frame(bytes *line, const char *name, size_t size) {
   size_t i;
   if (line->size) put_byte(line, ';');
   if (!size) put_byte(line, '?');
-  for (i = 0; i < size; i++) put_byte(line, name[i] == ';' ? ':' : (unsigned)visible((unsigned char)name[i]));
+  i = line->size;
+  put_safe(line, TEXT_VISIBLE, name, size);
+  for (; i < line->size; i++)
+    if (line->data[i] == ';') line->data[i] = ':';
 }
 
 static void put_frame_text(bytes *line, uint32_t text) {

@@ -45,7 +45,7 @@ static void duration(const printer *p, int64_t nanoseconds) {
 /* `used`: width of the line so far. If the name does not fit, its middle is left out, because names differ least
  * there. */
 static void put_name(const printer *p, pool_text name, const char *unknown, size_t used) {
-  size_t room = p->width > used + 16 ? p->width - used : 16, head, tail, i;
+  size_t room = p->width > used + 16 ? p->width - used : 16, head, tail;
   if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
   head = name.size, tail = 0;
   if (p->cut && name.size > room) {
@@ -54,9 +54,9 @@ static void put_name(const printer *p, pool_text name, const char *unknown, size
     while (head && ((unsigned char)name.data[head] & 0xc0) == 0x80) head--; /* do not split a UTF-8 sequence */
     while (tail && ((unsigned char)name.data[name.size - tail] & 0xc0) == 0x80) tail--;
   }
-  for (i = 0; i < head; i++) putc(visible((unsigned char)name.data[i]), p->to);
+  print_visible(p->to, name.data, head);
   if (tail || head < name.size) fputs("...", p->to);
-  for (i = name.size - tail; i < name.size; i++) putc(visible((unsigned char)name.data[i]), p->to);
+  print_visible(p->to, name.data + name.size - tail, tail);
   putc('\n', p->to);
 }
 
@@ -324,7 +324,7 @@ static void print_head(const printer *p) {
   const summary *sum = p->sum;
   char text[512];
   stands_out(p->sum, text, sizeof text);
-  if (*text) fprintf(p->to, "%s\n\n", text);
+  if (*text) print_visible(p->to, text, strlen(text)), fputs("\n\n", p->to);
   fprintf(p->to, "%-24sGo 1.%d (v%d)\n", "format", sum->format % 1000, sum->family);
   fprintf(p->to, "%-24s%s\n", "duration", human((double)sum->duration, text));
   fprintf(p->to, "%-24s%llu\n", "events", (ull)sum->events);
