@@ -41,6 +41,9 @@ class Trace:
         """innermost first"""
         return self.stacks.setdefault(functions, len(self.stacks) + 1)
 
+    def pc(self, function):
+        return self.string(function) + 4096
+
     def event(self, thread, time, kind, *arguments):
         self.threads[thread].append((time, kind, arguments))
 
@@ -61,7 +64,7 @@ class Trace:
         for functions, id in self.stacks.items():
             stacks += numbers(3, id, len(functions))
             for function in functions:
-                stacks += numbers(self.string(function) + 4096, self.string(function), self.string("x.go"), self.line)
+                stacks += numbers(self.pc(function), self.string(function), self.string("x.go"), self.line)
         trace += batch(NO_ID, 1000, numbers(8, 10**9)) + batch(NO_ID, 1000, stacks)
         for time, *sample in self.samples:
             trace += batch(NO_ID, 1000, numbers(6, 7, time + 1000, *sample))

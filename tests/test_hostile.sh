@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The tool on traces made to harm whoever looks at them: hostile.py.
+# The tool on traces made to harm whoever looks at them: see hostile.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tests/need.sh python3 addr2line
+for program in python3 cc objcopy addr2line c++filt; do tests/need.sh $program; done
 make -s build/examples/gotrace
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
