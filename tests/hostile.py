@@ -10,6 +10,7 @@ import lzma
 import os
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -338,6 +339,34 @@ def check_memory(tool, directory):
         fail("view takes %d MB for %d names" % (used, count))
 
 
+def check_shorter(tool, directory):
+    """An input that becomes shorter while it is read: a message, status 1, and no incomplete output."""
+    with open(os.path.join(directory, "names"), "rb") as file:
+        data = file.read()
+    trace, results = os.path.join(directory, "shorter"), os.path.join(directory, "results")
+    os.mkdir(results)
+    for _ in range(100):
+        with open(trace, "wb") as file:
+            file.write(data)
+        process = subprocess.Popen([tool, "export", "--perfetto", "-o", os.path.join(results, "result"), trace], stderr=subprocess.PIPE)
+        while process.poll() is None and not os.listdir(results):
+            pass
+        process.send_signal(signal.SIGSTOP)
+        os.truncate(trace, 4096)
+        process.send_signal(signal.SIGCONT)
+        said = process.communicate()[1].decode()
+        if process.returncode == 0:  # it had been read
+            os.remove(os.path.join(results, "result"))
+            continue
+        if process.returncode != 1 or "became shorter" not in said and "truncated" not in said:
+            fail("a shorter input: status %d, %s" % (process.returncode, said))
+        if os.listdir(results):
+            fail("a shorter input leaves %s" % os.listdir(results))
+        if "became shorter" in said:
+            return
+    fail("no input became shorter in time")
+
+
 def check_folded(tool, directory):
     """1,100 stacks of 120 frames, which share a name. Written out, they are 130 MB."""
     trace, count, frames = os.path.join(directory, "folded"), 1100, 120
@@ -355,6 +384,6 @@ def check_folded(tool, directory):
 
 
 check_texts(sys.argv[1], sys.argv[2])
-for check in check_modules, check_unpacked, check_demangled, check_memory, check_folded:
+for check in check_modules, check_unpacked, check_demangled, check_memory, check_shorter, check_folded:
     check(sys.argv[1], sys.argv[2])
 sys.exit(failures > 0)

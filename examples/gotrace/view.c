@@ -549,7 +549,7 @@ static void open_browser(const char *page) {
 }
 
 int command_view(const char *path, const settings *set) {
-  const char *page = set->open && !set->output ? temporary_page() : set->output;
+  const char *page = set->output;
   input in;
   filter selection;
   output out;
@@ -576,6 +576,7 @@ int command_view(const char *path, const settings *set) {
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   source_needs_events(&s);
   gotrace_decoder_get_info(in.decoder, &info);
+  if (set->open && !page) page = temporary_page();
   output_open(&out, page);
   view_page(&v, &out, path, info.format, info.events);
   output_close(&out);
