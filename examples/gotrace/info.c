@@ -147,7 +147,7 @@ static void times_line(const printer *p, uint64_t count, const times *t) {
   fprintf(p->to, " %10llu", (ull)count);
   duration(p, t->running);
   duration(p, t->runnable);
-  duration(p, t->syscall + t->syscall_blocked);
+  duration(p, plus(t->syscall, t->syscall_blocked));
   duration(p, blocked_time(t));
 }
 
@@ -156,10 +156,12 @@ static pool_text group_name(const group *g) {
   return g->others ? others : pool_text_of(g->name);
 }
 
+static int64_t active_time(const times *t) { return plus(plus(t->running, t->runnable), t->syscall); }
+
 /* Groups by active time, longest first; then those that only waited. */
 static int by_activity(const void *a, const void *b) {
   const group *x = *(group *const *)a, *y = *(group *const *)b;
-  int64_t of_x = x->t.running + x->t.runnable + x->t.syscall, of_y = y->t.running + y->t.runnable + y->t.syscall;
+  int64_t of_x = active_time(&x->t), of_y = active_time(&y->t);
   if (of_x != of_y) return of_x < of_y ? 1 : -1;
   of_x = blocked_time(&x->t), of_y = blocked_time(&y->t);
   if (of_x != of_y) return of_x < of_y ? 1 : -1;
@@ -275,7 +277,7 @@ static void print_procs(const printer *p) {
     fprintf(p->to, " %10llu", (ull)all[i]->id);
     duration(p, all[i]->of_running);
     duration(p, all[i]->of_syscalls);
-    fprintf(p->to, " %12.1f %%\n", (double)(all[i]->of_running + all[i]->of_syscalls) / whole);
+    fprintf(p->to, " %12.1f %%\n", (double)plus(all[i]->of_running, all[i]->of_syscalls) / whole);
   }
   free(all);
 }

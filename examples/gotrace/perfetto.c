@@ -267,6 +267,7 @@ static void perfetto_finish(exporter *x) {
 void perfetto_open(exporter *x) {
   static const char *const groups[] = {"goroutines", "tasks", "regions"};
   unsigned i;
+  memset(&perfetto, 0, sizeof perfetto);
   x->goroutines = true;
   x->begin = perfetto_begin;
   x->end = perfetto_end;

@@ -25,7 +25,7 @@ static const group *busiest(const summary *sum) {
     if (!name.size ||
         (name.size > 8 && memcmp(name.data, "runtime.", 8) == 0 && !pool_text_is(g->name, "runtime.main")))
       continue;
-    if (!best || g->t.running + g->t.syscall > best->t.running + best->t.syscall) best = g;
+    if (!best || plus(g->t.running, g->t.syscall) > plus(best->t.running, best->t.syscall)) best = g;
   }
   return best;
 }

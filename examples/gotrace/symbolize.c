@@ -709,8 +709,10 @@ static void write_batch(output *out, const uint64_t *head, bytes *table) {
 
 /* Writes the added strings, in as many batches as they need. */
 static void write_strings(symbolizer *s, output *out, const uint64_t *head) {
-  cursor c = {s->strings.data, s->strings.data + s->strings.size};
+  cursor c = {s->strings.data, NULL};
   bytes table = {0};
+  if (!s->strings.size) return;
+  c.end = c.at + s->strings.size;
   while (c.at < c.end) {
     const uint8_t *begin = c.at++;
     uint64_t size;
