@@ -163,7 +163,8 @@ void output_close(output *out);
 /* Fails if the written trace would not open. */
 void output_verify(output *out);
 
-__attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...); /* less than 512 bytes */
+/* Less than 512 bytes. Signed numbers that may be INT64_MIN go to put_signed(), since stb_sprintf negates them. */
+__attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...);
 void put_string(output *out, const char *string);
 void put_decimal(output *out, uint64_t value);
 void put_signed(output *out, int64_t value);
