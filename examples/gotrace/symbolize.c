@@ -386,13 +386,13 @@ static const char *small_name(const object *o, uint64_t pc) { return o->small ? 
 static const char *traced_file(const symbolizer *s, const object *o) {
   const module *m;
   const char *file = NULL;
-  char id[ELF_ID_TEXT] = "-";
+  char id[ELF_ID_TEXT];
   for (m = o->modules; m; m = m->of_object) {
+    strcpy(id, "-");
     file = s->choose ? s->choose(m->path) : m->path;
     if (file && is_traced(m, file, true, id)) return file;
+    if (!m->of_object) break; /* the first one that the trace names is reported */
   }
-  m = o->modules;
-  file = s->choose ? s->choose(m->path) : m->path;
   if (!file) report("%s may be another user's file: its functions stay as they are", m->path);
   else if (access(file, R_OK) != 0) report("%s: %s: its functions stay as they are", m->path, strerror(errno));
   else
