@@ -35,12 +35,12 @@ void __wrap_exit(int status) {
 /* FILE stands for the trace. Output that is not chosen here goes to standard output. */
 static const char *const lines[] = {
     "info FILE",
-    "info --json --details --histogram -j 1 FILE",
-    "info --csv --details -j 2 FILE",
+    "info --json --details --histogram --jobs 1 FILE",
+    "info --csv --details --jobs 2 FILE",
     "info --from 1us --to 1ms --go 1,2,3 FILE",
     "info --function main FILE",
     "info --task 1 --reason sync FILE",
-    "check -j 1 FILE",
+    "check --jobs 1 FILE",
     "dump FILE",
     "dump --json FILE",
     "dump --wire FILE",
