@@ -383,7 +383,17 @@ def check_folded(tool, directory):
         fail("profile --folded takes %d MB for %d stacks" % (used, count))
 
 
+def check_lines(tool, directory):
+    """The command lines of the fuzz target succeed on a good trace, so that no option in them is out of date."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fuzz/tool.c"), encoding="utf-8") as file:
+        lines = re.findall('^    "(.* FILE)",$', file.read(), re.M)
+    if len(lines) < 30:
+        fail("the command lines of fuzz/tool.c were not found")
+    for line in lines:
+        run(tool, *(os.path.join(directory, "texts") if word == "FILE" else word for word in line.split()))
+
+
 check_texts(sys.argv[1], sys.argv[2])
-for check in check_modules, check_unpacked, check_demangled, check_memory, check_shorter, check_folded:
+for check in check_lines, check_modules, check_unpacked, check_demangled, check_memory, check_shorter, check_folded:
     check(sys.argv[1], sys.argv[2])
 sys.exit(failures > 0)
