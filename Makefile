@@ -240,6 +240,10 @@ demo:
 
 # Fuzzers: with libFuzzer, for FUZZ_SECONDS each; or only their seeds, with any compiler and a plain main.
 FUZZ_SECONDS ?= 60
+# $(fuzz_more_TARGET): what else a target consists of. That of the tool's commands takes the place of exit().
+tool_sources = $(filter-out examples/gotrace/main.c,$(wildcard examples/gotrace/*.c))
+fuzz_more_tool = $(FLAGS) $(tool_sources) $(tool_optional) -Wl,--wrap=exit
+build/fuzz/tool build/fuzz-replay/tool build/fuzz-random/tool: $(wildcard examples/gotrace/*.[ch] examples/gotrace/view/*)
 
 fuzz: $(targets:%=fuzz-run-%)
 
@@ -252,7 +256,7 @@ build/fuzz/%: private CC = $(CLANG)
 build/fuzz/%: private CFLAGS += -fsanitize=fuzzer $(sanitizers)
 build/fuzz/%: fuzz/%.c $(header) $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
-	$(call program,$<)
+	$(call program,$<,$(fuzz_more_$*))
 
 fuzz-replay: $(targets:%=fuzz-replay-%)
 
@@ -269,14 +273,14 @@ fuzz-random-%: build/fuzz-random/%
 build/fuzz-random/%: private WARNINGS =
 build/fuzz-random/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
-	$(call program,$<,$(FLAGS) fuzz/replay.c)
+	$(call program,$<,$(FLAGS) fuzz/replay.c $(fuzz_more_$*))
 
 build/fuzz-replay/%: private CC = $(sanitizing_cc)
 build/fuzz-replay/%: private CFLAGS = -O0 -g1 $(sanitizers)
 build/fuzz-replay/%: private WARNINGS =
 build/fuzz-replay/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h)
 	@mkdir -p $(@D)
-	$(call program,$<,$(FLAGS) fuzz/replay.c)
+	$(call program,$<,$(FLAGS) fuzz/replay.c $(fuzz_more_$*))
 
 # DEPS=small: what most of `make test` needs.
 deps:

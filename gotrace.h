@@ -1651,10 +1651,13 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * which events are ready, and the earliest of these comes next. v1 is ordered as a whole, by the rules of
  * internal/trace/parser.go and order.go of Go 1.21; futile wake-ups are removed and the ends of system calls moved to
  * the time when they happened. The decoder reports an error where Go 1.27 does, after it has delivered all events
- * before the error. It also rejects two kinds of v2 traces that Go accepts: those with a frequency of 0, and those with
- * a batch that ends inside its frequency or clock snapshot, or that lacks numbers of a string, stack or CPU sample. If
- * a truncated trace fails before its end with ERROR_ORDER, _STATE, _STATUS, _STRING or _STACK, the missing data may be
- * the cause. The result is then ERROR_TRUNCATED, and the message gives both errors.
+ * before the error. It also rejects three kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
+ * batch that ends inside its frequency or clock snapshot, or that lacks numbers of a string, stack or CPU sample; and
+ * those that end after the first byte of an experiment's batch. v1 from format 1.11 on must satisfy both Go 1.21 and Go
+ * 1.27. Of these, it rejects traces with a string id above 2^64 - 2^32: Go 1.27 panics when it needs numbers after such
+ * an id, and accepts the trace if it needs none. If a truncated trace fails before its end with ERROR_ORDER, _STATE,
+ * _STATUS, _STRING or _STACK, the missing data may be the cause. The result is then ERROR_TRUNCATED, and the message
+ * gives both errors.
  *
  * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
  * In v2, the decoder skips generations, going from batch header to batch header, and begins to decode at the one that
@@ -13667,17 +13670,17 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
  */
 
 typedef struct gotrace__batch_header {
-  uint64_t experiment, generation, m, time, size;
+  uint64_t generation, m, time, size;
   size_t header_size;
-  uint8_t kind;
+  uint8_t kind, experiment;
 } gotrace__batch_header;
 
-/* Reads the header of the next batch without consuming it. END_OF_TRACE: there is none. Go: readBatch. */
+/* Reads the header of the next batch without consuming it. END_OF_TRACE: there is none. A batch of experiment 0 is an
+ * ordinary one. Go: readBatch. */
 static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch_header *h) {
   const uint8_t *at;
   const char *name = NULL;
-  uint64_t fields[5];
-  unsigned i;
+  uint64_t fields[4];
   if (!gotrace__dec_fill(d, 64)) return d->failure.result;
   if (d->at == d->end) return GOTRACE_END_OF_TRACE;
   memset(h, 0, sizeof *h);
@@ -13689,11 +13692,14 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
     return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "event %u instead of a batch", h->kind);
   if (!name) name = "EventBatch";
   at = d->at + 1;
-  i = h->kind == GOTRACE_V2_EVENT_BATCH;
-  fields[0] = 0;
-  if (!gotrace__get_numbers(&at, d->end, fields + i, 5 - i))
-    return gotrace__dec_bad_number(d, at, d->end, d->offset, name);
-  h->experiment = fields[0], h->generation = fields[1], h->m = fields[2], h->time = fields[3], h->size = fields[4];
+  if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) {
+    if (at == d->end)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, name, "truncated before its experiment");
+    h->experiment = *at++;
+    if (!h->experiment) h->kind = GOTRACE_V2_EVENT_BATCH;
+  }
+  if (!gotrace__get_numbers(&at, d->end, fields, 4)) return gotrace__dec_bad_number(d, at, d->end, d->offset, name);
+  h->generation = fields[0], h->m = fields[1], h->time = fields[2], h->size = fields[3];
   h->header_size = (size_t)(at - d->at);
   if (h->size > GOTRACE_MAX_BATCH_SIZE)
     return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "batch of %llu bytes",
@@ -15404,12 +15410,33 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   return GOTRACE_OK;
 }
 
+/* What the reader of Go 1.27, which knows formats from 1.11 on, rejects. It numbers strings of its own after those of
+ * the trace, and panics if there are no such numbers. */
+static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w, const gotrace__v1_event *e,
+                                              uint64_t offset) {
+  if (d->version < GOTRACE_GO_1_11) return GOTRACE_OK;
+  if (e->kind == GOTRACE_V1_STRING) {
+    if (e->args[0] <= UINT64_MAX - ((uint64_t)1 << 32)) return GOTRACE_OK;
+    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, "String", "string %llu: no numbers are left after it",
+                             (unsigned long long)e->args[0]);
+  }
+  if (e->kind == GOTRACE_V1_BATCH) {
+    if (e->args[0] <= INT32_MAX || e->args[0] == UINT64_MAX) return GOTRACE_OK;
+    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, offset, "Batch", "batch of proc %llu",
+                             (unsigned long long)e->args[0]);
+  }
+  if (w->c) return GOTRACE_OK;
+  return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, offset, d->kinds[e->kind].spec->name,
+                           "event before the first batch");
+}
+
 /* Notes an event of the first walk, which began at `before`. */
 static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
                                        const uint8_t *before) {
   uint64_t offset = d->file_offset + (uint64_t)(before - d->file);
-  gotrace_result result;
+  gotrace_result result = gotrace__v1_check_newer(d, w, e, offset);
   gotrace__dec_go *g;
+  if (result) return result;
   switch (e->kind) {
   case GOTRACE_V1_BATCH:
     gotrace__v1_end_batch(d, w->c, before);
@@ -15431,7 +15458,7 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
     return gotrace__dec_add_item(d, &d->stacks, e->args[0], e->data, e->args[1]);
   default:
-    /* Like Go, assigns events before any batch to proc 0. */
+    /* Like Go 1.21, assigns events before any batch to proc 0. */
     if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
     return gotrace__v1_note_event(d, w, e, offset);
   }

@@ -90,6 +90,11 @@ static size_t put_together_v2(uint8_t *out, size_t max, const piece *pieces, siz
     out[at++] = p->kind;
     for (j = 0; j < p->count && j < 6; j++) {
       if (p->kind == GOTRACE_V2_EVENT_BATCH && j == 3) break;
+      if (p->kind == GOTRACE_V2_EXPERIMENTAL_BATCH && j == 0) { /* the experiment is a byte */
+        if (at == max) return 0;
+        out[at++] = (uint8_t)p->numbers[0];
+        continue;
+      }
       if ((at = put_number(out, at, max, p->numbers[j])) > max) return 0;
     }
     if (p->kind == GOTRACE_V2_EVENT_BATCH) {

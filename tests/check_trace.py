@@ -32,8 +32,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOOL = os.path.join(ROOT, "build/examples/gotrace")
 
-# Bytes that are not UTF-8 become the characters of their numbers, as in the output of `gotrace dump`.
-codecs.register_error("bytes", lambda error: (error.object[error.start:error.end].decode("latin-1"), error.end))
+# Each byte that is not UTF-8 becomes U+FFFD, as in the output of `gotrace dump`.
+codecs.register_error("bytes", lambda error: ("\ufffd" * (error.end - error.start), error.end))
 
 
 class Wrong(Exception):

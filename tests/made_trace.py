@@ -28,15 +28,21 @@ def numbers(*values):
 class Trace:
     """A trace of Go 1.23 whose clock counts nanoseconds from 1000 on."""
 
+    line = 1  # of all frames
+
     def __init__(self):
         self.strings, self.stacks, self.threads, self.samples = {}, {}, collections.defaultdict(list), []
 
     def string(self, text):
+        """\udc80 to \udcff stand for single bytes that are not UTF-8"""
         return self.strings.setdefault(text, len(self.strings) + 1)
 
     def stack(self, *functions):
         """innermost first"""
         return self.stacks.setdefault(functions, len(self.stacks) + 1)
+
+    def pc(self, function):
+        return self.string(function) + 4096
 
     def event(self, thread, time, kind, *arguments):
         self.threads[thread].append((time, kind, arguments))
@@ -58,13 +64,14 @@ class Trace:
         for functions, id in self.stacks.items():
             stacks += numbers(3, id, len(functions))
             for function in functions:
-                stacks += numbers(self.string(function) + 4096, self.string(function), self.string("x.go"), 1)
+                stacks += numbers(self.pc(function), self.string(function), self.string("x.go"), self.line)
         trace += batch(NO_ID, 1000, numbers(8, 10**9)) + batch(NO_ID, 1000, stacks)
         for time, *sample in self.samples:
             trace += batch(NO_ID, 1000, numbers(6, 7, time + 1000, *sample))
         strings = numbers(4)
         for text, id in self.strings.items():
-            strings += numbers(5, id, len(text)) + text.encode()
+            data = text.encode("utf-8", "surrogateescape")
+            strings += numbers(5, id, len(data)) + data
         return trace + batch(NO_ID, 1000, strings)
 
 

@@ -227,7 +227,10 @@ static void every_error(void) {
   v1(&m), put(&m, N(GOTRACE_V1_STRING, 1, 5, 'a')), EXPECT(ERROR_TRUNCATED, "String");
   v1(&m), byte(&m, 3 << 6 | GOTRACE_V1_STACK), put(&m, N(2, 1, 3)), EXPECT(ERROR_ARGUMENTS, "Stack");
   v1(&m), put(&m, N(0 << 6 | GOTRACE_V1_FREQUENCY, 0)), EXPECT(ERROR_TIME, "Frequency");
-  header(&m, "go 1.11 trace"), put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 1)), EXPECT(ERROR_FREQUENCY, "");
+  header(&m, "go 1.11 trace"), put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 1)), EXPECT(ERROR_BATCH, "ProcStart");
+  header(&m, "go 1.10 trace"), put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 1)), EXPECT(ERROR_FREQUENCY, "");
+  v1(&m), put(&m, N(1 << 6 | GOTRACE_V1_BATCH, (uint64_t)INT32_MAX + 1, 100)), EXPECT(ERROR_BATCH, "Batch");
+  v1(&m), put(&m, N(GOTRACE_V1_STRING, UINT64_MAX - 1, 1, 'a')), EXPECT(ERROR_STRING, "String");
   v1(&m), put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 1, 1 << 6 | GOTRACE_V1_PROC_START, 1, 1)),
       EXPECT(ERROR_STATE, "ProcStart");
   v1(&m), byte(&m, 2 << 6 | GOTRACE_V1_GO_START), put(&m, N(1, 1, 9)), EXPECT(ERROR_ORDER, "");

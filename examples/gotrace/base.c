@@ -14,6 +14,19 @@ static void handle_signal(int signal_number) {
   raise(signal_number); /* the handler is already reset to the default */
 }
 
+/* A mapped file that becomes shorter raises SIGBUS where it is read. */
+static void handle_bus_error(int signal_number, siginfo_t *info, void *context) {
+  static const char text[] = "gotrace: the input became shorter while it was read, or cannot be read any more\n";
+  (void)context;
+  if (program.unfinished) unlink(program.unfinished);
+  if (info->si_code == BUS_ADRERR) {
+    ssize_t written = write(2, text, sizeof text - 1);
+    (void)written;
+    _exit(1);
+  }
+  raise(signal_number);
+}
+
 void remove_on_signals(void) {
   static const int deadly[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
   struct sigaction action;
@@ -25,6 +38,10 @@ void remove_on_signals(void) {
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(deadly[i], &action, NULL);
   }
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = handle_bus_error;
+  action.sa_flags = (int)(SA_RESETHAND | SA_SIGINFO);
+  sigaction(SIGBUS, &action, NULL);
   signal(SIGXFSZ, SIG_IGN); /* writing beyond the size limit fails like any other error */
 }
 
@@ -34,11 +51,14 @@ void erase_progress(void) {
 }
 
 __attribute__((format(printf, 1, 0))) void report_list(const char *format, va_list arguments) {
+  const char *file = program.file && strcmp(program.file, "-") == 0 ? "standard input" : program.file;
+  char text[8192]; /* on the stack: memory may have run out */
+  int size = vsnprintf(text, sizeof text, format, arguments);
   erase_progress();
   fflush(stdout);
   fputs("gotrace: ", stderr);
-  if (program.file) fprintf(stderr, "%s: ", strcmp(program.file, "-") == 0 ? "standard input" : program.file);
-  vfprintf(stderr, format, arguments);
+  if (file) print_visible(stderr, file, strlen(file)), fputs(": ", stderr);
+  if (size > 0) print_visible(stderr, text, prefix_size(text, (size_t)size, sizeof text - 1));
   fputc('\n', stderr);
 }
 

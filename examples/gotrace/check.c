@@ -57,9 +57,14 @@ int command_check(const char *path, const settings *set) {
   if (result == GOTRACE_OK) result = input_finish(&in, jobs, &reading);
   erase_progress();
   gotrace_decoder_get_info(in.decoder, &info);
-  if (result == GOTRACE_END_OF_TRACE)
-    printf("%s: ok, Go 1.%d, %llu events\n", path, info.format % 1000, (ull)info.events);
-  else printf("%s: %s\n", path, input_error(&in));
+  print_visible(stdout, path, strlen(path));
+  if (result == GOTRACE_END_OF_TRACE) {
+    printf(": ok, Go 1.%d, %llu events\n", info.format % 1000, (ull)info.events);
+  } else {
+    fputs(": ", stdout);
+    print_visible(stdout, input_error(&in), strlen(input_error(&in)));
+    putchar('\n');
+  }
   input_close(&in);
   return result != GOTRACE_END_OF_TRACE;
 }

@@ -101,7 +101,9 @@ static void chrome_instant(exporter *x, track where, int64_t time, const mark *m
 
 static void chrome_count(exporter *x, unsigned counter, int64_t time, int64_t value) {
   open(x, 'C', time, (track){TRACK_NO_PROC, 0, 0});
-  print(x->out, ",\"name\":\"%s\",\"args\":{\"bytes\":%lld}", counter_names[counter], (long long)value);
+  print(x->out, ",\"name\":\"%s\",\"args\":{\"bytes\":", counter_names[counter]);
+  put_signed(x->out, value);
+  put_byte(&x->out->block, '}');
   close(x);
 }
 

@@ -157,11 +157,11 @@ static void dump_object(dumper *d, const gotrace_event *e) {
   const dump_kind *k = dump_kind_of(d, e);
   output *out = &d->out;
   unsigned i;
-  print(out, "{\"time\":%lld,\"event\":\"%s\",\"offset\":%llu", (long long)((uint64_t)e->time - (uint64_t)d->first),
-        e->spec->name, (ull)e->offset);
-  if (e->m != GOTRACE_NO_ID) print(out, ",\"m\":%lld", (long long)e->m);
-  if (e->p != GOTRACE_NO_ID) print(out, ",\"p\":%lld", (long long)e->p);
-  if (e->g != GOTRACE_NO_ID) print(out, ",\"g\":%lld", (long long)e->g);
+  put_string(out, "{\"time\":"), put_signed(out, (int64_t)((uint64_t)e->time - (uint64_t)d->first));
+  print(out, ",\"event\":\"%s\",\"offset\":%llu", e->spec->name, (ull)e->offset);
+  if (e->m != GOTRACE_NO_ID) put_string(out, ",\"m\":"), put_signed(out, e->m);
+  if (e->p != GOTRACE_NO_ID) put_string(out, ",\"p\":"), put_signed(out, e->p);
+  if (e->g != GOTRACE_NO_ID) put_string(out, ",\"g\":"), put_signed(out, e->g);
   put_string(out, ",\"args\":{");
   for (i = 0; i < k->count && i < e->arg_count; i++) {
     print(out, "%s\"%s\":", i ? "," : "", k->arguments[i].name);

@@ -5,55 +5,69 @@
 #include <stdlib.h>
 
 struct folded_line {
-  char *text;
+  uint32_t stack, alone, leaf; /* alone, leaf: texts */
   uint64_t value;
 };
 
-/* Writes a name without the characters that separate frames and lines. */
-static void put_frame(bytes *line, const char *name, size_t size) {
-  size_t i;
-  if (line->size) put_byte(line, ';');
-  if (!size) put_byte(line, '?');
-  for (i = 0; i < size; i++) put_byte(line, name[i] == ';' ? ':' : (unsigned)visible((unsigned char)name[i]));
+/* The name of a frame, counted from the outermost; false: there are fewer. */
+static bool frame_at(const struct folded_line *l, uint32_t place, pool_text *name) {
+  static const pool_text unknown = {"(unknown)", 9};
+  pool_stack s = pool_stack_of(l->stack);
+  if (place < s.count) *name = pool_text_of(s.frames[s.count - 1 - place].function);
+  else if (!s.count && !place) *name = l->alone ? pool_text_of(l->alone) : unknown;
+  else if (l->leaf && place == (s.count ? s.count : 1)) *name = pool_text_of(l->leaf);
+  else return false;
+  return true;
 }
 
-static void put_frame_text(bytes *line, uint32_t text) {
-  pool_text t = pool_text_of(text);
-  put_frame(line, t.data, t.size);
+static int by_frames(const void *a, const void *b) {
+  pool_text x, y;
+  uint32_t i;
+  for (i = 0;; i++) {
+    bool more_of_a = frame_at(a, i, &x), more_of_b = frame_at(b, i, &y);
+    int order;
+    if (!more_of_a || !more_of_b) return more_of_a - more_of_b;
+    if (x.data == y.data && x.size == y.size) continue; /* the pool has each text once */
+    order = memcmp(x.data, y.data, x.size < y.size ? x.size : y.size);
+    if (order || x.size != y.size) return order ? order : x.size < y.size ? -1 : 1;
+  }
 }
 
-static int by_text(const void *a, const void *b) {
-  return strcmp(((const struct folded_line *)a)->text, ((const struct folded_line *)b)->text);
+/* Writes names without the characters that separate frames and lines. */
+static void put_frames(output *out, const struct folded_line *l) {
+  bytes *b = &out->block;
+  pool_text name;
+  uint32_t i;
+  for (i = 0; frame_at(l, i, &name); i++, output_check(out)) {
+    size_t at;
+    if (i) put_byte(b, ';');
+    at = b->size;
+    if (!name.size) put_byte(b, '?');
+    put_safe(b, TEXT_VISIBLE, name.data, name.size);
+    for (; at < b->size; at++)
+      if (b->data[at] == ';') b->data[at] = ':';
+  }
 }
 
 void folded_add(folded *f, uint32_t stack, uint32_t alone, const char *leaf, uint64_t value) {
-  pool_stack s = pool_stack_of(stack);
-  bytes line = {0};
-  uint32_t i;
-  for (i = s.count; i > 0; i--) put_frame_text(&line, s.frames[i - 1].function);
-  if (!s.count && alone) put_frame_text(&line, alone);
-  else if (!s.count) put_frame(&line, "(unknown)", 9);
-  if (leaf) put_frame(&line, leaf, strlen(leaf));
-  put_byte(&line, 0);
   GROW(f->lines, f->count, f->capacity);
-  f->lines[f->count++] = (struct folded_line){(char *)line.data, value};
+  f->lines[f->count++] = (struct folded_line){stack, alone, leaf ? pool_put_string(leaf) : 0, value};
 }
 
 void folded_write(folded *f, output *out) {
   uint64_t sum = 0;
   size_t i;
-  if (f->count) qsort(f->lines, f->count, sizeof *f->lines, by_text);
+  if (f->count) qsort(f->lines, f->count, sizeof *f->lines, by_frames);
   for (i = 0; i < f->count; i++) {
     sum = sum > UINT64_MAX - f->lines[i].value ? UINT64_MAX : sum + f->lines[i].value;
-    if (i + 1 < f->count && strcmp(f->lines[i].text, f->lines[i + 1].text) == 0) continue;
-    put_string(out, f->lines[i].text);
+    if (i + 1 < f->count && by_frames(&f->lines[i], &f->lines[i + 1]) == 0) continue;
+    put_frames(out, &f->lines[i]);
     put_string(out, " ");
     put_decimal(out, sum);
     put_string(out, "\n");
     output_check(out);
     sum = 0;
   }
-  for (i = 0; i < f->count; i++) free(f->lines[i].text);
   free(f->lines);
   memset(f, 0, sizeof *f);
 }

@@ -45,7 +45,7 @@ static void duration(const printer *p, int64_t nanoseconds) {
 /* `used`: width of the line so far. If the name does not fit, its middle is left out, because names differ least
  * there. */
 static void put_name(const printer *p, pool_text name, const char *unknown, size_t used) {
-  size_t room = p->width > used + 16 ? p->width - used : 16, head, tail, i;
+  size_t room = p->width > used + 16 ? p->width - used : 16, head, tail;
   if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
   head = name.size, tail = 0;
   if (p->cut && name.size > room) {
@@ -54,9 +54,9 @@ static void put_name(const printer *p, pool_text name, const char *unknown, size
     while (head && ((unsigned char)name.data[head] & 0xc0) == 0x80) head--; /* do not split a UTF-8 sequence */
     while (tail && ((unsigned char)name.data[name.size - tail] & 0xc0) == 0x80) tail--;
   }
-  for (i = 0; i < head; i++) putc(visible((unsigned char)name.data[i]), p->to);
+  print_visible(p->to, name.data, head);
   if (tail || head < name.size) fputs("...", p->to);
-  for (i = name.size - tail; i < name.size; i++) putc(visible((unsigned char)name.data[i]), p->to);
+  print_visible(p->to, name.data + name.size - tail, tail);
   putc('\n', p->to);
 }
 
@@ -147,7 +147,7 @@ static void times_line(const printer *p, uint64_t count, const times *t) {
   fprintf(p->to, " %10llu", (ull)count);
   duration(p, t->running);
   duration(p, t->runnable);
-  duration(p, t->syscall + t->syscall_blocked);
+  duration(p, plus(t->syscall, t->syscall_blocked));
   duration(p, blocked_time(t));
 }
 
@@ -156,10 +156,12 @@ static pool_text group_name(const group *g) {
   return g->others ? others : pool_text_of(g->name);
 }
 
+static int64_t active_time(const times *t) { return plus(plus(t->running, t->runnable), t->syscall); }
+
 /* Groups by active time, longest first; then those that only waited. */
 static int by_activity(const void *a, const void *b) {
   const group *x = *(group *const *)a, *y = *(group *const *)b;
-  int64_t of_x = x->t.running + x->t.runnable + x->t.syscall, of_y = y->t.running + y->t.runnable + y->t.syscall;
+  int64_t of_x = active_time(&x->t), of_y = active_time(&y->t);
   if (of_x != of_y) return of_x < of_y ? 1 : -1;
   of_x = blocked_time(&x->t), of_y = blocked_time(&y->t);
   if (of_x != of_y) return of_x < of_y ? 1 : -1;
@@ -277,7 +279,7 @@ static void print_procs(const printer *p) {
     fprintf(p->to, " %10llu", (ull)all[i]->id);
     duration(p, all[i]->of_running);
     duration(p, all[i]->of_syscalls);
-    fprintf(p->to, " %12.1f %%\n", (double)(all[i]->of_running + all[i]->of_syscalls) / whole);
+    fprintf(p->to, " %12.1f %%\n", (double)plus(all[i]->of_running, all[i]->of_syscalls) / whole);
   }
   free(all);
 }
@@ -329,7 +331,7 @@ static void print_head(const printer *p) {
   uint64_t began = wall_at(&sum->s.w.wall, sum->s.first);
   char text[512];
   stands_out(p->sum, text, sizeof text);
-  if (*text) fprintf(p->to, "%s\n\n", text);
+  if (*text) print_visible(p->to, text, strlen(text)), fputs("\n\n", p->to);
   fprintf(p->to, "%-24sGo 1.%d (v%d)\n", "format", sum->format % 1000, sum->family);
   if (began) fprintf(p->to, "%-24s%s\n", "began", moment_text(began, false, text));
   fprintf(p->to, "%-24s%s\n", "duration", human((double)sum->duration, text));

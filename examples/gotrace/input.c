@@ -113,8 +113,10 @@ void input_progress(input *in, uint64_t offset) {
   in->next_progress = now + 0.2;
   part = in->size ? in->done + in->share * (double)offset / (double)in->size : 0;
   if (part > in->shown) in->shown = part; /* with several threads, offsets jump back and forth */
-  if (in->size) fprintf(stderr, "\r%s: %3.0f %%\033[K", in->path, 100.0 * in->shown);
-  else fprintf(stderr, "\r%s: %llu events\033[K", in->path, (ull)in->events);
+  putc('\r', stderr);
+  print_visible(stderr, in->path, strlen(in->path));
+  if (in->size) fprintf(stderr, ": %3.0f %%\033[K", 100.0 * in->shown);
+  else fprintf(stderr, ": %llu events\033[K", (ull)in->events);
   program.progress_shown = true;
 }
 

@@ -40,6 +40,8 @@ uint64_t hash_of(const void *data, size_t size) { return gotrace__hash_from(seed
 
 uint8_t *encode_number(uint8_t *at, uint64_t value) { return gotrace__put_varint(at, value); }
 
+size_t prefix_size(const char *text, size_t size, size_t most) { return gotrace__utf8_prefix(text, size, most); }
+
 size_t cut_size(const char *text, size_t size) { return gotrace__kept_size(text, size); }
 
 int format_text(char *text, int room, const char *format, va_list arguments) {

@@ -1,4 +1,4 @@
-/* output.c - bytes, text and JSON; files that replace others only when complete: see tool.h
+/* output.c - bytes and numbers; files that replace others only when complete: see tool.h
  *
  * The result of a command appears whole or not at all. It is written to a temporary file beside the target, which is
  * then renamed. Standard output, devices and pipes cannot be replaced: they get the contents of an unnamed temporary
@@ -48,24 +48,6 @@ static void output_copy(output *out) {
     if (fwrite(block, 1, size, out->into) != size) fail("%s: %s", name, strerror(errno));
   if (ferror(out->file) || fflush(out->into) != 0) fail("%s: %s", name, strerror(errno));
   if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", name, strerror(errno));
-}
-
-/* The length of the valid UTF-8 sequence at the beginning of a text; 0: none. */
-static size_t utf8_length(const unsigned char *at, size_t size) {
-  size_t length = *at < 0x80                  ? 1
-                  : *at >= 0xc2 && *at < 0xe0 ? 2
-                  : (*at & 0xf0) == 0xe0      ? 3
-                  : *at >= 0xf0 && *at < 0xf5 ? 4
-                                              : 0;
-  size_t i;
-  if (length > size) return 0;
-  for (i = 1; i < length; i++)
-    if ((at[i] & 0xc0) != 0x80) return 0;
-  if (length == 3 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0)))
-    return 0; /* overlong; surrogate */
-  if (length == 4 && ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90)))
-    return 0; /* overlong; too large */
-  return length;
 }
 
 uint8_t *bytes_room(bytes *b, size_t size) {
@@ -184,30 +166,4 @@ void put_decimal(output *out, uint64_t value) {
 void put_signed(output *out, int64_t value) {
   if (value < 0) put_byte(&out->block, '-');
   put_decimal(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-}
-
-int visible(unsigned char byte) { return byte < 0x20 || byte == 0x7f ? '?' : byte; }
-
-void put_visible(output *out, const char *data, size_t size) {
-  size_t i;
-  for (i = 0; i < size; i++) put_byte(&out->block, (unsigned)visible((unsigned char)data[i]));
-}
-
-/* Writes a JSON string. A byte that is not part of valid UTF-8 becomes \u00XX. */
-void put_quoted(output *out, const char *data, size_t size) {
-  const unsigned char *at = (const unsigned char *)data, *end = at + size, *plain = at;
-  put_byte(&out->block, '"');
-  while (at < end) {
-    size_t length = *at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7f ? 0 : utf8_length(at, (size_t)(end - at));
-    if (length) {
-      at += length;
-      continue;
-    }
-    put_data(&out->block, plain, (size_t)(at - plain));
-    if (*at == '"' || *at == '\\') print(out, "\\%c", *at);
-    else print(out, "\\u%04x", (unsigned)*at);
-    plain = ++at;
-  }
-  put_data(&out->block, plain, (size_t)(at - plain));
-  put_byte(&out->block, '"');
 }

@@ -557,7 +557,7 @@ static void write_folded(const path *p, output *out) {
     pool_text reason = pool_text_of(all[i].reason);
     char leaf[64];
     snprintf(leaf, sizeof leaf, "[%s%s%.*s]", states[all[i].status], reason.size ? ", " : "",
-             reason.size < 40 ? (int)reason.size : 40, reason.data);
+             (int)prefix_size(reason.data, reason.size, 40), reason.data);
     folded_add(&lines, all[i].stack, all[i].function, leaf, (uint64_t)all[i].time);
   }
   free(all);

@@ -85,7 +85,7 @@ static void put_packet(exporter *x) {
 /* ------------------------------------------------------------------------------------------------------ tracks ---- */
 
 static void put_text_field(bytes *message, unsigned field, const char *text, size_t size) {
-  put_data_field(message, field, text, size < 1000 ? size : cut_size(text, 1000));
+  put_string_field(message, field, text, prefix_size(text, size, 1000));
 }
 
 /* Describes a track. Unless it is a plain one, `piece` has its descriptor and `field` that descriptor's field. */
@@ -156,7 +156,7 @@ static uint64_t use_text_as(unsigned use, uint32_t text) {
   if (!(perfetto.told[text] & bits[use])) {
     perfetto.told[text] |= bits[use];
     put_number_field(&perfetto.piece, INTERNED_ID, text);
-    put_data_field(&perfetto.piece, INTERNED_TEXT, t.data, t.size);
+    put_string_field(&perfetto.piece, INTERNED_TEXT, t.data, t.size);
     put_message_field(&perfetto.interned, use, &perfetto.piece);
   }
   return text;
@@ -267,6 +267,7 @@ static void perfetto_finish(exporter *x) {
 void perfetto_open(exporter *x) {
   static const char *const groups[] = {"goroutines", "tasks", "regions"};
   unsigned i;
+  memset(&perfetto, 0, sizeof perfetto);
   x->goroutines = true;
   x->begin = perfetto_begin;
   x->end = perfetto_end;

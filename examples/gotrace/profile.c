@@ -244,7 +244,7 @@ static uint64_t string_index(pprof *w, uint32_t text) {
   uint64_t known = (uintptr_t)map_get(&w->by_text, text);
   pool_text t = pool_text_of(text);
   if (known || !text) return known;
-  put_data_field(&w->strings, PROFILE_STRING_TABLE, t.data, t.size);
+  put_string_field(&w->strings, PROFILE_STRING_TABLE, t.data, t.size);
   map_put(&w->by_text, text, (void *)(uintptr_t)++w->string_count);
   return w->string_count;
 }

@@ -5,6 +5,8 @@
 
 #include "protobuf.h"
 
+#include <stdlib.h>
+
 enum { WIRE_NUMBER = 0, WIRE_FIXED = 1, WIRE_DATA = 2 };
 
 static void put_tag(bytes *message, unsigned field, unsigned type) { put_number(message, (uint64_t)field << 3 | type); }
@@ -18,6 +20,13 @@ void put_data_field(bytes *message, unsigned field, const void *data, size_t siz
   put_tag(message, field, WIRE_DATA);
   put_number(message, size);
   put_data(message, data, size);
+}
+
+void put_string_field(bytes *message, unsigned field, const char *text, size_t size) {
+  bytes valid = {0};
+  put_safe(&valid, TEXT_UTF8, text, size);
+  put_message_field(message, field, &valid);
+  free(valid.data);
 }
 
 void put_message_field(bytes *message, unsigned field, bytes *nested) {

@@ -11,7 +11,8 @@
 /* int32, int64, uint32, uint64, bool or enum. A negative number takes ten bytes. */
 void put_number_field(bytes *message, unsigned field, uint64_t value);
 
-/* string or bytes. */
+/* A string is valid UTF-8: put_string_field replaces what is not. */
+void put_string_field(bytes *message, unsigned field, const char *text, size_t size);
 void put_data_field(bytes *message, unsigned field, const void *data, size_t size);
 
 /* A nested message, or a packed list of numbers. Empties it for the next one. */

@@ -324,7 +324,7 @@ static bool goes_on(int32_t pid, uint32_t index, uint32_t count) {
 
 static void load_trace(trace *t, uint32_t index, uint32_t count) {
   char *name = t->start.name;
-  size_t i;
+  bytes shown = {0};
   memset(t, 0, sizeof *t);
   t->start = list->entry[index];
   t->end = ends->entry[index];
@@ -337,7 +337,9 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   }
   if (*name) snprintf(t->path, sizeof t->path, "%.*s%s", out.folder_size, out.path ? out.path : "", name);
   else snprintf(t->path, sizeof t->path, "%s", out.path ? out.path : shared.program);
-  for (i = 0; t->path[i]; i++) t->path[i] = (char)visible((unsigned char)t->path[i]);
+  put_safe(&shown, TEXT_VISIBLE, t->path, strlen(t->path));
+  snprintf(t->path, sizeof t->path, "%.*s", (int)shown.size, (const char *)shown.data);
+  free(shown.data);
 }
 
 /* Calls a function in a process of its own: if it fails, only the traced program decides the exit status. */

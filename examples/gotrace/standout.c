@@ -19,7 +19,7 @@ static void time_text(int64_t time, char text[32]) {
   else snprintf(text, 32, "%.3f us", (double)time / 1e3);
 }
 
-static int name_size(pool_text name) { return name.size < 160 ? (int)name.size : 160; }
+static int name_size(pool_text name) { return (int)prefix_size(name.data, name.size, 160); }
 
 /* The function that ran most, apart from the runtime's. */
 static const group *busiest(const summary *sum) {
@@ -29,7 +29,7 @@ static const group *busiest(const summary *sum) {
     if (!name.size ||
         (name.size > 8 && memcmp(name.data, "runtime.", 8) == 0 && !pool_text_is(g->name, "runtime.main")))
       continue;
-    if (!best || g->t.running + g->t.syscall > best->t.running + best->t.syscall) best = g;
+    if (!best || plus(g->t.running, g->t.syscall) > plus(best->t.running, best->t.syscall)) best = g;
   }
   return best;
 }
@@ -97,7 +97,7 @@ void stands_out(const summary *sum, char *text, size_t size) {
   const latency *l = &sum->worst[0];
   pool_text name = pool_text_of(l->name), unknown = {"an unknown function", 19};
   char waited[32], when[32];
-  size_t used = (size_t)main_fact(sum, text, size), i;
+  size_t used = (size_t)main_fact(sum, text, size);
   if (!sum->recorded && sum->worst_count && l->waited >= LONG && used < size) {
     if (!name.size) name = unknown;
     time_text(l->waited, waited);
@@ -105,5 +105,4 @@ void stands_out(const summary *sum, char *text, size_t size) {
     snprintf(text + used, size - used, "%slongest wait for a proc: %s, goroutine %llu (%.*s) at %s", used ? "; " : "",
              waited, (ull)l->g, name_size(name), name.data, when);
   }
-  for (i = 0; text[i]; i++) text[i] = (char)visible((unsigned char)text[i]);
 }

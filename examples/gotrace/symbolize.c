@@ -1,7 +1,7 @@
 /* symbolize.c - gotrace symbolize: functions, lines and inlined callers from debug information
  *
  * The tracer names a function by the symbols of its module. What only debug information tells comes from
- * llvm-symbolizer or addr2line: one process per module, which gets all addresses at once. Only the tables of stacks and
+ * llvm-symbolizer or addr2line: one process per file, which gets all addresses at once. Only the tables of stacks and
  * strings are rewritten; every other byte stays as it is.
  *
  * Some distributions strip programs but leave them a small symbol table, compressed in the section .gnu_debugdata. It
@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,8 @@
 #define V1_MOST_STACK 2048 /* bytes of a stack that readers of v1 accept */
 #define DEPTH_SHIFT 56
 #define MOST_INLINED 127
+#define MOST_ANSWER (1 << 20) /* bytes that are read about an address */
+#define MOST_GROWTH 64        /* how many times as large what is unpacked or demangled may be */
 
 typedef struct text {
   const char *data;
@@ -41,28 +44,41 @@ typedef struct source_frame {
 } source_frame;
 
 typedef struct address {
-  uint64_t pc;
+  uint64_t pc;          /* relative to the module's base */
   source_frame *frames; /* innermost first */
   uint32_t count, capacity;
 } address;
 
-typedef struct module {
-  struct module *next;
-  text description; /* as in the trace */
-  uint64_t base, low, high;
-  char *id;
-  const char *path;
+/* A file with code. A trace may name it as several modules: at other addresses, or by other paths. */
+typedef struct object {
+  struct object *next, *with_hash; /* all; those whose `key` has the same hash */
+  text key;                        /* what the file is known by: build id (or else path) and relative addresses */
+  struct module *modules;
   bool separate;      /* symbols are from a file with debug information only */
-  map places;         /* from a pc to its address */
+  map places;         /* from a relative pc to its address */
   elf_symbols *small; /* of .gnu_debugdata; NULL: none */
   address **addresses;
   size_t count, capacity;
+} object;
+
+typedef struct module {
+  struct module *with_hash, *of_object; /* the next one whose description has the same hash; of the same object */
+  text description;                     /* as in the trace */
+  uint64_t base, low, high;
+  const char *id, *path;
+  object *object;
 } module;
+
+typedef struct range { /* a module, sorted by its lowest address */
+  module *module;
+  const module *furthest; /* this one or one before it, whichever has the highest address */
+  uint64_t others;        /* the highest address of the others up to here */
+} range;
 
 /* The tables of a generation; v1: of the trace. */
 typedef struct tables {
   map strings; /* to a text */
-  module **modules;
+  range *modules;
   size_t count, capacity;
   uint64_t last_string; /* largest id */
   map added;            /* from the hash of a text to an added_string */
@@ -81,7 +97,9 @@ typedef struct symbolizer {
   bool v2;
   choose_file *choose;
   map generations; /* to tables */
-  module *modules;
+  map modules;     /* from the hash of a description to a module */
+  map by_key;      /* from the hash of a key to an object */
+  object *objects;
   map demangled;        /* from the hash of a mangled name to an added_string */
   bytes strings, stack; /* v1: records, not yet written */
 } symbolizer;
@@ -101,12 +119,22 @@ static bool is_there(const char *name) {
   return false;
 }
 
-/* Runs a program with a file as its input, and appends its output to `result`. */
-static bool run_program(char *const *words, FILE *file, bytes *result) {
+/* A few bytes of a mangled name can stand for gigabytes. So a demangler gets memory and processor time by the size of
+ * its input. */
+static void limit_demangler(off_t size) {
+  const struct rlimit memory = {(rlim_t)512 << 20, (rlim_t)512 << 20};
+  const struct rlimit seconds = {(rlim_t)(5 + (size >> 18)), (rlim_t)(5 + (size >> 18))};
+  setrlimit(RLIMIT_AS, &memory);
+  setrlimit(RLIMIT_CPU, &seconds);
+}
+
+/* Runs a program with a file as its input, and appends its output to `result`. False: it fails, or prints more than
+ * `most` bytes. */
+static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t most, bytes *result) {
   int ends[2], status = 0;
   pid_t child;
   ssize_t n;
-  if (fflush(file) != 0 || lseek(fileno(file), 0, SEEK_SET) != 0 || pipe(ends) != 0) fail("%s", strerror(errno));
+  if (fflush(file) != 0 || pipe(ends) != 0) fail("%s", strerror(errno));
   child = fork();
   if (child < 0) fail("%s", strerror(errno));
   if (child == 0) {
@@ -116,17 +144,19 @@ static bool run_program(char *const *words, FILE *file, bytes *result) {
     if (nothing >= 0) dup2(nothing, 2);
     close(ends[0]);
     close(ends[1]);
+    if (demangler) limit_demangler(lseek(0, 0, SEEK_END));
+    lseek(0, 0, SEEK_SET);
     execvp(words[0], words);
     _exit(127);
   }
   close(ends[1]);
-  while ((n = read(ends[0], bytes_room(result, 1 << 16), 1 << 16)) != 0) {
+  while (result->size <= most && (n = read(ends[0], bytes_room(result, 1 << 16), 1 << 16)) != 0) {
     if (n < 0 && errno != EINTR) break;
     if (n > 0) result->size += (size_t)n;
   }
   close(ends[0]);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return result->size <= most && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static FILE *temporary_file(void) {
@@ -169,14 +199,34 @@ static bool parse_hex(const char **at, char end, uint64_t *value) {
   return true;
 }
 
+static object *object_of(symbolizer *s, const module *m) {
+  bool has_id = strlen(m->id) > 2;
+  char *key = keep(strlen(m->id) + strlen(m->path) + 64);
+  size_t size = (size_t)sprintf(key, "%llx-%llx %s%s", (ull)(m->low - m->base), (ull)(m->high - m->base), m->id,
+                                has_id ? "" : m->path);
+  uint64_t hash = hash_of(key, size);
+  object *o = map_get(&s->by_key, hash);
+  while (o && (o->key.size != size || memcmp(o->key.data, key, size) != 0)) o = o->with_hash;
+  if (o) return o;
+  o = keep(sizeof *o);
+  o->key = (text){key, size};
+  o->with_hash = map_get(&s->by_key, hash);
+  map_put(&s->by_key, hash, o);
+  o->next = s->objects;
+  return s->objects = o;
+}
+
 /* The module that a string of the trace describes; NULL if it is another string. */
 static module *module_of(symbolizer *s, const char *data, size_t size) {
   static const char begin[] = "gotrace.module ";
   size_t length = sizeof begin - 1, id_length;
   const char *at;
+  char *id;
+  uint64_t hash;
   module *m;
   if (size <= length || memcmp(data, begin, length) != 0) return NULL;
-  for (m = s->modules; m; m = m->next)
+  hash = hash_of(data, size);
+  for (m = map_get(&s->modules, hash); m; m = m->with_hash)
     if (m->description.size == size && memcmp(m->description.data, data, size) == 0) return m;
   m = keep(sizeof *m);
   m->description = copy_text(data, size);
@@ -184,24 +234,53 @@ static module *module_of(symbolizer *s, const char *data, size_t size) {
   if (!parse_hex(&at, ' ', &m->base) || !parse_hex(&at, '-', &m->low) || !parse_hex(&at, ' ', &m->high)) return NULL;
   id_length = strspn(at, "0123456789abcdef-");                       /* it becomes part of a path */
   if (at[id_length] != ' ' || at[id_length + 1] != '/') return NULL; /* not in a file */
-  m->id = keep(id_length + 1);
-  memcpy(m->id, at, id_length);
+  id = keep(id_length + 1);
+  memcpy(id, at, id_length);
+  m->id = id;
   m->path = at + id_length + 1;
-  m->next = s->modules;
-  s->modules = m;
+  m->object = object_of(s, m);
+  m->of_object = m->object->modules;
+  m->object->modules = m;
+  m->with_hash = map_get(&s->modules, hash);
+  map_put(&s->modules, hash, m);
   return m;
 }
 
-/* The only module that contains an address. */
-static module *module_at(const tables *t, uint64_t pc) {
-  module *found = NULL;
-  size_t i;
+static int by_address(const void *a, const void *b) {
+  const module *x = ((const range *)a)->module, *y = ((const range *)b)->module;
+  if (x->low != y->low) return x->low < y->low ? -1 : 1;
+  return x < y ? -1 : x > y;
+}
+
+/* Prepares a table for module_at(). */
+static void sort_modules(tables *t) {
+  size_t i, kept = 0;
+  if (t->count) qsort(t->modules, t->count, sizeof *t->modules, by_address);
+  for (i = 0; i < t->count; i++)
+    if (!kept || t->modules[i].module != t->modules[kept - 1].module) t->modules[kept++] = t->modules[i];
+  t->count = kept;
   for (i = 0; i < t->count; i++) {
-    if (pc - 1 < t->modules[i]->low || pc - 1 >= t->modules[i]->high) continue;
-    if (found) return NULL;
-    found = t->modules[i];
+    range *r = &t->modules[i];
+    const range *last = i ? r - 1 : NULL;
+    bool further = !last || r->module->high > last->furthest->high;
+    uint64_t nearer = !last ? 0 : further ? last->furthest->high : r->module->high;
+    r->furthest = further ? r->module : last->furthest;
+    r->others = last && last->others > nearer ? last->others : nearer;
   }
-  return found;
+}
+
+/* The only module that contains an address. */
+static const module *module_at(const tables *t, uint64_t pc) {
+  size_t low = 0, high = t->count; /* those before `low` begin at the address or before it */
+  const range *r;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (t->modules[middle].module->low <= pc - 1) low = middle + 1;
+    else high = middle;
+  }
+  if (!low) return NULL;
+  r = &t->modules[low - 1];
+  return pc - 1 < r->furthest->high && pc - 1 >= r->others ? r->furthest : NULL;
 }
 
 static tables *tables_of(symbolizer *s, uint64_t generation) {
@@ -238,7 +317,7 @@ static void parse_place(text line, source_frame *frame) {
 }
 
 /* Parses the answers: each address, then two lines per function, innermost first. */
-static void take_places(module *m, bytes *answers) {
+static void take_places(object *o, bytes *answers) {
   size_t at = 0, i = 0;
   text line;
   address *a = NULL;
@@ -246,8 +325,8 @@ static void take_places(module *m, bytes *answers) {
   while (next_line(answers, &at, &line)) {
     source_frame frame;
     if (is_address(line)) {
-      if (i == m->count) return;
-      a = m->addresses[i++];
+      if (i == o->count) return;
+      a = o->addresses[i++];
       continue;
     }
     if (!a || !line.size) continue;
@@ -270,66 +349,81 @@ static bool is_traced(const module *m, const char *path, bool whole, char *id) {
 }
 
 /* Reads the small symbol table that some distributions leave in stripped files. */
-static void read_small_table(module *m, const char *file) {
+static void read_small_table(object *o, const char *file) {
 #ifdef HAVE_LZMA
   bytes packed = {0}, image = {0};
   lzma_stream stream = LZMA_STREAM_INIT;
   lzma_ret status = LZMA_OK;
-  if (!elf_section(file, ".gnu_debugdata", &packed)) return;
+  uint64_t most;
+  if (!elf_section(file, ".gnu_debugdata", &packed)) {
+    free(packed.data);
+    return;
+  }
+  most = MOST_ANSWER + MOST_GROWTH * (uint64_t)packed.size;
   if (lzma_stream_decoder(&stream, (uint64_t)256 << 20, 0) != LZMA_OK) fail("out of memory");
   stream.next_in = packed.data;
   stream.avail_in = packed.size;
-  while (status == LZMA_OK && image.size < (size_t)1 << 28) {
+  while (status == LZMA_OK && image.size <= most) {
     stream.next_out = bytes_room(&image, 1 << 16);
     stream.avail_out = 1 << 16;
     status = lzma_code(&stream, LZMA_FINISH);
     image.size += ((size_t)1 << 16) - stream.avail_out;
   }
   lzma_end(&stream);
-  if (status == LZMA_STREAM_END) m->small = elf_symbols_of(&image);
-  else report("%s: its section .gnu_debugdata is damaged", m->path);
+  if (status == LZMA_STREAM_END) o->small = elf_symbols_of(&image);
+  else report("%s: its section .gnu_debugdata is damaged or too large", file);
   free(packed.data);
   free(image.data);
 #else
-  (void)m, (void)file;
+  (void)o, (void)file;
 #endif
 }
 
-/* The name for an address in that table; NULL: none. */
-static const char *small_name(const module *m, uint64_t pc) {
-  return m->small ? elf_function(m->small, pc - 1 - m->base) : NULL;
+/* The name for a relative address in that table; NULL: none. */
+static const char *small_name(const object *o, uint64_t pc) { return o->small ? elf_function(o->small, pc - 1) : NULL; }
+
+/* The file to read, which must be the one that was traced; NULL: none, which is reported. */
+static const char *traced_file(const symbolizer *s, const object *o) {
+  const module *m;
+  const char *file = NULL;
+  char id[ELF_ID_TEXT];
+  for (m = o->modules; m; m = m->of_object) {
+    strcpy(id, "-");
+    file = s->choose ? s->choose(m->path) : m->path;
+    if (file && is_traced(m, file, true, id)) return file;
+    if (!m->of_object) break; /* the first one that the trace names is reported */
+  }
+  if (!file) report("%s may be another user's file: its functions stay as they are", m->path);
+  else if (access(file, R_OK) != 0) report("%s: %s: its functions stay as they are", m->path, strerror(errno));
+  else
+    report("%s is not the file that was traced (build id %s, not %s): its functions stay as they are", m->path, id,
+           m->id);
+  return NULL;
 }
 
-static void ask_debugger(const symbolizer *s, module *m) {
+static void ask_debugger(const symbolizer *s, object *o) {
   const char *tool = is_there("llvm-symbolizer") ? "llvm-symbolizer" : "addr2line";
-  char separate[4096] = "", option[4200], id[ELF_ID_TEXT] = "-";
+  char separate[4096] = "", option[4200], id[ELF_ID_TEXT];
   char *llvm[] = {"llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "-C", option, NULL};
   char *binutils[] = {"addr2line", "-a", "-f", "-i", "-C", option, NULL};
-  const char *file = m->path;
+  const module *m = o->modules;
+  const char *file = separate;
   FILE *questions;
   bytes answers = {0};
   size_t i;
   if (strlen(m->id) > 2)
     snprintf(separate, sizeof separate, "/usr/lib/debug/.build-id/%.2s/%s.debug", m->id, m->id + 2);
-  if (separate[0] && is_traced(m, separate, false, id)) {
-    file = separate;
-    m->separate = true;
-  } else if (s->choose && !(file = s->choose(m->path))) {
-    report("%s may be another user's file: its functions stay as they are", m->path);
-    return;
-  } else if (!is_traced(m, file, true, id)) {
-    if (access(file, R_OK) != 0) report("%s: %s: its functions stay as they are", m->path, strerror(errno));
-    else
-      report("%s is not the file that was traced (build id %s, not %s): its functions stay as they are", m->path, id,
-             m->id);
-    return;
-  } else {
-    read_small_table(m, file);
+  o->separate = separate[0] && is_traced(m, separate, false, id);
+  if (!o->separate) {
+    if (!(file = traced_file(s, o))) return;
+    read_small_table(o, file);
   }
   snprintf(option, sizeof option, "--exe=%s", file);
   questions = temporary_file();
-  for (i = 0; i < m->count; i++) fprintf(questions, "0x%llx\n", (ull)(m->addresses[i]->pc - 1 - m->base));
-  if (run_program(strcmp(tool, "addr2line") == 0 ? binutils : llvm, questions, &answers)) take_places(m, &answers);
+  for (i = 0; i < o->count; i++) fprintf(questions, "0x%llx\n", (ull)(o->addresses[i]->pc - 1));
+  if (run_program(strcmp(tool, "addr2line") == 0 ? binutils : llvm, false, questions, o->count * (uint64_t)MOST_ANSWER,
+                  &answers))
+    take_places(o, &answers);
   else report("%s failed for %s: its functions stay as they are", tool, file);
   fclose(questions);
   free(answers.data);
@@ -373,7 +467,7 @@ static void demangle_all(symbolizer *s) {
     const added_string *a = s->demangled.values[i];
     for (; a; a = a->next) fprintf(questions, "%.*s\n", (int)a->text.size, a->text.data);
   }
-  if (run_program(words, questions, &answers))
+  if (run_program(words, true, questions, MOST_ANSWER + MOST_GROWTH * (uint64_t)ftell(questions), &answers))
     for (i = 0; i < s->demangled.count; i++) {
       added_string *a = s->demangled.values[i];
       text line;
@@ -389,12 +483,12 @@ static text demangled(const symbolizer *s, text name) {
   return a && a->demangled.size ? a->demangled : name;
 }
 
-/* Looks up everything that can be known about a module's addresses. */
-static void look_up(symbolizer *s, module *m) {
+/* Looks up everything that can be known about a file's addresses. */
+static void look_up(symbolizer *s, object *o) {
   size_t i;
-  ask_debugger(s, m);
-  for (i = 0; i < m->count; i++) {
-    const char *name = small_name(m, m->addresses[i]->pc);
+  ask_debugger(s, o);
+  for (i = 0; i < o->count; i++) {
+    const char *name = small_name(o, o->addresses[i]->pc);
     if (name) want_demangled(s, (text){name, strlen(name)});
   }
 }
@@ -429,9 +523,11 @@ static frame take_frame(cursor *c) {
   return f;
 }
 
-static address *address_of(const tables *t, const frame *f, module **m) {
-  *m = f->line ? NULL : module_at(t, f->pc);
-  return *m ? map_get(&(*m)->places, f->pc) : NULL;
+/* The file that contains a frame without a line, and the frame's address in it; NULL: none. */
+static object *object_at(const tables *t, const frame *f, uint64_t *pc) {
+  const module *m = f->line ? NULL : module_at(t, f->pc);
+  *pc = m ? f->pc - m->base : 0;
+  return m ? m->object : NULL;
 }
 
 /* First pass over a stack: collects addresses and names to look up. `c` is after the stack's id. */
@@ -439,12 +535,13 @@ static void look_at_stack(symbolizer *s, const tables *t, cursor *c) {
   uint64_t count = take_number(c);
   for (; count; count--) {
     frame f = take_frame(c);
-    module *m;
+    uint64_t pc;
+    object *o = object_at(t, &f, &pc);
     want_demangled(s, string_of(t, f.function));
-    if (address_of(t, &f, &m) || !m) continue;
-    GROW(m->addresses, m->count, m->capacity);
-    map_put(&m->places, f.pc, m->addresses[m->count++] = keep(sizeof(address)));
-    m->addresses[m->count - 1]->pc = f.pc;
+    if (!o || map_get(&o->places, pc)) continue;
+    GROW(o->addresses, o->count, o->capacity);
+    map_put(&o->places, pc, o->addresses[o->count++] = keep(sizeof(address)));
+    o->addresses[o->count - 1]->pc = pc;
   }
 }
 
@@ -485,14 +582,15 @@ static bool is_nameless(text name) {
 /* Writes the frames that replace a frame; returns their number. */
 static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, uint32_t room) {
   text old = string_of(t, f->function), name = demangled(s, old);
-  module *m;
-  const address *a = address_of(t, f, &m);
+  uint64_t pc;
+  const object *o = object_at(t, f, &pc);
+  const address *a = o ? map_get(&o->places, pc) : NULL;
   const source_frame *last = a && a->count ? &a->frames[a->count - 1] : NULL;
   uint64_t function = f->function;
   uint32_t i;
   if (!last || !last->line || !last->function.size) { /* only a symbol's name, which may be a neighbour's */
-    const char *symbol = m && is_nameless(old) ? small_name(m, f->pc) : NULL;
-    if (last && m->separate && last->function.size) name = last->function;
+    const char *symbol = o && is_nameless(old) ? small_name(o, pc) : NULL;
+    if (last && o->separate && last->function.size) name = last->function;
     else if (symbol) name = demangled(s, (text){symbol, strlen(symbol)});
     if (name.size != old.size || memcmp(name.data, old.data, old.size) != 0) function = string_id(s, t, name);
     put_frame(b, f->pc, function, f->file, f->line);
@@ -500,8 +598,8 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
   }
   for (i = 0; i < a->count && i < room; i++) {
     const source_frame *from = &a->frames[i];
-    uint64_t pc = f->pc | (uint64_t)(a->count - 1 - i) << DEPTH_SHIFT;
-    put_frame(b, pc, string_id(s, t, from->function), string_id(s, t, from->file), from->line);
+    uint64_t own_pc = f->pc | (uint64_t)(a->count - 1 - i) << DEPTH_SHIFT;
+    put_frame(b, own_pc, string_id(s, t, from->function), string_id(s, t, from->file), from->line);
   }
   return i;
 }
@@ -539,16 +637,13 @@ static void write_stack(symbolizer *s, tables *t, uint64_t id, cursor *c) {
 static void take_string(symbolizer *s, tables *t, uint64_t id, const char *data, size_t size) {
   module *m = module_of(s, data, size);
   text *string = keep(sizeof *string);
-  size_t i;
   string->data = data;
   string->size = size;
   map_put(&t->strings, id, string);
   if (id > t->last_string) t->last_string = id;
-  for (i = 0; m && i < t->count; i++)
-    if (t->modules[i] == m) m = NULL;
   if (!m) return;
   GROW(t->modules, t->count, t->capacity);
-  t->modules[t->count++] = m;
+  t->modules[t->count++] = (range){m, NULL, 0};
 }
 
 /* Collects strings and modules or, with `stacks`, the stacks' addresses. The events of tables are the same in both
@@ -614,8 +709,10 @@ static void write_batch(output *out, const uint64_t *head, bytes *table) {
 
 /* Writes the added strings, in as many batches as they need. */
 static void write_strings(symbolizer *s, output *out, const uint64_t *head) {
-  cursor c = {s->strings.data, s->strings.data + s->strings.size};
+  cursor c = {s->strings.data, NULL};
   bytes table = {0};
+  if (!s->strings.size) return;
+  c.end = c.at + s->strings.size;
   while (c.at < c.end) {
     const uint8_t *begin = c.at++;
     uint64_t size;
@@ -678,20 +775,22 @@ static void write_v2(symbolizer *s, output *out) {
 
 static void tables_free(symbolizer *s) {
   size_t i;
-  module *m;
+  object *o;
   for (i = 0; i < s->generations.count; i++) {
     tables *t = s->generations.values[i];
     map_free(&t->strings);
     map_free(&t->added);
     free(t->modules);
   }
-  for (m = s->modules; m; m = m->next) {
-    for (i = 0; i < m->count; i++) free(m->addresses[i]->frames);
-    if (m->small) elf_symbols_free(m->small);
-    map_free(&m->places);
-    free(m->addresses);
+  for (o = s->objects; o; o = o->next) {
+    for (i = 0; i < o->count; i++) free(o->addresses[i]->frames);
+    if (o->small) elf_symbols_free(o->small);
+    map_free(&o->places);
+    free(o->addresses);
   }
   map_free(&s->generations);
+  map_free(&s->modules);
+  map_free(&s->by_key);
   map_free(&s->demangled);
   free(s->strings.data);
   free(s->stack.data);
@@ -702,7 +801,8 @@ void symbolize(input *in, output *out, choose_file *choose) {
   gotrace_event e;
   gotrace_result last;
   gotrace_decoder_info info;
-  module *m;
+  object *o;
+  size_t i;
   memset(&s, 0, sizeof s);
   s.choose = choose;
   last = input_decode(in, false);
@@ -714,13 +814,14 @@ void symbolize(input *in, output *out, choose_file *choose) {
   s.data = in->mapped ? in->mapped : in->copy.data;
   s.size = in->mapped ? in->size : in->copy.size;
   look(&s, in, false);
+  for (i = 0; i < s.generations.count; i++) sort_modules(s.generations.values[i]);
   look(&s, in, true);
-  if (!s.modules) report("the trace names no modules: only names are demangled");
+  if (!s.objects) report("the trace names no modules: only names are demangled");
   else if (!is_there("llvm-symbolizer") && !is_there("addr2line"))
     report("neither llvm-symbolizer nor addr2line is there: only names are demangled");
   else
-    for (m = s.modules; m; m = m->next)
-      if (m->count) look_up(&s, m);
+    for (o = s.objects; o; o = o->next)
+      if (o->count) look_up(&s, o);
   demangle_all(&s);
   if (s.v2) write_v2(&s, out);
   else write_v1(&s, in, out);

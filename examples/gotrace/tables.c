@@ -14,22 +14,11 @@ typedef struct writing {
   bool rows, fields;      /* the table has a row; the row has a field */
 } writing;
 
-/* Quotes a text for JSON, or for CSV, which doubles quotation marks. */
+/* Quotes a text for JSON or CSV. */
 static void put_text(writing *w, pool_text text) {
-  output out = {0};
-  uint32_t i;
-  if (w->how & TABLES_CSV) {
-    put_byte(w->to, '"');
-    for (i = 0; i < text.size; i++) {
-      if (text.data[i] == '"') put_byte(w->to, '"');
-      put_byte(w->to, (unsigned)visible((unsigned char)text.data[i]));
-    }
-    put_byte(w->to, '"');
-    return;
-  }
-  put_quoted(&out, text.data, text.size);
-  put_data(w->to, out.block.data, out.block.size);
-  free(out.block.data);
+  put_byte(w->to, '"');
+  put_safe(w->to, w->how & TABLES_CSV ? TEXT_CSV : TEXT_JSON, text.data, text.size);
+  put_byte(w->to, '"');
 }
 
 static pool_text plain(const char *text) {

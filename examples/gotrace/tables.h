@@ -54,7 +54,7 @@ void detail_tables_begin(detail_tables *t, unsigned how, const char *file);
 void print_tables(output *out, summary *sum, unsigned how, const char *file, bool complete, detail_tables *each);
 void print_csv_head(output *out);
 
-/* One line about what stands out: standout.c. */
+/* One line about what stands out, with names as they are in the trace: standout.c. */
 void stands_out(const summary *sum, char *text, size_t size);
 
 #endif

@@ -2,7 +2,8 @@
  *
  *     base.c       messages, failure, memory
  *     library.c    gotrace.h; numbers, hashes and maps from its private part
- *     output.c     bytes, text and JSON; files that replace others only when complete
+ *     output.c     bytes and numbers; files that replace others only when complete
+ *     text.c       text from a trace, made safe for an output
  *     input.c      a trace in a file or pipe, and its decoder
  *     foreign.c    inputs that are compressed, or no traces
  *     parallel.c   decodes a trace on several threads
@@ -46,7 +47,7 @@ extern struct program {
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...);
 void remove_on_signals(void);
 
-/* Prints a message, preceded by the file's name. */
+/* Prints a message, preceded by the file's name. Neither can send control sequences to the terminal. */
 __attribute__((format(printf, 1, 2))) void report(const char *format, ...);
 __attribute__((format(printf, 1, 0))) void report_list(const char *format, va_list arguments);
 void erase_progress(void);
@@ -84,7 +85,9 @@ uint64_t hash_of(const void *data, size_t size);
 /* Appends a number in base 128 and returns the new end, at most GOTRACE_BYTES_PER_NUMBER bytes later. */
 uint8_t *encode_number(uint8_t *at, uint64_t value);
 
-/* How many bytes of a text fit into a trace: at most GOTRACE_MAX_STRING_SIZE, without splitting a UTF-8 sequence. */
+/* How many bytes of a text fit into `most`, or into a trace (GOTRACE_MAX_STRING_SIZE), without splitting a UTF-8
+ * sequence. */
+size_t prefix_size(const char *text, size_t size, size_t most);
 size_t cut_size(const char *text, size_t size);
 
 #define ELF_ID_TEXT 129 /* most bytes of a build id as text */
@@ -161,15 +164,29 @@ void output_close(output *out);
 /* Fails if the written trace would not open. */
 void output_verify(output *out);
 
-__attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...); /* less than 512 bytes */
+/* Less than 512 bytes. Signed numbers that may be INT64_MIN go to put_signed(), since stb_sprintf negates them. */
+__attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...);
 void put_string(output *out, const char *string);
 void put_decimal(output *out, uint64_t value);
 void put_signed(output *out, int64_t value);
-void put_visible(output *out, const char *data, size_t size); /* without control characters */
-void put_quoted(output *out, const char *data, size_t size);  /* as JSON */
 
-/* '?' for control characters, which could move the terminal's cursor or forge a line; else the byte itself. */
-int visible(unsigned char byte);
+/* ------------------------------------------------------------------------------------------------------ text.c ---- */
+
+/* How text from a trace, a file name or a message is made safe. Every byte that is not part of valid UTF-8 becomes
+ * U+FFFD. */
+typedef enum text_form {
+  TEXT_UTF8,    /* no other change, for Protocol Buffers */
+  TEXT_VISIBLE, /* '?' for each character that could move the terminal's cursor, forge a line or reorder it */
+  TEXT_JSON,    /* escapes these, quotation marks and backslashes */
+  TEXT_CSV      /* as TEXT_VISIBLE, and doubles quotation marks */
+} text_form;
+
+void put_safe(bytes *to, text_form form, const char *text, size_t size);
+void put_visible(output *out, const char *text, size_t size);
+void put_quoted(output *out, const char *text, size_t size); /* as JSON, with quotation marks */
+
+/* As TEXT_VISIBLE, without allocating memory. */
+void print_visible(FILE *to, const char *text, size_t size);
 
 /* --------------------------------------------------------------------------------------------------- foreign.c ---- */
 

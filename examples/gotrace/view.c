@@ -118,6 +118,20 @@ static unsigned bucket_of(uint64_t value) {
   return bucket < BUCKETS ? bucket : BUCKETS - 1;
 }
 
+/* A hostile trace may have a name per few bytes, so a name with few durations takes little memory. */
+static void add_latency(latencies *l, unsigned bucket) {
+  if (!l->counts && (!l->few || l->bucket == bucket)) {
+    l->bucket = bucket;
+    l->few++;
+    return;
+  }
+  if (!l->counts) {
+    l->counts = keep(BUCKETS * sizeof *l->counts);
+    l->counts[l->bucket] = l->few;
+  }
+  l->counts[bucket]++;
+}
+
 static totals *totals_of(view *v, row *r) {
   if (!r->function) {
     uintptr_t place = (uintptr_t)map_get(&v->function_places, r->name);
@@ -140,7 +154,7 @@ static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
   t->count[d->colour]++;
   t->total[d->colour] += length;
   if (length > t->longest[d->colour]) t->longest[d->colour] = length;
-  t->latencies[d->colour][bucket_of(length)]++;
+  add_latency(&t->latencies[d->colour], bucket_of(length));
   d->count++;
   d->total += length;
   if (length > d->longest) d->longest = length;
@@ -162,7 +176,7 @@ static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int
   t->count++;
   t->total += length;
   if (length > t->longest) t->longest = length;
-  t->latencies[bucket_of(length)]++;
+  add_latency(&t->latencies, bucket_of(length));
 }
 
 static void view_stretch(consumer *c, const stretch *part) {
@@ -556,7 +570,7 @@ static void open_browser(const char *page) {
 }
 
 int command_view(const char *path, const settings *set) {
-  const char *page = set->open && !set->output ? temporary_page() : set->output;
+  const char *page = set->output;
   input in;
   filter selection;
   output out;
@@ -584,6 +598,7 @@ int command_view(const char *path, const settings *set) {
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   source_needs_events(&s);
   gotrace_decoder_get_info(in.decoder, &info);
+  if (set->open && !page) page = temporary_page();
   output_open(&out, page);
   view_page(&v, &out, path, info.format, info.events);
   output_close(&out);

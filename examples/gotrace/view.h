@@ -44,18 +44,23 @@ typedef struct task_record {
 
 /* Totals of all stretches by function, for the summary. */
 #define BUCKETS 160 /* of latencies: 4 per power of 2 */
+typedef struct latencies {
+  uint32_t *counts;     /* by bucket; NULL: all are in one */
+  uint32_t bucket, few; /* that one, and how many */
+} latencies;
+
 typedef struct totals {
   uint32_t name;
   uint64_t goroutines;
   uint64_t count[COLOURS], total[COLOURS], longest[COLOURS];
-  uint32_t latencies[COLOURS][BUCKETS];
+  latencies latencies[COLOURS];
 } totals;
 
 /* Totals of regions, tasks, collections and stopped worlds, by name. */
 typedef struct span_totals {
   uint32_t kind, name;
   uint64_t count, total, longest;
-  uint32_t latencies[BUCKETS];
+  latencies latencies;
 } span_totals;
 
 enum { COUNT_RUNNING, COUNT_RUNNABLE, COUNT_BLOCKED, COUNT_PROCS, COUNT_HEAP, COUNT_GOAL, COUNTERS };

@@ -153,15 +153,16 @@ static void put_tasks(page *p, const view *v) {
   end_list(p);
 }
 
-static void put_latencies(page *p, const uint32_t *latencies) {
+static void put_latencies(page *p, const latencies *l) {
   unsigned used = 0, b;
-  for (b = 0; b < BUCKETS; b++) used += latencies[b] != 0;
-  add_number(p, used);
-  for (b = 0; b < BUCKETS; b++) {
-    if (!latencies[b]) continue;
+  for (b = 0; l->counts && b < BUCKETS; b++) used += l->counts[b] != 0;
+  add_number(p, l->counts ? used : l->few != 0);
+  for (b = 0; l->counts && b < BUCKETS; b++) {
+    if (!l->counts[b]) continue;
     add_number(p, b);
-    add_number(p, latencies[b]);
+    add_number(p, l->counts[b]);
   }
+  if (!l->counts && l->few) add_number(p, l->bucket), add_number(p, l->few);
 }
 
 static void put_spans(page *p, const view *v) {
@@ -174,7 +175,7 @@ static void put_spans(page *p, const view *v) {
     add_number(p, t->count);
     add_number(p, t->total);
     add_number(p, t->longest);
-    put_latencies(p, t->latencies);
+    put_latencies(p, &t->latencies);
   }
   end_list(p);
 }
@@ -193,7 +194,7 @@ static void put_functions(page *p, const view *v) {
       add_number(p, t->count[c]);
       add_number(p, t->total[c]);
       add_number(p, t->longest[c]);
-      put_latencies(p, t->latencies[c]);
+      put_latencies(p, &t->latencies[c]);
     }
   }
   end_list(p);

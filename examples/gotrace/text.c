@@ -1,0 +1,89 @@
+/* text.c - text from traces, file names and messages, made safe for an output: see tool.h
+ *
+ * Text from a trace may contain anything. A control sequence could change the terminal's settings or clipboard, a line
+ * separator or an override of the direction could forge what a line says, and bad UTF-8 makes JSON and Protocol Buffers
+ * unreadable. All text that the tool did not choose itself goes through show_character(). */
+
+#include "tool.h"
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+/* The length of the valid UTF-8 sequence at the beginning of a text, and its character; 0: none. */
+static size_t utf8_length(const char *text, size_t size, uint32_t *character) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const unsigned char *at = (const unsigned char *)text;
+  size_t length = *at < 0x80 ? 1 : (*at & 0xe0) == 0xc0 ? 2 : (*at & 0xf0) == 0xe0 ? 3 : (*at & 0xf8) == 0xf0 ? 4 : 0;
+  size_t i;
+  if (!length || length > size) return 0;
+  *character = length == 1 ? *at : *at & (0x7fu >> length);
+  for (i = 1; i < length; i++) {
+    if ((at[i] & 0xc0) != 0x80) return 0;
+    *character = *character << 6 | (at[i] & 0x3f);
+  }
+  if (*character < least[length] || *character > 0x10ffff) return 0;
+  return *character >= 0xd800 && *character < 0xe000 ? 0 : length; /* surrogates */
+}
+
+/* Whether a character could do more on a terminal than stand in its place: control characters, line and paragraph
+ * separators, marks and overrides of the direction. */
+static bool is_control(uint32_t character) {
+  return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x61c || character == 0x200e ||
+         character == 0x200f || (character >= 0x2028 && character <= 0x202e) ||
+         (character >= 0x2066 && character <= 0x2069);
+}
+
+/* How many bytes the first character of a text has; 1 if it is not UTF-8, as in Go. `shown` replaces it; empty: it is
+ * shown as it is. */
+static size_t show_character(text_form form, const char *text, size_t size, char shown[8]) {
+  uint32_t character = 0;
+  size_t length = utf8_length(text, size, &character);
+  *shown = 0;
+  if (!length) strcpy(shown, replacement);
+  else if (form == TEXT_JSON && (*text == '"' || *text == '\\')) snprintf(shown, 8, "\\%c", *text);
+  else if (form == TEXT_CSV && *text == '"') strcpy(shown, "\"\"");
+  else if (form == TEXT_JSON && is_control(character)) snprintf(shown, 8, "\\u%04x", (unsigned)character & 0xffff);
+  else if (form != TEXT_UTF8 && is_control(character)) strcpy(shown, "?");
+  return length ? length : 1;
+}
+
+/* Takes the next piece from the beginning of a text; false: nothing is left. */
+static bool next_piece(text_form form, const char **text, size_t *size, char shown[8], const char **piece,
+                       size_t *piece_size) {
+  size_t plain = 0, length;
+  if (!*size) return false;
+  do {
+    while (plain < *size && (*text)[plain] >= ' ' && (*text)[plain] < 0x7f && (*text)[plain] != '"' &&
+           (*text)[plain] != '\\')
+      plain++;
+    length = plain < *size ? show_character(form, *text + plain, *size - plain, shown) : 0;
+    if (!length || *shown) break;
+    plain += length;
+  } while (plain < *size);
+  *piece = plain ? *text : shown;
+  *piece_size = plain ? plain : strlen(shown);
+  *text += plain ? plain : length;
+  *size -= plain ? plain : length;
+  return true;
+}
+
+void put_safe(bytes *to, text_form form, const char *text, size_t size) {
+  const char *piece;
+  char shown[8];
+  size_t piece_size;
+  while (next_piece(form, &text, &size, shown, &piece, &piece_size)) put_data(to, piece, piece_size);
+}
+
+void put_visible(output *out, const char *text, size_t size) { put_safe(&out->block, TEXT_VISIBLE, text, size); }
+
+void put_quoted(output *out, const char *text, size_t size) {
+  put_byte(&out->block, '"');
+  put_safe(&out->block, TEXT_JSON, text, size);
+  put_byte(&out->block, '"');
+}
+
+void print_visible(FILE *to, const char *text, size_t size) {
+  const char *piece;
+  char shown[8];
+  size_t piece_size;
+  while (next_piece(TEXT_VISIBLE, &text, &size, shown, &piece, &piece_size)) fwrite(piece, 1, piece_size, to);
+}
