@@ -7,9 +7,10 @@ For each trace and WINDOWS random windows (with two browsers, the first has two 
 dump's events (story.py) for a goroutine, proc, thread, the collector, a region or a task that is at least a pixel long
 is drawn exactly, with its state and reason or its name; shorter slices are within merged ones no longer than a pixel;
 nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the events. The tables of selected times
-match gotrace info. For the first trace also: keys, mouse, search, links, selection and the address's fragment work as
-documented; a page of a trace with hostile names runs no script in them; ids beyond JavaScript's numbers are exact. No
-page reports an error.
+match gotrace info. For the first trace also: keys, mouse, search, links, selection and the
+address's fragment work as documented; a page of a trace with hostile names runs no script in them; ids and times beyond
+JavaScript's numbers do no harm; a colour's area is its share of the time. No page
+reports an error.
 """
 
 import bisect
@@ -22,7 +23,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(sys.path[0]))
 import browser  # noqa: E402
+import made_trace  # noqa: E402
 from story import Story  # noqa: E402
 
 STATES = ["running", "runnable", "syscall", "blocked", "blocked", "blocked", "blocked", "blocked"]
@@ -208,7 +211,7 @@ def compare(b, story, windows, generator):
     rows = {int(g): row for g, row in b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end).map((r) => [r.id, r.number])")}
     all_of = [(g, s) for g, found in story.goes.items() if g in rows for s in found]
     for number in range(windows):
-        size = max((last - first) * 10 ** generator.uniform(-4, 0), least)
+        size = max((last - first) * 10 ** generator.uniform(-4, 0) if number else last - first, least)
         begin = generator.uniform(first, max(first, last - size))
         if number % 3 == 0 or not all_of:
             b.keys("Home")
@@ -222,6 +225,13 @@ def compare(b, story, windows, generator):
     counts["counter"] = compare_counters(b, story, generator)
     counts["coarse window"] = windows if least else 0
     return counts
+
+
+def open_page(b, tool, page, *arguments):
+    subprocess.run([tool, "view", "-o", page, *arguments], check=True)
+    b.open("file://" + page)
+    b.wait_for("window.gotrace")
+    b.frame()
 
 
 def compare_with_info(b, table, command, begin, end):
@@ -472,6 +482,42 @@ def try_hostile(b, tool, directory, trace):
     no_errors(b)
 
 
+def write(directory, name, trace):
+    path = os.path.join(directory, name)
+    with open(path, "wb") as file:
+        file.write(trace.data())
+    return path
+
+
+def try_shares(b, tool, directory):
+    """The area of a colour is its share of the time, at any zoom."""
+    page = os.path.join(directory, "rarely.html")
+    open_page(b, tool, page, write(directory, "rarely.trace", made_trace.runs_rarely()))
+    for size in (1, 0.3, 0.03):
+        b.run("const {begin, end} = gotrace.app.data; gotrace.setView(begin, begin + (end - begin) * arguments[0])", size)
+        b.frame()
+        part = b.run("""
+            const {painter, model} = gotrace.app, line = painter.layout.lines.find((l) => l.row?.kind === 2 && l.row.id === 1);
+            const {width} = painter.canvas, ratio = painter.ratio, x = Math.round((painter.width - painter.view.width) * ratio);
+            const {pixels} = painter, colour = painter.stateColours[0] >>> 0;
+            const top = Math.round((painter.lineTop(line) + 2) * ratio), bottom = Math.round((painter.lineTop(line) + line.height - 1) * ratio);
+            let count = 0;
+            for (let y = top; y < bottom; y++) for (let k = x; k < width; k++) count += pixels[y * width + k] === colour;
+            return count / ((bottom - top) * (width - x));""")
+        check(0.003 < part < 0.013, "running 0.66 % of the time has", 100 * part, "% of the pixels")
+    no_errors(b)
+
+
+def try_far_times(b, tool, directory):
+    page = os.path.join(directory, "far.html")
+    open_page(b, tool, page, write(directory, "far.trace", made_trace.long_ago()), "--from", "%dns" % (2**54 - 50))
+    b.keys("e", *"w" * 30, "r", "a", "d", *"s" * 5)
+    b.frame()
+    low, high = b.run("const v = gotrace.state(); return [v.from, v.to]")
+    check(high > low >= 2**53, "from", low, "to", high)
+    no_errors(b)
+
+
 BIG = [2**53 + 1, 2**53 + 2, 2**63 + 5, 2**64 - 7]  # ids that JavaScript's numbers cannot distinguish from others
 
 
@@ -552,11 +598,8 @@ def main(words):
                     page = os.path.join(directory, "page.html")
                     url = "file://" + page
                     try:
-                        subprocess.run([tool, "view", "-o", page, trace], check=True)
                         story = Story(tool, trace)
-                        b.open(url)
-                        b.wait_for("window.gotrace")
-                        b.frame()
+                        open_page(b, tool, page, trace)
                         counts = compare(b, story, share, generator)
                         compare_selection(b, story.goes, generator, [tool, "info", "--json", trace])
                         check(counts["goroutine"] > 0, "nothing was compared")
@@ -567,6 +610,8 @@ def main(words):
                             no_errors(b)
                             try_hostile(b, tool, directory, trace)
                             try_big_ids(b, tool, directory)
+                            try_shares(b, tool, directory)
+                            try_far_times(b, tool, directory)
                         print("%s, %s: %s" % (kind.name, os.path.basename(trace), ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items()) if n)))
                     except (Wrong, RuntimeError, TimeoutError) as error:
                         wrong += 1

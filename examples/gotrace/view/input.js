@@ -4,7 +4,9 @@ class App {
   constructor(data) {
     this.data = data;
     this.model = new Model(data);
-    this.view = {from: data.begin, to: data.end > data.begin ? data.end : data.begin + 1, scroll: 0, selected: null, mark: null, range: null, hit: null, line: "", hideIdle: false, width: 0};
+    // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
+    this.least = Math.max(10, data.end * 2 ** -46);
+    this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, hit: null, line: "", hideIdle: false, width: 0};
     this.canvas = document.getElementById("canvas");
     this.painter = new Painter(this.canvas, data, this.model, this.view);
     this.panels = new Panels(this);
@@ -22,7 +24,7 @@ class App {
   // ------------------------------------------------------------------------------------------------- the view ----
 
   setView(from, to) {
-    const {begin, end} = this.data, most = Math.max(end - begin, 1), size = Math.min(Math.max(to - from, 10), most * 1.02);
+    const {begin, end} = this.data, most = Math.max(end - begin, this.least), size = Math.min(Math.max(to - from, this.least), most * 1.02);
     from = Math.max(begin - most * 0.01, Math.min(from, end + most * 0.01 - size));
     this.view.from = from, this.view.to = from + size;
     this.changed();
