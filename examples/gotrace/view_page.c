@@ -102,8 +102,24 @@ static void put_rows(page *p, const view *v) {
     add_text(p, r->name);
     add_number(p, r->parent);
     add_stack(p, r->stack);
-    add_time(p, r->begin);
-    add_time(p, r->end);
+    add_time(p, r->begin < 0 ? 1 : r->begin); /* without slices, it ends before it begins */
+    add_time(p, r->begin < 0 ? 0 : r->end);
+  }
+  end_list(p);
+}
+
+/* Rows of which a slice is cut, as three numbers: the row; a sum of 1 if the first slice began earlier, 2 if that time
+ * is known, 4 if the last slice had not ended; the time, or 0. */
+static void put_cuts(page *p, const view *v) {
+  size_t i;
+  begin_list(p, "cuts");
+  for (i = 0; i < v->row_count; i++) {
+    const row *r = &v->rows[i];
+    bool known = r->since != UNKNOWN_BEGIN;
+    if (r->begin < 0 || (r->since < 0 && !r->open)) continue;
+    add_number(p, i);
+    add_number(p, (r->since >= 0 ? known ? 3u : 1u : 0u) | (r->open ? 4u : 0u));
+    add_time(p, known ? r->since : 0);
   }
   end_list(p);
 }
@@ -275,10 +291,11 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
   put_quoted(&p->json, base, strlen(base));
   print(&p->json,
         ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
-        "\"marksLost\":%zu,\"tasksLost\":%zu",
+        "\"marksLost\":%zu,\"tasksLost\":%zu,\"filtered\":%s",
         format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
-        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost);
+        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->selection.on ? "true" : "false");
   put_rows(p, v);
+  put_cuts(p, v);
   put_details(p, v);
   put_marks(p, v);
   put_tasks(p, v);

@@ -7,7 +7,8 @@ For each trace and WINDOWS random windows (with two browsers, the first has two 
 dump's events (story.py) for a goroutine, proc, thread, the collector, a region or a task that is at least a pixel long
 is drawn exactly, with its state and reason or its name; shorter slices are within merged ones no longer than a pixel;
 nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the events. The tables of selected times
-match gotrace info. For the first trace also: keys, mouse, search, links, selection and the
+match gotrace info. The same holds for a page of a part, into which everything older is carried, and for one with a
+filter, except that other goroutines have no rows. For the first trace also: keys, mouse, search, links, selection and the
 address's fragment work as documented; a page of a trace with hostile names runs no script in them; ids and times beyond
 JavaScript's numbers do no harm; a colour's area is its share of the time. No page
 reports an error.
@@ -232,6 +233,28 @@ def open_page(b, tool, page, *arguments):
     b.open("file://" + page)
     b.wait_for("window.gotrace")
     b.frame()
+
+
+def compare_part(b, tool, page, trace, story, begin, end, windows, generator):
+    """A page of a part shows what the page of the trace shows there."""
+    open_page(b, tool, page, "--from", "%dns" % begin, "--to", "%dns" % end, trace)
+    return compare(b, story.part(begin, end), windows, generator)
+
+
+def compare_filter(b, tool, page, trace, story, windows, generator):
+    """With a filter, only a goroutine that it selects has a row; what all share is as without it, and the page fits it."""
+    counters = b.run("return gotrace.app.data.counters")
+    rows = b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end).map((r) => r.id)")
+    g = max(rows, key=lambda g: (len(story.goes.get(int(g), [])), str(g)))
+    open_page(b, tool, page, "--go", str(g), trace)
+    low, high = (b.run("const v = gotrace.state(); return [v.from, v.to]"))
+    counts = compare(b, story.chosen(int(g)), windows, generator)
+    shown = b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end).map((r) => [r.id, r.begin, r.end])")
+    check({str(row[0]) for row in shown} == {str(g)}, "--go", g, "shows", shown[:5])
+    check(b.run("return gotrace.app.data.counters") == counters, "--go changes the counters")
+    begin, end = min(row[1] for row in shown), max(row[2] for row in shown)
+    check(low <= begin and end <= high and high - low <= 1.25 * max(end - begin, 20), "--go", g, "is from", begin, "to", end, "and the picture from", low, "to", high)
+    return counts
 
 
 def compare_with_info(b, table, command, begin, end):
@@ -489,6 +512,25 @@ def write(directory, name, trace):
     return path
 
 
+def try_carried(b, tool, directory):
+    """What began before a part, in an earlier generation or before the trace."""
+    trace, page = write(directory, "carried.trace", made_trace.carried()), os.path.join(directory, "carried.html")
+    story = Story(tool, trace)
+    open_page(b, tool, page, trace)
+    counts = compare(b, story, 3, random.Random(1))
+    check(all(counts[what] for what in ("region", "task", "collector")), counts)
+    for begin, end in ((50000, 80000), (50000, 103500), (90200, 101000), (150000, 250000), (265000, 290501)):
+        part = compare_part(b, tool, page, trace, story, begin, end, 3, random.Random(1))
+        check(part["region"] and part["task"], "from", begin, "to", end, part)
+        cuts = b.run("return gotrace.app.model.rows.filter((r) => (r.kind === 3 || r.kind === 4) && r.begin <= r.end && r.begin === gotrace.app.data.begin && !r.cut.first).length")
+        check(cuts == 0, "what began before the part is not marked")
+    b.run("gotrace.app.goTo(gotrace.app.model.rows.find((r) => r.kind === 4).number, gotrace.app.data.begin + 1)")
+    b.wait_for("gotrace.app.view.selected")
+    panel = b.run("return document.getElementById('panel').textContent")
+    check("before this part" in panel and "lasts279.000 µs" in panel, panel)
+    no_errors(b)
+
+
 def try_shares(b, tool, directory):
     """The area of a colour is its share of the time, at any zoom."""
     page = os.path.join(directory, "rarely.html")
@@ -610,8 +652,14 @@ def main(words):
                             no_errors(b)
                             try_hostile(b, tool, directory, trace)
                             try_big_ids(b, tool, directory)
+                            try_carried(b, tool, directory)
                             try_shares(b, tool, directory)
                             try_far_times(b, tool, directory)
+                            open_page(b, tool, page, trace)
+                        few = (share + 2) // 3
+                        all_counts += compare_filter(b, tool, page, trace, story, few, generator)
+                        all_counts += compare_part(b, tool, page, trace, story, story.end // 3, story.end // 2, few, generator)
+                        no_errors(b)
                         print("%s, %s: %s" % (kind.name, os.path.basename(trace), ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items()) if n)))
                     except (Wrong, RuntimeError, TimeoutError) as error:
                         wrong += 1

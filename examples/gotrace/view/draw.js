@@ -231,6 +231,7 @@ class Painter {
         c.fillStyle = line.row.number === view.selected?.row || line.row.number === view.hit ? theme.accent : theme.faint;
         this.text(line.title ?? this.model.title(line.row), line.title ? 6 : line.nested ? 34 : 18, middle, LEFT - (line.title ? 12 : 24));
         this.drawMarks(line, middle);
+        this.drawCuts(line, y);
       }
     }
     for (const hit of this.hits) {
@@ -282,6 +283,23 @@ class Painter {
     }
     c.fillText(text, x, y);
     return c.measureText(text).width;
+  }
+
+  // Jagged edges where a row's first slice began, or its last one ends, outside of the trace or part.
+  drawCuts(line, top) {
+    const {context: c, theme, view} = this, {cut, begin, end} = line.row, y = top + 1, step = (line.height - 2) / 6;
+    if (!cut || begin > end) return;
+    for (const [there, time, way] of [[cut.first, begin, 1], [cut.last, end, -1]]) {
+      if (!there || time < view.from || time > view.to) continue;
+      const x = this.x(time);
+      c.beginPath();
+      c.moveTo(x, y);
+      for (let i = 1; i < 6; i++) c.lineTo(x + (i % 2 ? 5 * way : 0), y + i * step);
+      c.lineTo(x, y + 6 * step);
+      c.closePath();
+      c.fillStyle = theme.back;
+      c.fill();
+    }
   }
 
   drawMarks(line, middle) {
@@ -494,7 +512,7 @@ class Painter {
     }
     c.fillStyle = this.theme.faint;
     c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
-    c.fillText("whole trace: " + duration(span), 6, 14);
+    c.fillText((data.begin > 0 ? "this part: " : "all: ") + duration(span), 6, 14);
     c.fillText("running, runnable goroutines: ≤ " + this.overview.most, 6, 30);
     const x0 = LEFT + (this.view.from - data.begin) / span * width, x1 = LEFT + (this.view.to - data.begin) / span * width;
     c.fillStyle = this.theme.range;

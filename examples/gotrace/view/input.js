@@ -16,6 +16,7 @@ class App {
     document.getElementById("facts").textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin);
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
+    if (data.filtered) this.fitChosen();
     this.readFragment();
     this.painter.resize();
     this.painter.request();
@@ -40,6 +41,12 @@ class App {
   fit(slice) {
     const size = Math.max(slice.end - slice.begin, 20);
     this.setView(slice.begin - size * 0.1, slice.end + size * 0.1);
+  }
+  // With a filter: fits what it selects to the picture.
+  fitChosen() {
+    const rows = this.model.rows.filter((row) => [KIND.GO, KIND.REGION, KIND.TASK].includes(row.kind) && row.begin <= row.end);
+    const begin = rows.reduce((least, row) => Math.min(least, row.begin), Infinity), end = rows.reduce((most, row) => Math.max(most, row.end), 0);
+    if (rows.length) this.fit({begin, end});
   }
   scroll(pixels) {
     this.view.scroll = Math.max(0, this.view.scroll + pixels);
@@ -381,7 +388,9 @@ class App {
     } else {
       const row = model.rows[slice.row];
       const title = row.kind === KIND.GO ? model.goName(slice.row) : row.kind === KIND.REGION ? "region" : model.title(row);
-      const lines = [title + "  " + duration(slice.end - slice.begin)];
+      const cut = model.cutOf(slice), lines = [title + "  " + duration(model.length(slice))];
+      if (cut.first) lines.push("it began before" + (cut.since === undefined ? ", unknown when" : ": at " + moment(cut.since)));
+      if (cut.last) lines.push("it goes on afterwards");
       if (slice.size > 1) {
         lines.push(slice.size + " slices:");
         slice.times.forEach((time, c) => { if (time) lines.push("  " + (row.kind === KIND.GO ? STATES[c] + " " : "") + duration(time)); });
@@ -445,7 +454,7 @@ function forTests(app) {
           single ? model.label(line.row, slice) : "", slice.who, [...slice.times]];
       });
       return {from: view.from, to: view.to, begin: app.data.begin, end: app.data.end, slices,
-        rows: lines.map(({row}) => [row.number, row.kind, row.id, row.name, row.kind === KIND.REGION ? model.regions.get(row.parent).indexOf(row.number) : 0,
+        rows: lines.map(({row}) => [row.number, row.kind, row.id, row.name, row.kind === KIND.REGION ? row.depth : 0,
           used.get(key(row.kind === KIND.REGION ? model.rows[row.parent] : row))]),
         marks: marks.map((mark) => [mark.row, mark.time, mark.log, mark.name, mark.value]),
         arrows: painter.arrows.map(([from, to, time]) => [model.rows[from].id, model.rows[to].id, time])};

@@ -99,10 +99,13 @@ class Panels {
   // The details of a slice.
   showSlice(slice) {
     const {app} = this, {model, data} = app, row = model.rows[slice.row];
-    const facts = [["begins", moment(slice.begin)], ["lasts", duration(slice.end - slice.begin)]];
+    const cut = model.cutOf(slice), here = data.begin > 0 ? "this part" : "the trace";
+    const facts = [["begins", !cut.first ? moment(slice.begin) : cut.since === undefined ? "before " + here + ", unknown when" : moment(cut.since) + ", before " + here],
+      ["lasts", (cut.first && cut.since === undefined ? "more than " : "") + duration(model.length(slice)) + (cut.last ? ", and goes on after " + here : "")]];
     const fact = (name, value) => facts.push([name, value]);
     let title = model.title(row), stack = 0, parts = null;
-    const goLink = (number, time) => this.link(model.goName(number), () => app.goTo(number, time));
+    const goLink = (number, time) => // without a link if a filter left out what it did
+      (model.rows[number].begin > model.rows[number].end ? model.goName(number) : this.link(model.goName(number), () => app.goTo(number, time)));
     if (slice.size > 1) {
       title += ": " + slice.size + " slices, each shorter than a pixel";
       if (row.kind === KIND.GO) slice.times.forEach((time, c) => { if (time) fact(STATES[c], duration(time)); });
