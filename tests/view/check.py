@@ -10,7 +10,7 @@ nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the e
 match gotrace info. The same holds for a page of a part, into which everything older is carried, and for one with a
 filter, except that other goroutines have no rows. For the first trace also: keys, mouse, search, links, selection and the
 address's fragment work as documented; a page of a trace with hostile names runs no script in them; ids and times beyond
-JavaScript's numbers do no harm; a colour's area is its share of the time. No page
+JavaScript's numbers do no harm; of too many results the longest are kept; a colour's area is its share of the time. No page
 reports an error.
 """
 
@@ -531,6 +531,24 @@ def try_carried(b, tool, directory):
     no_errors(b)
 
 
+def try_longest(b, tool, directory):
+    """Of too many results, the longest are kept."""
+    page = os.path.join(directory, "many.html")
+    open_page(b, tool, page, write(directory, "many.trace", made_trace.many_regions()))
+    b.run("gotrace.app.panels.showSpans(gotrace.app.model.spans.find((s) => s.name === 'read'))")
+    b.wait_for("gotrace.app.view.selected")
+    selected = b.run("return gotrace.app.view.selected")
+    check(selected["end"] - selected["begin"] == 777000, "the longest region lasts", selected["end"] - selected["begin"])
+    found = b.run("return document.getElementById('found').textContent")
+    check("20,000 of 24,958" in found, found)
+    b.keys("Escape")
+    b.run("gotrace.app.search('read')")
+    b.wait_for("gotrace.app.results && gotrace.app.result === 0")
+    found = b.run("return document.getElementById('found').textContent")
+    check("first 20,000 of 24,958" in found and b.run("return gotrace.app.results[0].time") == 1000, found)
+    no_errors(b)
+
+
 def try_shares(b, tool, directory):
     """The area of a colour is its share of the time, at any zoom."""
     page = os.path.join(directory, "rarely.html")
@@ -653,6 +671,7 @@ def main(words):
                             try_hostile(b, tool, directory, trace)
                             try_big_ids(b, tool, directory)
                             try_carried(b, tool, directory)
+                            try_longest(b, tool, directory)
                             try_shares(b, tool, directory)
                             try_far_times(b, tool, directory)
                             open_page(b, tool, page, trace)
