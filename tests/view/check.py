@@ -503,6 +503,12 @@ def try_hostile(b, tool, directory, trace):
     b.run("gotrace.app.search('script')")
     check(b.run("return window.harmed === undefined && document.querySelector('img') === null"), "a name became script or markup")
     no_errors(b)
+    # If markup got in nevertheless, the policy would stop it.
+    with open(page, encoding="utf-8", errors="replace") as file:
+        check("base-uri 'none'; form-action 'none'" in file.read(2000), "the policy allows bases and forms")
+    b.run("const s = document.createElement('script'); s.nonce = 'gotrace'; s.textContent = 'window.harmed = 1'; document.body.append(s)")
+    check(b.run("return window.harmed === undefined"), "the policy allows a foreign script")
+    b.errors()
 
 
 def write(directory, name, trace):
