@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Checks the output of `gotrace export`: viewers find every slice and arrow in its place.
 
-    tests/exports.py [--parts] TRACE...     --parts: also of a part of each
+    tests/exports.py [--parts] TRACE...     --parts: also of a part of each, and of one of its goroutines
 
 Traces that `gotrace check` rejects are left out.
 
 Chrome's JSON: begins and ends balance, slices on a row nest, every arrow starts and ends inside a slice of its row, once
 each, forwards in time; the process and each row have a name and a place. Perfetto's protobuf, decoded by protoc with
 tests/perfetto.proto: the same for its slices and flows; every name, frame and stack is interned before it is used; every
-track is described before its first event; counters of goroutines agree with the slices of their tracks.
+track is described before its first event; counters of goroutines agree with the slices of their tracks. Both have all CPU
+samples. A part has the tasks, regions, collections and stopped worlds of the whole, cut at its ends; with a filter,
+collections and stopped worlds are those of the whole, and begins and ends balance, too.
 """
 import collections
 import json
@@ -31,12 +33,22 @@ def export(form, trace, *part):
     return result.stdout
 
 
-def check_chrome(data):
+SHARED = (1000000000, 1000000002)  # rows of collections and stopped worlds, as in chrome.c
+
+
+def nanoseconds(microseconds):
+    return round(1000 * microseconds)
+
+
+def check_chrome(data, ranges=None):
+    """Adds to `ranges` the tasks, regions, collections and stopped worlds: what, name, goroutine, begin, end, and whether the
+    trace does not have its begin."""
+    ranges = [] if ranges is None else ranges
     events = json.loads(data.decode("utf-8"))["traceEvents"]
     rows = collections.defaultdict(list)  # open slices: name, begin
     last = collections.defaultdict(float)
     asynchronous = collections.defaultdict(list)
-    arrows, names, counts = {}, {}, collections.Counter()
+    arrows, names, counts, ended = {}, {}, collections.Counter(), {}
     for event in events:
         phase, key = event["ph"], (event["pid"], event["tid"])
         counts[phase] += 1
@@ -47,9 +59,15 @@ def check_chrome(data):
         if phase in "be":
             stack = asynchronous[event["cat"], event["id"]]
             if phase == "b":
-                stack.append((event["name"], time))
-            elif not stack or stack[-1][0] != event["name"] or stack.pop()[1] > time:
+                if time < ended.get(event["id"], 0):
+                    fail(f"{event['id']} begins at {time}, before its end")
+                stack.append((event["name"], time, event["args"].get("g"), "not in the trace" in event["args"].get("cut", "")))
+            elif not stack or stack[-1][0] != event["name"] or stack[-1][1] > time:
                 fail(f"end of {event['name']} {event['id']} at {time} without begin")
+            else:
+                name, begin, g, unknown = stack.pop()
+                ended[event["id"]] = time if not stack else 0
+                ranges.append((event["cat"], name, g, nanoseconds(begin), nanoseconds(time), unknown))
             continue
         if phase == "C":
             continue
@@ -60,8 +78,11 @@ def check_chrome(data):
         if phase == "B":
             stack.append((event["name"], time))
         elif phase == "E":
-            if not stack or stack.pop()[0] != event["name"]:
+            if not stack or stack[-1][0] != event["name"]:
                 fail(f"end of {event['name']} at {time} on row {key} without begin")
+            name, begin = stack.pop()
+            if key[1] in SHARED:
+                ranges.append(("shared", name, None, nanoseconds(begin), nanoseconds(time), False))
         elif phase == "s":
             if not stack or event["id"] in arrows:
                 fail(f"arrow {event['id']} starts at {time} in no slice, or again")
@@ -69,7 +90,9 @@ def check_chrome(data):
         elif phase == "f":
             if not stack or event.get("bp") != "e" or arrows.pop(event["id"], 1e300) > time:
                 fail(f"arrow {event['id']} ends at {time} in no slice, or has no start")
-        elif phase != "i":
+        elif phase == "i":
+            counts["sample"] += event["cat"] == "sample"
+        else:
             fail(f"phase {phase}")
     for what, open_ones in (("slices", rows), ("ranges", asynchronous)):
         if any(open_ones.values()):
@@ -157,6 +180,7 @@ def check_perfetto(data):
         name = interned["event_names"].get(event.get("name_iid", [""])[0], "")
         if "callstack_iid" in event:
             counts["callstack"] += 1
+        counts["sample"] += name == '"CPU sample"'
         if kind == "COUNTER":
             if "counter" not in track:
                 fail("the value of a counter on another track")
@@ -193,6 +217,35 @@ def check_perfetto(data):
     return counts
 
 
+def check_part(trace, whole, begin, end):
+    """A part has what the whole has, cut at its ends, but cannot have what only an end after it tells."""
+    part, options = [], ("--from", f"{begin}ns", "--to", f"{end}ns")
+    check_chrome(export("--chrome", trace, *options), part)
+    want = sorted((what, name, str(g), max(low, begin), min(high, end)) for what, name, g, low, high, unknown in whole
+                  if low <= end and high >= begin and not (unknown and high > end))
+    got = sorted((what, name, str(g), low, high) for what, name, g, low, high, _ in part)
+    if got != want:
+        fail(f"{options}: {[r for r in got if r not in want][:3]} instead of {[r for r in want if r not in got][:3]}")
+    if have_protoc:
+        check_perfetto(export("--perfetto", trace, *options))
+
+
+def check_filter(trace, whole, g):
+    """What all goroutines share is as without a filter; so are the goroutine's own regions."""
+    some, options = [], ("--go", str(g))
+    check_chrome(export("--chrome", trace, *options), some)
+    for what, of in (("shared", None), ("region", g)):
+        want, got = (sorted(r[1:2] + r[3:] for r in ranges if r[0] == what and r[2] == of) for ranges in (whole, some))
+        if got != want:
+            fail(f"{options}: {what}: {got[:3]} instead of {want[:3]}")
+    if have_protoc:
+        check_perfetto(export("--perfetto", trace, *options))
+    for options in ("--proc", "0"), ("--reason", "sync"), ("--kind", "GoBlock,GoStart"):
+        check_chrome(export("--chrome", trace, *options))
+        if have_protoc:
+            check_perfetto(export("--perfetto", trace, *options))
+
+
 chrome, perfetto = collections.Counter(), collections.Counter()
 checked = 0
 have_protoc = shutil.which("protoc")
@@ -201,16 +254,25 @@ for current in sys.argv[2 if parts else 1:]:
     if subprocess.run([TOOL, "check", current], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
         continue  # Go would not open it either
     checked += 1
-    data = export("--chrome", current)
-    chrome += check_chrome(data)
+    data, whole = export("--chrome", current), []
+    counts = [check_chrome(data, whole)]
+    chrome += counts[0]
     if have_protoc:
-        perfetto += check_perfetto(export("--perfetto", current))
+        counts.append(check_perfetto(export("--perfetto", current)))
+        perfetto += counts[1]
+    dump = subprocess.run([TOOL, "dump", "--kind", "CPUSample", current], stdout=subprocess.PIPE, check=True).stdout.decode("utf-8", "replace")
+    samples = len(re.findall(r"^\d+ CPUSample", dump, re.M))
+    for count in counts:
+        if count["sample"] != samples:
+            fail(f"{count['sample']} CPU samples, not {samples}")
     if parts:
-        last = max(event.get("ts", 0) for event in json.loads(data)["traceEvents"])
-        part = "--from", f"{last / 3:.3f}us", "--to", f"{last / 2:.3f}us"
-        check_chrome(export("--chrome", current, *part))
-        if have_protoc:
-            check_perfetto(export("--perfetto", current, *part))
+        events = json.loads(data)["traceEvents"]
+        last = nanoseconds(max(event.get("ts", 0) for event in events))
+        check_part(current, whole, last // 3, last // 2)
+        check_part(current, whole, last * 2 // 3, max(last - 1, last * 2 // 3))
+        goroutines = collections.Counter(event["args"]["g"] for event in events if event["ph"] in "Bb" and "g" in event.get("args", {}))
+        for g, _ in goroutines.most_common(1):
+            check_filter(current, whole, g)
 current = "all"
 print(f"{checked} traces. Chrome: {dict(chrome)}; Perfetto: {dict(perfetto)}")
 for phase in "BEsfbeiCM":

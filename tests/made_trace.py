@@ -8,8 +8,8 @@ import sys
 RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
 (PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
  TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
- PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END, REGION_BEGIN, REGION_END) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12,
-                                                9, 29, 30, 42, 43)
+ PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END, STW_BEGIN, STW_END, HEAP_ALLOC, REGION_BEGIN,
+ REGION_END, GC_ACTIVE) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28)
 NO_ID = 2**64 - 1
 
 
@@ -55,11 +55,14 @@ class Trace:
             return numbers(1, generation, thread, time, len(data)) + data
         trace = b"go 1.23 trace\0\0\0" if generation == 1 else b""
         for thread, events in self.threads.items():
-            data, last = b"", 1000
+            data, last, start = b"", 1000, 1000
             for time, kind, arguments in sorted(events, key=lambda event: event[0]):
+                if len(data) > 60000:  # of 64 KiB
+                    trace += batch(thread, start, data)
+                    data, start = b"", last
                 data += numbers(kind, time + 1000 - last, *arguments)
                 last = time + 1000
-            trace += batch(thread, 1000, data)
+            trace += batch(thread, start, data)
         stacks = numbers(2)
         for functions, id in self.stacks.items():
             stacks += numbers(3, id, len(functions))
@@ -218,6 +221,104 @@ def unnamed():
     return generations
 
 
+def carried():
+    """Tasks, regions, a wait and a collection that go on from one generation into the next; a stopped world; an end of a
+    region and of a task that the trace does not begin; a goroutine that begins what another one ends; CPU samples with and
+    without a goroutine."""
+    generations = Generations()
+    for generation in range(3):
+        t, start = Trace(), generation * 100000
+        main, worker, spin = t.stack("main.main"), t.stack("main.worker"), t.stack("main.spin")
+        for m in 1, 3:
+            t.event(m, start, PROC_STATUS, m, 1)
+            t.event(m, start + 1, GO_STATUS, m, m, RUNNING)
+        t.event(1, start + 100, HEAP_ALLOC, 1000000 + generation)
+        if generation == 0:
+            t.event(1, 200, REGION_END, 0, t.string("older"), main)
+            t.event(1, 300, TASK_END, 99, main)
+            t.event(1, 1000, TASK_BEGIN, 7, NO_ID, t.string("job"), main)
+            t.event(1, 2000, REGION_BEGIN, 7, t.string("outer"), main)
+            t.event(1, 3000, REGION_BEGIN, 7, t.string("inner"), main)
+            t.event(1, 4000, GO_CREATE, 2, worker, main)
+            t.event(3, 5000, GO_STOP, t.string("preempted"), spin)
+            t.event(3, 6000, GO_START, 2, 1)
+            t.event(3, 7000, GO_BLOCK, t.string("sync"), worker)
+            t.event(3, 8000, GO_START, 3, 1)
+            t.event(3, 9000, TASK_BEGIN, 8, 7, t.string("part"), spin)
+            t.event(1, 10000, GC_BEGIN, 0, main)
+            t.event(1, 90000, STW_BEGIN, t.string("testing"), main)
+            t.event(1, 90400, STW_END)
+        else:
+            t.event(3, start + 10, GO_STATUS, 2, NO_ID, WAITING)
+        if generation == 1:
+            t.event(1, start + 2000, REGION_END, 7, t.string("inner"), main)
+            t.event(1, start + 50, GC_ACTIVE, 1)
+            t.event(3, start + 3000, GC_END, 2)
+            t.event(1, start + 4000, TASK_END, 8, main)
+            t.sample(start + 20000, 3, 3, 3, spin)
+            t.sample(start + 30000, 9, NO_ID, 0, spin)
+            t.sample(start + 40000, 3, 3, 0, spin)
+        if generation == 2:
+            t.event(1, start + 60000, GO_UNBLOCK, 2, 1, main)
+            t.event(1, start + 70000, REGION_END, 7, t.string("outer"), main)
+            t.event(1, start + 80000, TASK_END, 7, main)
+        t.event(1, start + 90500, HEAP_ALLOC, 2000000 + generation)
+        generations.append(t)
+    return generations
+
+
+def ends_twice():
+    """Tasks that are ended twice, as by `defer End()` after an `End()`."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i in range(3):
+        t.event(1, 1000 * i + 100, TASK_BEGIN, i + 1, NO_ID, t.string("request"), main)
+        t.event(1, 1000 * i + 500, TASK_END, i + 1, main)
+        t.event(1, 1000 * i + 600, TASK_END, i + 1, main)
+    return t
+
+
+def many_regions(count=24958, longest=777000):
+    """A goroutine with many regions of one name, of which the last is the longest."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i in range(count):
+        t.event(1, 1000 + 100 * i, REGION_BEGIN, 0, t.string("read"), main)
+        t.event(1, 1000 + 100 * i + (40 if i < count - 1 else longest), REGION_END, 0, t.string("read"), main)
+    return t
+
+
+def runs_rarely(runs=2000, period=1000000, share=0.0066):
+    """A goroutine that runs for a small share of the time, and otherwise waits."""
+    t = Trace()
+    main, other = t.stack("main.main"), t.stack("main.other")
+    for m in 1, 2:
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    for i in range(runs):
+        at, sequence = 10 + i * period, 1 + 2 * i
+        t.event(1, at, GO_BLOCK, t.string("sync"), main)
+        t.event(2, at + int(period * (1 - share)) - 1, GO_UNBLOCK, 1, sequence, other)
+        t.event(1, at + int(period * (1 - share)), GO_START, 1, sequence + 1)
+    return t
+
+
+def long_ago(at=2**54):
+    """Events at times that JavaScript's numbers cannot tell apart."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i in range(20):
+        t.event(1, at + 100 * i, GO_STOP, t.string("preempted"), main)
+        t.event(1, at + 100 * i + 50, GO_START, 1, i + 1)
+    return t
+
+
 def shared_changes():
     """Goroutines 1 and 2 begin and end collections, each also one that the other has begun, and change the number of procs."""
     t = Trace()
@@ -280,6 +381,6 @@ def misused():
 
 
 if __name__ == "__main__":
-    for make in chain, switches, lives, samples, waits_for_much, unnamed, shared_changes, no_thread:
+    for make in chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, no_thread:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`gotrace profile` of parts of a trace whose times are known (chain in made_trace.py), and wrong uses of it.
+"""`gotrace profile` of parts of traces whose times are known (chain and carried in made_trace.py), and wrong uses of it.
 
     tests/profile_parts.py
 
@@ -36,6 +36,8 @@ KNOWN = [
     ("--create --from 5000 --to 5000", {"main.main": 1}),
     ("--create --from 5001", {}),
 ]
+# A wait that began in a generation before the part.
+CARRIED = [("--sync --from 150us --to 250us", {"main.worker": 100000})]
 WRONG = ["", "--sync --cpu", "--sync --sync", "--sync=1", "--sync --from 9 --to 8"]
 
 
@@ -45,12 +47,13 @@ def run(arguments, trace):
 
 def main():
     with tempfile.TemporaryDirectory() as directory:
-        trace = os.path.join(directory, "chain.trace")
+        trace, carried = os.path.join(directory, "chain.trace"), os.path.join(directory, "carried.trace")
         data = made_trace.chain().data()
-        with open(trace, "wb") as out:
-            out.write(data)
-        for arguments, known in KNOWN:
-            done = run(arguments + " --folded", trace)
+        for path, content in ((trace, data), (carried, made_trace.carried().data())):
+            with open(path, "wb") as out:
+                out.write(content)
+        for path, arguments, known in [(trace, *case) for case in KNOWN] + [(carried, *case) for case in CARRIED]:
+            done = run(arguments + " --folded", path)
             assert done.returncode == 0, "%s: %s" % (arguments, done.stderr)
             found = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in done.stdout.decode().split("\n")[:-1]}
             assert found == known, "%s: %s" % (arguments, found)
@@ -64,7 +67,7 @@ def main():
         assert done.returncode == 1 and not done.stdout and done.stderr
         done = run("--sync --folded --partial", trace)
         assert done.returncode == 0 and done.stderr and done.stdout == b"main.main;sync.Wait 64000\nmain.worker 30000\n", done
-    print("%d known profiles" % len(KNOWN))
+    print("%d known profiles" % len(KNOWN + CARRIED))
 
 
 if __name__ == "__main__":

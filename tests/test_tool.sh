@@ -156,7 +156,7 @@ $dir/shared-1.21:1:0Gomaxprocs2,0Gomaxprocs2,500Gomaxprocs2,6100Gomaxprocs7,7001
 END
 
 # Exports, with the properties that viewers need; tests/exports.sh has more traces.
-tests/exports.py "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace >"$dir/said" || fail "export: $(cat "$dir/said")"
+tests/exports.py --parts "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace "$dir"/made/*.trace >"$dir/said" || fail "export: $(cat "$dir/said")"
 
 # Standard input and output.
 trace=$dir/scheduler-1.23.trace

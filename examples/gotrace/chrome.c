@@ -42,17 +42,26 @@ static void put_text_field(exporter *x, const char *key, uint32_t text) {
 }
 
 static void put_mark(exporter *x, const mark *m, const char *detail) {
+  pool_stack stack = pool_stack_of(strcmp(m->category, "sample") == 0 ? m->stack : 0); /* others only in Perfetto */
   bool any = false;
+  uint32_t i;
   print(x->out, ",\"cat\":\"%s\",", m->category);
   put_text_field(x, "name", m->name);
-  if (!m->g && !m->task && !m->detail) return;
+  if (!m->g && !m->task && !m->detail && !stack.count) return;
   put_string(x->out, ",\"args\":{");
   if (m->g) print(x->out, "\"g\":%llu", (ull)m->g), any = true;
   if (m->task) print(x->out, "%s\"task\":%llu", any ? "," : "", (ull)m->task), any = true;
   if (m->detail) {
     if (any) put_byte(&x->out->block, ',');
     put_text_field(x, detail, m->detail);
+    any = true;
   }
+  for (i = 0; i < stack.count; i++) {
+    pool_text function = pool_text_of(stack.frames[i].function);
+    put_string(x->out, i ? "," : any ? ",\"stack\":[" : "\"stack\":[");
+    put_quoted(x->out, function.data, function.size);
+  }
+  if (stack.count) put_byte(&x->out->block, ']');
   put_byte(&x->out->block, '}');
 }
 
@@ -64,8 +73,6 @@ static void put_async(exporter *x, track where) {
   print(x->out, ",\"id\":\"%s %llu\"", names[where.kind], (ull)where.id);
 }
 
-static bool is_async(track where) { return where.kind >= TRACK_TASK && where.kind <= TRACK_EARLY; }
-
 static void put_arrow(exporter *x, char phase, track where, int64_t time, uint64_t arrow) {
   open(x, phase, time, where);
   print(x->out, "%s,\"cat\":\"unblock\",\"name\":\"unblock\",\"id\":%llu", phase == 'f' ? ",\"bp\":\"e\"" : "",
@@ -74,15 +81,15 @@ static void put_arrow(exporter *x, char phase, track where, int64_t time, uint64
 }
 
 static void chrome_begin(exporter *x, track where, int64_t time, const mark *m) {
-  open(x, is_async(where) ? 'b' : 'B', time, where);
+  open(x, is_annotation(where) ? 'b' : 'B', time, where);
   put_async(x, where);
-  put_mark(x, m, "reason");
+  put_mark(x, m, is_annotation(where) ? "cut" : "reason");
   close(x);
   if (m->arrow) put_arrow(x, 'f', where, time, m->arrow);
 }
 
 static void chrome_end(exporter *x, track where, int64_t time, const mark *m) {
-  open(x, is_async(where) ? 'e' : 'E', time, where);
+  open(x, is_annotation(where) ? 'e' : 'E', time, where);
   put_async(x, where);
   put_mark(x, m, "until");
   close(x);

@@ -303,11 +303,14 @@ const command commands[] = {
          "Writes a trace in the format of another viewer. Procs are rows on which goroutines are slices; tasks, "
          "regions, collections and stopped worlds have rows of their own; arrows lead from where a goroutine is woken "
          "to where it goes on. --perfetto also shows each goroutine's statuses, with stacks and the reasons of its "
-         "waits, and counters of goroutines by status.\n\n"
+         "waits, and counters of goroutines by status. CPU samples are instants, of their goroutine or else of their "
+         "proc.\n\n"
          "  gotrace export --perfetto -o app.perfetto-trace app.trace\n"
          "  gotrace export --chrome --from 1s --to 1.5s -o app.json app.trace\n\n"
-         "Tasks and regions that began before the part are known by their ends, so only if they end in it; they begin "
-         "with the part. With --lenient, a region is cut in two where one around it ends.",
+         "What began before the part is shown from the start of the part on; tasks and regions say how much earlier "
+         "they began, or that their start is not in the trace (\"cut\"). With a filter, collections, stopped worlds "
+         "and counters are still those of the whole trace. With --lenient, a region is cut in two where one around it "
+         "ends.",
      .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome",
      .least = 1,
@@ -363,6 +366,9 @@ const command commands[] = {
              "woke whom, stacks, a summary and flame graphs. It needs no network and no other file. Press ? in it for "
              "help. A page has at most 30 MB: of a large trace it shows the whole, and details down to a zoom that it "
              "tells; for all details choose a part.\n\n"
+             "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
+             "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
+             "the collector and counters are those of the whole trace, with all other goroutines faint.\n\n"
              "  gotrace view -o app.html app.trace\n"
              "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",

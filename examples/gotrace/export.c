@@ -37,6 +37,11 @@ static const track scheduler = {TRACK_SCHEDULER, 0, 0}, collections = {TRACK_GC,
 
 static track go_track(const goroutine *g) { return (track){TRACK_GO, g->id, go_label(g->id, g->entry)}; }
 
+/* Whether to show what an operation does to a goroutine: the filter selects both. */
+static bool chooses(const exporter *x, const goroutine *g) {
+  return g && x->c.w->chosen && filter_goroutine(x->c.filter, g);
+}
+
 /* -------------------------------------------------------------------------------------------------------- rows ---- */
 
 /* The state of a proc's row. */
@@ -102,11 +107,11 @@ static void scheduler_slice(exporter *x, int64_t time, const mark *from, uint64_
   x->end(x, scheduler, time, &m);
 }
 
-/* Ends an arrow whose goroutine does not come to run. */
-static void drop_arrow(exporter *x, goroutine *g, int64_t time) {
+/* Ends an arrow whose goroutine is not shown running. */
+static void drop_arrow(exporter *x, goroutine *g, int64_t time, const char *why) {
   mark m = {0};
   if (!g->arrow || x->goroutines) return;
-  m.name = go_event_label("still runnable:", g->id);
+  m.name = go_event_label(why, g->id);
   scheduler_slice(x, time, &m, g->arrow);
   g->arrow = 0;
 }
@@ -127,8 +132,8 @@ static uint64_t send_arrow(exporter *x, const op *o, const char *what, const cha
 
 static void wake(exporter *x, const op *o) {
   goroutine *g = world_go(x->c.w, o->id);
-  if (!g) return;
-  drop_arrow(x, g, o->time);
+  if (!chooses(x, g)) return;
+  drop_arrow(x, g, o->time, "still runnable:");
   g->arrow = send_arrow(x, o, "unblock", "unblock");
 }
 
@@ -162,23 +167,25 @@ static mark status_mark(unsigned status, uint32_t reason, uint32_t stack) {
 }
 
 /* Begins a goroutine's status. Its end needs no name. */
-static void show_status(exporter *x, uint64_t id, uint32_t entry, int64_t time, const mark *m, unsigned status) {
-  if (x->goroutines) x->begin(x, (track){TRACK_GO, id, go_label(id, entry)}, time, m);
-  count_status(x, status, 1);
+static void show_status(exporter *x, uint64_t id, uint32_t entry, int64_t time, const mark *m) {
+  x->begin(x, (track){TRACK_GO, id, go_label(id, entry)}, time, m);
+  go_record(x->c.w, id)->shown = true;
 }
 
 static void show_stretch(consumer *c, const stretch *s) {
   exporter *x = (exporter *)c;
   const op *by = s->by;
   mark m = {0};
-  x->end(x, go_track(s->g), s->end, &m);
+  if (s->g->shown) x->end(x, go_track(s->g), s->end, &m);
+  s->g->shown = false;
   count_status(x, s->status, -1);
-  if (s->next == GO_NONE) return;
+  count_status(x, s->next, 1);
+  if (s->next == GO_NONE || !chooses(x, s->g)) return;
   if (by && s->status == GO_RUNNING && s->next != GO_SYSCALL) m = status_mark(s->next, by->name, by->stack);
   else m = status_mark(s->next, 0, by && s->next == GO_SYSCALL ? by->stack : 0);
   m.arrow = s->g->arrow;
   s->g->arrow = 0;
-  show_status(x, s->g->id, s->g->entry, s->end, &m, s->next);
+  show_status(x, s->g->id, s->g->entry, s->end, &m);
 }
 
 /* A goroutine becomes known. */
@@ -187,114 +194,129 @@ static void show_new(exporter *x, const op *o) {
                     : o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? GO_WAITING
                     : o->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? GO_SYSCALL
                                                               : (unsigned)o->a[0];
-  goroutine *g = world_go(x->c.w, o->id);
+  goroutine *g = world_go(x->c.w, o->id), made = {0};
   mark m;
-  if (g) drop_arrow(x, g, o->time);
+  if (g) drop_arrow(x, g, o->time, "still runnable:");
   if (!x->goroutines || g) return; /* show_stretch() shows the status that follows */
+  count_status(x, status, 1);
+  made.id = o->id;
+  made.entry = o->new_stack;
+  if (!chooses(x, &made)) return;
   m = status_mark(status, 0, o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0);
   if ((o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED) && o->m)
     m.arrow = send_arrow(x, o, "create", "create");
-  show_status(x, o->id, o->new_stack, o->time, &m, status);
+  show_status(x, o->id, o->new_stack, o->time, &m);
 }
 
 /* ---------------------------------------------------------------------------------------- tasks, regions, logs ---- */
 
-typedef struct shown_task {
-  uint64_t id;
-  uint32_t name;
-  bool open;
-} shown_task;
+static track task_track(uint64_t id) { return (track){TRACK_TASK, id, 0}; }
 
-typedef struct shown_regions { /* of a goroutine, innermost last */
-  uint64_t id;
-  uint32_t *names, count, capacity, label;
-} shown_regions;
+static track region_track(const goroutine *g) { return (track){TRACK_REGION, g->id, go_label(g->id, g->entry)}; }
 
-static track region_track(const shown_regions *r) { return (track){TRACK_REGION, r->id, r->label}; }
-
-static void begin_task(exporter *x, const op *o) {
-  shown_task *t = map_get(&x->tasks, o->id);
-  mark m = {0};
-  if (!t) {
-    t = keep(sizeof *t);
-    t->id = o->id;
-    map_put(&x->tasks, o->id, t);
-  }
-  if (t->open) return;
-  t->open = true;
-  t->name = m.name = o->name;
-  m.category = "task";
-  m.task = o->id;
-  m.stack = o->stack;
-  x->begin(x, (track){TRACK_TASK, o->id, 0}, o->time, &m);
+/* A detail of what is drawn from the start of the part on, although it began earlier; 0: it did not. */
+static uint32_t cut_detail(const exporter *x, int64_t begin) {
+  char text[64];
+  int size;
+  if (begin >= x->c.from) return 0;
+  size = snprintf(text, sizeof text, "began %lld ns before", (long long)between(begin, x->c.from));
+  return pool_put_text(text, (size_t)size);
 }
 
-static void end_task(exporter *x, uint64_t id, int64_t time, uint32_t name) {
-  shown_task *t = map_get(&x->tasks, id);
+static uint32_t unknown_detail(void) { return pool_put_string("its start is not in the trace"); }
+
+static mark task_mark(uint64_t id, uint32_t name) {
   mark m = {0};
+  m.name = name;
   m.category = "task";
   m.task = id;
-  m.name = t && t->open ? t->name : name;
-  if (!t || !t->open) x->begin(x, (track){TRACK_TASK, id, 0}, x->c.from, &m);
-  x->end(x, (track){TRACK_TASK, id, 0}, time, &m);
-  if (t) t->open = false;
+  return m;
 }
 
-static void begin_region(exporter *x, const op *o, const goroutine *g) {
-  shown_regions *r = map_get(&x->regions, g->id);
+static mark region_mark(const goroutine *g, uint64_t task, uint32_t name) {
   mark m = {0};
-  if (!r) {
-    r = keep(sizeof *r);
-    r->id = g->id;
-    map_put(&x->regions, g->id, r);
-  }
-  if (!r->count) r->label = go_label(g->id, g->entry);
-  GROW(r->names, r->count, r->capacity);
-  r->names[r->count++] = o->name;
-  m.name = o->name;
+  m.name = name;
   m.category = "region";
-  m.task = o->id;
+  m.task = task;
   m.g = g->id;
+  return m;
+}
+
+static void begin_task(exporter *x, const op *o) {
+  mark m = task_mark(o->id, o->name);
   m.stack = o->stack;
-  x->begin(x, region_track(r), o->time, &m);
+  if (!world_task(x->c.w, o->id)->open) x->begin(x, task_track(o->id), o->time, &m);
 }
 
-/* Ends the innermost regions until `count` are left. */
-static void end_regions(exporter *x, shown_regions *r, uint32_t count, int64_t time) {
-  mark m = {0};
-  m.category = "region";
-  while (r && r->count > count) {
-    m.name = r->names[--r->count];
-    x->end(x, region_track(r), time, &m);
+static void end_task(exporter *x, const op *o) {
+  const user_task *t = map_get(&x->c.w->tasks, o->id);
+  mark m = task_mark(o->id, t ? t->name : o->name);
+  if (t && !(t->open && t->chosen)) return;
+  if (!t) {
+    if (!x->c.w->chosen) return;
+    m.detail = unknown_detail();
+    x->begin(x, task_track(o->id), x->c.from, &m);
+    m.detail = 0;
   }
+  x->end(x, task_track(o->id), o->time, &m);
 }
 
-/* On a track, slices must be nested. If a region ends before those inside it, they end, too, and begin again. */
-static void end_region(exporter *x, const op *o, const goroutine *g) {
-  shown_regions *r = map_get(&x->regions, g->id);
-  uint32_t inside = (uint32_t)o->a[0], count = r ? r->count : 0, i;
-  track early = {TRACK_EARLY, 0, 0};
+static void begin_region(exporter *x, const goroutine *g, const user_region *r, int64_t time) {
+  mark m = region_mark(g, r->task, r->name);
+  m.stack = r->stack;
+  m.detail = cut_detail(x, r->begin);
+  if (r->chosen) x->begin(x, region_track(g), time, &m);
+}
+
+static void end_region(exporter *x, const goroutine *g, const user_region *r, int64_t time, uint32_t detail) {
   mark m = {0};
-  if (o->a[0] < count) {
-    count -= inside + 1;
-    end_regions(x, r, count, o->time);
-    memmove(&r->names[count], &r->names[count + 1], inside * sizeof *r->names);
-    m.category = "region";
-    m.g = g->id;
-    for (i = 0; i < inside; i++) {
-      m.name = r->names[r->count++];
-      x->begin(x, region_track(r), o->time, &m);
-    }
-    return;
-  }
-  early.id = ++x->early;
-  early.name = go_label(g->id, g->entry);
-  m.name = o->name;
+  m.name = r->name;
   m.category = "region";
-  m.task = o->id;
-  m.g = g->id;
+  m.detail = detail;
+  if (r->chosen) x->end(x, region_track(g), time, &m);
+}
+
+static void end_regions(exporter *x, const goroutine *g, int64_t time, uint32_t detail) {
+  uint32_t i = g && g->regions ? g->regions->count : 0;
+  while (i--) end_region(x, g, &g->regions->open[i], time, detail);
+}
+
+/* On a track, slices must be nested: if a region ends before those inside it, they end, too, and begin again. */
+static void end_outer_region(exporter *x, const goroutine *g, const user_region *r, uint64_t inside, int64_t time) {
+  uint64_t i;
+  for (i = inside; i; i--) end_region(x, g, &r[i], time, 0);
+  end_region(x, g, r, time, 0);
+  for (i = 1; i <= inside; i++) begin_region(x, g, &r[i], time);
+}
+
+/* A region of which only the end is in the trace. */
+static void show_early_region(exporter *x, const op *o, const goroutine *g) {
+  track early = {TRACK_EARLY, ++x->early, go_label(g->id, g->entry)};
+  mark m = region_mark(g, o->id, o->name);
+  m.detail = unknown_detail();
   x->begin(x, early, x->c.from, &m);
+  m.detail = 0;
   x->end(x, early, o->time, &m);
+}
+
+/* The tasks and regions that are open when the part begins. */
+static void show_open(exporter *x, int64_t time) {
+  const world *w = x->c.w;
+  const goroutine *g;
+  uint32_t k;
+  size_t i;
+  mark m;
+  for (i = 0; i < w->tasks.count; i++) {
+    const user_task *t = w->tasks.values[i];
+    if (!t->open || !t->chosen) continue;
+    m = task_mark(t->id, t->name);
+    m.stack = t->stack;
+    m.detail = cut_detail(x, t->begin);
+    x->begin(x, task_track(t->id), time, &m);
+  }
+  for (g = w->live; g; g = g->next) {
+    for (k = 0; g->regions && k < g->regions->count; k++) begin_region(x, g, &g->regions->open[k], time);
+  }
 }
 
 static void show_log(exporter *x, const op *o) {
@@ -310,12 +332,14 @@ static void show_log(exporter *x, const op *o) {
 
 static void show_sample(exporter *x, const op *o) {
   const goroutine *g = world_go(x->c.w, o->a[2]);
+  bool has_proc = o->a[1] != NOBODY && world_proc(x->c.w, o->a[1], false);
+  track where = {has_proc ? TRACK_PROC : TRACK_NO_PROC, has_proc ? o->a[1] : 0, 0};
   mark m = {0};
-  if (!x->goroutines || !g) return;
   m.name = pool_put_string("CPU sample");
   m.category = "sample";
   m.stack = o->stack;
-  x->instant(x, go_track(g), o->time, &m);
+  m.g = o->a[2];
+  x->instant(x, x->goroutines && g ? go_track(g) : where, o->time, &m);
 }
 
 /* ------------------------------------------------------------------------------------------------- collections ---- */
@@ -342,10 +366,19 @@ static void show_stw(exporter *x, int64_t time, bool begins, uint32_t reason) {
 
 /* -------------------------------------------------------------------------------------------------- operations ---- */
 
+/* A goroutine, which may be NULL, starts to run. */
+static void start(exporter *x, goroutine *g, const op *o) {
+  if (chooses(x, g)) arrive(x, g, o->m, o->time);
+  else if (g) drop_arrow(x, g, o->time, "runs:");
+}
+
 static void take(consumer *c, const op *o) {
   exporter *x = (exporter *)c;
   goroutine *g = world_go(c->w, o->id);
   goroutine *self = o->m ? o->m->g : NULL;
+  bool chosen = c->w->chosen;
+  const user_region *ends;
+  user_region region;
   tell_counts(x, o->time);
   while (x->stw > c->w->stw) show_stw(x, o->time, false, 0); /* its goroutine has ended */
   switch (o->kind) {
@@ -357,15 +390,13 @@ static void take(consumer *c, const op *o) {
     if (o->a[0] == GO_RUNNING || (o->a[0] == GO_SYSCALL && o->m && o->m->p)) {
       g = go_record(c->w, o->id);
       g->entry = o->new_stack;
-      arrive(x, g, o->m, o->time);
+      start(x, g, o);
     }
     break;
-  case GOTRACE_V2_GO_START:
-    if (g) arrive(x, g, o->m, o->time);
-    break;
+  case GOTRACE_V2_GO_START: start(x, g, o); break;
   case GOTRACE_V2_GO_DESTROY:
   case GOTRACE_V2_GO_DESTROY_SYSCALL:
-    if (self) end_regions(x, map_get(&x->regions, self->id), 0, o->time);
+    end_regions(x, self, o->time, 0);
     leave(x, o->m, o->time, 0);
     break;
   case GOTRACE_V2_GO_STOP:
@@ -380,21 +411,30 @@ static void take(consumer *c, const op *o) {
   case GOTRACE_V2_GO_SWITCH:
   case GOTRACE_V2_GO_SWITCH_DESTROY:
     wake(x, o);
-    if (self && o->kind == GOTRACE_V2_GO_SWITCH_DESTROY) end_regions(x, map_get(&x->regions, self->id), 0, o->time);
+    if (o->kind == GOTRACE_V2_GO_SWITCH_DESTROY) end_regions(x, self, o->time, 0);
     leave(x, o->m, o->time, 0);
-    if (g) arrive(x, g, o->m, o->time);
+    start(x, g, o);
     break;
   case GOTRACE_V2_GO_UNBLOCK: wake(x, o); break;
-  case GOTRACE_V2_USER_TASK_BEGIN: begin_task(x, o); break;
-  case GOTRACE_V2_USER_TASK_END: end_task(x, o->id, o->time, o->name); break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    if (chosen) begin_task(x, o);
+    break;
+  case GOTRACE_V2_USER_TASK_END: end_task(x, o); break;
   case GOTRACE_V2_USER_REGION_BEGIN:
-    if (self) begin_region(x, o, self);
+    region = (user_region){o->name, o->stack, o->id, o->time, 0, chosen};
+    if (self) begin_region(x, self, &region, o->time);
     break;
   case GOTRACE_V2_USER_REGION_END:
-    if (self) end_region(x, o, self);
+    ends = ending_region(o);
+    if (ends) end_outer_region(x, self, ends, o->a[0], o->time);
+    else if (self && chosen) show_early_region(x, o, self);
     break;
-  case GOTRACE_V2_USER_LOG: show_log(x, o); break;
-  case GOTRACE_V2_CPU_SAMPLE: show_sample(x, o); break;
+  case GOTRACE_V2_USER_LOG:
+    if (chosen) show_log(x, o);
+    break;
+  case GOTRACE_V2_CPU_SAMPLE:
+    if (chosen) show_sample(x, o);
+    break;
   case GOTRACE_V2_HEAP_ALLOC: x->count(x, COUNTER_HEAP, o->time, (int64_t)o->a[0]); break;
   case GOTRACE_V2_HEAP_GOAL: x->count(x, COUNTER_GOAL, o->time, (int64_t)o->a[0]); break;
   case GOTRACE_V2_GC_ACTIVE:
@@ -416,12 +456,18 @@ static void begin(consumer *c, int64_t time) {
   mark m;
   x->counts_time = time;
   for (g = c->w->live; g; g = g->next) {
+    const stretch now = {g, time, time, g->status, GO_NONE, g->status == GO_WAITING ? g->reason : 0, 0, NULL, 0, true};
+    count_status(x, g->status, 1);
+    if (!filter_stretch(c->filter, &now)) continue;
     if (g->m && (g->status == GO_RUNNING || g->status == GO_SYSCALL)) arrive(x, g, g->m, time);
     m = status_mark(g->status, g->status == GO_WAITING ? g->reason : 0, g->stack);
-    show_status(x, g->id, g->entry, time, &m, g->status);
+    if (x->goroutines) show_status(x, g->id, g->entry, time, &m);
   }
+  show_open(x, time);
+  if (c->w->heap) x->count(x, COUNTER_HEAP, time, (int64_t)c->w->heap);
+  if (c->w->heap_goal) x->count(x, COUNTER_GOAL, time, (int64_t)c->w->heap_goal);
   if (c->w->gc) show_gc(x, time, true);
-  while (x->stw < c->w->stw) show_stw(x, time, true, 0);
+  while (x->stw < c->w->stw) show_stw(x, time, true, c->w->stw_reason);
 }
 
 typedef struct closing {
@@ -432,18 +478,21 @@ typedef struct closing {
 static void finish(consumer *c, int64_t time) {
   exporter *x = (exporter *)c;
   goroutine *g;
+  uint32_t cut = pool_put_string("the end of the trace or part");
   size_t i;
   tell_counts(x, time);
   for (g = c->w->live; g; g = g->next) {
     leave_row(x, g->row, time, 0);
-    drop_arrow(x, g, time);
+    drop_arrow(x, g, time, "still runnable:");
   }
   while (x->stw) show_stw(x, time, false, 0);
   show_gc(x, time, false);
-  for (i = 0; i < x->regions.count; i++) end_regions(x, x->regions.values[i], 0, time);
-  for (i = 0; i < x->tasks.count; i++) {
-    const shown_task *t = x->tasks.values[i];
-    if (t && t->open) end_task(x, t->id, time, t->name);
+  for (g = c->w->live; g; g = g->next) end_regions(x, g, time, cut);
+  for (i = 0; i < c->w->tasks.count; i++) {
+    const user_task *t = c->w->tasks.values[i];
+    mark m = task_mark(t->id, t->name);
+    m.detail = cut;
+    if (t->open && t->chosen) x->end(x, task_track(t->id), time, &m);
   }
   x->finish(x);
 }
@@ -455,7 +504,6 @@ int command_export(const char *path, const settings *set) {
   source s;
   exporter x;
   gotrace_result result;
-  size_t i;
   if (set->chrome && set->perfetto) usage("--chrome and --perfetto cannot be combined");
   memset(&s, 0, sizeof s);
   memset(&x, 0, sizeof x);
@@ -465,7 +513,7 @@ int command_export(const char *path, const settings *set) {
   x.c.begin = begin;
   x.c.take = take;
   x.c.end = finish;
-  x.c.statuses = true;
+  x.c.statuses = x.c.history = x.c.all = true;
   x.out = &out;
   x.file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
   output_open(&out, set->output);
@@ -477,10 +525,7 @@ int command_export(const char *path, const settings *set) {
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   if (!s.begun) x.finish(&x);
   output_close(&out);
-  for (i = 0; i < x.regions.count; i++) free(((shown_regions *)x.regions.values[i])->names);
   map_free(&x.rows);
-  map_free(&x.tasks);
-  map_free(&x.regions);
   source_free(&s);
   filter_close(&selection);
   input_close(&in);

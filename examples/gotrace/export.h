@@ -5,7 +5,7 @@
  *     perfetto.c   Perfetto's protobuf
  *
  * A track holds slices, which nest, and instants. Arrows lead from an instant to the begin of a slice. Calls for a
- * track come in order of time. A task or region that was open before the part begins with the part. */
+ * track come in order of time. A task or region that began before the part begins with the part, and says so. */
 
 #ifndef EXPORT_H
 #define EXPORT_H
@@ -20,7 +20,7 @@ enum {
   TRACK_STW,    /* stopped worlds, which need not nest with collections */
   TRACK_TASK,   /* one task */
   TRACK_REGION, /* regions of one goroutine */
-  TRACK_EARLY,  /* one region that was open before the part */
+  TRACK_EARLY,  /* one region whose start is not in the trace */
   TRACK_GO,     /* the statuses of one goroutine; only in formats with goroutine tracks */
   TRACK_KINDS
 };
@@ -39,7 +39,7 @@ typedef struct mark {
   uint32_t stack;       /* 0: none */
   uint64_t arrow;       /* an arrow's id: it begins at an instant, ends at a slice; 0: none */
   uint64_t g, task;     /* shown as details, unless 0 */
-  uint32_t detail;      /* text, a reason or category; 0: none */
+  uint32_t detail;      /* text, a reason or category, of tasks and regions how they are cut; 0: none */
 } mark;
 
 typedef struct exporter {
@@ -50,8 +50,8 @@ typedef struct exporter {
   uint64_t arrows;  /* number of arrows so far */
   unsigned stw;     /* stopped worlds that are shown now */
   bool gc;          /* a collection is shown now */
-  map rows, tasks, regions;
-  uint64_t early; /* number of regions that were open before the part */
+  map rows;
+  uint64_t early; /* number of regions whose start is not in the trace */
   int64_t counts[COUNTERS], counts_told[COUNTERS], counts_time;
   bool any; /* something was written */
   /* The format. */
@@ -63,6 +63,9 @@ typedef struct exporter {
 } exporter;
 
 extern const char *const counter_names[COUNTERS];
+
+/* Tasks and regions. */
+static inline bool is_annotation(track where) { return where.kind >= TRACK_TASK && where.kind <= TRACK_EARLY; }
 
 /* Sets the functions of a format and writes its header. */
 void chrome_open(exporter *x);

@@ -226,7 +226,7 @@ static void put_event(exporter *x, track where, int64_t time, unsigned type, con
 }
 
 static void perfetto_begin(exporter *x, track where, int64_t time, const mark *m) {
-  put_event(x, where, time, TYPE_BEGIN, m, "reason");
+  put_event(x, where, time, TYPE_BEGIN, m, is_annotation(where) ? "cut" : "reason");
 }
 
 static void perfetto_end(exporter *x, track where, int64_t time, const mark *m) {

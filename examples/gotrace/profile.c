@@ -342,7 +342,7 @@ int command_profile(const char *path, const settings *set) {
   p->c.take = profile_take;
   p->c.end = profile_end;
   p->c.stretch = p->kind->status == GO_NONE ? NULL : profile_stretch;
-  p->c.statuses = true;
+  p->c.statuses = p->c.history = true;
   if (!input_open(&in, path, true)) return 1;
   in.lenient = set->lenient;
   filter_open(&selection, set);

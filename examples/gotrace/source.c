@@ -14,8 +14,8 @@ void note_region_end(source *s, const op *o) {
 }
 
 static void deliver(source *s, const op *o) {
-  bool selected = !s->to->filter || filter_op(s->to->filter, &s->w, o);
-  if (s->begun && selected) s->to->take(s->to, o);
+  s->w.chosen = !s->to->filter || filter_op(s->to->filter, &s->w, o);
+  if (s->begun && (s->w.chosen || s->to->all)) s->to->take(s->to, o);
   else if (!s->begun && s->to->before) s->to->before(s->to, o);
   apply(&s->w, o);
 }
@@ -24,7 +24,8 @@ static void take_stretch(void *context, const stretch *part) {
   consumer *to = context;
   stretch cut = *part;
   if (cut.begin < to->from) cut.begin = to->from;
-  if (!to->filter || filter_stretch(to->filter, &cut)) to->stretch(to, &cut);
+  cut.chosen = !to->filter || filter_stretch(to->filter, &cut);
+  if (cut.chosen || to->all) to->stretch(to, &cut);
 }
 
 /* take_stretch() for when everything is selected. */
@@ -143,7 +144,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->from = moment_resolve(from, in);
   s->until = moment_resolve(until, in);
   if (s->from > s->until) fail("--to is before --from");
-  input_range(in, s->from, s->until);
+  input_range(in, to->history ? 0 : s->from, s->until);
   result = input_decode(in, false);
   if (result != GOTRACE_OK) return result;
   gotrace_decoder_get_info(in->decoder, &info);
@@ -152,6 +153,8 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   input_first_look(in);
   to->input = info.format;
   s->w.as_go = to->as_go;
+  s->w.history = to->history;
+  s->w.chosen = true;
   if (info.family == 1) scan_v1(s);
   else if (!to->as_go) scan_v2(s);
   return input_decode(in, false);

@@ -23,8 +23,12 @@ typedef struct consumer {
   void (*stretch)(struct consumer *, const stretch *);
   /* Set by the consumer. */
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
-  bool modules;   /* needs the world's modules */
-  bool told;      /* wants OP_STATUS_TOLD */
+  bool all;       /* they get everything; world.chosen and stretch.chosen tell what the filter selects */
+  /* Needs the state before the part as a whole: the world's `history` and the reasons of waits. Otherwise earlier
+   * generations are skipped. */
+  bool history;
+  bool modules; /* needs the world's modules */
+  bool told;    /* wants OP_STATUS_TOLD */
   /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times

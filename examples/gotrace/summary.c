@@ -182,7 +182,7 @@ static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
   const goroutine *of = g->g;
   uint32_t reason;
   int64_t since = of->since > g->last ? of->since : g->last;
-  stretch part = {g->g, since, time, of->status, of->status, of->reason, 0, NULL, 0};
+  stretch part = {g->g, since, time, of->status, of->status, of->reason, 0, NULL, 0, true};
   if (!sum->s.begun || of->status == GO_SYSCALL || g->dead || !filter_stretch(&sum->selection, &part)) return;
   reason = of->status == GO_WAITING ? reason_of_text(sum, of->reason) : 0;
   account(sum, g, of->status, reason, since, time);

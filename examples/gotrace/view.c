@@ -1,9 +1,13 @@
 /* view.c - gotrace view: a page that shows the trace
  *
  * A consumer. Stretches of goroutines become slices of the goroutine's row; while it runs, also of its proc's and its
- * thread's row. Regions are rows below their goroutine, one for each depth. Tasks of the same name share rows as long
- * as they do not overlap. Slices go straight to view_levels.c. What stays here is small: rows, details of slices,
- * marks, counters, totals for the summary.
+ * thread's row. Regions are rows below their goroutine, one for each line. Tasks of the same name share rows as long
+ * as they do not overlap. What began before the trace or part is drawn from its start on, and its row says since when
+ * it was so. Slices go straight to view_levels.c. What stays here is small: rows, details of slices, marks, counters,
+ * totals for the summary.
+ *
+ * With a filter, only what it selects has slices on rows of goroutines, regions and tasks. What all goroutines share is
+ * that of the whole trace: procs, threads, the collector and counters.
  *
  *     view_levels.c   slices at all levels of detail, compressed
  *     view_page.c     the page
@@ -38,7 +42,7 @@ static uint32_t add_row(view *v, uint32_t kind, uint64_t id, uint32_t name) {
   r->kind = kind;
   r->id = id;
   r->name = name;
-  r->begin = -1;
+  r->begin = r->since = -1;
   return (uint32_t)++v->row_count;
 }
 
@@ -64,6 +68,9 @@ static void end_row(view *v, uint32_t place) {
   if (r->lane) lane_end(levels_of(v, r), r->lane);
   r->lane = NULL;
 }
+
+/* When something began that is drawn from the start of the part on; -1: it began in the part. */
+static int64_t since_of(const view *v, int64_t begin) { return begin < v->c.from ? between(v->c.base, begin) : -1; }
 
 static uint32_t row_of_go(view *v, goroutine *g) {
   if (!g->view_row) g->view_row = add_row(v, LANE_GO, g->id, name_of(g));
@@ -179,25 +186,35 @@ static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int
   add_latency(&t->latencies, bucket_of(length));
 }
 
-static void view_stretch(consumer *c, const stretch *part) {
-  view *v = (view *)c;
+/* Adds a stretch to its goroutine's row. */
+static void draw_stretch(view *v, const stretch *part, uint32_t place) {
   goroutine *g = part->g;
-  uint32_t what = detail_of(v, part->status, part->reason, part->stack), who = 0, place;
+  uint32_t what = detail_of(v, part->status, part->reason, part->stack), who = 0;
   detail *d = &v->details[what];
-  thread *m = part->status == GO_RUNNING || part->status == GO_SYSCALL ? g->m : NULL;
-  place = row_of_go(v, g);
+  thread *m = part->status == GO_RUNNING ? g->m : NULL;
   count_stretch(v, part, d, &v->rows[place - 1]);
-  if (m && m->p && part->status == GO_RUNNING) who = row_of_proc(v, m->p);
+  if (v->rows[place - 1].begin < 0) v->rows[place - 1].since = since_of(v, g->since);
+  if (m && m->p) who = row_of_proc(v, m->p);
   if (part->status == GO_WAITING && part->by) {
     if (part->by->kind == GOTRACE_V2_GO_SWITCH || part->by->kind == GOTRACE_V2_GO_SWITCH_DESTROY) who = v->switcher;
     else if (part->by->m && part->by->m->g) who = row_of_go(v, part->by->m->g);
   }
   add_slice(v, place, part->begin, part->end, d->colour, what, who);
+}
+
+static void view_stretch(consumer *c, const stretch *part) {
+  view *v = (view *)c;
+  goroutine *g = part->g;
+  thread *m = part->status == GO_RUNNING || part->status == GO_SYSCALL ? g->m : NULL;
+  uint32_t place = row_of_go(v, g);
+  unsigned colour = OTHERS;
+  if (part->chosen) {
+    draw_stretch(v, part, place);
+    colour = (v->rows[place - 1].function - 1) % (v->selection.on ? OTHERS : COLOURS);
+  }
   if (m && part->status == GO_RUNNING && m->p)
-    add_slice(v, row_of_proc(v, m->p), part->begin, part->end, (v->rows[place - 1].function - 1) % COLOURS, what,
-              place);
-  if (m)
-    add_slice(v, row_of_thread(v, m), part->begin, part->end, (v->rows[place - 1].function - 1) % COLOURS, what, place);
+    add_slice(v, row_of_proc(v, m->p), part->begin, part->end, colour, 0, place);
+  if (m) add_slice(v, row_of_thread(v, m), part->begin, part->end, colour, 0, place);
   if (part->next == GO_NONE && part->by) end_row(v, place), g->view_row = 0;
 }
 
@@ -280,91 +297,66 @@ static void count_op(view *v, const op *o, const goroutine *self) {
 
 /* ----------------------------------------------------------------------------------- regions, tasks, collector ---- */
 
-typedef struct region {
-  uint32_t name, task;
-  int64_t begin;
-  uint32_t line; /* below the goroutine's row */
-} region;
-
-#define LOW_LINES 64
-
-struct regions {
-  region *open;
+/* The rows of a goroutine's regions. */
+struct region_rows {
   uint32_t *rows; /* 1 + a row, by line */
-  uint32_t depth, capacity, row_count, row_capacity;
-  uint64_t low_lines;  /* the set of those in use */
-  uint32_t high_lines; /* the first unused one above all others */
+  uint32_t count, capacity;
 };
 
-static struct regions *regions_of(goroutine *g) {
-  if (!g->regions) {
-    g->regions = keep(sizeof *g->regions);
-    g->regions->high_lines = LOW_LINES;
-  }
-  return g->regions;
+static uint32_t region_row(view *v, goroutine *g, uint32_t kind) {
+  uint32_t parent = row_of_go(v, g), place = add_row(v, kind, g->id, 0);
+  v->rows[place - 1].parent = parent;
+  return place;
 }
-
-/* The line for a region that begins: the depth, as long as regions end in order. */
-static uint32_t take_line(struct regions *r) {
-  uint32_t line = 0;
-  if (r->low_lines == UINT64_MAX) return r->high_lines++;
-  while (r->low_lines >> line & 1) line++;
-  r->low_lines |= (uint64_t)1 << line;
-  return line;
-}
-
-static void free_line(struct regions *r, uint32_t line) {
-  if (line < LOW_LINES) r->low_lines &= ~((uint64_t)1 << line);
-  else if (line + 1 == r->high_lines) r->high_lines--;
-}
-
-static void begin_region(view *v, goroutine *g, uint32_t name, uint32_t task, int64_t time) {
-  struct regions *r = regions_of(g);
-  uint32_t line = take_line(r);
-  if (line == r->row_count) {
-    uint32_t parent = row_of_go(v, g);
-    GROW(r->rows, r->row_count, r->row_capacity);
-    r->rows[r->row_count++] = add_row(v, LANE_REGION, g->id, 0);
-    v->rows[r->rows[line] - 1].parent = parent;
-  }
-  GROW(r->open, r->depth, r->capacity);
-  r->open[r->depth++] = (region){name, task, time, line};
-}
-
-/* Ends the region with `inside` open regions inside it. `by_event`: false if the goroutine or the trace ends. */
-static void end_region(view *v, goroutine *g, uint64_t inside, int64_t time, bool by_event) {
-  struct regions *r = g->regions;
-  region *of;
-  if (!r || inside >= r->depth) return;
-  of = &r->open[--r->depth - inside];
-  add_slice(v, r->rows[of->line], of->begin, time, of->name % COLOURS, number_of(&v->texts, of->name), of->task);
-  if (by_event) count_span(v, LANE_REGION, of->name, of->begin, time);
-  free_line(r, of->line);
-  memmove(of, of + 1, (size_t)inside * sizeof *of);
-}
-
-static void end_regions(view *v, goroutine *g, int64_t time) {
-  struct regions *r = g->regions;
-  uint32_t i;
-  if (!r) return;
-  while (r->depth) end_region(v, g, 0, time, false);
-  for (i = 0; i < r->row_count; i++) end_row(v, r->rows[i]);
-  free(r->open);
-  free(r->rows);
-  g->regions = NULL;
-}
-
-typedef struct task {
-  uint64_t id;
-  uint32_t name, row, record; /* record: 1 + an index; 0: there were too many */
-  int64_t begin;
-  bool open;
-} task;
 
 /* 1 + the index of a task's record; 0: none. */
 static uint32_t record_of(view *v, uint64_t id) {
-  const task *t = id ? map_get(&v->tasks, id) : NULL;
-  return t ? t->record : 0;
+  const user_task *t = id ? map_get(&v->c.w->tasks, id) : NULL;
+  return t ? t->view_record : 0;
+}
+
+/* `by_event`: false if the goroutine or the trace ends. */
+static void end_region(view *v, goroutine *g, const user_region *r, int64_t time, bool by_event) {
+  struct region_rows *rows = g->region_rows;
+  row *on;
+  if (!r->chosen) return;
+  if (!rows) rows = g->region_rows = keep(sizeof *rows);
+  while (rows->count <= r->line) {
+    GROW(rows->rows, rows->count, rows->capacity);
+    rows->rows[rows->count++] = region_row(v, g, LANE_REGION);
+  }
+  on = &v->rows[rows->rows[r->line] - 1];
+  if (on->begin < 0) on->since = since_of(v, r->begin);
+  add_slice(v, rows->rows[r->line], r->begin < v->c.from ? v->c.from : r->begin, time, r->name % COLOURS,
+            number_of(&v->texts, r->name), record_of(v, r->task));
+  if (by_event) count_span(v, LANE_REGION, r->name, r->begin, time);
+}
+
+/* A region of which only the end is in the trace. It encloses all earlier ones of the goroutine. */
+static void end_early_region(view *v, goroutine *g, const op *o) {
+  uint32_t place = region_row(v, g, LANE_EARLY);
+  row *of = &v->rows[g->view_row - 1];
+  int64_t begin = of->begin < 0 ? g->since : v->c.base + of->begin;
+  v->rows[place - 1].since = UNKNOWN_BEGIN;
+  add_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name % COLOURS, number_of(&v->texts, o->name),
+            record_of(v, o->id));
+  end_row(v, place);
+}
+
+/* Ends all regions of a goroutine. `over`: the trace or part ends. */
+static void end_regions(view *v, goroutine *g, int64_t time, bool over) {
+  struct region_rows *rows = g->region_rows;
+  uint32_t i, count = g->regions ? g->regions->count : 0;
+  while (count--) {
+    const user_region *r = &g->regions->open[count];
+    end_region(v, g, r, time, false);
+    if (over && r->chosen) v->rows[g->region_rows->rows[r->line] - 1].open = true;
+  }
+  rows = g->region_rows;
+  if (!rows) return;
+  for (i = 0; i < rows->count; i++) end_row(v, rows->rows[i]);
+  free(rows->rows);
+  g->region_rows = NULL;
 }
 
 /* The rows for tasks of one name. A row is free while no task is on it. */
@@ -373,44 +365,57 @@ typedef struct task_rows {
   size_t count, capacity, all_count, all_capacity;
 } task_rows;
 
-static void begin_task(view *v, uint64_t id, uint64_t parent, uint32_t name, int64_t time) {
-  task *t = map_get(&v->tasks, id);
+static task_rows *task_rows_of(view *v, uint32_t name) {
   task_rows *rows = map_get(&v->task_rows, name);
-  if (t && t->open) return;
-  if (!t) map_put(&v->tasks, id, t = keep(sizeof *t));
   if (!rows) map_put(&v->task_rows, name, rows = keep(sizeof *rows));
-  t->id = id;
-  t->name = name;
-  t->begin = time;
-  t->open = true;
-  if (rows->count) {
-    t->row = rows->free[--rows->count];
-  } else {
-    GROW(rows->all, rows->all_count, rows->all_capacity);
-    rows->all[rows->all_count] = t->row = add_row(v, LANE_TASK, rows->all_count, name);
-    rows->all_count++;
-  }
-  t->record = 0;
+  return rows;
+}
+
+static uint32_t new_task_row(view *v, uint32_t name) {
+  task_rows *rows = task_rows_of(v, name);
+  GROW(rows->all, rows->all_count, rows->all_capacity);
+  rows->all[rows->all_count] = add_row(v, LANE_TASK, rows->all_count, name);
+  return rows->all[rows->all_count++];
+}
+
+/* `time`: when it is drawn from. */
+static void begin_task(view *v, user_task *t, uint64_t parent, uint32_t name, int64_t time) {
+  task_rows *rows = task_rows_of(v, name);
+  t->view_row = rows->count ? rows->free[--rows->count] : new_task_row(v, name);
+  t->view_record = 0;
   if (v->task_record_count == MOST_TASKS) {
     v->tasks_lost++;
     return;
   }
   GROW(v->task_records, v->task_record_count, v->task_record_capacity);
   time = between(v->c.base, time);
-  v->task_records[v->task_record_count] = (task_record){id, record_of(v, parent), t->row - 1, time, time};
-  t->record = (uint32_t)++v->task_record_count;
+  v->task_records[v->task_record_count] = (task_record){t->id, record_of(v, parent), t->view_row - 1, time, time};
+  t->view_record = (uint32_t)++v->task_record_count;
 }
 
-static void end_task(view *v, task *t, int64_t time, bool by_event) {
-  task_rows *rows;
-  if (!t || !t->open) return;
-  rows = map_get(&v->task_rows, t->name);
-  t->open = false;
-  add_slice(v, t->row, t->begin, time, (unsigned)(t->id % COLOURS), (uint32_t)t->id, (uint32_t)(t->id >> 32));
-  if (t->record) v->task_records[t->record - 1].end = between(v->c.base, time);
-  if (by_event) count_span(v, LANE_TASK, t->name, t->begin, time);
+static void draw_task(view *v, const user_task *t, int64_t begin, int64_t time) {
+  add_slice(v, t->view_row, begin, time, (unsigned)(t->id % COLOURS), (uint32_t)t->id, (uint32_t)(t->id >> 32));
+  if (t->view_record) v->task_records[t->view_record - 1].end = between(v->c.base, time);
+}
+
+/* Call it before the end is applied. */
+static void end_task(view *v, const user_task *t, int64_t time) {
+  task_rows *rows = task_rows_of(v, t->name);
+  draw_task(v, t, t->begin < v->c.from ? v->c.from : t->begin, time);
   GROW(rows->free, rows->count, rows->capacity);
-  rows->free[rows->count++] = t->row;
+  rows->free[rows->count++] = t->view_row;
+}
+
+/* A task of which only the end is in the trace. No other one can share its row. */
+static void end_early_task(view *v, const op *o) {
+  user_task *t = world_task(v->c.w, o->id);
+  task_rows *rows = task_rows_of(v, o->name);
+  size_t unused = rows->count;
+  rows->count = 0;
+  begin_task(v, t, 0, o->name, v->c.from);
+  rows->count = unused;
+  v->rows[t->view_row - 1].since = UNKNOWN_BEGIN;
+  draw_task(v, t, v->c.from, o->time);
 }
 
 static void add_mark(view *v, int64_t time, uint32_t place, bool log, uint32_t name, uint32_t value, uint32_t in_task) {
@@ -441,6 +446,9 @@ static void end_stw(view *v, int64_t time) {
 static void view_take(consumer *c, const op *o) {
   view *v = (view *)c;
   goroutine *self = o->m ? o->m->g : NULL, *of;
+  const user_region *ends;
+  user_task *t;
+  bool chosen = c->w->chosen;
   count_op(v, o, self);
   if (o->kind == GOTRACE_V2_GO_SWITCH || o->kind == GOTRACE_V2_GO_SWITCH_DESTROY)
     v->switcher = self ? row_of_go(v, self) : 0;
@@ -461,20 +469,32 @@ static void view_take(consumer *c, const op *o) {
   case GOTRACE_V2_GO_DESTROY:
   case GOTRACE_V2_GO_SWITCH_DESTROY:
   case GOTRACE_V2_GO_DESTROY_SYSCALL:
-    if (self) end_regions(v, self, o->time);
-    break;
-  case GOTRACE_V2_USER_REGION_BEGIN:
-    if (self) begin_region(v, self, o->name, record_of(v, o->id), o->time);
+    if (self) end_regions(v, self, o->time, false);
     break;
   case GOTRACE_V2_USER_REGION_END:
-    if (self) end_region(v, self, o->a[0], o->time, true);
+    ends = ending_region(o);
+    if (ends) end_region(v, self, ends, o->time, true);
+    else if (self && chosen) end_early_region(v, self, o);
     break;
-  case GOTRACE_V2_USER_TASK_BEGIN: begin_task(v, o->id, o->a[0], o->name, o->time); break;
-  case GOTRACE_V2_USER_TASK_END: end_task(v, map_get(&v->tasks, o->id), o->time, true); break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    t = world_task(c->w, o->id);
+    if (chosen && !t->open) begin_task(v, t, o->a[0], o->name, o->time);
+    break;
+  case GOTRACE_V2_USER_TASK_END:
+    t = map_get(&c->w->tasks, o->id);
+    if (t && t->open && t->chosen) {
+      end_task(v, t, o->time);
+      count_span(v, LANE_TASK, t->name, t->begin, o->time);
+    } else if (!t && chosen) {
+      end_early_task(v, o);
+    }
+    break;
   case GOTRACE_V2_USER_LOG:
+    if (!chosen) break;
     add_mark(v, o->time, self ? row_of_go(v, self) : 0, true, o->name, o->value, record_of(v, o->id));
     break;
   case GOTRACE_V2_CPU_SAMPLE:
+    if (!chosen) break;
     of = o->a[2] ? world_go(c->w, o->a[2]) : NULL;
     add_mark(v, o->time, of ? row_of_go(v, of) : 0, false, 0, o->stack, 0);
     break;
@@ -496,10 +516,29 @@ static void view_begin(consumer *c, int64_t time) {
   view *v = (view *)c;
   goroutine *g;
   proc *p;
+  size_t i;
   for (g = c->w->live; g; g = g->next) count_change(v, GO_NONE, g->status);
   for (p = c->w->proc_list; p; p = p->next)
     if (p->status == PROC_RUNNING || p->status == PROC_SYSCALL) v->now.values[COUNT_PROCS]++;
-  if (c->w->gc) v->gc_begin = time + 1;
+  v->now.values[COUNT_HEAP] = c->w->heap;
+  v->now.values[COUNT_GOAL] = c->w->heap_goal;
+  if (c->w->gc) {
+    v->gc_begin = time + 1;
+    v->gc = add_row(v, LANE_GC, 0, 0);
+    v->rows[v->gc - 1].since = UNKNOWN_BEGIN;
+  }
+  if (c->w->stw) {
+    v->stw_begin = time + 1;
+    v->stw_reason = c->w->stw_reason;
+    v->stw = add_row(v, LANE_STW, 0, 0);
+    v->rows[v->stw - 1].since = since_of(v, c->w->stw_since);
+  }
+  for (i = 0; i < c->w->tasks.count; i++) {
+    user_task *t = c->w->tasks.values[i];
+    if (!t->open || !t->chosen) continue;
+    begin_task(v, t, t->parent, t->name, time);
+    v->rows[t->view_row - 1].since = since_of(v, t->begin);
+  }
   v->few.begin = v->many.begin = between(c->base, time);
   sample_counters(v, time);
 }
@@ -508,8 +547,13 @@ static void view_finish(consumer *c, int64_t time) {
   view *v = (view *)c;
   goroutine *g;
   size_t i;
-  for (g = c->w->live; g; g = g->next) end_regions(v, g, time);
-  for (i = 0; i < v->tasks.count; i++) end_task(v, v->tasks.values[i], time, false);
+  for (g = c->w->live; g; g = g->next) end_regions(v, g, time, true);
+  for (i = 0; i < c->w->tasks.count; i++) {
+    const user_task *t = c->w->tasks.values[i];
+    if (!t->open || !t->chosen) continue;
+    end_task(v, t, time);
+    v->rows[t->view_row - 1].open = true;
+  }
   end_gc(v, time);
   end_stw(v, time);
   for (i = 0; i < v->row_count; i++) end_row(v, (uint32_t)i + 1);
@@ -529,7 +573,6 @@ static void view_free(view *v) {
   numbering_free(&v->texts);
   numbering_free(&v->stacks);
   map_free(&v->task_rows);
-  map_free(&v->tasks);
   map_free(&v->detail_places);
   map_free(&v->function_places);
   map_free(&v->span_places);
@@ -572,7 +615,6 @@ static void open_browser(const char *page) {
 int command_view(const char *path, const settings *set) {
   const char *page = set->output;
   input in;
-  filter selection;
   output out;
   source s;
   view v;
@@ -586,14 +628,14 @@ int command_view(const char *path, const settings *set) {
   v.c.take = view_take;
   v.c.stretch = view_stretch;
   v.c.end = view_finish;
-  v.c.statuses = true;
+  v.c.statuses = v.c.history = v.c.all = true;
   v.few.next = &v.many;
   v.many.next = &v.few;
   v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
   v.few.part = 35;
   v.many.part = 65;
-  filter_open(&selection, set);
-  v.c.filter = &selection;
+  filter_open(&v.selection, set);
+  v.c.filter = &v.selection;
   result = source_run(&s, &in, &v.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   source_needs_events(&s);
@@ -602,9 +644,9 @@ int command_view(const char *path, const settings *set) {
   output_open(&out, page);
   view_page(&v, &out, path, info.format, info.events);
   output_close(&out);
+  filter_close(&v.selection);
   view_free(&v);
   source_free(&s);
-  filter_close(&selection);
   input_close(&in);
   if (set->open) open_browser(page);
   return 0;

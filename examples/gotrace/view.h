@@ -7,10 +7,11 @@
 #include "view_levels.h"
 
 /* Kinds of lanes. The page (view/model.js) has the same list. */
-enum { LANE_PROC, LANE_THREAD, LANE_GO, LANE_REGION, LANE_TASK, LANE_GC, LANE_STW };
+enum { LANE_PROC, LANE_THREAD, LANE_GO, LANE_REGION, LANE_TASK, LANE_GC, LANE_STW, LANE_EARLY };
 
 /* Colours of slices. Those of procs, threads, regions and tasks are derived from the name instead. */
 enum { RUNNING, RUNNABLE, IN_SYSCALL, BLOCKED_SYNC, BLOCKED_NETWORK, BLOCKED_CHANNEL, SLEEPING, BLOCKED };
+#define OTHERS (COLOURS - 1) /* on procs and threads, if there is a filter: goroutines that it does not select */
 
 typedef struct view_row { /* a lane */
   lane *lane;             /* NULL: it has ended */
@@ -19,8 +20,12 @@ typedef struct view_row { /* a lane */
   uint32_t parent;     /* 1 + another row: a region's goroutine, a goroutine's creator; 0: none */
   uint32_t stack;      /* where it was created */
   uint32_t function;   /* goroutine: 1 + the index of its function's totals; 0: none yet */
-  int64_t begin, end;  /* begin of its first slice, end of its last */
+  int64_t begin, end;  /* begin of its first slice, end of its last; begin -1: it has none */
+  /* Its first slice, if that began before the trace or part: when, or UNKNOWN_BEGIN. Otherwise -1. */
+  int64_t since;
+  bool open; /* its last slice had not ended when the trace or part ended */
 } row;
+#define UNKNOWN_BEGIN INT64_MAX
 
 typedef struct detail { /* what slices of goroutines have in common */
   uint32_t colour, reason, stack;
@@ -106,11 +111,12 @@ typedef struct view {
   size_t sample_count, sample_capacity;
   int64_t sample_step; /* minimum distance between two samples, in nanoseconds */
   sample now;
+  filter selection;
   uint32_t gc, stw;  /* 1 + their rows; 0: none yet */
   uint32_t switcher; /* 1 + the row of the goroutine that is switching to another one now; 0: none */
   int64_t gc_begin, stw_begin;
   uint32_t stw_reason;
-  map tasks, task_rows; /* by id; by name and index */
+  map task_rows; /* by name */
   int64_t end;
   unsigned coarsest; /* coarsest level that shows the whole trace in a narrow window */
 } view;

@@ -2,11 +2,12 @@
  *
  * The page is one file: style, markup and script from view/, and the data, compressed and in base 64. Everything that
  * comes from the trace is inside the data, so no name or message can close an element or begin a script. A policy in
- * the head allows only the page's own script, and no network access.
+ * the head allows only the page's own script and style, which it names by their hashes, and no network access.
  *
  * The table of contents of the data is JSON with long lists of numbers. Texts, stacks and rows get new numbers from 0.
  * view/data.js reads it. */
 
+#include "sha256.h"
 #include "view.h"
 
 #include <stdlib.h>
@@ -38,6 +39,26 @@ static void put_base64(output *out, const bytes *from) {
     out->block.size += 4;
     output_check(out);
   }
+}
+
+/* Joins texts that become the content of an element. */
+static bytes join(const char *const *texts, size_t count) {
+  bytes all = {0};
+  size_t i;
+  for (i = 0; i < count; i++) put_data(&all, texts[i], strlen(texts[i]));
+  return all;
+}
+
+/* A source of the policy: the element with this content. */
+static void put_source(output *out, const char *directive, const bytes *content) {
+  uint8_t hash[32];
+  bytes of = {0};
+  sha256(content->data, content->size, hash);
+  put_data(&of, hash, sizeof hash);
+  print(out, "; %s 'sha256-", directive);
+  put_base64(out, &of);
+  put_byte(&out->block, '\'');
+  free(of.data);
 }
 
 /* An element with compressed data; the page finds it by its name. */
@@ -102,8 +123,24 @@ static void put_rows(page *p, const view *v) {
     add_text(p, r->name);
     add_number(p, r->parent);
     add_stack(p, r->stack);
-    add_time(p, r->begin);
-    add_time(p, r->end);
+    add_time(p, r->begin < 0 ? 1 : r->begin); /* without slices, it ends before it begins */
+    add_time(p, r->begin < 0 ? 0 : r->end);
+  }
+  end_list(p);
+}
+
+/* Rows of which a slice is cut, as three numbers: the row; a sum of 1 if the first slice began earlier, 2 if that time
+ * is known, 4 if the last slice had not ended; the time, or 0. */
+static void put_cuts(page *p, const view *v) {
+  size_t i;
+  begin_list(p, "cuts");
+  for (i = 0; i < v->row_count; i++) {
+    const row *r = &v->rows[i];
+    bool known = r->since != UNKNOWN_BEGIN;
+    if (r->begin < 0 || (r->since < 0 && !r->open)) continue;
+    add_number(p, i);
+    add_number(p, (r->since >= 0 ? known ? 3u : 1u : 0u) | (r->open ? 4u : 0u));
+    add_time(p, known ? r->since : 0);
   }
   end_list(p);
 }
@@ -278,11 +315,12 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
   put_quoted(&p->json, base, strlen(base));
   print(&p->json,
         ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
-        "\"marksLost\":%zu,\"tasksLost\":%zu",
+        "\"marksLost\":%zu,\"tasksLost\":%zu,\"filtered\":%s",
         format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
-        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost);
+        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->selection.on ? "true" : "false");
   if (began) print(&p->json, ",\"began\":\"%s\"", moment_text(began, true, text));
   put_rows(p, v);
+  put_cuts(p, v);
   put_details(p, v);
   put_marks(p, v);
   put_tasks(p, v);
@@ -305,7 +343,9 @@ void numbering_free(numbering *n) {
 
 void view_page(view *v, output *out, const char *name, int format, uint64_t events) {
   page p = {0};
-  bytes packed = {0};
+  bytes packed = {0}, script, style;
+  const char *const scripts[] = {"\n\"use strict\";\n", view_data, view_model, view_draw, view_panels, view_input};
+  const char *const styles[] = {"\n", view_style};
   size_t i, room = v->few.limit;
   p.texts = &v->texts;
   p.stacks = &v->stacks;
@@ -324,24 +364,25 @@ void view_page(view *v, output *out, const char *name, int format, uint64_t even
   p.json.block.size = packed.size = 0;
   put_contents(&p, v, name, format, events);
   compress_bytes(&packed, &p.json.block);
-  put_string(out,
-             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-gotrace'; "
-             "style-src 'nonce-gotrace'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
-             "<title>gotrace view</title>\n<style nonce=\"gotrace\">\n");
-  put_string(out, view_style);
+  put_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" "
+                  "content=\"default-src 'none'; base-uri 'none'; form-action 'none'");
+  script = join(scripts, COUNT(scripts));
+  style = join(styles, COUNT(styles));
+  put_source(out, "script-src", &script);
+  put_source(out, "style-src", &style);
+  put_string(out, "\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>gotrace view</title>\n<style>");
+  put_data(&out->block, style.data, style.size);
   put_string(out, "</style>\n</head>\n<body>\n");
   put_string(out, view_markup);
   put_element(out, "contents", 0, &packed);
   for (i = 0; i < v->few.chunk_count; i++) put_element(out, "chunk", i, &v->few.chunks[i].data);
   for (i = 0; i < v->many.chunk_count; i++) put_element(out, "chunk", v->few.chunk_count + i, &v->many.chunks[i].data);
-  put_string(out, "<script nonce=\"gotrace\">\n\"use strict\";\n");
-  put_string(out, view_data);
-  put_string(out, view_model);
-  put_string(out, view_draw);
-  put_string(out, view_panels);
-  put_string(out, view_input);
+  put_string(out, "<script>");
+  put_data(&out->block, script.data, script.size);
   put_string(out, "</script>\n</body>\n</html>\n");
+  free(script.data);
+  free(style.data);
   free(p.json.block.data);
   free(packed.data);
 }

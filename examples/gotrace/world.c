@@ -11,7 +11,7 @@ static inline void give_stretch(world *w, goroutine *g, int64_t time, uint8_t ne
   bool told = w->now && w->now->kind == GOTRACE_V2_GO_STATUS;
   if (w->stretch && g->status != GO_NONE && !told) {
     uint32_t reason = g->status == GO_WAITING ? g->reason : 0;
-    stretch part = {g, g->since, time, g->status, next, reason, g->stack, w->now, g->cause};
+    stretch part = {g, g->since, time, g->status, next, reason, g->stack, w->now, g->cause, true};
     w->stretch(w->context, &part);
   }
 }
@@ -60,6 +60,7 @@ static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *
   g->stw = 0;
   g->assist = false;
   g->arrow = 0;
+  if (g->regions) g->regions->count = 0;
   go_status(w, g, time, status, m);
 }
 
@@ -67,6 +68,7 @@ static void go_end(world *w, goroutine *g, int64_t time) {
   w->stw -= g->stw;
   g->stw = 0;
   go_status(w, g, time, GO_NONE, NULL);
+  if (g->regions) g->regions->count = 0;
   if (g->previous) g->previous->next = g->next;
   else w->live = g->next;
   if (g->next) g->next->previous = g->previous;
@@ -82,8 +84,10 @@ static void proc_status(proc *p, int64_t time, uint8_t status, thread *m) {
 }
 
 /* The goroutine stops or restarts the world. */
-static void apply_stw(world *w, goroutine *g, bool begins) {
+static void apply_stw(world *w, goroutine *g, const op *o) {
+  bool begins = o->kind == GOTRACE_V2_STW_BEGIN;
   if (!g || (begins ? g->stw == UINT8_MAX : g->stw == 0)) return;
+  if (begins && !w->stw) w->stw_since = o->time, w->stw_reason = o->name;
   g->stw = (uint8_t)(begins ? g->stw + 1 : g->stw - 1);
   w->stw += begins ? 1u : (unsigned)-1;
 }
@@ -156,9 +160,43 @@ static void apply_own(world *w, const op *o) {
     if (m->p) proc_status(m->p, o->time, PROC_RUNNING, m);
     w->last_running = m;
     break;
-  case GOTRACE_V2_STW_BEGIN: apply_stw(w, g, true); break;
-  case GOTRACE_V2_STW_END: apply_stw(w, g, false); break;
+  case GOTRACE_V2_STW_BEGIN:
+  case GOTRACE_V2_STW_END: apply_stw(w, g, o); break;
   default: g->assist = o->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN; break;
+  }
+}
+
+/* A region or task of the program. */
+static void apply_user(world *w, const op *o) {
+  goroutine *g = o->m ? o->m->g : NULL;
+  user_region *of;
+  user_task *t;
+  if (!w->history) return;
+  switch (o->kind) {
+  case GOTRACE_V2_USER_REGION_BEGIN:
+    if (!g) return;
+    if (!g->regions) g->regions = keep(sizeof *g->regions);
+    GROW(g->regions->open, g->regions->count, g->regions->capacity);
+    of = &g->regions->open[g->regions->count++];
+    *of = (user_region){o->name, o->stack, o->id, o->time, g->regions->count > 1 ? of[-1].line + 1 : 0, w->chosen};
+    break;
+  case GOTRACE_V2_USER_REGION_END:
+    of = ending_region(o);
+    if (!of) break;
+    memmove(of, of + 1, (size_t)o->a[0] * sizeof *of);
+    g->regions->count--;
+    break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    t = world_task(w, o->id);
+    if (t->open) break;
+    t->parent = o->a[0];
+    t->name = o->name;
+    t->stack = o->stack;
+    t->begin = o->time;
+    t->open = true;
+    t->chosen = w->chosen;
+    break;
+  default: world_task(w, o->id)->open = false; break; /* UserTaskEnd */
   }
 }
 
@@ -196,6 +234,20 @@ proc *world_proc(world *w, uint64_t id, bool add) {
   w->proc_count++;
   map_put(&w->procs, id, p);
   return p;
+}
+
+user_task *world_task(world *w, uint64_t id) {
+  user_task *t = map_get(&w->tasks, id);
+  if (t) return t;
+  t = keep(sizeof *t);
+  t->id = id;
+  map_put(&w->tasks, id, t);
+  return t;
+}
+
+user_region *ending_region(const op *o) {
+  const user_regions *of = o->m && o->m->g ? o->m->g->regions : NULL;
+  return of && o->a[0] < of->count ? &of->open[of->count - 1 - o->a[0]] : NULL;
 }
 
 thread *find_far_thread(world *w, uint64_t id) {
@@ -237,6 +289,12 @@ uint64_t wall_at(const wall_clock *clock, int64_t time) {
 }
 
 void world_free(world *w) {
+  size_t i;
+  for (i = 0; w->history && i < w->gos.count; i++) {
+    const goroutine *g = w->gos.values[i];
+    if (g->regions) free(g->regions->open);
+  }
+  map_free(&w->tasks);
   map_free(&w->gos);
   map_free(&w->procs);
   map_free(&w->threads);
@@ -282,6 +340,12 @@ void apply(world *w, const op *o) {
     GROW(w->experiments, w->experiment_count, w->experiment_capacity);
     w->experiments[w->experiment_count++] = (experiment){o->a[0], o->a[1], o->value};
     break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_V2_USER_TASK_END: apply_user(w, o); break;
+  case GOTRACE_V2_HEAP_ALLOC: w->heap = o->a[0]; break;
+  case GOTRACE_V2_HEAP_GOAL: w->heap_goal = o->a[0]; break;
   case GOTRACE_V2_GC_ACTIVE:
   case GOTRACE_V2_GC_BEGIN: w->gc = true; break;
   case GOTRACE_V2_GC_END: w->gc = false; break;

@@ -33,6 +33,7 @@ typedef struct goroutine {
   uint8_t status;
   uint8_t stw;                       /* how many stop-the-worlds it has begun and not ended */
   bool assist;                       /* in a mark assist */
+  struct user_regions *regions;      /* see world.history; NULL: none yet */
   uint8_t collects;                  /* statistics: see collector.c */
   struct goroutine_summary *summary; /* statistics; separate from what every operation needs */
   /* Front end of v1. */
@@ -52,9 +53,10 @@ typedef struct goroutine {
   /* Exports. */
   struct row *row; /* that shows it; NULL: none */
   uint64_t arrow;  /* from its waker; 0: none */
+  bool shown;      /* a slice of its own track is open */
   /* The page of gotrace view. */
   uint32_t view_row; /* 1 + its number; 0: none yet */
-  struct regions *regions;
+  struct region_rows *region_rows;
 } goroutine;
 
 struct proc {
@@ -88,6 +90,29 @@ struct thread {
   /* Statistics. */
   int64_t of_running, of_syscalls; /* nanoseconds that goroutines spent on it */
 };
+
+/* Regions and tasks of the program: see world.history. */
+typedef struct user_region { /* an open one */
+  uint32_t name, stack;
+  uint64_t task;
+  int64_t begin;
+  uint32_t line; /* its row in a picture: no other open region has it */
+  bool chosen;   /* the filter selected its begin */
+} user_region;
+
+typedef struct user_regions { /* of a goroutine, innermost last */
+  user_region *open;
+  uint32_t count, capacity;
+} user_regions;
+
+typedef struct user_task {
+  uint64_t id, parent;
+  uint32_t name, stack;
+  int64_t begin;
+  bool open, chosen; /* `chosen`: the filter selected its begin */
+  /* The page of gotrace view. */
+  uint32_t view_row, view_record; /* 1 + an index; 0: none */
+} user_task;
 
 typedef struct experiment { /* a batch of an experiment */
   uint64_t number, thread;
@@ -123,10 +148,16 @@ typedef struct world {
   unsigned stw; /* sum of the goroutines' stw */
   bool gc;
   wall_clock wall;
-  bool as_go;           /* see consumer.as_go in source.h */
-  int64_t sync;         /* as_go: when the generation began */
-  unsigned generation;  /* v2: from 1 */
-  const struct op *now; /* the operation being applied; NULL: none, as at the end of the trace */
+  int64_t stw_since; /* when the first of them began */
+  uint32_t stw_reason;
+  uint64_t heap, heap_goal; /* bytes; 0: unknown */
+  bool history;             /* keep the open regions, and all tasks */
+  bool chosen;              /* the consumer's filter selects the operation; true without a filter */
+  map tasks;                /* struct user_task by id */
+  bool as_go;               /* see consumer.as_go in source.h */
+  int64_t sync;             /* as_go: when the generation began */
+  unsigned generation;      /* v2: from 1 */
+  const struct op *now;     /* the operation being applied; NULL: none, as at the end of the trace */
   /* Receives each stretch when it ends; NULL: not wanted. */
   void (*stretch)(void *context, const struct stretch *);
   void *context;
@@ -143,6 +174,7 @@ typedef struct stretch {
    * exception: there the waker has already left the thread. */
   const struct op *by;
   uint32_t cause; /* stack of the operation that began it: of the waker or creator, or its own */
+  bool chosen;    /* the consumer's filter selects it; true without a filter */
 } stretch;
 
 /* Operations without an event in v2. */
@@ -172,6 +204,10 @@ typedef struct op {
  * ended or not yet begun. world_proc: NULL if the proc is unknown and `add` is false. */
 goroutine *go_record(world *w, uint64_t id);
 proc *world_proc(world *w, uint64_t id, bool add);
+user_task *world_task(world *w, uint64_t id);
+
+/* The region that ends with an operation that is not yet applied; NULL: it began before the trace. */
+user_region *ending_region(const op *o);
 
 /* The slow paths of find_go() and world_thread(). */
 goroutine *find_far_go(world *w, uint64_t id);

@@ -1,6 +1,7 @@
 """Derives from gotrace dump what gotrace view must draw: see check.py."""
 
 import collections
+import copy
 import json
 import subprocess
 
@@ -57,7 +58,8 @@ def v1_changes(events):
 
 class Story:
     """Slices are {row: {(begin, end): label}}; those of goroutines are lists of (begin, end, state, reason), beginning
-    with the goroutine's first event. `known`: the time in which a goroutine's states are known."""
+    with the goroutine's first event. `known`: the time in which a goroutine's states are known. A region without a begin
+    lasts from the begin of the trace or its goroutine; the first of a goroutine has depth -1, the next -2 and so on."""
 
     def __init__(self, tool, trace):
         with open(trace, "rb") as file:
@@ -68,6 +70,8 @@ class Story:
         self.logs, self.samples = collections.defaultdict(list), collections.defaultdict(list)  # of goroutines
         self.wakes, self.sizes = set(), {"heap": [], "goal": []}
         self.now, self.open_regions, self.open_tasks, self.open = {}, collections.defaultdict(list), {}, {}
+        self.created, self.early, self.begun_tasks = {}, collections.Counter(), {}
+        self.without_begin = set()  # (row, slice) of which only the end is known
         self.stopped = 0
         process = subprocess.Popen([tool, "dump", "--json", trace], stdout=subprocess.PIPE)
         events = map(json.loads, process.stdout)
@@ -92,6 +96,9 @@ class Story:
 
     def change(self, e, g, time, state, reason=""):
         g %= 2**64  # dump writes an event's own goroutine as a signed number
+        if e["event"].startswith("GoCreate"):
+            self.created[g] = time
+            self.early[g] = 0
         if g in self.now and self.now[g][0] is not None:
             since, old, why, p, m = self.now[g]
             self.goes[g].append((since, time, old, why))
@@ -133,10 +140,19 @@ class Story:
         elif kind == "UserRegionBegin" or kind == "UserRegion" and args["mode"] == 0:
             self.open_regions[g].append((time, args["name_string"]))
         elif kind in ("UserRegionEnd", "UserRegion"):
+            if not self.open_regions[g]:
+                self.early[g] += 1
+                self.regions[g, -self.early[g]][self.created.get(g, 0), time] = args["name_string"]
+                self.without_begin.add(((g, -self.early[g]), (self.created.get(g, 0), time)))
             self.end_region(g, time)
         elif kind in ("UserTaskBegin", "UserTaskCreate"):
+            self.begun_tasks.setdefault(args["task"], {}).setdefault(time, g)
             self.open_tasks.setdefault(args["task"], (time, args["name_string"]))
         elif kind == "UserTaskEnd":
+            if args["task"] not in self.begun_tasks:
+                self.begun_tasks[args["task"]] = {0: g}
+                self.tasks[""][0, time, args["task"]] = "task %d" % args["task"]
+                self.without_begin.add(("", (0, time, args["task"])))
             self.end_task(args["task"], time)
         elif kind == "UserLog":
             self.logs[g].append((time, args["key_string"], args.get("value_string", e.get("data", ""))))
@@ -175,3 +191,29 @@ class Story:
         if kind in self.open:
             begin, name = self.open.pop(kind)
             self.collector[kind][begin, time] = name
+
+    def chosen(self, g):
+        """The story on the page of --go: only the tasks that the goroutine begins."""
+        chosen = copy.copy(self)
+        chosen.tasks = collections.defaultdict(dict, {name: {key: label for key, label in tasks.items() if self.begun_tasks[key[2]][key[0]] == g}
+                                                      for name, tasks in self.tasks.items()})
+        return chosen
+
+    def part(self, begin, end):
+        """The story of a part: slices are cut at its ends, but their names stay. It lacks what only an end after it tells."""
+        def cut(row, slices):
+            return {(max(key[0], begin), min(key[1], end), *key[2:]): label for key, label in slices.items()
+                    if key[0] <= end and key[1] >= begin and not ((row, key) in self.without_begin and key[1] > end)}
+
+        def inside(list_of, time):
+            return [item for item in list_of if begin <= time(item) <= end]
+        part = copy.copy(self)
+        part.goes = collections.defaultdict(list, {g: [(max(s[0], begin), min(s[1], end), *s[2:]) for s in slices if s[0] <= end and s[1] >= begin]
+                                                   for g, slices in self.goes.items()})
+        for name in ("procs", "threads", "regions", "tasks", "collector"):
+            setattr(part, name, collections.defaultdict(dict, {row: cut(row, slices) for row, slices in getattr(self, name).items()}))
+        part.logs = {g: inside(logs, lambda log: log[0]) for g, logs in self.logs.items()}
+        part.samples = {g: inside(samples, lambda time: time) for g, samples in self.samples.items()}
+        part.wakes = set(inside(self.wakes, lambda wake: wake[2]))
+        part.end = end
+        return part

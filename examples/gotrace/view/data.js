@@ -105,9 +105,8 @@ class Slices {
     }
     return low;
   }
-  // The time of each colour in a slice.
-  times(i) {
-    const times = new Float64Array(COLOURS);
+  // The time of each colour in a slice. `times` must be zero.
+  times(i, times = new Float64Array(COLOURS)) {
     if (!this.merged) {
       times[this.colour[i]] = this.end[i] - this.begin[i];
       return times;

@@ -1,8 +1,9 @@
 // draw.js - draws the picture: an overview, a ruler, and a line for each visible row
 //
-// Slices are painted into an image, pixel by pixel, so the cost of a frame does not depend on the trace. A row consists
-// of at most three different lines of pixels (top, upper, middle), which are copied to fill its height. States differ
-// in height as well as colour: running and system calls fill the row, runnable two thirds, blocked a third of it.
+// Slices are painted into an image, pixel by pixel, so the cost of a frame does not depend on the trace. States differ
+// in height as well as colour: running and system calls fill the row, runnable two thirds, blocked a third of it. A column
+// of pixels in which a state has only a share of the time gives it that share of its height, so the area of a colour is
+// its time at any zoom.
 
 const MOST_ARROWS = 150;
 const LEFT = 230, RULER = 22, OVERVIEW = 44, TOP = OVERVIEW + RULER;
@@ -20,6 +21,7 @@ const DARK = {
 };
 const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // indices of state colours
 const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // height of a state: 2 the whole row, 1 two thirds, 0 a third
+const ALONE = 8; // columns: a colour that is in none of so many before it gets at least one pixel
 
 const rgba = (hex) => 0xff000000 | parseInt(hex.slice(5, 7), 16) << 16 | parseInt(hex.slice(3, 5), 16) << 8 | parseInt(hex.slice(1, 3), 16);
 // Black or white, whichever is easier to read on a colour.
@@ -41,6 +43,7 @@ class Painter {
     this.theme = dark ? DARK : LIGHT;
     this.stateColours = this.theme.states.map(rgba);
     this.nameColours = this.theme.names.map(rgba);
+    this.dimmedColours = [...this.nameColours.slice(0, COLOURS - 1), rgba(this.theme.line)]; // the last: not selected by the filter
     this.backColour = rgba(this.theme.back);
     this.overview = null;
   }
@@ -126,56 +129,75 @@ class Painter {
     if (!this.pixels) {
       this.image = this.context.createImageData(W, H);
       this.pixels = new Uint32Array(this.image.data.buffer);
-      this.strips = [0, 1, 2].map(() => new Uint32Array(W));
-      this.lows = [0, 1].map(() => new Uint32Array(W));
+      this.shares = new Float64Array(W * COLOURS); // of the time of each column, by colour
+      this.starts = new Uint8Array(W); // 1 + the colour of a slice whose begin is marked
     }
     this.pixels.fill(this.backColour);
     const left = Math.round(LEFT * ratio), scale = (W - left) / (this.view.to - this.view.from);
     for (const line of this.visibleLines()) {
       if (line.type !== "row") continue;
-      for (const strip of this.strips) strip.fill(0);
-      this.paintRow(line, slices, left, scale, W);
-      this.copyStrips(line, W, H, ratio);
+      const colours = line.row.kind === KIND.GO ? this.stateColours : line.row.kind <= KIND.THREAD && this.data.filtered ? this.dimmedColours : this.nameColours;
+      this.shares.fill(0);
+      this.starts.fill(0);
+      this.addShares(line, slices, left, scale, W, colours);
+      this.paintShares(line, left, W, H, ratio, colours);
     }
     this.context.putImageData(this.image, 0, 0);
   }
 
-  paintRow(line, slices, left, scale, W) {
-    const {from, to} = this.view, row = line.row, byName = row.kind !== KIND.GO;
-    const colours = byName ? this.nameColours : this.stateColours;
+  // Adds up the shares of the columns of a row.
+  addShares(line, slices, left, scale, W, colours) {
+    const {from, to} = this.view, row = line.row, {shares} = this, times = new Float64Array(COLOURS);
     for (const part of slices) {
       const span = part.index.get(row.number);
       if (!span) continue;
       for (let i = part.search(span, from); i < span.to && part.begin[i] < to; i++) {
-        const begin = part.begin[i], end = part.end[i];
-        let x0 = Math.floor(left + (begin - from) * scale), x1 = Math.floor(left + (end - from) * scale);
-        if (x1 <= x0) x1 = x0 + 1;
-        const wide = x1 - x0 > 2, starts = x0 >= left;
-        if (x0 < left) x0 = left;
-        if (x1 > W) x1 = W;
-        const colour = colours[part.colour[i]];
-        const strip = this.strips[byName ? 2 : FILLS[part.colour[i]]];
-        strip.fill(colour, x0, x1);
-        if (wide && starts) strip[x0] = darker(colour);
-        if (this.record || x1 - x0 >= 40 * this.ratio) this.hits.push({line, part, i, x0, x1, colour});
+        const begin = left + (part.begin[i] - from) * scale, end = left + (part.end[i] - from) * scale, colour = part.colour[i];
+        const x0 = Math.max(left, Math.floor(begin)), x1 = Math.min(W, Math.max(Math.floor(end), Math.floor(begin) + 1));
+        const low = Math.max(left, begin), high = Math.min(W, end), mixed = part.size[i] > 1;
+        if (mixed) part.times(i, times.fill(0));
+        for (let x = x0; x < W && x <= high; x++) {
+          const covered = Math.max(1e-9, Math.min(high, x + 1) - Math.max(low, x)); // something, even if it takes no time
+          if (!mixed) shares[x * COLOURS + colour] += covered;
+          else for (let c = 0; c < COLOURS; c++) if (times[c]) shares[x * COLOURS + c] += covered * times[c] / (part.end[i] - part.begin[i]);
+        }
+        if (x1 - x0 > 2 && begin >= left) this.starts[x0] = colour + 1;
+        if (this.record || x1 - x0 >= 40 * this.ratio) this.hits.push({line, part, i, x0, x1, colour: colours[colour]});
       }
     }
   }
-  copyStrips(line, W, H, ratio) {
-    const top = Math.round((this.lineTop(line) + 2) * ratio), bottom = Math.round((this.lineTop(line) + line.height - 1) * ratio);
-    const height = bottom - top, edge = Math.round(TOP * ratio), [low, middle, high] = this.strips, back = this.backColour;
-    const upper = this.lows[0], centre = this.lows[1], left = Math.round(LEFT * ratio);
+  // Paints a row. What a column's height rounds away goes to the next column.
+  paintShares(line, left, W, H, ratio, colours) {
+    const top = Math.round((this.lineTop(line) + 2) * ratio), height = Math.round((this.lineTop(line) + line.height - 1) * ratio) - top;
+    const edge = Math.round(TOP * ratio), {shares, pixels} = this, ofStates = line.row.kind === KIND.GO;
+    const rest = new Float64Array(COLOURS), last = new Int32Array(COLOURS).fill(-ALONE), sizes = new Int32Array(COLOURS);
     for (let x = left; x < W; x++) {
-      const h = high[x];
-      upper[x] = h || middle[x] || back;
-      centre[x] = h || middle[x] || low[x] || back;
-      if (!h) high[x] = back;
-    }
-    for (let y = 0; y < height; y++) {
-      if (top + y < edge || top + y >= H) continue;
-      const share = (y + 0.5) / height;
-      const strip = share > 0.34 && share < 0.67 ? centre : share > 0.17 && share < 0.84 ? upper : high;
-      this.pixels.set(strip.subarray(left, W), (top + y) * W + left);
+      let sum = 0;
+      for (let c = 0; c < COLOURS; c++) {
+        const share = shares[x * COLOURS + c];
+        sizes[c] = 0;
+        if (!share) continue;
+        const full = ofStates ? (FILLS[c] + 1) / 3 * height : height;
+        if (share > 0.999) {
+          sizes[c] = Math.round(full), rest[c] = 0;
+        } else {
+          const alone = x - last[c] > ALONE;
+          if (alone) rest[c] = 0;
+          rest[c] += share * full;
+          sizes[c] = Math.max(alone ? 1 : 0, Math.floor(rest[c]));
+          rest[c] -= sizes[c];
+        }
+        last[c] = x;
+        sum += sizes[c];
+      }
+      // States are in the middle of the row, names at its bottom.
+      let y = top + Math.max(0, ofStates ? (height - sum) >> 1 : height - sum);
+      const bottom = Math.min(top + height, H);
+      for (let c = 0; c < COLOURS; c++) {
+        if (!sizes[c]) continue;
+        const colour = this.starts[x] === c + 1 ? darker(colours[c]) : colours[c];
+        for (let end = Math.min(bottom, y + sizes[c]); y < end; y++) if (y >= edge) pixels[y * W + x] = colour;
+      }
     }
   }
 
@@ -209,6 +231,7 @@ class Painter {
         c.fillStyle = line.row.number === view.selected?.row || line.row.number === view.hit ? theme.accent : theme.faint;
         this.text(line.title ?? this.model.title(line.row), line.title ? 6 : line.nested ? 34 : 18, middle, LEFT - (line.title ? 12 : 24));
         this.drawMarks(line, middle);
+        this.drawCuts(line, y);
       }
     }
     for (const hit of this.hits) {
@@ -260,6 +283,23 @@ class Painter {
     }
     c.fillText(text, x, y);
     return c.measureText(text).width;
+  }
+
+  // Jagged edges where a row's first slice began, or its last one ends, outside of the trace or part.
+  drawCuts(line, top) {
+    const {context: c, theme, view} = this, {cut, begin, end} = line.row, y = top + 1, step = (line.height - 2) / 6;
+    if (!cut || begin > end) return;
+    for (const [there, time, way] of [[cut.first, begin, 1], [cut.last, end, -1]]) {
+      if (!there || time < view.from || time > view.to) continue;
+      const x = this.x(time);
+      c.beginPath();
+      c.moveTo(x, y);
+      for (let i = 1; i < 6; i++) c.lineTo(x + (i % 2 ? 5 * way : 0), y + i * step);
+      c.lineTo(x, y + 6 * step);
+      c.closePath();
+      c.fillStyle = theme.back;
+      c.fill();
+    }
   }
 
   drawMarks(line, middle) {
@@ -431,7 +471,9 @@ class Painter {
     const digits = Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9));
     c.strokeStyle = this.theme.line;
     c.beginPath();
-    for (let time = Math.ceil(from / step) * step; time <= to; time += step) {
+    for (let i = Math.ceil(from / step), count = (to - from) / step; count >= 0; i++, count--) {
+      const time = i * step;
+      if (time > to) break;
       const x = Math.round(this.x(time)) + 0.5;
       c.moveTo(x, OVERVIEW + RULER - 6);
       c.lineTo(x, OVERVIEW + RULER);
@@ -470,7 +512,7 @@ class Painter {
     }
     c.fillStyle = this.theme.faint;
     c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
-    c.fillText("whole trace: " + duration(span), 6, 14);
+    c.fillText((data.begin > 0 ? "this part: " : "all: ") + duration(span), 6, 14);
     c.fillText("running, runnable goroutines: ≤ " + this.overview.most, 6, 30);
     const x0 = LEFT + (this.view.from - data.begin) / span * width, x1 = LEFT + (this.view.to - data.begin) / span * width;
     c.fillStyle = this.theme.range;

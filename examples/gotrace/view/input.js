@@ -1,10 +1,28 @@
 // input.js - mouse, keys, search, the address's fragment; starts the page
 
+const MOST_FOUND = 20000;
+const FIRST = (a, b) => a.time - b.time, LONGEST = (a, b) => b.length - a.length;
+
+// Results in an order, of which the first MOST_FOUND are kept; `total`: how many there were.
+class Found {
+  constructor(order) { this.order = order, this.list = [], this.total = 0; }
+  add(result) {
+    this.total++;
+    if (this.list.push(result) >= 2 * MOST_FOUND) this.sort();
+  }
+  sort() {
+    this.list.sort(this.order);
+    this.list.length = Math.min(this.list.length, MOST_FOUND);
+  }
+}
+
 class App {
   constructor(data) {
     this.data = data;
     this.model = new Model(data);
-    this.view = {from: data.begin, to: data.end > data.begin ? data.end : data.begin + 1, scroll: 0, selected: null, mark: null, range: null, hit: null, line: "", hideIdle: false, width: 0};
+    // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
+    this.least = Math.max(10, data.end * 2 ** -46);
+    this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, hit: null, line: "", hideIdle: false, width: 0};
     this.canvas = document.getElementById("canvas");
     this.painter = new Painter(this.canvas, data, this.model, this.view);
     this.panels = new Panels(this);
@@ -14,6 +32,7 @@ class App {
     document.getElementById("facts").textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
+    if (data.filtered) this.fitChosen();
     this.readFragment();
     this.painter.resize();
     this.painter.request();
@@ -22,7 +41,7 @@ class App {
   // ------------------------------------------------------------------------------------------------- the view ----
 
   setView(from, to) {
-    const {begin, end} = this.data, most = Math.max(end - begin, 1), size = Math.min(Math.max(to - from, 10), most * 1.02);
+    const {begin, end} = this.data, most = Math.max(end - begin, this.least), size = Math.min(Math.max(to - from, this.least), most * 1.02);
     from = Math.max(begin - most * 0.01, Math.min(from, end + most * 0.01 - size));
     this.view.from = from, this.view.to = from + size;
     this.changed();
@@ -38,6 +57,12 @@ class App {
   fit(slice) {
     const size = Math.max(slice.end - slice.begin, 20);
     this.setView(slice.begin - size * 0.1, slice.end + size * 0.1);
+  }
+  // With a filter: fits what it selects to the picture.
+  fitChosen() {
+    const rows = this.model.rows.filter((row) => [KIND.GO, KIND.REGION, KIND.TASK].includes(row.kind) && row.begin <= row.end);
+    const begin = rows.reduce((least, row) => Math.min(least, row.begin), Infinity), end = rows.reduce((most, row) => Math.max(most, row.end), 0);
+    if (rows.length) this.fit({begin, end});
   }
   scroll(pixels) {
     this.view.scroll = Math.max(0, this.view.scroll + pixels);
@@ -164,46 +189,57 @@ class App {
     this.show("timeline");
     this.results = [], this.result = -1;
     if (!wanted) return this.showFound();
+    const found = new Found(FIRST);
     const matches = text[0] === "=" ? (name) => name === text.slice(1) : (name) => name.toLowerCase().includes(wanted);
     for (const row of model.rows) {
       if (row.begin > row.end) continue;
-      if (row.kind === KIND.GO && (matches(row.name) || "g" + row.id === wanted)) this.results.push({row: row.number, time: row.begin, what: model.goName(row.number)});
-      if (this.results.length >= 10000) break;
+      if (row.kind === KIND.GO && (matches(row.name) || "g" + row.id === wanted)) found.add({row: row.number, time: row.begin, what: model.goName(row.number)});
     }
     model.tasks.forEach(({id, row, begin}, place) => {
-      if (this.results.length < 20000 && (matches(model.rows[row].name) || "task " + id === wanted)) this.results.push({row, time: begin, what: model.taskName(place), select: true});
+      if (matches(model.rows[row].name) || "task " + id === wanted) found.add({row, time: begin, what: model.taskName(place), select: true});
     });
     for (const mark of model.marks) {
-      if (text[0] === "=" || this.results.length >= 20000) break;
+      if (text[0] === "=") break;
       const name = mark.log ? mark.name : "CPU sample", value = mark.log ? mark.value : data.innermost(mark.stack);
-      if (matches(value) || matches(name)) this.results.push({row: mark.row, time: mark.time, what: (mark.log ? "log " : "CPU sample in ") + value, mark});
+      if (matches(value) || matches(name)) found.add({row: mark.row, time: mark.time, what: (mark.log ? "log " : "CPU sample in ") + value, mark});
     }
     const names = new Set(data.texts.map((name, i) => (name && matches(name) ? i : -1)).filter((i) => i >= 0));
     if (names.size && model.rows.some((row) => row.kind === KIND.REGION))
-      await this.searchSlices(KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
-    this.results.sort((a, b) => a.time - b.time);
-    this.nextResult();
+      await this.searchSlices(found, KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
+    return this.showResults(found, 0);
   }
   // Adds the slices that match to what was found.
-  async searchSlices(kind, wanted, title) {
-    for (const chunk of this.data.chunks) {
-      if (chunk.merged || this.results.length >= 20000) continue;
+  async searchSlices(found, kind, wanted, title) {
+    const {model, data} = this;
+    for (const chunk of data.chunks) {
+      if (chunk.merged) continue;
       await chunk.load();
       const {slices} = chunk;
-      for (const [number, span] of slices.index)
-        if (this.model.rows[number].kind === kind)
-          for (let i = span.from; i < span.to && this.results.length < 20000; i++)
-            if (wanted(slices.what[i])) this.results.push({row: number, time: slices.begin[i], what: title(slices.what[i]), select: true, length: slices.end[i] - slices.begin[i]});
-      this.data.forget();
+      for (const [row, span] of slices.index) {
+        if (model.rows[row].kind !== kind) continue;
+        for (let i = span.from; i < span.to; i++) {
+          const begin = slices.begin[i], end = slices.end[i];
+          if (wanted(slices.what[i])) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
+        }
+      }
+      data.forget();
     }
   }
   // The slices that a row of the summary counts, longest first.
-  async showSlices(kind, wanted, title) {
+  async showSlices(kind, wanted, title, count) {
     this.show("timeline");
     this.results = [], this.result = -1;
-    await this.searchSlices(kind, wanted, () => title);
-    this.results.sort((a, b) => b.length - a.length);
-    this.nextResult();
+    const found = new Found(LONGEST);
+    await this.searchSlices(found, kind, wanted, () => title);
+    return this.showResults(found, count);
+  }
+  // Goes to the first result. `count`: how many there are; the page of a large trace may have fewer.
+  showResults(found, count) {
+    found.sort();
+    this.results = found.list, this.result = -1;
+    this.resultsOf = Math.max(found.total, count);
+    this.resultsBy = found.order === LONGEST ? "longest " : "first ";
+    return this.nextResult();
   }
   async nextResult() {
     if (!this.results?.length) return this.showFound();
@@ -219,7 +255,9 @@ class App {
     this.changed();
   }
   showFound() {
-    document.getElementById("found").textContent = !this.results ? "" : this.results.length ? this.result + 1 + " of " + this.results.length + ": " + this.results[this.result].what.slice(0, 60) : "nothing found";
+    const number = (value) => value.toLocaleString("en"), {results} = this, kept = results?.length;
+    const of = () => (kept < this.resultsOf ? "the " + this.resultsBy + number(kept) + " of " : "") + number(this.resultsOf);
+    document.getElementById("found").textContent = !results ? "" : kept ? number(this.result + 1) + " of " + of() + ": " + results[this.result].what.slice(0, 60) : "nothing found";
   }
   endSearch() {
     this.results = null, this.view.hit = null;
@@ -379,7 +417,9 @@ class App {
     } else {
       const row = model.rows[slice.row];
       const title = row.kind === KIND.GO ? model.goName(slice.row) : row.kind === KIND.REGION ? "region" : model.title(row);
-      const lines = [title + "  " + duration(slice.end - slice.begin)];
+      const cut = model.cutOf(slice), lines = [title + "  " + duration(model.length(slice))];
+      if (cut.first) lines.push("it began before" + (cut.since === undefined ? ", unknown when" : ": at " + moment(cut.since)));
+      if (cut.last) lines.push("it goes on afterwards");
       if (slice.size > 1) {
         lines.push(slice.size + " slices:");
         slice.times.forEach((time, c) => { if (time) lines.push("  " + (row.kind === KIND.GO ? STATES[c] + " " : "") + duration(time)); });
@@ -443,7 +483,7 @@ function forTests(app) {
           single ? model.label(line.row, slice) : "", slice.who, [...slice.times]];
       });
       return {from: view.from, to: view.to, begin: app.data.begin, end: app.data.end, slices,
-        rows: lines.map(({row}) => [row.number, row.kind, row.id, row.name, row.kind === KIND.REGION ? model.regions.get(row.parent).indexOf(row.number) : 0,
+        rows: lines.map(({row}) => [row.number, row.kind, row.id, row.name, row.kind === KIND.REGION ? row.depth : 0,
           used.get(key(row.kind === KIND.REGION ? model.rows[row.parent] : row))]),
         marks: marks.map((mark) => [mark.row, mark.time, mark.log, mark.name, mark.value]),
         arrows: painter.arrows.map(([from, to, time]) => [model.rows[from].id, model.rows[to].id, time])};

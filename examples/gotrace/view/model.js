@@ -1,6 +1,6 @@
 // model.js - rows, their groups and order; descriptions of slices
 
-const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6};
+const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6, EARLY: 7};
 const STATES = ["running", "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
   "sleeping", "blocked: other"];
 const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
@@ -27,10 +27,23 @@ class Model {
     this.rows = []; // {number, kind, id, name, parent, stack, begin, end}; an id too large for a number is a string
     for (let i = 0, d = data.rows; i < d.length; i += 7)
       this.rows.push({number: i / 7, kind: d[i], id: d[i + 1], name: data.texts[d[i + 2]], parent: d[i + 3] - 1, stack: d[i + 4], begin: d[i + 5], end: d[i + 6]});
-    this.regions = new Map(); // from a goroutine's row to the rows of its regions
-    for (const row of this.rows)
-      if (row.kind === KIND.REGION && this.regions.has(row.parent)) this.regions.get(row.parent).push(row.number);
-      else if (row.kind === KIND.REGION) this.regions.set(row.parent, [row.number]);
+    // What is cut at the ends of the trace or part: {first, since, last}. `first`: the row's first slice began before it;
+    // `since`: when, or undefined; `last`: its last slice had not ended.
+    for (let i = 0, d = data.cuts; i < d.length; i += 3)
+      this.rows[d[i]].cut = {first: (d[i + 1] & 1) > 0, since: d[i + 1] & 2 ? d[i + 2] : undefined, last: (d[i + 1] & 4) > 0};
+    // From a goroutine's row to the rows of its regions, outermost first. One of which only the end is known has a row of
+    // its own, with depth -1, -2 and so on: it encloses those before it.
+    this.regions = new Map();
+    const early = new Map();
+    for (const row of this.rows) {
+      if (row.kind !== KIND.REGION && row.kind !== KIND.EARLY) continue;
+      const of = row.kind === KIND.REGION ? this.regions : early;
+      if (!of.has(row.parent)) of.set(row.parent, []);
+      row.depth = of.get(row.parent).push(row.number) - 1;
+      if (row.kind === KIND.EARLY) row.depth = -1 - row.depth;
+      row.kind = KIND.REGION;
+    }
+    for (const [go, rows] of early) this.regions.set(go, [...rows.reverse(), ...(this.regions.get(go) || [])]);
     this.folded = new Set();
     this.makeGroups();
     this.tasks = []; // {id, parent, row, begin, end}
@@ -149,6 +162,15 @@ class Model {
 
   // A key that identifies a line while the lines around it change.
   lineKey(line) { return line.type === "row" ? "row " + line.row.number : line.type === "group" ? "group " + line.group.key : ""; }
+
+  // How a slice is cut: {first, since, last}, as a row's `cut`, but only if it is the row's first or last slice.
+  cutOf({row: number, begin, end}) {
+    const row = this.rows[number], cut = row.cut || {};
+    const first = cut.first === true && begin === row.begin;
+    return {first, since: first ? cut.since : undefined, last: cut.last === true && end === row.end};
+  }
+  // How long a slice lasted, including what is known of the time before the trace or part.
+  length(slice) { return slice.end - (this.cutOf(slice).since ?? slice.begin); }
 
   title(row) {
     switch (row.kind) {

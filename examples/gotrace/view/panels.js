@@ -99,10 +99,13 @@ class Panels {
   // The details of a slice.
   showSlice(slice) {
     const {app} = this, {model, data} = app, row = model.rows[slice.row];
-    const facts = [["begins", moment(slice.begin)], ["lasts", duration(slice.end - slice.begin)]];
+    const cut = model.cutOf(slice), here = data.begin > 0 ? "this part" : "the trace";
+    const facts = [["begins", !cut.first ? moment(slice.begin) : cut.since === undefined ? "before " + here + ", unknown when" : moment(cut.since) + ", before " + here],
+      ["lasts", (cut.first && cut.since === undefined ? "more than " : "") + duration(model.length(slice)) + (cut.last ? ", and goes on after " + here : "")]];
     const fact = (name, value) => facts.push([name, value]);
     let title = model.title(row), stack = 0, parts = null;
-    const goLink = (number, time) => this.link(model.goName(number), () => app.goTo(number, time));
+    const goLink = (number, time) => // without a link if a filter left out what it did
+      (model.rows[number].begin > model.rows[number].end ? model.goName(number) : this.link(model.goName(number), () => app.goTo(number, time)));
     if (slice.size > 1) {
       title += ": " + slice.size + " slices, each shorter than a pixel";
       if (row.kind === KIND.GO) slice.times.forEach((time, c) => { if (time) fact(STATES[c], duration(time)); });
@@ -207,7 +210,7 @@ class Panels {
       make("h2", null, "Waits, by reason and place"),
       makeTable([{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
         {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest)],
-      waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour]), 3),
+      waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour], d.count), 3),
       ...[[KIND.TASK, "Tasks, by name"], [KIND.REGION, "Regions, by name"], [KIND.GC, "Collections"], [KIND.STW, "Stopped worlds, by reason"]].flatMap(([kind, title]) => {
         const spans = model.spans.filter((span) => span.kind === kind);
         return spans.length ? [make("h2", null, title), makeTable([{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
@@ -220,12 +223,12 @@ class Panels {
     const {app} = this, {model, data} = app;
     if (span.kind === KIND.TASK) {
       app.show("timeline");
-      app.results = model.tasks.filter((task) => model.rows[task.row].name === span.name).sort((a, b) => b.end - b.begin - a.end + a.begin)
-        .map(({id, row, begin}) => ({row, time: begin, what: "task " + id, select: true}));
-      app.result = -1;
-      return app.nextResult();
+      const found = new Found(LONGEST);
+      for (const task of model.tasks)
+        if (model.rows[task.row].name === span.name) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
+      return app.showResults(found, span.count);
     }
-    return app.showSlices(span.kind, (what) => span.kind === KIND.GC || data.texts[what] === span.name, span.name || "collection");
+    return app.showSlices(span.kind, (what) => span.kind === KIND.GC || data.texts[what] === span.name, span.name || "collection", span.count);
   }
 
   // Time of waits and system calls, by stack.
