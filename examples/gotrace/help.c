@@ -11,6 +11,7 @@
 static const char about[] = "FILE is an execution trace of Go 1.5 or later, in any of their formats; - is standard "
                             "input. Options may stand before "
                             "and after it, a value as --option VALUE or --option=VALUE; after -- all words are files. "
+                            "An id or name that the trace does not have is an error. "
                             "Without -o a result goes to "
                             "standard output. A command that fails leaves no incomplete file.";
 

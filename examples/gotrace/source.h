@@ -3,6 +3,7 @@
  *     source.c     reads the trace, keeps the world, selects the consumer's part of the trace
  *     read_v1.c    front end: turns events of Go 1.5 to 1.21 into operations
  *     read_v2.c    front end: turns events of Go 1.22 and later into operations
+ *     ahead.c      what the trace tells too late: functions of goroutines, last ends of tasks
  *
  * A command fills in a consumer and calls source_run(). */
 
@@ -23,6 +24,7 @@ typedef struct consumer {
   void (*stretch)(struct consumer *, const stretch *);
   /* Set by the consumer. */
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
+  filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
   bool told;      /* wants OP_STATUS_TOLD */
   /* Receives the operations before the selected part; NULL: not wanted. */
@@ -49,12 +51,14 @@ typedef struct placed { /* a goroutine on a proc, on a thread */
 typedef struct source {
   input *in;
   world w;
+  ahead ahead; /* empty if the trace was not read ahead */
   consumer *to;
   int format;                 /* of the input */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
   int64_t first, end;         /* times of the trace's first event and of the last one read */
   int64_t start;              /* time of the first event read; generations before `from` may be skipped */
   uint64_t events;            /* number of events read */
+  uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
   unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
   bool plain;                 /* nothing is left out or changed: give() takes the fast path */
@@ -120,6 +124,14 @@ void give_sample(source *s, const gotrace_event *e);
 
 /* Adds the modules of the current generation (v1: of the trace) to the world. */
 void take_modules(source *s);
+
+/* Gives a goroutine that begins the stack that tells its function, if the trace tells it only later. */
+void name_new(source *s, op *o);
+
+/* Names the goroutine on which an event happens, if it has no name yet. */
+static inline void name_own(source *s, const gotrace_event *e, goroutine *g) {
+  if (e->stack && g && !g->entry && g->id == (uint64_t)e->g) g->entry = stack_of_own(s->in->decoder, e);
+}
 
 /* Adds what existed before the trace. Until the consumer has begun, only the world gets it (except with as_go). */
 void introduce(source *s, const op *o);

@@ -18,6 +18,7 @@
  *   call as long as the goroutine has it, so no proc is busy for longer than the trace. Go has no such number.)
  * - A region ends with its end event, its goroutine or the trace, whichever comes first. Its times are those of its
  *   goroutine meanwhile. An end without a begin makes a region that began with its goroutine.
+ * - A task ends with the last of its end events.
  * - A task's time is what goroutines do while their innermost region belongs to it. A goroutine created in a region
  *   belongs to that region's task until it begins a region of its own. Goroutines of the runtime never inherit a task.
  *
@@ -40,10 +41,11 @@ typedef struct wait_reason {
 
 typedef struct task {
   uint64_t id, parent;
-  group *name; /* NULL: unknown */
-  int64_t begin, end;
+  group *name;        /* NULL: unknown */
+  int64_t begin, end; /* of several ends, the last */
   bool begun, ended;
-  times t; /* until the task's name is known */
+  bool chosen; /* the filter selects some of its events or times */
+  times t;     /* until the task's name is known */
 } task;
 
 typedef struct open_region {
@@ -77,7 +79,8 @@ typedef struct goroutine_summary {
 typedef struct latency {
   int64_t waited, when;
   uint64_t g;
-  uint32_t name;
+  uint32_t name; /* text; 0: unknown */
+  bool pending;  /* the function is not known yet */
 } latency;
 
 struct summary;
@@ -110,6 +113,7 @@ typedef struct summary {
   uint64_t generations, generation; /* v2: how many; number of the last one */
   int format, family;
   int64_t end, duration;    /* of the selected part */
+  const char *unknown;      /* see filter_unknown(); NULL: nothing */
   const goroutine *forever; /* is about to block forever */
   uint32_t forever_text;
   unsigned jobs;

@@ -435,7 +435,9 @@ static void view_take(consumer *c, const op *o) {
     if (self) end_region(v, self, o->time, true);
     break;
   case GOTRACE_V2_USER_TASK_BEGIN: begin_task(v, o->id, o->a[0], o->name, o->time); break;
-  case GOTRACE_V2_USER_TASK_END: end_task(v, map_get(&v->tasks, o->id), o->time, true); break;
+  case GOTRACE_V2_USER_TASK_END:
+    if (!o->ends_again) end_task(v, map_get(&v->tasks, o->id), o->time, true);
+    break;
   case GOTRACE_V2_USER_LOG:
     add_mark(v, o->time, self ? row_of_go(v, self) : 0, true, o->name, o->value, record_of(v, o->id));
     break;
@@ -561,9 +563,10 @@ int command_view(const char *path, const settings *set) {
   result = source_run(&s, &in, &v.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   source_needs_events(&s);
+  filter_require(&selection, &s.w);
   gotrace_decoder_get_info(in.decoder, &info);
   output_open(&out, page);
-  view_page(&v, &out, path, info.format, info.events);
+  view_page(&v, &out, path, info.format, s.events_of_part);
   output_close(&out);
   view_free(&v);
   source_free(&s);

@@ -107,7 +107,7 @@ static void apply_other(world *w, const op *o) {
   switch (o->kind) {
   case GOTRACE_V2_GO_CREATE: go_new(w, o->id, o->time, GO_RUNNABLE, NULL, o->new_stack); break;
   case GOTRACE_V2_GO_CREATE_BLOCKED: go_new(w, o->id, o->time, GO_WAITING, NULL, o->new_stack); break;
-  case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, 0); break;
+  case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, o->new_stack); break;
   case GOTRACE_V2_GO_STATUS:
     go_new(w, o->id, w->as_go ? w->sync : o->time, (uint8_t)o->a[0],
            o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL, o->new_stack);
@@ -220,10 +220,7 @@ uint64_t fresh_id(map *m, uint64_t from) {
 
 thread *fresh_thread(world *w) { return world_thread(w, fresh_id(&w->threads, FRESH_THREAD + w->thread_count)); }
 
-uint32_t name_of(const goroutine *g) {
-  pool_stack stack = pool_stack_of(g->entry);
-  return stack.count ? stack.frames[0].function : 0;
-}
+uint32_t name_of(const goroutine *g) { return pool_function(g->entry); }
 
 void end_stretches(world *w, int64_t time) {
   goroutine *g;

@@ -27,6 +27,7 @@ typedef struct goroutine {
   thread *m;                         /* while running or in a system call */
   int64_t since;                     /* time of the last status change */
   uint32_t entry;                    /* stack that tells the function it began with; 0: unknown */
+  uint32_t nameless;                 /* how many goroutines with this id began without a name: see ahead.h */
   uint32_t reason;                   /* text: why it waits */
   uint32_t stack;                    /* at the last status change; 0: unknown */
   uint32_t cause; /* stack of the operation that last changed the status, as of the waker or creator */
@@ -158,6 +159,7 @@ typedef struct op {
   uint32_t new_stack; /* stack that tells the first function of a goroutine, where it is created or its status told */
   uint32_t name;      /* reason, kind, name, category */
   uint32_t value;     /* message */
+  bool ends_again;    /* the end of a task that ends again later: only the last end counts */
 } op;
 
 /* Records. world_go: NULL if there is no such goroutine now. go_record also finds or makes the record of one that has
