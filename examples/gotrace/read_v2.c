@@ -271,7 +271,7 @@ void take_v2(source *s, const gotrace_event *e) {
 void take_later_statuses(source *s, const gotrace_event *e) {
   s->over = false;
   while (e->kind != GOTRACE_V2_SYNC) {
-    if (is_status(e) && !world_has(s, e)) {
+    if (is_status(e) && e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e)) { /* else it began after the part */
       gotrace_event told = *e;
       told.time = s->first + s->until;
       take_status(s, &told);
