@@ -335,13 +335,18 @@ bool filter_task(const filter *f, uint64_t id) { return !f->any_task || is_task(
 
 /* ---------------------------------------------------------------------------------------------------- unknown ---- */
 
-/* Of --go, --proc or --thread: the first id that was not met; NULL: all were. The world also has what nothing happened
- * to. */
-static const uint64_t *unknown_id(const filter *f, unsigned which, const map *known) {
+/* Of --go, --proc or --thread: the first id that was not met; NULL: all were, or in a part of the trace, which need not
+ * have all, any was. The world also has what nothing happened to. */
+static const uint64_t *unknown_id(const filter *f, unsigned which, const map *known, bool part) {
+  const uint64_t *unknown = NULL;
+  bool met, any = false;
   size_t i;
-  for (i = 0; i < f->id_counts[which]; i++)
-    if (!f->met[which][i] && !(known && map_get(known, f->ids[which][i]))) return &f->ids[which][i];
-  return NULL;
+  for (i = f->id_counts[which]; i-- > 0;) {
+    met = f->met[which][i] || (known && map_get(known, f->ids[which][i]));
+    any |= met;
+    if (!met) unknown = &f->ids[which][i];
+  }
+  return part && any ? NULL : unknown;
 }
 
 static bool met_function(filter *f, const world *w) {
@@ -358,11 +363,12 @@ const char *filter_unknown(filter *f, const world *w) {
   static char text[256];
   const char *const *by = f->set->by;
   const map *known[] = {w ? &w->gos : NULL, w ? &w->procs : NULL, w ? &w->threads : NULL};
-  const char *where = f->set->from || f->set->until != INT64_MAX ? "this part of the trace" : "the trace";
+  bool part = f->set->from || f->set->until != INT64_MAX;
+  const char *where = part ? "this part of the trace" : "the trace";
   const uint64_t *id;
   unsigned i;
   for (i = 0; i < COUNT(things); i++) {
-    if (!(id = unknown_id(f, i, known[i]))) continue;
+    if (!(id = unknown_id(f, i, known[i], part))) continue;
     snprintf(text, sizeof text, "no %s %llu in %s", things[i], (ull)*id, where);
     return text;
   }

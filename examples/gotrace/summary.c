@@ -184,6 +184,7 @@ static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
 
 static void account_syscall(summary *sum, goroutine_summary *g, int64_t end) {
   if (g->call == NONE) return;
+  if (g->early) account(sum, g, g->early, 0, g->created, g->call);
   if (g->lost_proc == NONE) {
     account(sum, g, GO_SYSCALL, 0, g->call, end);
   } else {
@@ -195,6 +196,7 @@ static void account_syscall(summary *sum, goroutine_summary *g, int64_t end) {
 static void end_syscall(goroutine_summary *g) {
   if (g->call == NONE) return;
   g->call = g->lost_proc = g->left_proc = NONE;
+  g->early = 0;
   if (g->p) g->p->in_syscall = NULL;
   g->p = NULL;
 }
@@ -343,9 +345,8 @@ static void take_status(summary *sum, const op *o) {
   learn_function(sum, g->g);
   if (o->a[0] == GO_RUNNING) g->started = o->time, g->has_started = true;
   if (o->a[0] != GO_SYSCALL) return;
-  if (sum->s.begun && filter_goroutine(&sum->selection, g->g)) /* otherwise the call is before the part */
-    account(sum, g, p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC, 0, g->created, o->time);
   begin_syscall(g, p, o->time);
+  g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
   if (skipped && !p) g->lost_proc = o->time;
   if (sum->c.family == 1) g->left_proc = g->created; /* GoInSyscall */
 }

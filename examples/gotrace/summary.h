@@ -72,7 +72,9 @@ typedef struct goroutine_summary {
   /* System call. */
   int64_t call, lost_proc; /* its begin; when it lost its proc by Go's count. NONE: not in a call; not lost */
   int64_t left_proc; /* when it really lost it. Go misses that if the proc's last goroutine is still in its call */
-  proc *p;           /* the proc with which the call began */
+  uint8_t
+      early; /* of a call that is older than its goroutine's status: what counts from `created` to `call`; 0: none */
+  proc *p;   /* the proc with which the call began */
 } goroutine_summary;
 #define NONE INT64_MIN
 
