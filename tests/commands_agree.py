@@ -411,6 +411,15 @@ def check_headline(path, report):
 
 
 def check_open_tasks(path, report):
+    for row in report["task_list"][:1]:
+        if "begin" not in row or row.get("end", row["begin"]) - row["begin"] < 2000:
+            continue
+        until = row["begin"] + 1000
+        of_part = [other for other in info(path, "--to", str(until))["task_list"] if other["id"] == row["id"]]
+        check([other.get("open") for other in of_part] == [1000] or "end" in of_part[0], path, "an open task in a part:", of_part)
+        done = subprocess.run([tool, "path", "--task", str(row["id"]), "--to", str(until), path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        check("end" in of_part[0] or "it has been open for 0.000001000 s" in text_of(done.stderr), path, "path:", text_of(done.stderr))
     unended = [row for row in report["task_list"] if "begin" in row and "end" not in row]
     check(sum(row["open_total"] for row in report["tasks"]) == sum(row["open"] for row in unended), path, "times of open tasks")
     check(sum(row["open_count"] for row in report["tasks"]) == len(unended), path, "number of open tasks")

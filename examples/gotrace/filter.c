@@ -198,14 +198,17 @@ static bool is_reason(filter *f, const char *reason, size_t size) {
   return f->reason_met = true;
 }
 
+/* Both are evaluated, unlike by ||. */
+static bool either(bool a, bool b) { return a || b; }
+
 /* Tries every option, even if an earlier one does not select it, since each notes what there is: see
  * filter_unknown(). */
 static bool selected(filter *f, const facts *k) {
   const char *const *by = f->set->by;
   bool all = true;
-  if (by[BY_GO]) all &= has_id(f, IDS_GO, k->g) | has_id(f, IDS_GO, k->other);
-  if (by[BY_FUNCTION]) all &= has_function(f, k->functions[0]) | has_function(f, k->functions[1]);
-  if (by[BY_PROC]) all &= has_id(f, IDS_PROC, k->p) | has_id(f, IDS_PROC, k->proc);
+  if (by[BY_GO]) all &= either(has_id(f, IDS_GO, k->g), has_id(f, IDS_GO, k->other));
+  if (by[BY_FUNCTION]) all &= either(has_function(f, k->functions[0]), has_function(f, k->functions[1]));
+  if (by[BY_PROC]) all &= either(has_id(f, IDS_PROC, k->p), has_id(f, IDS_PROC, k->proc));
   if (by[BY_THREAD]) all &= has_id(f, IDS_THREAD, k->m);
   if (by[BY_KIND]) all &= has_kind(f, k->family, k->kind);
   if (by[BY_TASK]) all &= (k->has_task && is_task(f, k->task)) || in_task(f, k->g) || in_task(f, k->other);
