@@ -337,8 +337,7 @@ def check_filters(path, report, whole, tracks):
 
 
 def check_selections(path, report):
-    """The times of what each option selects, in info, view and export. (--task is left out: view and export show a
-    stretch as a whole, info only what is within the task's region.)"""
+    """The times of what each option selects, in info, view and export."""
     duration = report["trace"]["duration"]
     gos = sorted({row["id"] for row in report["goroutines"]})
     if not gos:
@@ -350,6 +349,7 @@ def check_selections(path, report):
     selections += [["--proc", str(row["id"])] for row in report["procs"][:2]]
     selections += [["--thread", str(row["id"])] for row in report["threads"][:2]]
     selections += [["--reason", row["reason"]] for row in report["reasons"][:2] if row["reason"] not in ("(unknown)", "forever")]
+    selections += [["--task", str(row["id"])] for row in report["task_list"][:3]]
     for options in selections:
         words = " ".join(options) + ":"
         try:
@@ -370,6 +370,12 @@ def check_selections(path, report):
             return {name: row for name, row in some.items() if any(row)}
 
         same("info and view " + words, path, rows(of_info["times"]), rows(of_view["times"]))
+        if options[0] == "--task":
+            # A task has no times of the runtime's goroutines that inherit it.
+            own = [row for row in of_info["functions"] if not row["name"].startswith("runtime.") and row["name"]]
+            for state in "running", "runnable", "blocked":
+                check(sum(row[state] for row in own) == sum(row[state] for row in of_info["tasks"]), path, "info", words, state,
+                      "by function and by task:", own, of_info["tasks"])
         if options[0] in ("--go", "--from", "--to"):
             same("info and export " + words, path, rows(of_info["times"]), rows(perfetto(path, *options)["times"]))
 

@@ -7,7 +7,8 @@
  *     --go IDS            it happened on this goroutine, or creates, unblocks or starts it, or tells its status
  *     --function NAME     the same for goroutines that began with a function whose name contains NAME
  *     --task ID|NAME      the same for goroutines whose innermost region belongs to the task; also events about the
- *                         task itself. As in Go, a goroutine created within a region inherits its task
+ *                         task itself. As in Go, a goroutine created within a region inherits its task. Stretches are
+ *                         cut where regions begin and end
  *     --proc IDS          it happened on this proc, or concerns it
  *     --thread IDS        it happened on this thread
  *     --kind NAMES        its kind has this name (case is ignored). A stretch has the kind of the event that ends it

@@ -8,8 +8,17 @@
 
 #include <stdlib.h>
 
+/* For --task, where a region begins or ends: before, the goroutine may have belonged to another task. */
+static void split_stretch(source *s, const op *o) {
+  goroutine *g = o->m ? o->m->g : NULL;
+  bool region = o->kind == GOTRACE_V2_USER_REGION_BEGIN || o->kind == GOTRACE_V2_USER_REGION_END;
+  if (g && region) world_split(&s->w, g, o);
+}
+
 static void deliver(source *s, const op *o) {
-  bool selected = !s->to->filter || filter_op(s->to->filter, &s->w, o);
+  bool selected;
+  if (s->by_task) split_stretch(s, o);
+  selected = !s->to->filter || filter_op(s->to->filter, &s->w, o);
   if (s->begun && selected) s->to->take(s->to, o);
   else if (!s->begun && s->to->before) s->to->before(s->to, o);
   apply(&s->w, o);
@@ -31,7 +40,7 @@ static void pass_stretch(void *context, const stretch *part) {
 static void begin(source *s) {
   s->begun = true;
   s->w.context = s->to;
-  s->plain = s->to->as_go && !s->to->filter && !s->from && s->until == INT64_MAX;
+  s->plain = s->to->as_go && !s->to->filter && !s->by_task && !s->from && s->until == INT64_MAX;
   if (s->to->stretch) s->w.stretch = s->plain ? pass_stretch : take_stretch;
   s->to->begin(s->to, s->to->from);
 }
@@ -46,6 +55,7 @@ static void look_ahead(source *s) {
     if (!filters[i] || !filter_looks_ahead(filters[i])) continue;
     looks = true;
     skips = false;
+    s->by_task |= filters[i]->any_task;
     filter_ask(filters[i], &s->ahead);
   }
   if (skips) input_range(s->in, s->from, s->until);

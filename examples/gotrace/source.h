@@ -20,7 +20,8 @@ typedef struct consumer {
   void (*end)(struct consumer *, int64_t time); /* end of the trace or of the selected part */
   /* Receives the stretches of all goroutines, cut to the selected part; NULL: not wanted. Called when a stretch ends,
    * while the operation that ends it is applied, so after take(). At the end of the part it gets the last stretch of
-   * each live goroutine; end() follows. */
+   * each live goroutine; end() follows. With --task, a stretch also ends, before take(), where a region begins or ends,
+   * and another of the same status follows. */
   void (*stretch)(struct consumer *, const stretch *);
   /* Set by the consumer. */
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
@@ -62,6 +63,7 @@ typedef struct source {
   unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
   bool plain;                 /* nothing is left out or changed: give() takes the fast path */
+  bool by_task;               /* --task was given: stretches end where regions begin and end */
   bool any, begun, over;      /* an event was read; the consumer has begun; `until` has passed */
   /* v1. */
   op held;    /* waits for the next event; kind 0: none */

@@ -43,6 +43,13 @@ void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint6
   set_thread(g, m == NOBODY ? NULL : world_thread(w, m));
 }
 
+void world_split(world *w, goroutine *g, const op *o) {
+  w->now = o;
+  give_stretch(w, g, o->time, g->status);
+  w->now = NULL;
+  g->since = o->time;
+}
+
 /* Starts a goroutine. Its id may have been used before. */
 static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *m, uint32_t entry) {
   goroutine *g = go_record(w, id);

@@ -209,6 +209,9 @@ void world_move(goroutine *g, thread *m);
  * `reason`: why it waits. */
 void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint64_t m, uint32_t reason);
 
+/* Ends a goroutine's stretch and begins another of the same status, at the time of an operation. */
+void world_split(world *w, goroutine *g, const op *o);
+
 /* Ends the stretches of all live goroutines at the end of the input. */
 void end_stretches(world *w, int64_t time);
 
