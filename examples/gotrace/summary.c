@@ -577,11 +577,11 @@ static void add_task(summary *sum, task *t) {
   if (!t->chosen || !filter_task(&sum->selection, t->id)) return;
   if (!t->name && t->id) name_task(sum, t, 0);
   if (t->name) t->name->count++;
-  if (t->begun && t->ended) {
+  if (task_is_open(t)) {
+    histogram_add(&t->name->open, between(t->begin, sum->end), t->begin, t->id);
+  } else if (t->begun) {
     t->name->complete++;
     histogram_add(&t->name->whole, between(t->begin, t->end), t->begin, t->id);
-  } else if (t->begun) {
-    histogram_add(&t->name->open, between(t->begin, sum->end), t->begin, t->id);
   }
   if (sum->each && t->id) sum->each->task(sum->each, sum, t);
 }

@@ -48,6 +48,9 @@ typedef struct task {
   times t;     /* until the task's name is known */
 } task;
 
+/* Whether it has begun and not ended since. An end before its begin is that of another task that had this id. */
+static inline bool task_is_open(const task *t) { return t->begun && (!t->ended || t->end < t->begin); }
+
 typedef struct open_region {
   uint32_t name;
   uint64_t task;

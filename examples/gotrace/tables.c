@@ -453,7 +453,7 @@ static void take_task(details *d, summary *sum, const task *of) {
   unsigned_field(&w, "parent", of->parent);
   if (of->begun) field(&w, "begin", "", since_first(sum, of->begin));
   if (of->ended) field(&w, "end", "", since_first(sum, of->end));
-  else if (of->begun) field(&w, "open", "", between(of->begin, sum->end));
+  if (task_is_open(of)) field(&w, "open", "", between(of->begin, sum->end));
   end_row(&w);
 }
 
