@@ -59,7 +59,7 @@ for trace in "$traces"/*.trace; do
   for some in '--function main' '--proc 0'; do
     # shellcheck disable=SC2086
     "$tool" cut $some -o "$name-cut${some/ /-}.trace" "$trace" 2>"$dir/said" || {
-      grep -q 'no goroutine in this part is selected' "$dir/said" && continue
+      grep -qE 'no goroutine in this part is selected|no (goroutine|proc 0) in the trace' "$dir/said" && continue
       cat "$dir/said"
       wrong=$((wrong + 1))
     }

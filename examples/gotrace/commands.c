@@ -95,8 +95,9 @@ const option options[] = {
      SETTING(by[BY_GO]), 0},
     {"--function NAME", "only goroutines that began with a function whose name contains NAME", NULL, set_text,
      SETTING(by[BY_FUNCTION]), 0},
-    {"--task ID|NAME", "only what goroutines do while their innermost region belongs to this task", NULL, set_text,
-     SETTING(by[BY_TASK]), 0},
+    {"--task ID|NAME",
+     "only what goroutines do while their innermost region belongs to the task with this id, or else name", NULL,
+     set_text, SETTING(by[BY_TASK]), 0},
     {"--proc IDS", "only what happens on these procs, or concerns them", NULL, set_text, SETTING(by[BY_PROC]), 0},
     {"--thread IDS", "only what happens on these threads", NULL, set_text, SETTING(by[BY_THREAD]), 0},
     {"--kind NAMES", "only events of these kinds, and the times that such events end", NULL, set_text,
@@ -140,8 +141,8 @@ const option options[] = {
      NULL, set_flag, SETTING(folded), 0},
 
     /* path. */
-    {"--task TASK", "the task with this id or name; of several with one name, the longest that ends", NULL, set_text,
-     SETTING(task), 0},
+    {"--task TASK", "the task with this id, or else name; of several with one name, the longest that ends", NULL,
+     set_text, SETTING(task), 0},
     {"--go ID", "the goroutine with this id", NULL, set_text, SETTING(go), 0},
     {"--no-return",
      "never go back to a goroutine that waited: follow the one that ended the wait also through what it did before the "
@@ -210,7 +211,8 @@ const command commands[] = {
          "for a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses "
          "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
          "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "
-         "values may be 0.4 % off; all else is exact, and equal to what Go 1.27 finds.\n\n"
+         "values may be 0.4 % off; all else is exact, and equal to what Go 1.27 finds. Of several ends of a task the "
+         "last counts. Tasks that have not ended are listed with the time since their begins.\n\n"
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/tables.h.",

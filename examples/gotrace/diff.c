@@ -209,6 +209,7 @@ int command_diff(char **paths, int count, const settings *set) {
   }
   for (j = 0; j < r.count; j++) judge(&r.all[j], seconds);
   if (r.count) qsort(r.all, r.count, sizeof *r.all, by_change);
+  if (!status && sums[0]->unknown && sums[1]->unknown) fail("%s", sums[1]->unknown);
   if (!status) print_rows(&r, set, paths);
   free(r.all);
   map_free(&r.places);

@@ -264,6 +264,11 @@ static inline bool may_move(digest *d, const digested *g, const gotrace_event *e
   return g->status != GO_RUNNING || place_of(&d->threads, e->m)->place != g->m;
 }
 
+/* Whether an unblock may be the event that names the goroutine on which it happens. */
+static inline bool names_waker(digest *d, const gotrace_event *e) {
+  return e->stack && e->g != GOTRACE_NO_ID && !find(d, (uint64_t)e->g)->to;
+}
+
 static inline void take(digest *d, const gotrace_event *e) {
   digested *g;
   uint8_t reason;
@@ -285,7 +290,7 @@ static inline void take(digest *d, const gotrace_event *e) {
     return;
   case GOTRACE_V2_GO_UNBLOCK:
     g = find(d, e->args[0]);
-    if (g->status != GO_WAITING) {
+    if (g->status != GO_WAITING || names_waker(d, e)) {
       pass_start(d, g, e, GO_RUNNABLE);
       return;
     }

@@ -185,7 +185,9 @@ static int64_t first_time(const input *in, const gotrace_event *e) {
 int command_dump(const char *path, const settings *set) {
   static dumper d;
   filter selection;
+  ahead found = {0};
   int64_t from, until, since;
+  const char *unknown;
   input in;
   gotrace_event e;
   gotrace_result result;
@@ -193,12 +195,17 @@ int command_dump(const char *path, const settings *set) {
   filter_open(&selection, set);
   if (set->wire && (selection.on || set->from || set->until != INT64_MAX))
     usage("--wire shows the whole file; leave out what selects a part");
-  if (!input_open(&in, path, set->from < 0 || set->until < 0)) return 1;
+  if (!input_open(&in, path, set->from < 0 || set->until < 0 || filter_looks_ahead(&selection))) return 1;
   from = moment_resolve(set->from, &in);
   until = moment_resolve(set->until, &in);
   if (from > until) fail("--to is before --from");
-  /* functions and tasks depend on what happened before the part */
-  if (!set->by[BY_FUNCTION] && !set->by[BY_TASK]) input_range(&in, from, until);
+  if (filter_looks_ahead(&selection)) {
+    filter_ask(&selection, &found);
+    ahead_read(&found, &in, until);
+    filter_tell(&selection, &found);
+  } else {
+    input_range(&in, from, until);
+  }
   memset(&d, 0, sizeof d);
   d.wire = set->wire;
   d.json = set->json;
@@ -218,9 +225,12 @@ int command_dump(const char *path, const settings *set) {
     else dump_line(&d, &e);
     output_check(&d.out);
   }
-  filter_close(&selection);
   output_close(&d.out);
+  unknown = filter_unknown(&selection, NULL);
   if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
+  else if (unknown) report("%s", unknown);
+  filter_close(&selection);
+  ahead_free(&found);
   input_close(&in);
-  return result != GOTRACE_END_OF_TRACE;
+  return result != GOTRACE_END_OF_TRACE || unknown;
 }

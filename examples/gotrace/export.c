@@ -19,12 +19,12 @@ const char *const counter_names[COUNTERS] = {"heap",
 /* ------------------------------------------------------------------------------------------------------- names ---- */
 
 static uint32_t go_label(uint64_t id, uint32_t entry) {
-  pool_stack stack = pool_stack_of(entry);
-  pool_text name = pool_text_of(stack.count ? stack.frames[0].function : 0);
+  pool_text name = pool_text_of(pool_function(entry));
   char text[600];
-  int shown = name.size < 500 ? (int)name.size : 500;
-  int size = snprintf(text, sizeof text, "G%llu%s%.*s", (ull)id, name.size ? " " : "", shown, name.data);
-  return pool_put_text(text, (size_t)size);
+  size_t shown = name.size < 500 ? name.size : 500;
+  size_t size = (size_t)snprintf(text, sizeof text, "G%llu%s", (ull)id, name.size ? " " : "");
+  memcpy(text + size, name.data, shown); /* which may contain NULs */
+  return pool_put_text(text, size + shown);
 }
 
 static uint32_t go_event_label(const char *what, uint64_t id) {
@@ -419,7 +419,9 @@ static void take(consumer *c, const op *o) {
   case GOTRACE_V2_USER_TASK_BEGIN:
     if (chosen) begin_task(x, o);
     break;
-  case GOTRACE_V2_USER_TASK_END: end_task(x, o); break;
+  case GOTRACE_V2_USER_TASK_END:
+    if (!o->ends_again) end_task(x, o);
+    break;
   case GOTRACE_V2_USER_REGION_BEGIN:
     region = (user_region){o->name, o->stack, o->id, o->time, 0, chosen};
     if (self) begin_region(x, self, &region, o->time);
@@ -523,6 +525,7 @@ int command_export(const char *path, const settings *set) {
   if (x.goroutines) x.c.stretch = show_stretch;
   result = source_run(&s, &in, &x.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  filter_require(&selection, &s.w);
   if (!s.begun) x.finish(&x);
   output_close(&out);
   map_free(&x.rows);

@@ -14,7 +14,9 @@
 typedef struct member {
   uint64_t *tasks; /* of its open regions, innermost last */
   uint32_t depth, capacity;
-  uint32_t function; /* text: only for events, operations get it from the world; 0: unknown */
+  /* Only for events. Operations get the function from the world. */
+  uint32_t function; /* text; 0: unknown */
+  uint32_t nameless; /* how many goroutines with this id began without a name */
 } member;
 
 typedef struct facts {
@@ -40,14 +42,17 @@ static bool read_ids(filter *f, unsigned which, const char *text) {
     if (*end && *end != ',') return false;
   }
   f->id_counts[which] = count;
+  f->met[which] = resize(NULL, count + 1);
+  memset(f->met[which], 0, count + 1);
   return count > 0;
 }
 
-static bool has_id(const filter *f, unsigned which, uint64_t id) {
+static bool has_id(filter *f, unsigned which, uint64_t id) {
+  bool has = false;
   size_t i;
-  for (i = 0; i < f->id_counts[which]; i++)
-    if (f->ids[which][i] == id) return id != NOBODY;
-  return false;
+  for (i = 0; i < f->id_counts[which] && id != NOBODY; i++)
+    if (f->ids[which][i] == id) f->met[which][i] = has = true;
+  return has;
 }
 
 /* Reads names of kinds, of any format. */
@@ -100,7 +105,7 @@ void filter_open(filter *f, const settings *set) {
 
 void filter_close(filter *f) {
   size_t i;
-  for (i = 0; i < COUNT(f->ids); i++) free(f->ids[i]);
+  for (i = 0; i < COUNT(f->ids); i++) free(f->ids[i]), free(f->met[i]);
   for (i = 0; i < f->members.count; i++) free(((member *)f->members.values[i])->tasks);
   map_free(&f->members);
   map_free(&f->tasks);
@@ -115,6 +120,16 @@ static member *member_of(filter *f, uint64_t g, bool add) {
   known = keep(sizeof *known);
   map_put(&f->members, g, known);
   return known;
+}
+
+bool filter_looks_ahead(const filter *f) { return f->set->by[BY_FUNCTION] || f->any_task; }
+
+void filter_ask(const filter *f, ahead *a) { a->wanted = f->any_task ? f->task : NOBODY; }
+
+void filter_tell(filter *f, const ahead *a) {
+  f->ahead = a;
+  if (!a->met) f->task = NOBODY; /* a number that is no id is a name */
+  f->task_met = a->met;
 }
 
 static bool is_task(const filter *f, uint64_t id) {
@@ -155,7 +170,6 @@ static void inherit(filter *f, uint64_t creator, uint64_t g) {
   uint64_t task = from && from->depth ? from->tasks[from->depth - 1] : 0;
   if (!to) return;
   to->depth = 0;
-  to->function = 0;
   if (from && from->depth) enter(f, g, task);
 }
 
@@ -182,84 +196,40 @@ static unsigned family_of(const op *o) { return o->v1_kind ? 1 : 2; }
 
 static unsigned kind_of(const op *o) { return o->v1_kind ? o->v1_kind : o->kind; }
 
+static bool is_reason(filter *f, const char *reason, size_t size) {
+  const char *wanted = f->set->by[BY_REASON];
+  if (!reason || size != strlen(wanted) || memcmp(reason, wanted, size) != 0) return false;
+  return f->reason_met = true;
+}
+
+/* Both are evaluated, unlike by ||. */
+static bool either(bool a, bool b) { return a || b; }
+
+/* Tries every option, even if an earlier one does not select it, since each notes what there is: see
+ * filter_unknown(). */
 static bool selected(filter *f, const facts *k) {
   const char *const *by = f->set->by;
-  if (by[BY_GO] && !has_id(f, IDS_GO, k->g) && !has_id(f, IDS_GO, k->other)) return false;
-  if (by[BY_FUNCTION] && !has_function(f, k->functions[0]) && !has_function(f, k->functions[1])) return false;
-  if (by[BY_PROC] && !has_id(f, IDS_PROC, k->p) && !has_id(f, IDS_PROC, k->proc)) return false;
-  if (by[BY_THREAD] && !has_id(f, IDS_THREAD, k->m)) return false;
-  if (by[BY_KIND] && !has_kind(f, k->family, k->kind)) return false;
-  if (by[BY_TASK] && !(k->has_task && is_task(f, k->task)) && !in_task(f, k->g) && !in_task(f, k->other)) return false;
-  if (!by[BY_REASON]) return true;
-  return k->reason && strlen(by[BY_REASON]) == k->reason_size && memcmp(k->reason, by[BY_REASON], k->reason_size) == 0;
-}
-
-char event_concerns(unsigned kind) {
-  switch (kind) {
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL:
-  case GOTRACE_V2_GO_START:
-  case GOTRACE_V2_GO_UNBLOCK:
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY:
-  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-  case GOTRACE_V2_GO_STATUS:
-  case GOTRACE_V2_GO_STATUS_STACK: return 'g';
-  case GOTRACE_V2_PROC_START:
-  case GOTRACE_V2_PROC_STEAL:
-  case GOTRACE_V2_GC_SWEEP_ACTIVE:
-  case GOTRACE_V2_PROC_STATUS: return 'p';
-  case GOTRACE_V2_USER_TASK_BEGIN:
-  case GOTRACE_V2_USER_TASK_END:
-  case GOTRACE_V2_USER_REGION_BEGIN:
-  case GOTRACE_V2_USER_REGION_END:
-  case GOTRACE_V2_USER_LOG: return 't';
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK: return 'r';
-  default: return 0;
-  }
-}
-
-/* The event of v2 that resembles this event of v1. */
-static unsigned like_v2(const gotrace_event *e) {
-  switch (e->kind) {
-  case GOTRACE_V1_GO_CREATE: return GOTRACE_V2_GO_CREATE;
-  case GOTRACE_V1_GO_START:
-  case GOTRACE_V1_GO_START_LOCAL:
-  case GOTRACE_V1_GO_START_LABEL: return GOTRACE_V2_GO_START;
-  case GOTRACE_V1_GO_UNBLOCK:
-  case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-  case GOTRACE_V1_GO_SYS_EXIT:
-  case GOTRACE_V1_GO_SYS_EXIT_LOCAL: return GOTRACE_V2_GO_UNBLOCK;
-  case GOTRACE_V1_GO_WAITING:
-  case GOTRACE_V1_GO_IN_SYSCALL: return GOTRACE_V2_GO_STATUS;
-  case GOTRACE_V1_USER_TASK_CREATE: return GOTRACE_V2_USER_TASK_BEGIN;
-  case GOTRACE_V1_USER_TASK_END: return GOTRACE_V2_USER_TASK_END;
-  case GOTRACE_V1_USER_REGION: return e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
-  case GOTRACE_V1_USER_LOG: return GOTRACE_V2_USER_LOG;
-  default: return 0;
-  }
+  bool all = true;
+  if (by[BY_GO]) all &= either(has_id(f, IDS_GO, k->g), has_id(f, IDS_GO, k->other));
+  if (by[BY_FUNCTION]) all &= either(has_function(f, k->functions[0]), has_function(f, k->functions[1]));
+  if (by[BY_PROC]) all &= either(has_id(f, IDS_PROC, k->p), has_id(f, IDS_PROC, k->proc));
+  if (by[BY_THREAD]) all &= has_id(f, IDS_THREAD, k->m);
+  if (by[BY_KIND]) all &= has_kind(f, k->family, k->kind);
+  if (by[BY_TASK]) all &= (k->has_task && is_task(f, k->task)) || in_task(f, k->g) || in_task(f, k->other);
+  if (by[BY_REASON]) all &= is_reason(f, k->reason, k->reason_size);
+  return all;
 }
 
 static uint64_t id_of(int64_t id) { return id == GOTRACE_NO_ID ? NOBODY : (uint64_t)id; }
 
-static uint32_t function_of_stack(const gotrace_decoder *d, uint64_t stack) {
-  pool_stack frames = pool_stack_of(pool_take_stack(d, stack));
-  return frames.count ? frames.frames[frames.count - 1].function : 0;
-}
-
 /* Learns the functions that goroutines began with, for --function. */
-static void learn_functions(filter *f, const gotrace_decoder *d, const gotrace_event *e, unsigned like, facts *k) {
+static void learn_functions(filter *f, const gotrace_decoder *d, const gotrace_event *e, facts *k) {
   member *known;
-  if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_STATUS_STACK) {
+  uint32_t entry;
+  if (event_begins_go(d, e, &entry)) {
     known = member_of(f, k->other, true);
-    if (known && !known->function)
-      known->function = function_of_stack(d, like == GOTRACE_V2_GO_STATUS_STACK ? e->args[3] : e->args[1]);
-  } else if (e->stack && k->g != NOBODY &&
-             e->kind != (k->family == 2 ? GOTRACE_V2_CPU_SAMPLE : GOTRACE_V1_CPU_SAMPLE)) {
-    known = member_of(f, k->g, true);
-    if (!known->function) known->function = function_of_stack(d, e->stack);
+    if (!entry && known) entry = ahead_entry(f->ahead, k->other, known->nameless++);
+    if (known) known->function = pool_function(entry);
   }
   known = member_of(f, k->g, false);
   if (known) k->functions[0] = known->function;
@@ -277,7 +247,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
   k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
   k.other = k.proc = NOBODY;
   if (k.family == 2 && k.kind == GOTRACE_V2_SYNC) pool_forget_ids();
-  like = k.family == 2 ? e->kind : like_v2(e);
+  like = event_like_v2(e);
   switch (event_concerns(like)) {
   case 'g': k.other = e->args[0]; break;
   case 'p': k.proc = e->args[0]; break;
@@ -294,7 +264,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
   if (e->kind == GOTRACE_V2_STW_BEGIN && k.family == 2) k.reason = e->data, k.reason_size = e->data_size;
   if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_CREATE_SYSCALL)
     inherit(f, k.g, k.other);
-  if (f->set->by[BY_FUNCTION]) learn_functions(f, d, e, like, &k);
+  if (f->set->by[BY_FUNCTION]) learn_functions(f, d, e, &k);
   if (!f->any_task) return selected(f, &k);
   if (like == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
   if (like == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) {
@@ -336,7 +306,7 @@ bool filter_op(filter *f, world *w, const op *o) {
     if (g) k.functions[0] = name_of(g);
     other = k.other == NOBODY ? NULL : world_go(w, k.other);
     if (other) k.functions[1] = name_of(other);
-    else if (o->new_stack) k.functions[1] = pool_stack_of(o->new_stack).frames[0].function;
+    else k.functions[1] = pool_function(o->new_stack);
   }
   if (!f->any_task) return selected(f, &k);
   if (o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
@@ -355,15 +325,12 @@ bool filter_stretch(filter *f, const stretch *part) {
   const thread *m = g->m;
   pool_text text = pool_text_of(part->reason);
   if (!f->on) return true;
-  if (by[BY_GO] && !has_id(f, IDS_GO, g->id)) return false;
-  if (by[BY_FUNCTION] && !has_function(f, name_of(g))) return false;
+  if (!filter_goroutine(f, g)) return false;
   if (by[BY_PROC] && !(m && m->p && has_id(f, IDS_PROC, m->p->id))) return false;
   if (by[BY_THREAD] && !(m && has_id(f, IDS_THREAD, m->id))) return false;
   if (by[BY_KIND] && !(part->by && has_kind(f, family_of(part->by), kind_of(part->by)))) return false;
   if (by[BY_TASK] && !in_task(f, g->id)) return false;
-  if (!by[BY_REASON]) return true;
-  return part->status == GO_WAITING && text.size == strlen(by[BY_REASON]) &&
-         memcmp(text.data, by[BY_REASON], text.size) == 0;
+  return !by[BY_REASON] || (part->status == GO_WAITING && is_reason(f, text.data, text.size));
 }
 
 bool filter_goroutine(filter *f, const goroutine *g) {
@@ -372,6 +339,60 @@ bool filter_goroutine(filter *f, const goroutine *g) {
 }
 
 bool filter_task(const filter *f, uint64_t id) { return !f->any_task || is_task(f, id); }
+
+/* ---------------------------------------------------------------------------------------------------- unknown ---- */
+
+/* Of --go, --proc or --thread: the first id that was not met; NULL: all were, or in a part of the trace, which need not
+ * have all, any was. The world also has what nothing happened to. */
+static const uint64_t *unknown_id(const filter *f, unsigned which, const map *known, bool part) {
+  const uint64_t *unknown = NULL;
+  bool met, any = false;
+  size_t i;
+  for (i = f->id_counts[which]; i-- > 0;) {
+    met = f->met[which][i] || (known && map_get(known, f->ids[which][i]));
+    any |= met;
+    if (!met) unknown = &f->ids[which][i];
+  }
+  return part && any ? NULL : unknown;
+}
+
+static bool met_function(filter *f, const world *w) {
+  size_t i;
+  for (i = 0; i < f->functions_capacity; i++)
+    if (f->functions[i] == 1) return true;
+  for (i = 0; w && i < w->gos.count; i++)
+    if (has_function(f, name_of(w->gos.values[i]))) return true;
+  return false;
+}
+
+const char *filter_unknown(filter *f, const world *w) {
+  static const char *const things[] = {"goroutine", "proc", "thread"};
+  static char text[256];
+  const char *const *by = f->set->by;
+  const map *known[] = {w ? &w->gos : NULL, w ? &w->procs : NULL, w ? &w->threads : NULL};
+  bool part = f->set->from || f->set->until != INT64_MAX;
+  const char *where = part ? "this part of the trace" : "the trace";
+  const uint64_t *id;
+  unsigned i;
+  for (i = 0; i < COUNT(things); i++) {
+    if (!(id = unknown_id(f, i, known[i], part))) continue;
+    snprintf(text, sizeof text, "no %s %llu in %s", things[i], (ull)*id, where);
+    return text;
+  }
+  if (by[BY_FUNCTION] && !met_function(f, w))
+    snprintf(text, sizeof text, "no goroutine in %s began with a function '%.100s'", where, by[BY_FUNCTION]);
+  else if (f->any_task && !f->task_met && !f->tasks.count)
+    snprintf(text, sizeof text, "no task %.100s in %s", by[BY_TASK], where);
+  else if (by[BY_REASON] && !f->reason_met)
+    snprintf(text, sizeof text, "nothing in %s blocks for '%.100s'", where, by[BY_REASON]);
+  else return NULL;
+  return text;
+}
+
+void filter_require(filter *f, const world *w) {
+  const char *unknown = filter_unknown(f, w);
+  if (unknown) fail("%s", unknown);
+}
 
 /* ----------------------------------------------------------------------------------------------------- moments ---- */
 

@@ -1,12 +1,14 @@
 /* filter.h - which events and stretches a command considers: --from, --to, --go, --function, --task, --proc, ...
  *
- * The options mean the same for every command. Commas separate several ids or kinds. An event or stretch is selected if
- * all given options select it:
+ * The options mean the same for every command. Commas separate several ids or kinds. A number is the name of a task if
+ * no task has that id. An id or name that the trace does not have is an error. An event or stretch is selected if all
+ * given options select it:
  *
  *     --go IDS            it happened on this goroutine, or creates, unblocks or starts it, or tells its status
  *     --function NAME     the same for goroutines that began with a function whose name contains NAME
  *     --task ID|NAME      the same for goroutines whose innermost region belongs to the task; also events about the
- *                         task itself. As in Go, a goroutine created within a region inherits its task
+ *                         task itself. As in Go, a goroutine created within a region inherits its task. Stretches are
+ *                         cut where regions begin and end
  *     --proc IDS          it happened on this proc, or concerns it
  *     --thread IDS        it happened on this thread
  *     --kind NAMES        its kind has this name (case is ignored). A stretch has the kind of the event that ends it
@@ -19,6 +21,7 @@
 #ifndef FILTER_H
 #define FILTER_H
 
+#include "ahead.h"
 #include "world.h"
 
 typedef struct filter {
@@ -30,6 +33,9 @@ typedef struct filter {
   bool any_task;      /* --task was given */
   uint64_t task;      /* NOBODY: it is given by name */
   map tasks;          /* ids of tasks with that name */
+  bool *met[3];       /* of `ids`: it was seen */
+  bool task_met, reason_met;
+  const ahead *ahead; /* NULL: the trace was not read ahead */
   map members;        /* by goroutine: struct member in filter.c */
   uint8_t *functions; /* by text: 0 unknown, 1 selected, 2 not selected */
   uint32_t functions_capacity;
@@ -41,8 +47,16 @@ bool filter_given(const settings *set); /* an option other than a range */
 void filter_open(filter *f, const settings *set);
 void filter_close(filter *f);
 
-/* What a v2 event's first argument refers to: g a goroutine, p a proc, t a task, r a reason; 0: none of these. */
-char event_concerns(unsigned kind);
+/* Whether it needs to know what is ahead, and what happened before the part. If so, no generation may be skipped, and
+ * the trace is read ahead (ahead.h) between filter_ask() and filter_tell(). source.c does this for its consumer. */
+bool filter_looks_ahead(const filter *f);
+void filter_ask(const filter *f, ahead *a);
+void filter_tell(filter *f, const ahead *a);
+
+/* After the trace was read: an id or name that was given and is not in it, as a message; NULL: there is none. `w`: the
+ * world that the trace built up; NULL: none, filter_event() has got all events. Valid until the next call. */
+const char *filter_unknown(filter *f, const world *w);
+void filter_require(filter *f, const world *w); /* fails if there is one */
 
 /* Whether something is selected. Call it for each event, or for each operation before it is applied. */
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e);

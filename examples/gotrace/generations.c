@@ -93,7 +93,7 @@ static void add_digest(summary *sum, const digest *d) {
   }
   for (i = 0; i < d->worst_count; i++) {
     const long_wait *w = &d->worst[i];
-    summary_note_latency(sum, (latency){w->waited, w->when, w->g, w->function->name});
+    summary_note_latency(sum, (latency){w->waited, w->when, w->g, w->function->name, false});
   }
   sum->s.events += d->events;
   if (d->events && d->last > sum->s.end) sum->s.end = d->last;

@@ -57,6 +57,7 @@ void clear_group(group *f) {
   histogram_free(&f->runnable);
   histogram_free(&f->syscall);
   histogram_free(&f->whole);
+  histogram_free(&f->open);
   for (i = 0; i < f->blocked_count; i++) {
     if (f->blocked[i]) histogram_free(f->blocked[i]);
     free(f->blocked[i]);
@@ -106,7 +107,8 @@ int by_name(const group *a, const group *b) { return text_order(a->name, b->name
 group **sorted_groups(const groups *all, int (*compare)(const void *, const void *)) {
   group **sorted = resize(NULL, (all->count + 1) * sizeof *sorted), *g;
   size_t i = 0;
-  for (g = all->list; g; g = g->next) sorted[i++] = g;
+  for (g = all->list; g; g = g->next)
+    if (g->count || known_time(&g->t)) sorted[i++] = g;
   qsort(sorted, i, sizeof *sorted, compare);
   sorted[i] = NULL;
   return sorted;

@@ -27,6 +27,7 @@ typedef struct group {
   bool others;       /* collects those beyond MOST_GROUPS */
   uint64_t count;    /* goroutines, tasks, regions */
   uint64_t complete; /* tasks with both begin and end */
+  histogram open;    /* tasks that have begun and not ended: their time so far */
   times t;
   histogram running, runnable, syscall; /* single stretches */
   histogram whole;                      /* from begin to end: complete tasks, regions */
@@ -45,7 +46,7 @@ typedef struct groups {
 group *group_of(groups *all, uint32_t name);
 void free_groups(groups *all);
 
-/* Sorted, NULL-terminated; free it. */
+/* Those with anything in them, sorted, NULL-terminated; free it. */
 group **sorted_groups(const groups *all, int (*compare)(const void *, const void *));
 int by_name(const group *a, const group *b); /* breaks ties of `compare` */
 

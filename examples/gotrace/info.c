@@ -226,7 +226,10 @@ static void print_named(const printer *p, const groups *all, const char *title, 
   group **sorted = sorted_groups(all, by_activity);
   size_t i;
   if (*sorted) spread_head(p, title);
-  for (i = 0; sorted[i] && i < p->shown; i++) spread_line(p, &sorted[i]->whole, "", group_name(sorted[i]), "(unknown)");
+  for (i = 0; sorted[i] && i < p->shown; i++) {
+    spread_line(p, &sorted[i]->whole, "", group_name(sorted[i]), "(unknown)");
+    if (sorted[i]->open.count) spread_line(p, &sorted[i]->open, "  not ended, so far", pool_text_of(0), "");
+  }
   free(sorted);
   print_groups(p, all, times_title, "(unknown)");
 }
@@ -384,7 +387,10 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
   result = summarize(sum, in, set);
   complete = result == GOTRACE_END_OF_TRACE;
   erase_progress();
-  if (sum->format && how & (TABLES_JSON | TABLES_CSV)) {
+  if (complete && sum->unknown) {
+    report("%s", sum->unknown);
+    complete = false;
+  } else if (sum->format && how & (TABLES_JSON | TABLES_CSV)) {
     output out;
     fflush(to);
     output_direct(&out);

@@ -45,6 +45,7 @@ void keeper_choose(keeper *k, input *in, const settings *set) {
   /* With --partial, the next reading reports the error. */
   if (result != GOTRACE_END_OF_TRACE && !(set->partial && s.begun)) source_broken(&s, set);
   source_needs_events(&s);
+  filter_require(&by.selection, &s.w);
   filter_close(&by.selection);
   source_free(&s);
 }

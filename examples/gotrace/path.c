@@ -182,8 +182,8 @@ static void path_take(consumer *c, const op *o) {
     t->home = life_at(p, moment_at(p, o));
     break;
   case GOTRACE_V2_USER_TASK_END:
+    if (o->ends_again) break;
     t = open_task(p, o);
-    if (t->ended) break;
     t->ended = true;
     t->end = o->time;
     t->stack = o->stack;
@@ -327,19 +327,27 @@ static bool number_is(const char *text, uint64_t *number) {
   return *text >= '0' && *text <= '9' && !*end;
 }
 
-/* The task with an id or name. If several have ended, the longest one. */
-static const task *find_task(const path *p, const char *word) {
+/* The task with an id; NULL: with a name. If several have ended, the longest one. */
+static const task *longest_task(const path *p, const uint64_t *id, const char *name) {
   const task *found = NULL;
-  uint64_t id;
-  bool number = number_is(word, &id);
   uint32_t i;
   for (i = 0; i < p->task_count; i++) {
     const task *t = &p->tasks[i];
-    if (number ? t->id != id : !pool_text_is(t->name, word)) continue;
+    if (id ? t->id != *id : !pool_text_is(t->name, name)) continue;
     if (!found || (t->ended && (!found->ended || t->end - t->begin > found->end - found->begin))) found = t;
   }
+  return found;
+}
+
+/* A number is a task's name if no task has that id. */
+static const task *find_task(const path *p, const char *word) {
+  uint64_t id;
+  const task *found = number_is(word, &id) ? longest_task(p, &id, NULL) : NULL;
+  if (!found) found = longest_task(p, NULL, word);
   if (!found) fail("no task %s in this part", word);
-  if (!found->ended) fail("task %s does not end in this part", word);
+  if (!found->ended)
+    fail("task %s does not end in this part; it has been open for %.9f s", word,
+         (double)between(found->begin, p->end) / 1e9);
   return found;
 }
 

@@ -103,6 +103,11 @@ pool_stack pool_stack_of(uint32_t id) {
   return stack;
 }
 
+uint32_t pool_function(uint32_t stack) {
+  pool_stack s = pool_stack_of(stack);
+  return s.count ? s.frames[0].function : 0;
+}
+
 uint32_t pool_outermost(uint32_t stack) {
   pool_stack s = pool_stack_of(stack);
   if (!s.count || !pool_text_of(s.frames[s.count - 1].function).size) return 0;

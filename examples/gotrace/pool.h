@@ -33,6 +33,9 @@ bool pool_text_is(uint32_t id, const char *string);
 bool pool_text_contains(uint32_t id, const char *part);
 pool_stack pool_stack_of(uint32_t id);
 
+/* The innermost function of a stack, as text; 0: unknown. */
+uint32_t pool_function(uint32_t stack);
+
 /* The stack that has only another stack's outermost frame: the function a goroutine began with. */
 uint32_t pool_outermost(uint32_t stack);
 

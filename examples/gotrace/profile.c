@@ -349,6 +349,7 @@ int command_profile(const char *path, const settings *set) {
   p->c.filter = &selection;
   result = source_run(&s, &in, &p->c, set->from, set->until, watch_status, p);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  filter_require(&selection, &s.w);
   erase_progress();
   output_open(&out, set->output);
   if (set->folded) write_folded(p, &out);

@@ -76,17 +76,10 @@ static op *v1_intro(const source *s, uint64_t id) {
 
 static void v1_create(source *s, const gotrace_event *e) {
   op o = v1_op(s, GOTRACE_V2_GO_CREATE, e->time, NULL);
-  pool_frame frame = {e->args[1], 0, 0, 0};
-  char name[32];
   o.id = e->args[0];
   o.stack = pool_take_stack(s->in->decoder, e->stack);
-  if (s->format == 1005) { /* 1.5 has a function's address instead of a stack */
-    snprintf(name, sizeof name, "0x%llx", (ull)e->args[1]);
-    frame.function = pool_put_string(name);
-    o.new_stack = pool_put_stack(&frame, 1);
-  } else {
-    o.new_stack = pool_take_stack(s->in->decoder, e->args[1]);
-  }
+  event_begins_go(s->in->decoder, e, &o.new_stack);
+  name_new(s, &o);
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
     o.a[0] = GO_RUNNABLE;
@@ -259,6 +252,7 @@ static void v1_user(source *s, const gotrace_event *e) {
     break;
   case GOTRACE_V1_USER_TASK_END:
     o.kind = GOTRACE_V2_USER_TASK_END;
+    o.ends_again = ahead_ends_again(&s->ahead, e);
     if (e->data) o.name = pool_put_text(e->data, e->data_size);
     break;
   case GOTRACE_V1_USER_REGION:
@@ -447,6 +441,7 @@ static void take_event(source *s, const gotrace_event *e);
 
 void take_v1(source *s, const gotrace_event *e) {
   s->v1_kind = e->kind;
+  if (e->stack && e->g > 0) name_own(s, e, world_go(&s->w, (uint64_t)e->g));
   if (e->kind == GOTRACE_V1_GOMAXPROCS) s->initialized = true;
   if (s->to->as_go && !s->initialized && is_start(e)) {
     if (!s->started) v1_give_intros(s);

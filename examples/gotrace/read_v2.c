@@ -124,17 +124,9 @@ static bool scan_status(source *s, const gotrace_event *e, const map *created) {
   o.time = s->start;
   if (e->extra != GOTRACE_STATUS_UNKNOWN || (o.kind == GOTRACE_V2_GO_STATUS && map_get(created, o.id))) return false;
   if (world_has(s, e) || !was_so(&o)) return false;
+  name_new(s, &o);
   apply(&s->w, &o);
   return true;
-}
-
-/* A goroutine older than the trace began with the outermost function of any of its stacks, except those of CPU samples:
- * they may end with runtime.goexit, on the system's stack, or at the limit of their length. */
-static void scan_entry(source *s, const gotrace_event *e) {
-  goroutine *g;
-  if (e->g == GOTRACE_NO_ID || !e->stack || e->kind == GOTRACE_V2_CPU_SAMPLE) return;
-  g = world_go(&s->w, (uint64_t)e->g);
-  if (g && !g->entry) g->entry = pool_outermost(pool_take_stack(s->in->decoder, e->stack));
 }
 
 /* Starts a generation: ids of texts and stacks get new meanings, and the last generation's experiment batches are
@@ -159,6 +151,7 @@ static void take_experiment(source *s, const gotrace_event *e) {
 static void take_status(source *s, const gotrace_event *e) {
   op o = status_of(s, e);
   if (!world_has(s, e)) {
+    name_new(s, &o);
     introduce(s, &o);
   } else if (s->to->told && s->w.generation <= 1 && o.kind == GOTRACE_V2_GO_STATUS && o.a[0] == GO_SYSCALL) {
     o.kind = OP_STATUS_TOLD;
@@ -179,6 +172,8 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
     o.name = pool_put_string("coroutine switch");
   if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
   if (e->kind == GOTRACE_V2_USER_REGION_END) o.a[0] = (uint64_t)e->extra;
+  if (e->kind == GOTRACE_V2_USER_TASK_END) o.ends_again = ahead_ends_again(&s->ahead, e);
+  name_new(s, &o);
   give(s, &o);
   if (e->kind == GOTRACE_V2_USER_REGION_END) note_region_end(s, &o);
 }
@@ -203,7 +198,6 @@ void scan_v2(source *s) {
       map_put(&created, e.args[0], s);
     m = source_thread(s, e.m);
     if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) m->seen = true;
-    scan_entry(s, &e);
   }
   map_free(&created);
   pool_forget_ids();
@@ -259,6 +253,7 @@ static bool take_often(source *s, const gotrace_event *e, thread *m) {
 void take_v2(source *s, const gotrace_event *e) {
   thread *m = source_thread(s, e->m); /* adds the thread to the world, whatever the event */
   s->event = e;
+  name_own(s, e, m ? m->g : NULL);
   if (s->to->as_go) {
     if (!e->implied && take_often(s, e, m)) return;
     if (take_as_go(s, e, m)) return;
@@ -275,7 +270,7 @@ void take_v2(source *s, const gotrace_event *e) {
 void take_later_statuses(source *s, const gotrace_event *e) {
   s->over = false;
   while (e->kind != GOTRACE_V2_SYNC) {
-    if (is_status(e) && !world_has(s, e)) {
+    if (is_status(e) && e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e)) { /* else it began after the part */
       gotrace_event told = *e;
       told.time = s->first + s->until;
       take_status(s, &told);

@@ -13,7 +13,15 @@ void note_region_end(source *s, const op *o) {
   if (o->a[0] && s->begun && !s->over) s->disordered++;
 }
 
+/* For --task, where a region begins or ends: before, the goroutine may have belonged to another task. */
+static void split_stretch(source *s, const op *o) {
+  goroutine *g = o->m ? o->m->g : NULL;
+  bool region = o->kind == GOTRACE_V2_USER_REGION_BEGIN || o->kind == GOTRACE_V2_USER_REGION_END;
+  if (g && region) world_split(&s->w, g, o);
+}
+
 static void deliver(source *s, const op *o) {
+  if (s->by_task) split_stretch(s, o);
   s->w.chosen = !s->to->filter || filter_op(s->to->filter, &s->w, o);
   if (s->begun && (s->w.chosen || s->to->all)) s->to->take(s->to, o);
   else if (!s->begun && s->to->before) s->to->before(s->to, o);
@@ -37,9 +45,38 @@ static void pass_stretch(void *context, const stretch *part) {
 static void begin(source *s) {
   s->begun = true;
   s->w.context = s->to;
-  s->plain = s->to->as_go && !s->to->filter && !s->from && s->until == INT64_MAX;
+  s->plain = s->to->as_go && !s->to->filter && !s->by_task && !s->from && s->until == INT64_MAX;
   if (s->to->stretch) s->w.stretch = s->plain ? pass_stretch : take_stretch;
   s->to->begin(s->to, s->to->from);
+}
+
+/* Reads the trace ahead, unless its consumer will have got all of it before it shows anything. */
+static void look_ahead(source *s) {
+  filter *const filters[] = {s->to->filter, s->to->own[0], s->to->own[1]};
+  bool looks = !s->to->as_go || s->from || s->until != INT64_MAX, skips = true;
+  size_t i;
+  s->ahead.wanted = NOBODY;
+  for (i = 0; i < COUNT(filters); i++) {
+    if (!filters[i] || !filter_looks_ahead(filters[i])) continue;
+    looks = true;
+    skips = false;
+    s->by_task |= filters[i]->any_task;
+    filter_ask(filters[i], &s->ahead);
+  }
+  if (skips) input_range(s->in, s->to->history ? 0 : s->from, s->until);
+  if (!looks) return;
+  ahead_read(&s->ahead, s->in, s->until);
+  for (i = 0; i < COUNT(filters); i++)
+    if (filters[i]) filter_tell(filters[i], &s->ahead);
+}
+
+void name_new(source *s, op *o) {
+  bool begins = o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
+                o->kind == GOTRACE_V2_GO_CREATE_SYSCALL || o->kind == GOTRACE_V2_GO_STATUS;
+  uint32_t entry;
+  if (!begins || pool_function(o->new_stack)) return;
+  entry = ahead_entry(&s->ahead, o->id, go_record(&s->w, o->id)->nameless++);
+  if (entry) o->new_stack = entry;
 }
 
 /* A goroutine turns out to be older than the trace, but the output can no longer say so: it is created now. */
@@ -144,7 +181,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->from = moment_resolve(from, in);
   s->until = moment_resolve(until, in);
   if (s->from > s->until) fail("--to is before --from");
-  input_range(in, to->history ? 0 : s->from, s->until);
+  look_ahead(s);
   result = input_decode(in, false);
   if (result != GOTRACE_OK) return result;
   gotrace_decoder_get_info(in->decoder, &info);
@@ -178,9 +215,12 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
   const consumer *to = s->to;
   const gotrace_event *e;
   gotrace_result result;
+  int64_t since;
   while ((result = input_take(s->in, &e)) == GOTRACE_OK) {
     note_event(s, e);
     s->events++;
+    since = between(s->first, e->time);
+    s->events_of_part += !e->implied && since >= s->from && since <= s->until;
     if (watch) watch(context, e);
     if (to->family == 1) take_v1(s, e);
     else take_v2(s, e);
@@ -203,6 +243,7 @@ gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int6
 
 void source_free(source *s) {
   world_free(&s->w);
+  ahead_free(&s->ahead);
   free(s->intros);
   free(s->running);
   map_free(&s->intro_places);

@@ -3,6 +3,7 @@
  *     source.c     reads the trace, keeps the world, selects the consumer's part of the trace
  *     read_v1.c    front end: turns events of Go 1.5 to 1.21 into operations
  *     read_v2.c    front end: turns events of Go 1.22 and later into operations
+ *     ahead.c      what the trace tells too late: functions of goroutines, last ends of tasks
  *
  * A command fills in a consumer and calls source_run(). */
 
@@ -19,7 +20,8 @@ typedef struct consumer {
   void (*end)(struct consumer *, int64_t time); /* end of the trace or of the selected part */
   /* Receives the stretches of all goroutines, cut to the selected part; NULL: not wanted. Called when a stretch ends,
    * while the operation that ends it is applied, so after take(). At the end of the part it gets the last stretch of
-   * each live goroutine; end() follows. */
+   * each live goroutine; end() follows. With --task, a stretch also ends, before take(), where a region begins or ends,
+   * and another of the same status follows. */
   void (*stretch)(struct consumer *, const stretch *);
   /* Set by the consumer. */
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
@@ -27,8 +29,9 @@ typedef struct consumer {
   /* Needs the state before the part as a whole: the world's `history` and the reasons of waits. Otherwise earlier
    * generations are skipped. */
   bool history;
-  bool modules; /* needs the world's modules */
-  bool told;    /* wants OP_STATUS_TOLD */
+  filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
+  bool modules;   /* needs the world's modules */
+  bool told;      /* wants OP_STATUS_TOLD */
   /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
@@ -53,6 +56,7 @@ typedef struct placed { /* a goroutine on a proc, on a thread */
 typedef struct source {
   input *in;
   world w;
+  ahead ahead; /* empty if the trace was not read ahead */
   consumer *to;
   int format;                 /* of the input */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
@@ -60,9 +64,11 @@ typedef struct source {
   int64_t start;              /* time of the first event read; generations before `from` may be skipped */
   uint64_t events;            /* number of events read */
   uint64_t disordered;        /* region ends in the part that are out of order; see input.lenient */
+  uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
   unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
   bool plain;                 /* nothing is left out or changed: give() takes the fast path */
+  bool by_task;               /* --task was given: stretches end where regions begin and end */
   bool any, begun, over;      /* an event was read; the consumer has begun; `until` has passed */
   /* v1. */
   op held;    /* waits for the next event; kind 0: none */
@@ -126,6 +132,14 @@ void give_sample(source *s, const gotrace_event *e);
 
 /* Adds the modules of the current generation (v1: of the trace) to the world. */
 void take_modules(source *s);
+
+/* Gives a goroutine that begins the stack that tells its function, if the trace tells it only later. */
+void name_new(source *s, op *o);
+
+/* Names the goroutine on which an event happens, if it has no name yet. */
+static inline void name_own(source *s, const gotrace_event *e, goroutine *g) {
+  if (e->stack && g && !g->entry && g->id == (uint64_t)e->g) g->entry = stack_of_own(s->in->decoder, e);
+}
 
 /* Adds what existed before the trace. Until the consumer has begun, only the world gets it (except with as_go). */
 void introduce(source *s, const op *o);

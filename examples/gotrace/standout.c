@@ -11,6 +11,7 @@
 #include "tables.h"
 
 #define PAUSED 0.02  /* a share of the time that is worth reporting */
+#define BUSY 0.01    /* the same for the running time of a function */
 #define LONG 1000000 /* nanoseconds: a long wait for a proc */
 
 static void time_text(int64_t time, char text[32]) {
@@ -21,7 +22,7 @@ static void time_text(int64_t time, char text[32]) {
 
 static int name_size(pool_text name) { return (int)prefix_size(name.data, name.size, 160); }
 
-/* The function that ran most, apart from the runtime's. */
+/* The function that ran most, apart from the runtime's; NULL: none ran for long enough. */
 static const group *busiest(const summary *sum) {
   const group *g, *best = NULL;
   for (g = sum->functions.list; g; g = g->next) {
@@ -29,7 +30,8 @@ static const group *busiest(const summary *sum) {
     if (!name.size ||
         (name.size > 8 && memcmp(name.data, "runtime.", 8) == 0 && !pool_text_is(g->name, "runtime.main")))
       continue;
-    if (!best || plus(g->t.running, g->t.syscall) > plus(best->t.running, best->t.syscall)) best = g;
+    if ((double)g->t.running < BUSY * (double)sum->duration || !g->t.running) continue;
+    if (!best || g->t.running > best->t.running) best = g;
   }
   return best;
 }
@@ -73,7 +75,9 @@ static int main_fact(const summary *sum, char *text, size_t size) {
                     100 * (double)pauses->total / (double)sum->duration, one);
   }
   if (sum->recorded) return recorded_fact(sum, text, size);
-  if (!g || !known_time(&g->t)) return snprintf(text, size, "%s", "");
+  if (!g)
+    return snprintf(text, size, "%s",
+                    sum->selection.on ? "" : "no function of the program ran for as much as 1 % of the time");
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);
     time_text(g->t.running, two);

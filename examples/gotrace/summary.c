@@ -53,14 +53,6 @@ static void name_task(summary *sum, task *t, uint32_t name) {
   clear_times(&t->t);
 }
 
-static void end_task(summary *sum, task *t, int64_t time) {
-  t->ended = true;
-  t->end = time;
-  if (!t->begun || time < sum->c.from) return;
-  t->name->complete++;
-  histogram_add(&t->name->whole, between(t->begin, time), t->begin, t->id);
-}
-
 /* ------------------------------------------------------------------------------------------------- goroutines ---- */
 
 static bool is_runtimes(uint32_t name) {
@@ -70,7 +62,10 @@ static bool is_runtimes(uint32_t name) {
 }
 
 static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
+  unsigned i;
   g->function = group_of(&sum->functions, name);
+  for (i = 0; i < sum->worst_count; i++)
+    if (sum->worst[i].pending && sum->worst[i].g == g->g->id) sum->worst[i].name = name, sum->worst[i].pending = false;
   g->function->count += g->counted;
   if (!g->unnamed) return;
   merge_group(g->function, g->unnamed, NULL);
@@ -79,11 +74,9 @@ static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
   g->unnamed = NULL;
 }
 
-/* A goroutine's function is the outermost one in the first stack at which its status changes. */
-static void learn_function(summary *sum, goroutine *g, uint32_t stack) {
-  if (!stack || !g || !g->summary || g->summary->function) return;
-  if (!g->entry) g->entry = pool_outermost(stack);
-  if (name_of(g)) set_function(sum, g->summary, name_of(g));
+/* Takes the goroutine's name from the world, once that is known. */
+static void learn_function(summary *sum, goroutine *g) {
+  if (g && g->summary && !g->summary->function && name_of(g)) set_function(sum, g->summary, name_of(g));
 }
 
 /* The group that receives the goroutine's stretches. */
@@ -159,6 +152,7 @@ static RARE void account_region(summary *sum, goroutine_summary *g, unsigned sta
   add_time(&r->own, status, reason, time);
   if (!r->task || (r->inherited && is_runtimes(name_of(g->g)))) return;
   of = task_of(sum, r->task);
+  of->chosen = true;
   add_time(of->name ? &of->name->t : &of->t, status, reason, time);
 }
 
@@ -193,6 +187,7 @@ static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
 
 static void account_syscall(summary *sum, goroutine_summary *g, int64_t end) {
   if (g->call == NONE) return;
+  if (g->early) account(sum, g, g->early, 0, g->created, g->call);
   if (g->lost_proc == NONE) {
     account(sum, g, GO_SYSCALL, 0, g->call, end);
   } else {
@@ -204,6 +199,7 @@ static void account_syscall(summary *sum, goroutine_summary *g, int64_t end) {
 static void end_syscall(goroutine_summary *g) {
   if (g->call == NONE) return;
   g->call = g->lost_proc = g->left_proc = NONE;
+  g->early = 0;
   if (g->p) g->p->in_syscall = NULL;
   g->p = NULL;
 }
@@ -231,7 +227,7 @@ static void lose_proc(proc *p, int64_t time) {
 
 static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time, bool ended) {
   bool runtimes = is_runtimes(name_of(g->g));
-  if (!g->function) set_function(sum, g, 0);
+  if (!g->function) set_function(sum, g, name_of(g->g));
   if (!g->dead) g->ended = time;
   g->has_ended = ended;
   while (g->region_count) end_region(sum, g, 0, time, !runtimes);
@@ -308,7 +304,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
     account(sum, g, GO_RUNNABLE, 0, since, part->end);
     if (part->by && part->by->kind == GOTRACE_V2_GO_START && part->by->name) return; /* a switch: it did not wait */
     if (part->next == GO_RUNNING)
-      summary_note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g)});
+      summary_note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g), !g->function});
     single = &to->runnable;
     break;
   case GO_SYSCALL:
@@ -349,11 +345,11 @@ static void take_status(summary *sum, const op *o) {
   proc *own = o->m ? o->m->p : NULL, *tells = o->a[1] == NOBODY ? NULL : world_proc(&sum->s.w, o->a[1], true);
   proc *p = skipped ? own : tells;
   g->g->entry = o->new_stack;
+  learn_function(sum, g->g);
   if (o->a[0] == GO_RUNNING) g->started = o->time, g->has_started = true;
   if (o->a[0] != GO_SYSCALL) return;
-  if (sum->s.begun && filter_goroutine(&sum->selection, g->g)) /* otherwise the call is before the part */
-    account(sum, g, p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC, 0, g->created, o->time);
   begin_syscall(g, p, o->time);
+  g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
   if (skipped && !p) g->lost_proc = o->time;
   if (sum->c.family == 1) g->left_proc = g->created; /* GoInSyscall */
 }
@@ -366,7 +362,7 @@ static void take_create(summary *sum, const op *o) {
   }
   if (o->new_stack) {
     g->g->entry = o->new_stack;
-    learn_function(sum, g->g, o->new_stack);
+    learn_function(sum, g->g);
   }
   if (o->kind != GOTRACE_V2_GO_CREATE_SYSCALL) return;
   begin_syscall(g, o->m ? o->m->p : NULL, o->time);
@@ -397,7 +393,8 @@ static void take_task(summary *sum, const op *o) {
   if (o->name || o->kind == GOTRACE_V2_USER_TASK_BEGIN || !t->name)
     name_task(sum, t, o->name); /* v1: no name at its end */
   if (o->kind == GOTRACE_V2_USER_TASK_END) {
-    end_task(sum, t, o->time);
+    t->ended = true;
+    t->end = o->time;
     return;
   }
   t->begun = true;
@@ -446,23 +443,18 @@ static RARE void take_any(summary *sum, const op *o) {
   consumer *c = &sum->c;
   goroutine *g = o->m ? o->m->g : NULL;
   proc *p;
-  if (sum->selection.on) filter_op(&sum->selection, c->w, o);
+  bool selected = !sum->selection.on || filter_op(&sum->selection, c->w, o);
+  learn_function(sum, g);
   collector_take(&sum->gc, c->w, o, sum->c.from);
   switch (o->kind) {
-  case GOTRACE_V2_GO_STATUS:
-    take_status(sum, o);
-    learn_function(sum, go_record(c->w, o->id), o->new_stack ? o->new_stack : o->stack);
-    break;
+  case GOTRACE_V2_GO_STATUS: take_status(sum, o); break;
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED:
   case GOTRACE_V2_GO_CREATE_SYSCALL: take_create(sum, o); break;
-  case GOTRACE_V2_GO_STOP: learn_function(sum, g, o->stack); break;
   case GOTRACE_V2_GO_BLOCK:
-    learn_function(sum, g, o->stack);
     if (sum->s.begun && o->name == sum->forever_text && g && g->summary) sum->forever = g;
     break;
   case GOTRACE_V2_GO_SYSCALL_BEGIN:
-    learn_function(sum, g, o->stack);
     if (g && g->summary) begin_syscall(g->summary, o->m->p, o->time);
     break;
   case GOTRACE_V2_PROC_STOP: /* v1: watch_any() handles those in the file; the others are made by the front end */
@@ -491,6 +483,7 @@ static RARE void take_any(summary *sum, const op *o) {
     break;
   default: break;
   }
+  if (selected && event_concerns(o->kind) == 't') task_of(sum, o->id)->chosen = true;
   if (!sum->s.begun) take_before(sum, g, o);
 }
 
@@ -598,6 +591,21 @@ static void order_reasons(summary *sum) {
   move_reasons(&sum->regions, places);
 }
 
+/* Counts a task. */
+static void add_task(summary *sum, task *t) {
+  if (t->ended && t->end < sum->c.from) return;
+  if (!t->chosen || !filter_task(&sum->selection, t->id)) return;
+  if (!t->name && t->id) name_task(sum, t, 0);
+  if (t->name) t->name->count++;
+  if (task_is_open(t)) {
+    histogram_add(&t->name->open, between(t->begin, sum->end), t->begin, t->id);
+  } else if (t->begun) {
+    t->name->complete++;
+    histogram_add(&t->name->whole, between(t->begin, t->end), t->begin, t->id);
+  }
+  if (sum->each && t->id) sum->each->task(sum->each, sum, t);
+}
+
 gotrace_result summarize(summary *sum, input *in, const settings *set) {
   gotrace_result result;
   gotrace_decoder_info known;
@@ -613,6 +621,8 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   sum->c.stretch = sum_stretch;
   sum->c.end = sum_end;
   sum->c.statuses = sum->c.as_go = true;
+  sum->c.own[0] = &sum->selection;
+  sum->c.own[1] = &sum->selection_of_events;
   result = source_begin(&sum->s, in, &sum->c, set->from, set->until);
   if (result == GOTRACE_OK && sum->c.family == 2 && !sum->part) result = read_generations(sum, in);
   else if (result == GOTRACE_OK) result = source_read(&sum->s, watch_kinds, sum);
@@ -622,14 +632,9 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   gotrace_decoder_get_info(in->decoder, &known);
   sum->format = known.format;
   sum->family = known.family;
-  for (i = 0; i < sum->task_ids.count; i++) {
-    task *t = sum->task_ids.values[i];
-    if (t->ended && t->end < sum->c.from) continue;
-    if (!t->name && t->id) name_task(sum, t, 0);
-    if (t->name) t->name->count++;
-    if (sum->each && t->id) sum->each->task(sum->each, sum, t);
-  }
+  for (i = 0; i < sum->task_ids.count; i++) add_task(sum, sum->task_ids.values[i]);
   order_reasons(sum);
+  sum->unknown = filter_unknown(&sum->selection, &sum->s.w);
   return result;
 }
 

@@ -19,6 +19,7 @@
  * - A region ends with its end event, its goroutine or the trace, whichever comes first. Its times are those of its
  *   goroutine meanwhile. An end without a begin makes a region that began with its goroutine. (With --lenient, one that
  *   is out of order makes none.)
+ * - A task ends with the last of its end events.
  * - A task's time is what goroutines do while their innermost region belongs to it. A goroutine created in a region
  *   belongs to that region's task until it begins a region of its own. Goroutines of the runtime never inherit a task.
  *
@@ -41,11 +42,15 @@ typedef struct wait_reason {
 
 typedef struct task {
   uint64_t id, parent;
-  group *name; /* NULL: unknown */
-  int64_t begin, end;
+  group *name;        /* NULL: unknown */
+  int64_t begin, end; /* of several ends, the last */
   bool begun, ended;
-  times t; /* until the task's name is known */
+  bool chosen; /* the filter selects some of its events or times */
+  times t;     /* until the task's name is known */
 } task;
+
+/* Whether it has begun and not ended since. An end before its begin is that of another task that had this id. */
+static inline bool task_is_open(const task *t) { return t->begun && (!t->ended || t->end < t->begin); }
 
 typedef struct open_region {
   uint32_t name;
@@ -71,14 +76,17 @@ typedef struct goroutine_summary {
   /* System call. */
   int64_t call, lost_proc; /* its begin; when it lost its proc by Go's count. NONE: not in a call; not lost */
   int64_t left_proc; /* when it really lost it. Go misses that if the proc's last goroutine is still in its call */
-  proc *p;           /* the proc with which the call began */
+  uint8_t
+      early; /* of a call that is older than its goroutine's status: what counts from `created` to `call`; 0: none */
+  proc *p;   /* the proc with which the call began */
 } goroutine_summary;
 #define NONE INT64_MIN
 
 typedef struct latency {
   int64_t waited, when;
   uint64_t g;
-  uint32_t name;
+  uint32_t name; /* text; 0: unknown */
+  bool pending;  /* the function is not known yet */
 } latency;
 
 struct summary;
@@ -112,6 +120,7 @@ typedef struct summary {
   uint64_t generations, generation; /* v2: how many; number of the last one */
   int format, family;
   int64_t end, duration;    /* of the selected part */
+  const char *unknown;      /* see filter_unknown(); NULL: nothing */
   const goroutine *forever; /* is about to block forever */
   uint32_t forever_text;
   unsigned jobs;

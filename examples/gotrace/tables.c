@@ -202,7 +202,6 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
   begin_table(w, name, false);
   for (at = sorted; *at; at++) {
     group *g = *at;
-    if (!g->count && !known_time(&g->t)) continue;
     begin_row(w, name_of_group(g), plain(""));
     text_field(w, "name", w->name);
     unsigned_field(w, "count", g->count);
@@ -215,6 +214,7 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
     } else if (all == &sum->tasks) {
       unsigned_field(w, "complete", g->complete);
       histogram_fields(w, sum, "latency", &g->whole);
+      histogram_fields(w, sum, "open", &g->open);
     } else {
       histogram_fields(w, sum, "duration", &g->whole);
     }
@@ -446,6 +446,7 @@ static void take_task(details *d, summary *sum, const task *of) {
   unsigned_field(&w, "parent", of->parent);
   if (of->begun) field(&w, "begin", "", since_first(sum, of->begin));
   if (of->ended) field(&w, "end", "", since_first(sum, of->end));
+  if (task_is_open(of)) field(&w, "open", "", between(of->begin, sum->end));
   end_row(&w);
 }
 

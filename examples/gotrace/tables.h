@@ -11,8 +11,9 @@
  *                 blocked (total times); of single stretches running_*, runnable_*, syscall_*
  *     function_reasons  by function and reason, its waits: blocked_*
  *     reasons     waits by reason: blocked_*
- *     tasks       by name: count, complete, latency_* of the complete ones; running, runnable, syscall,
- *                 syscall_blocked, blocked: what their goroutines did
+ *     tasks       by name: count, complete, latency_* of the complete ones, open_* of those that have not ended: the
+ *                 time from their begins to the trace's end; running, runnable, syscall, syscall_blocked, blocked: what
+ *                 their goroutines did
  *     task_reasons    by task and reason: blocked
  *     regions     by name: count, duration_*; running, ..., blocked
  *     region_reasons  by region and reason: blocked
@@ -32,7 +33,8 @@
  *     goroutines  id, function, created, started, ended (absent: not), running, runnable, syscall, syscall_blocked,
  *                 blocked: an object of times by reason
  *     goroutine_regions  goroutine, name, task, begin (absent: before the trace), end, inherited; times likewise
- *     task_list   id, name, parent, begin, end */
+ *     task_list   id, name, parent, begin, end (absent: not seen), open: the time from its begin, if it has not ended
+ */
 
 #ifndef TABLES_H
 #define TABLES_H

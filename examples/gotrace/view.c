@@ -481,6 +481,7 @@ static void view_take(consumer *c, const op *o) {
     if (chosen && !t->open) begin_task(v, t, o->a[0], o->name, o->time);
     break;
   case GOTRACE_V2_USER_TASK_END:
+    if (o->ends_again) break;
     t = map_get(&c->w->tasks, o->id);
     if (t && t->open && t->chosen) {
       end_task(v, t, o->time);
@@ -639,10 +640,11 @@ int command_view(const char *path, const settings *set) {
   result = source_run(&s, &in, &v.c, set->from, set->until, NULL, NULL);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
   source_needs_events(&s);
+  filter_require(&v.selection, &s.w);
   gotrace_decoder_get_info(in.decoder, &info);
   if (set->open && !page) page = temporary_page();
   output_open(&out, page);
-  view_page(&v, &out, path, info.format, info.events);
+  view_page(&v, &out, path, info.format, s.events_of_part);
   output_close(&out);
   filter_close(&v.selection);
   view_free(&v);

@@ -43,6 +43,13 @@ void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint6
   set_thread(g, m == NOBODY ? NULL : world_thread(w, m));
 }
 
+void world_split(world *w, goroutine *g, const op *o) {
+  w->now = o;
+  give_stretch(w, g, o->time, g->status);
+  w->now = NULL;
+  g->since = o->time;
+}
+
 /* Starts a goroutine. Its id may have been used before. */
 static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *m, uint32_t entry) {
   goroutine *g = go_record(w, id);
@@ -111,7 +118,7 @@ static void apply_other(world *w, const op *o) {
   switch (o->kind) {
   case GOTRACE_V2_GO_CREATE: go_new(w, o->id, o->time, GO_RUNNABLE, NULL, o->new_stack); break;
   case GOTRACE_V2_GO_CREATE_BLOCKED: go_new(w, o->id, o->time, GO_WAITING, NULL, o->new_stack); break;
-  case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, 0); break;
+  case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, o->new_stack); break;
   case GOTRACE_V2_GO_STATUS:
     go_new(w, o->id, w->as_go ? w->sync : o->time, (uint8_t)o->a[0],
            o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL, o->new_stack);
@@ -196,7 +203,9 @@ static void apply_user(world *w, const op *o) {
     t->open = true;
     t->chosen = w->chosen;
     break;
-  default: world_task(w, o->id)->open = false; break; /* UserTaskEnd */
+  default: /* UserTaskEnd */
+    if (!o->ends_again) world_task(w, o->id)->open = false;
+    break;
   }
 }
 
@@ -272,10 +281,7 @@ uint64_t fresh_id(map *m, uint64_t from) {
 
 thread *fresh_thread(world *w) { return world_thread(w, fresh_id(&w->threads, FRESH_THREAD + w->thread_count)); }
 
-uint32_t name_of(const goroutine *g) {
-  pool_stack stack = pool_stack_of(g->entry);
-  return stack.count ? stack.frames[0].function : 0;
-}
+uint32_t name_of(const goroutine *g) { return pool_function(g->entry); }
 
 void end_stretches(world *w, int64_t time) {
   goroutine *g;

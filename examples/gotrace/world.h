@@ -27,6 +27,7 @@ typedef struct goroutine {
   thread *m;                         /* while running or in a system call */
   int64_t since;                     /* time of the last status change */
   uint32_t entry;                    /* stack that tells the function it began with; 0: unknown */
+  uint32_t nameless;                 /* how many goroutines with this id began without a name: see ahead.h */
   uint32_t reason;                   /* text: why it waits */
   uint32_t stack;                    /* at the last status change; 0: unknown */
   uint32_t cause; /* stack of the operation that last changed the status, as of the waker or creator */
@@ -198,6 +199,7 @@ typedef struct op {
   uint32_t new_stack; /* stack that tells the first function of a goroutine, where it is created or its status told */
   uint32_t name;      /* reason, kind, name, category */
   uint32_t value;     /* message */
+  bool ends_again;    /* the end of a task that ends again later: only the last end counts */
 } op;
 
 /* Records. world_go: NULL if there is no such goroutine now. go_record also finds or makes the record of one that has
@@ -250,6 +252,9 @@ void world_move(goroutine *g, thread *m);
 /* Sets the current state of a goroutine whose operations were left out: see digest.h. `m`: where it runs, or NOBODY;
  * `reason`: why it waits. */
 void world_catch_up(world *w, goroutine *g, int64_t since, uint8_t status, uint64_t m, uint32_t reason);
+
+/* Ends a goroutine's stretch and begins another of the same status, at the time of an operation. */
+void world_split(world *w, goroutine *g, const op *o);
 
 /* Ends the stretches of all live goroutines at the end of the input. */
 void end_stretches(world *w, int64_t time);

@@ -19,6 +19,7 @@ import collections
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -202,9 +203,23 @@ def complete_to(b):
     return 16 * 8 ** finest if finest else 0
 
 
+def check_hint(b, first, last):
+    """A page that does not have all details names a part that has them, even where the whole trace is visible."""
+    b.run("gotrace.setView(arguments[0], arguments[1])", first, last)
+    b.frame()
+    hint = b.run("const app = gotrace.app, finest = app.data.finest; app.data.finest = [9, 9];"
+                 "const hint = app.painter.statusText(); app.data.finest = finest; return hint;")
+    part = re.search(r"--from (\d+) --to (\d+)", hint)
+    check(part, "no hint:", hint)
+    begin, end = map(int, part.groups())
+    check(first <= begin < end <= last and end - begin <= (last - first) / 2, "the hint of a large page:", hint)
+
+
 def compare(b, story, windows, generator):
     b.keys("e")  # all groups are unfolded
     first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
+    if last - first > 1000:
+        check_hint(b, first, last)
     width = b.run("return gotrace.state().width")
     counts = collections.Counter()
     # Compares the visible rows: the first ones, those around a goroutine's row that has slices, or any others.

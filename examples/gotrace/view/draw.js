@@ -530,10 +530,13 @@ class Painter {
     if (this.level > this.wanted) return "loading details…";
     const perPixel = (this.view.to - this.view.from) / ((this.width - LEFT) * this.ratio);
     const [procs, others] = this.data.finest.map(levelSize);
+    // A page of most of the trace would again be too large, so that of a smaller part is suggested.
+    const {from, to} = this.view, most = (this.data.end - this.data.begin) / 2, fits = to - from <= most;
+    const begin = fits ? from : (from + to - most / 5) / 2, end = fits ? to : begin + most / 5;
     if (Math.max(procs, others) > perPixel)
       return "This page is complete down to " + duration(others) + " a pixel" + (procs < others ? " (procs and threads: " + (procs ? duration(procs) : "to the end") + ")" : "") +
-        ". For all details of this range: gotrace view --from " +
-        Math.max(0, Math.floor(this.view.from)) + " --to " + Math.ceil(this.view.to) + " -o part.html " + this.data.name;
+        ". For all details of " + (fits ? "this range" : "a part") + ": gotrace view --from " +
+        Math.max(0, Math.floor(begin)) + " --to " + Math.ceil(end) + " -o part.html " + this.data.name;
     const lost = this.data.marksLost + this.data.tasksLost;
     return (this.arrowCount > MOST_ARROWS ? "Zoom in to see who woke whom. " : "") +
       (lost ? "Left out: " + this.data.marksLost + " logs and CPU samples, the parts of " + this.data.tasksLost + " tasks. " : "") +

@@ -1,0 +1,178 @@
+/* ahead.c - what a trace tells too late, found by reading it ahead: see ahead.h */
+
+#include "ahead.h"
+
+#include "world.h"
+
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------------------------------------------ events ---- */
+
+static bool is_v1(const gotrace_event *e) { return e->spec->since < GOTRACE_GO_1_22; }
+
+unsigned event_like_v2(const gotrace_event *e) {
+  if (!is_v1(e)) return e->kind;
+  switch (e->kind) {
+  case GOTRACE_V1_GO_CREATE: return GOTRACE_V2_GO_CREATE;
+  case GOTRACE_V1_GO_START:
+  case GOTRACE_V1_GO_START_LOCAL:
+  case GOTRACE_V1_GO_START_LABEL: return GOTRACE_V2_GO_START;
+  case GOTRACE_V1_GO_UNBLOCK:
+  case GOTRACE_V1_GO_UNBLOCK_LOCAL:
+  case GOTRACE_V1_GO_SYS_EXIT:
+  case GOTRACE_V1_GO_SYS_EXIT_LOCAL: return GOTRACE_V2_GO_UNBLOCK;
+  case GOTRACE_V1_GO_WAITING:
+  case GOTRACE_V1_GO_IN_SYSCALL: return GOTRACE_V2_GO_STATUS;
+  case GOTRACE_V1_USER_TASK_CREATE: return GOTRACE_V2_USER_TASK_BEGIN;
+  case GOTRACE_V1_USER_TASK_END: return GOTRACE_V2_USER_TASK_END;
+  case GOTRACE_V1_USER_REGION: return e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
+  case GOTRACE_V1_USER_LOG: return GOTRACE_V2_USER_LOG;
+  default: return 0;
+  }
+}
+
+char event_concerns(unsigned kind) {
+  switch (kind) {
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL:
+  case GOTRACE_V2_GO_START:
+  case GOTRACE_V2_GO_UNBLOCK:
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
+  case GOTRACE_V2_GO_STATUS:
+  case GOTRACE_V2_GO_STATUS_STACK: return 'g';
+  case GOTRACE_V2_PROC_START:
+  case GOTRACE_V2_PROC_STEAL:
+  case GOTRACE_V2_GC_SWEEP_ACTIVE:
+  case GOTRACE_V2_PROC_STATUS: return 'p';
+  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_V2_USER_TASK_END:
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+  case GOTRACE_V2_USER_LOG: return 't';
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK: return 'r';
+  default: return 0;
+  }
+}
+
+/* The stack of a creation that tells the new goroutine's function; 0: it has no name. */
+static uint32_t entry_of(const gotrace_decoder *d, uint64_t stack) {
+  uint32_t taken = pool_take_stack(d, stack);
+  return pool_function(taken) ? taken : 0;
+}
+
+/* Go 1.5 has a function's address instead of a stack. */
+static uint32_t entry_of_v1(const gotrace_decoder *d, uint64_t stack_or_pc) {
+  gotrace_decoder_info info;
+  pool_frame frame = {stack_or_pc, 0, 0, 0};
+  char name[32];
+  gotrace_decoder_get_info(d, &info);
+  if (info.format != 1005) return entry_of(d, stack_or_pc);
+  snprintf(name, sizeof name, "0x%llx", (ull)stack_or_pc);
+  frame.function = pool_put_string(name);
+  return pool_put_stack(&frame, 1);
+}
+
+bool event_begins_go(const gotrace_decoder *d, const gotrace_event *e, uint32_t *entry) {
+  *entry = 0;
+  if (is_v1(e)) {
+    if (e->kind != GOTRACE_V1_GO_CREATE) return false;
+    *entry = entry_of_v1(d, e->args[1]);
+    return true;
+  }
+  switch (e->kind) {
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED: *entry = entry_of(d, e->args[1]); return true;
+  case GOTRACE_V2_GO_CREATE_SYSCALL: return true;
+  case GOTRACE_V2_GO_STATUS_STACK: *entry = pool_outermost(pool_take_stack(d, e->args[3])); /* fall through */
+  case GOTRACE_V2_GO_STATUS: return e->extra == GOTRACE_STATUS_UNKNOWN && (e->args[2] & 0xff) != GO_NONE;
+  default: return false;
+  }
+}
+
+uint32_t stack_of_own(const gotrace_decoder *d, const gotrace_event *e) {
+  bool v1 = is_v1(e);
+  if (!e->stack || e->g == GOTRACE_NO_ID) return 0;
+  if (e->kind == (v1 ? GOTRACE_V1_CPU_SAMPLE : GOTRACE_V2_CPU_SAMPLE)) return 0;
+  if (!v1 && e->kind == GOTRACE_V2_GO_STATUS_STACK) return 0; /* the stack of the goroutine that it names */
+  return pool_outermost(pool_take_stack(d, e->stack));
+}
+
+/* ------------------------------------------------------------------------------------------------------- ahead ---- */
+
+/* Goroutines with one id that begin without a name. */
+typedef struct nameless {
+  uint32_t *entries, count, capacity;
+  bool lives; /* the last one has not been followed by one with a name */
+} nameless;
+
+static void take_begin(ahead *a, uint64_t id, uint32_t entry) {
+  nameless *of = map_get(&a->gos, id);
+  if (of) of->lives = !entry;
+  if (entry) return;
+  if (!of) map_put(&a->gos, id, of = keep(sizeof *of));
+  GROW(of->entries, of->count, of->capacity);
+  of->entries[of->count++] = 0;
+  of->lives = true;
+}
+
+static void take_own(ahead *a, const gotrace_decoder *d, const gotrace_event *e) {
+  nameless *of = a->gos.count && e->stack ? map_get(&a->gos, (uint64_t)e->g) : NULL;
+  if (of && of->lives && !of->entries[of->count - 1]) of->entries[of->count - 1] = stack_of_own(d, e);
+}
+
+static void take_task(ahead *a, const gotrace_event *e, unsigned like) {
+  uint64_t id = e->args[0];
+  uintptr_t last = (uintptr_t)map_get(&a->task_ends, id);
+  a->met |= id == a->wanted;
+  if (like == GOTRACE_V2_USER_TASK_BEGIN && last) map_put(&a->task_ends, id, NULL);
+  if (like != GOTRACE_V2_USER_TASK_END) return;
+  if (last) map_put(&a->early_ends, last, a);
+  map_put(&a->task_ends, id, (void *)(uintptr_t)(e->offset + 1));
+}
+
+void ahead_read(ahead *a, input *in, int64_t until) {
+  const gotrace_event *e;
+  gotrace_decoder_info info;
+  int64_t first = 0;
+  uint32_t entry;
+  bool any = false;
+  input_first_look(in);
+  if (input_decode(in, false) != GOTRACE_OK) return;
+  while (input_take(in, &e) == GOTRACE_OK) {
+    unsigned like = event_like_v2(e);
+    bool syncs = !is_v1(e) && e->kind == GOTRACE_V2_SYNC, after;
+    if (!any) {
+      gotrace_decoder_get_info(in->decoder, &info);
+      first = info.family == 1 ? e->time : info.first_time;
+      any = true;
+    }
+    after = between(first, e->time) > until;
+    if (after && (syncs || is_v1(e))) break;
+    if (syncs) pool_forget_ids();
+    if (event_begins_go(in->decoder, e, &entry)) take_begin(a, e->args[0], entry);
+    else take_own(a, in->decoder, e);
+    if (!after && event_concerns(like) == 't') take_task(a, e, like);
+  }
+  pool_forget_ids();
+}
+
+uint32_t ahead_entry(const ahead *a, uint64_t id, uint32_t number) {
+  const nameless *of = a->gos.count ? map_get(&a->gos, id) : NULL;
+  return of && number < of->count ? of->entries[number] : 0;
+}
+
+bool ahead_ends_again(const ahead *a, const gotrace_event *end) {
+  return a->early_ends.count && map_get(&a->early_ends, end->offset + 1);
+}
+
+void ahead_free(ahead *a) {
+  size_t i;
+  for (i = 0; i < a->gos.count; i++) free(((nameless *)a->gos.values[i])->entries);
+  map_free(&a->gos);
+  map_free(&a->task_ends);
+  map_free(&a->early_ends);
+}
