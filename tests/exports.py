@@ -241,6 +241,8 @@ def check_filter(trace, whole, g):
     if have_protoc:
         check_perfetto(export("--perfetto", trace, *options))
     for options in ("--proc", "0"), ("--reason", "sync"), ("--kind", "GoBlock,GoStart"):
+        if options[0] != "--kind" and subprocess.run([TOOL, "info", *options, trace], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+            continue  # the trace has no such proc or reason
         check_chrome(export("--chrome", trace, *options))
         if have_protoc:
             check_perfetto(export("--perfetto", trace, *options))

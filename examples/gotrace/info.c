@@ -406,7 +406,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
     several = true;
     print_text(&p);
   }
-  if (!complete) report("%s%s", input_error(in), input_advice(in, set, false));
+  if (result != GOTRACE_END_OF_TRACE) report("%s%s", input_error(in), input_advice(in, set, false));
   summary_free(sum);
   free(sum);
   input_close(in);
