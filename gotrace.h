@@ -4410,6 +4410,17 @@ static gotrace_result gotrace__result(void) {
   return (gotrace_result)(int32_t)early;
 }
 
+/* A chunk of the largest size that has been read; NULL: there is none. */
+static gotrace__record_chunk *gotrace__take_spare(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__record_chunk *chunk;
+  gotrace__lock(&t->queue_lock);
+  chunk = t->spare_chunks;
+  if (chunk) t->spare_chunks = chunk->next;
+  gotrace__unlock(&t->queue_lock);
+  return chunk;
+}
+
 /* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
  * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
  * try again later. */
@@ -4427,11 +4438,8 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
     t->work_wanted = true;
     gotrace__cond_wake(&t->changed);
   }
-  if (size == most && t->spare_chunks) {
-    chunk = t->spare_chunks;
-    t->spare_chunks = chunk->next;
-  }
   gotrace__unlock(&t->queue_lock);
+  if (size == most) chunk = gotrace__take_spare();
   waits = block && !gotrace__reads() && gotrace__may_be_read();
   /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
@@ -4440,6 +4448,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
     chunk =
         GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate_unless(&t->budget, size, waits || !block, &refused));
     if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
+    else if (refused) chunk = gotrace__take_spare();
   }
   if (!chunk && !waits) gotrace__end_of(session, refused ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY);
   if (chunk) {

@@ -456,6 +456,9 @@ static inline bool check_v2_times(check_v2_trace *t, const check_v2_cursor *c, u
   bool about_proc = length == 1 && *first == 'p';
   uint64_t gos[3], procs[3];
   size_t i, k;
+  /* A status has the time at which its generation begins, which an event before may have been moved beyond. */
+  if (c->kind == GOTRACE_V2_PROC_STATUS || c->kind == GOTRACE_V2_GO_STATUS || c->kind == GOTRACE_V2_GO_STATUS_STACK)
+    return true;
   gos[0] = g;
   gos[1] = c->g;
   gos[2] = about_go ? c->arguments[0] : CHECK_V2_NONE;

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Measures the cost of an event in gotrace, Go's own tracer and LTTng-UST, in one run of a few minutes.
 #
-#     tests/bench/events.sh [--quick]      --quick: fewer rounds, three quarters of a minute
+#     tests/bench/events.sh [--quick]      --quick: fewer rounds, without the variant with barriers and Go 1.19's tracer
 #
-# Prints lines as they are measured (tests/bench/events.c, load.c, peer.go, lttng_peer.c), then a table of all of them:
+# Prints lines as they are measured (tests/bench/events.c, transcribe.c, load.c, peer.go, lttng_peer.c), then a table of
+# all of them:
 #
 #     result NAME THREADS NS_MIN NS_MEDIAN RATIO_TO_FLOOR BYTES_PER_EVENT
 #
@@ -33,24 +34,25 @@ compile() { # compile NAME SOURCE FLAGS...: in the background; two at a time, si
   $cc $flags "${@:3}" "$2" -o "$dir/$1" -pthread &
 }
 compile events tests/bench/events.c
-compile events_seq_cst tests/bench/events.c -DGOTRACE_SEQ_CST_FLAG=1
-wait -n
 compile load tests/bench/load.c
+wait -n
+[ "$quick" ] || compile events_seq_cst tests/bench/events.c -DGOTRACE_SEQ_CST_FLAG=1
+compile transcribe tests/bench/transcribe.c -DGOTRACE_IMPLEMENTATION
 wait -n
 compile scheduler examples/scheduler.c
 wait -n
 compile scheduler_disabled examples/scheduler.c -DGOTRACE_DISABLE=1
-wait -n
-wait -n
+while [ "$(jobs -p)" ]; do wait -n; done
 
 "$dir/events" $quick | tee -a "$results" || status=1
-"$dir/events_seq_cst" $quick | tee -a "$results" || status=1
+[ "$quick" ] || "$dir/events_seq_cst" | tee -a "$results" || status=1
 
 # Runs a peer, which prints lines `result NAME THREADS NS_MIN NS_MEDIAN`, several times beside the floor, and prints a
 # line for each of its results: the least, the median, and the median of the ratios to the floor.
 beside_floor() { # COMMAND...
-  local i
-  for ((i = 0; i < 5; i++)); do
+  local i times=5
+  [ -z "$quick" ] || times=2
+  for ((i = 0; i < times; i++)); do
     "$dir/events" -f
     "$@" || return
   done | awk '
@@ -75,6 +77,8 @@ beside_floor() { # COMMAND...
       }
     }'
 }
+
+beside_floor "$dir/transcribe" | tee -a "$results"
 
 # Instructions, counted by valgrind, since hardware counters are often missing, as in virtual machines.
 if command -v valgrind >/dev/null; then
@@ -118,7 +122,8 @@ done
 
 # Go's own tracer.
 cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}
-for release in 1.19 1.27; do
+for release in ${quick:-1.19} 1.27; do
+  [ "$release" != -q ] || continue
   root=$cache/$release/usr/lib/go-$release
   [ -x "$root/bin/go" ] || { echo "missing go$release: not installed (make deps)" | tee -a "$results"; continue; }
   GOROOT=$root GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off GO111MODULE=off GOCACHE=$cache/gocache CGO_ENABLED=0 \

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RUNS = 7, FEW = 64, MANY = 1000000 };
+enum { RUNS = 3, FEW = 64, MANY = 1000000 };
 
 static const gotrace_location entry = GOTRACE_NAMED_ENTRY("worker");
 static gotrace_go **gos;
@@ -81,7 +81,7 @@ static const struct {
 } loads[] = {
     {"transcribe_local", local, 500000, FEW},
     {"transcribe_crossing", crossing, 60000, 2},
-    {"transcribe_million", million, 9000000, MANY},
+    {"transcribe_million", million, 3000000, MANY},
 };
 
 static bool throw_away(void *context, const void *data, size_t size) {
