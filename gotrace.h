@@ -11330,9 +11330,8 @@ static void gotrace__unread_free(gotrace__budget *budget) {
   }
 }
 
-static void gotrace__transcriber_free(gotrace__budget *budget) {
+static void gotrace__transcriber_free(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__unread_free(budget);
   if (t->transcriber) gotrace__transcribe_free(t->transcriber);
   gotrace__release(&t->budget, t->transcriber, sizeof *t->transcriber);
   t->transcriber = NULL;
@@ -11399,7 +11398,8 @@ static void gotrace__clean_up(void) {
   gotrace__sum(&t->last);
   gotrace__store_seq_cst(&t->cleaned, t->session); /* before the flags are read, see gotrace__thread_over */
   gotrace__lock(&t->work);
-  gotrace__transcriber_free(&t->budget);
+  gotrace__unread_free(&t->budget);
+  gotrace__transcriber_free();
   gotrace__lock(&t->flight_lock);
   while (t->kept) gotrace__forget_locked();
   gotrace__kept_free(t->keeping);
@@ -11619,7 +11619,8 @@ static void gotrace__undo_session(const gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
   int saved = errno;
   if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
-  gotrace__transcriber_free(&t->budget);
+  if (t->session != gotrace__load_relaxed(&t->cleaned)) gotrace__unread_free(&t->budget); /* else: the last session's */
+  gotrace__transcriber_free();
   if (gotrace__chunks_free(&t->budget)) gotrace__tables_free();
   gotrace__modules_free();
   errno = saved;
@@ -12266,7 +12267,8 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__free_kept();
   gotrace__abandon_threads();
   if (t->transcriber && !in_call) {
-    gotrace__transcriber_free(NULL);
+    gotrace__unread_free(NULL);
+    gotrace__transcriber_free();
     gotrace__chunks_free(NULL);
     gotrace__tables_free();
   }
