@@ -4,12 +4,13 @@
     tests/mutants.py [-v] [-j N] [NAME...]      all mutants, or those named
     tests/mutants.py --capture                  those that break what threads do concurrently, which explore detects
     tests/mutants.py --transcriber              those that break the transcriber
+    tests/mutants.py --rest                     those that other tests detect
     tests/mutants.py --list
     tests/mutants.py --find NAME...             searches all scenarios for one that kills the mutant
 
 A mutant is a text of gotrace.h, in which white space may differ, and its replacement. It is applied to a copy, which is
 built and run on the scenarios named in the table; or, for the transcriber, with test_transcriber.c and with the fuzz
-target on its seeds and on random records. A mutant is killed if one of them fails. The last line is
+target on its seeds and on random records; or with another test. A mutant is killed if one of them fails. The last line is
 'N passed, N failed, N skipped'. Killed mutants pass; those that survive, and those whose text no longer exists, fail.
 """
 import concurrent.futures
@@ -467,8 +468,10 @@ def main(arguments):
         print('\n'.join(entry[0] for entry in MUTANTS))
         return 0
     chosen = [entry for entry in MUTANTS if not names or entry[0] in names]
-    if '--capture' in arguments or '--transcriber' in arguments:
-        chosen = [entry for entry in chosen if (entry[3] == TRANSCRIBER) == ('--transcriber' in arguments)]
+    kinds = [kind for kind in ('capture', 'transcriber', 'rest') if '--' + kind in arguments]
+    if kinds:
+        chosen = [entry for entry in chosen
+                  if {'transcriber': 'transcriber', 'test': 'rest'}.get(entry[3][0], 'capture') in kinds]
     counts = {'killed': 0, 'survives': 0, 'gone': 0}
     # A check that fails anyway would kill everything.
     for checks in sorted({entry[3] for entry in chosen if entry[3][0] in ('test', *TRANSCRIBER)}):

@@ -216,6 +216,7 @@ list_explore() {
   echo "nightly|the search with values that others have replaced, longer|build/tests/explore --quick --stale 1"
   echo "check|mutants of the capture|make -s mutants MUTANTS=--capture"
   echo "nightly|mutants of the transcriber|make -s mutants MUTANTS=--transcriber"
+  echo "nightly|mutants of the rest|make -s mutants MUTANTS=--rest"
 }
 
 list_sessions() {
