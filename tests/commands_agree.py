@@ -28,6 +28,8 @@ import sys
 import tempfile
 import zlib
 
+from protobuf import fields
+
 MOST_FUNCTIONS = 6  # that are tried as filters, of each trace
 MOST_TASKS = 6
 STATES = ("running", "runnable", "syscall", "blocked")
@@ -107,34 +109,6 @@ def page(path, *options):
     names = collections.Counter((int(row[1]), texts[row[2]]) for row in rows if row[0] == 2)
     reasons = {texts[reason] for reason in data["details"][1::6]}
     return {"times": times, "names": names, "tasks": tasks, "events": data["events"], "forever": "forever" in reasons}
-
-
-def fields(data):
-    """The fields of a protobuf message: number and value."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        elif key & 7 == 1:
-            at += 8
-            yield key >> 3, data[at - 8:at]
-        else:
-            size = varint()
-            at += size
-            yield key >> 3, data[at - size:at]
 
 
 def perfetto(path, *options):

@@ -28,6 +28,7 @@ import urllib.request
 import zlib
 
 import check_trace
+from protobuf import fields
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BLOCKING = {"GoBlockSend", "GoBlockRecv", "GoBlockSelect", "GoBlockSync", "GoBlockCond"}
@@ -168,32 +169,6 @@ class ParsedFacts:
 
 
 # A pprof profile: a gzipped protobuf.
-
-def fields(data):
-    at = 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = number()
-        if key & 7 == 0:
-            yield key >> 3, number()
-        elif key & 7 == 2:
-            size = number()
-            yield key >> 3, data[at:at + size]
-            at += size
-        else:
-            raise ValueError("a profile with a field of type %d" % (key & 7))
-
 
 def places_of_profile(data):
     """The places (function, file, line) in a profile, and its number of samples."""
