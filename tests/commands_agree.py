@@ -354,8 +354,7 @@ def check_selections(path, report):
             for state in "running", "runnable", "blocked":
                 check(sum(row[state] for row in own) == sum(row[state] for row in of_info["tasks"]), path, "info", words, state,
                       "by function and by task:", own, of_info["tasks"])
-        if options[0] in ("--go", "--from", "--to"):
-            same("info and export " + words, path, rows(of_info["times"]), rows(perfetto(path, *options)["times"]))
+        same("info and export " + words, path, rows(of_info["times"]), rows(perfetto(path, *options)["times"]))
 
 
 COMMANDS = (["info"], ["info", "--json"], ["dump"], ["dump", "--json"], ["cut"], ["view"], ["export", "--perfetto"],

@@ -130,9 +130,15 @@ static uint64_t send_arrow(exporter *x, const op *o, const char *what, const cha
   return m.arrow;
 }
 
+/* Whether the filter selects a goroutine while it is runnable: the slice at which an arrow on goroutine tracks ends. */
+static bool chooses_runnable(const exporter *x, goroutine *g) {
+  const stretch runnable = {g, 0, 0, GO_RUNNABLE, GO_NONE, 0, 0, NULL, 0, true};
+  return filter_stretch(x->c.filter, &runnable);
+}
+
 static void wake(exporter *x, const op *o) {
   goroutine *g = world_go(x->c.w, o->id);
-  if (!chooses(x, g)) return;
+  if (!chooses(x, g) || (x->goroutines && !chooses_runnable(x, g))) return;
   drop_arrow(x, g, o->time, "still runnable:");
   g->arrow = send_arrow(x, o, "unblock", "unblock");
 }
@@ -166,26 +172,33 @@ static mark status_mark(unsigned status, uint32_t reason, uint32_t stack) {
   return m;
 }
 
-/* Begins a goroutine's status. Its end needs no name. */
-static void show_status(exporter *x, uint64_t id, uint32_t entry, int64_t time, const mark *m) {
-  x->begin(x, (track){TRACK_GO, id, go_label(id, entry)}, time, m);
-  go_record(x->c.w, id)->shown = true;
+/* Notes what will be shown of a goroutine's status, which begins now. Whether the filter selects it is known when it
+ * ends. */
+static void keep_status(goroutine *g, uint32_t reason, uint32_t stack, uint64_t arrow) {
+  g->shown_reason = reason;
+  g->shown_stack = stack;
+  g->shown_arrow = arrow;
 }
 
 static void show_stretch(consumer *c, const stretch *s) {
   exporter *x = (exporter *)c;
   const op *by = s->by;
-  mark m = {0};
-  if (s->g->shown) x->end(x, go_track(s->g), s->end, &m);
-  s->g->shown = false;
+  goroutine *g = s->g;
+  bool explained = by && (s->status == GO_RUNNING || s->next == GO_SYSCALL);
+  if (s->chosen) {
+    mark m = status_mark(s->status, g->shown_reason, g->shown_stack), none = {0};
+    m.arrow = g->shown_arrow;
+    x->begin(x, go_track(g), s->begin, &m);
+    x->end(x, go_track(g), s->end, &none);
+  }
   count_status(x, s->status, -1);
   count_status(x, s->next, 1);
-  if (s->next == GO_NONE || !chooses(x, s->g)) return;
-  if (by && s->status == GO_RUNNING && s->next != GO_SYSCALL) m = status_mark(s->next, by->name, by->stack);
-  else m = status_mark(s->next, 0, by && s->next == GO_SYSCALL ? by->stack : 0);
-  m.arrow = s->g->arrow;
-  s->g->arrow = 0;
-  show_status(x, s->g->id, s->g->entry, s->end, &m);
+  if (s->next == s->status) { /* it goes on, but may not be selected any more */
+    g->shown_arrow = 0;
+    return;
+  }
+  keep_status(g, explained && s->next != GO_SYSCALL ? by->name : 0, explained ? by->stack : 0, g->arrow);
+  g->arrow = 0;
 }
 
 /* A goroutine becomes known. */
@@ -195,17 +208,15 @@ static void show_new(exporter *x, const op *o) {
                     : o->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? GO_SYSCALL
                                                               : (unsigned)o->a[0];
   goroutine *g = world_go(x->c.w, o->id), made = {0};
-  mark m;
+  bool created = o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED;
+  uint64_t arrow = 0;
   if (g) drop_arrow(x, g, o->time, "still runnable:");
   if (!x->goroutines || g) return; /* show_stretch() shows the status that follows */
   count_status(x, status, 1);
   made.id = o->id;
   made.entry = o->new_stack;
-  if (!chooses(x, &made)) return;
-  m = status_mark(status, 0, o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0);
-  if ((o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED) && o->m)
-    m.arrow = send_arrow(x, o, "create", "create");
-  show_status(x, o->id, o->new_stack, o->time, &m);
+  if (created && o->m && chooses(x, &made) && chooses_runnable(x, &made)) arrow = send_arrow(x, o, "create", "create");
+  keep_status(go_record(x->c.w, o->id), 0, o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0, arrow);
 }
 
 /* ---------------------------------------------------------------------------------------- tasks, regions, logs ---- */
@@ -455,15 +466,13 @@ static void take(consumer *c, const op *o) {
 static void begin(consumer *c, int64_t time) {
   exporter *x = (exporter *)c;
   goroutine *g;
-  mark m;
   x->counts_time = time;
   for (g = c->w->live; g; g = g->next) {
     const stretch now = {g, time, time, g->status, GO_NONE, g->status == GO_WAITING ? g->reason : 0, 0, NULL, 0, true};
     count_status(x, g->status, 1);
+    keep_status(g, now.reason, g->stack, 0);
     if (!filter_stretch(c->filter, &now)) continue;
     if (g->m && (g->status == GO_RUNNING || g->status == GO_SYSCALL)) arrive(x, g, g->m, time);
-    m = status_mark(g->status, g->status == GO_WAITING ? g->reason : 0, g->stack);
-    if (x->goroutines) show_status(x, g->id, g->entry, time, &m);
   }
   show_open(x, time);
   if (c->w->heap) x->count(x, COUNTER_HEAP, time, (int64_t)c->w->heap);

@@ -5,7 +5,8 @@
  *     perfetto.c   Perfetto's protobuf
  *
  * A track holds slices, which nest, and instants. Arrows lead from an instant to the begin of a slice. Calls for a
- * track come in order of time. A task or region that began before the part begins with the part, and says so. */
+ * track come in order of time, but a goroutine's statuses when they end, since only then the filter can select them. A
+ * task or region that began before the part begins with the part, and says so. */
 
 #ifndef EXPORT_H
 #define EXPORT_H

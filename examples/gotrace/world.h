@@ -52,9 +52,10 @@ typedef struct goroutine {
   /* Critical path. */
   uint32_t life; /* 1 + its index among the goroutines; 0: none yet */
   /* Exports. */
-  struct row *row; /* that shows it; NULL: none */
-  uint64_t arrow;  /* from its waker; 0: none */
-  bool shown;      /* a slice of its own track is open */
+  struct row *row;                    /* that shows it; NULL: none */
+  uint64_t arrow;                     /* from its waker; 0: none */
+  uint32_t shown_reason, shown_stack; /* of its status, on its own track */
+  uint64_t shown_arrow;
   /* The page of gotrace view. */
   uint32_t view_row; /* 1 + its number; 0: none yet */
   struct region_rows *region_rows;
