@@ -108,9 +108,6 @@ mutant('found-before-listed',
     gotrace__store_release(table->last ? &table->last->next : &table->first, entry);""", '1011/same-name')
 mutant('failed-start-joins-anothers-thread', 't->opening = true; gotrace__unlock(&t->life); gotrace__thread_join',
        'gotrace__unlock(&t->life); gotrace__thread_join', '1023/lack-starts')
-mutant('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
-       'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)',
-       '--random 30000,200,1')
 mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) break;', 'if (!p || p->known) break;',
        '1023/listed-lost')
 mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
@@ -225,6 +222,8 @@ mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t-
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
+transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
+            'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
 transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
 transcriber('creation-for-a-wake-up', 'gotrace__write_creation(t, r, g, stack);\n    return;',
             'gotrace__write_creation(t, r, g, stack);\n    g->woken = true;\n    return;')

@@ -11,7 +11,9 @@ else must still be equal:
 switch      Go gives no reason for waiting in a coroutine switch; info says "coroutine switch". In v1, Go gives none for
             GoBlock either; info has "unspecified", as Go 1.22.
 names       Go's conversion of v1 drops the functions of goroutines that are older than the trace, and takes the
-            outermost function of their stacks, which in v1 may be an inner one. info knows their functions.
+            outermost function of their stacks, which in v1 may be an inner one. info knows their functions. Go's
+            summary names goroutines older than the trace by stacks of transitions; info also by those of other events
+            that happen on them, such as logs and regions.
 times       Go's conversion of v1 moves events of equal times apart, and gives a nanosecond to system calls without a
             duration; info has the times in the file. The conversion also drops the first number of procs, without
             which there is no mutator utilization. print_summary.go omits these steps.
@@ -91,7 +93,7 @@ def undo_order(go, ours):
 def undo_names(go, ours):
     known = {row["id"]: row["function"] for row in ours["goroutines"]}
     for row in go["goroutines"]:
-        if row["created"] == 0:
+        if row["created"] == 0 and (ours["trace"]["family"] == 1 or not row["function"]):
             row["function"] = known.get(row["id"])
 
 
@@ -149,8 +151,8 @@ def compare(go, ours, held):
     ours["regions"], own_regions = ours["goroutine_regions"], ours["regions"]
     ours["tasks"], own_tasks = ours["task_list"], ours["tasks"]
     undo_pending(go)
+    undo_names(go, ours)
     if ours["trace"]["family"] == 1:
-        undo_names(go, ours)
         undo_order(go, ours)
     check("duration", go["duration"], ours["trace"]["duration"])
     check("goroutine", goroutines(go), goroutines(ours))

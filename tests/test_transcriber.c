@@ -5,6 +5,9 @@
 #define GOTRACE__LEAST_ROUND 64
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_TEXTS 100000
+#include <stdlib.h>
+#define GOTRACE_MALLOC(size) malloc(size) /* so that the address sanitizer sees all memory */
+#define GOTRACE_FREE(pointer, size) ((void)(size), free(pointer))
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "capture_calls.h"
@@ -947,9 +950,38 @@ static void check_status_time(void) {
   done();
 }
 
+/* 1.22: the stack with which a goroutine older than the trace stops is found; then that of its entry, which is new and
+ * moves the table's rows. */
+static void check_moved_rows(void) {
+  unsigned i;
+  c.gos[1].id = ++c.next_go;
+  c.gos[1].live = true;
+  c.gos[1].status = GOTRACE__RUNNABLE;
+  c.gos[1].flags = GOTRACE__RECORD_OLD;
+  c.gos[1].entry = 500;
+  CHECK(begin(GOTRACE_GO_1_22));
+  proc(1, GOTRACE__REC_PROC_START, 2);
+  create(1, 2);
+  go(1, GOTRACE__REC_GO_START, 2);
+  self(1, GOTRACE__REC_GO_BLOCK);
+  step();
+  for (i = 3; i <= 500; i++) {
+    gotrace_location place = {0, "worker", "test.c", i};
+    gotrace__stack_frame frame = gotrace__frame_of(&place);
+    CHECK_EQUAL(gotrace__stack_put(stacks, &frame, 1), i);
+  }
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(0, GOTRACE__REC_GO_BLOCK);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_BLOCK], 2);
+  done();
+}
+
 int main(void) {
   size_t i;
   check_table();
+  check_moved_rows();
   check_task();
   check_many_tasks();
   check_stale_wake();

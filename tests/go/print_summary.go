@@ -22,7 +22,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 type times struct {
@@ -81,22 +80,8 @@ type report struct {
 	Most        []float64   `json:"utilization_most"`
 }
 
-// JSON has no bytes: a byte that is not part of UTF-8 becomes the character with its number, as in info.
-func name(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var out []rune
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 {
-			r = rune(s[0])
-		}
-		out = append(out, r)
-		s = s[size:]
-	}
-	return string(out)
-}
+// JSON has no bytes: each byte that is not part of UTF-8 becomes U+FFFD, as in info.
+func name(s string) string { return string([]rune(s)) }
 
 func stats(s trace.GoroutineExecStats) times {
 	t := times{int64(s.ExecTime), int64(s.SchedWaitTime), int64(s.SyscallTime), int64(s.SyscallBlockTime), map[string]int64{}}
