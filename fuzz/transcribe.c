@@ -443,6 +443,7 @@ static void check_readers(unsigned format) {
       check_v1_free(&t);
     } else {
       check_v2_trace t;
+      check_v2_strict = w.correct;
       if (!check_v2(&t, w.trace, w.size, seed)) fail(t.error);
       memcpy(kinds, t.kinds, sizeof kinds);
       check_v2_free(&t);

@@ -265,6 +265,7 @@ static bool explore_check_again(const explore_bytes *bytes, char *error, size_t 
   for (seed = 0, ok = true; ok && seed < 2; seed++) {
     if (v2) {
       static check_v2_trace t;
+      check_v2_strict = world.clean;
       ok = check_v2(&t, bytes->data, bytes->size, seed);
       if (!ok) snprintf(error, size, "refused by check_v2: %s", t.error);
       check_v2_free(&t);

@@ -541,7 +541,7 @@ static uint64_t waited_for(uint64_t procs, int turns, uint64_t time, bool futile
   maker m;
   uint64_t i;
   header(&m, "go 1.19 trace");
-  put(&m, N(0 << 6 | GOTRACE_V1_FREQUENCY, 1000000000, 1 << 6 | GOTRACE_V1_BATCH, 0, time));
+  put(&m, N(1 << 6 | GOTRACE_V1_BATCH, 0, time, 0 << 6 | GOTRACE_V1_FREQUENCY, 1000000000));
   byte(&m, 3 << 6 | GOTRACE_V1_GO_CREATE), put(&m, N(4, 0, 1, 0, 0));
   if (futile) byte(&m, GOTRACE_V1_FUTILE_WAKEUP), byte(&m, 0);
   test_append(&bytes, m.bytes, m.size);

@@ -802,6 +802,7 @@ static void check_task(void) {
   gotrace_event event;
   int64_t begun = 0, ended = 0, last = 0;
   unsigned i;
+  check_v2_strict = true;
   CHECK(begin(GOTRACE_GO_1_23));
   for (i = 0; i < 3; i++) {
     capture_create(&c, i, i + 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
