@@ -267,6 +267,9 @@ def compare_filter(b, tool, page, trace, story, windows, generator):
     shown = b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end).map((r) => [r.id, r.begin, r.end])")
     check({str(row[0]) for row in shown} == {str(g)}, "--go", g, "shows", shown[:5])
     check(b.run("return gotrace.app.data.counters") == counters, "--go changes the counters")
+    # Its tasks may go on in other goroutines.
+    shown = b.run("return gotrace.app.model.rows.filter((r) => arguments[0].includes(r.kind) && r.begin <= r.end).map((r) => [r.id, r.begin, r.end])",
+                  [KIND[kind] for kind in ("go", "region", "task")])
     begin, end = min(row[1] for row in shown), max(row[2] for row in shown)
     check(low <= begin and end <= high and high - low <= 1.25 * max(end - begin, 20), "--go", g, "is from", begin, "to", end, "and the picture from", low, "to", high)
     return counts
