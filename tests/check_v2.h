@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Set if the program keeps the rules: a task that ends on another thread ends later than it begins, since readers order
- * the two by time alone. */
+/* Set if the program keeps the rules: statuses do not go back in time either, and a task that ends on another thread
+ * ends later than it begins, since readers order the two by time alone. */
 static bool check_v2_strict;
 
 #define CHECK_V2_NONE UINT64_MAX /* no thread, proc or goroutine */
@@ -450,38 +450,31 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
   }
 }
 
-/* Whether none of the goroutines and procs of the event that has been applied goes back in time. `g`, `p`: those of the
- * thread before it. */
+/* Whether a goroutine or proc of the thread's event does not go back in time. */
+static inline bool check_v2_time(check_v2_trace *t, const check_v2_cursor *c, check_v2_map *map, uint64_t id) {
+  check_v2_thing *thing = id != CHECK_V2_NONE ? check_v2_thing_of(t, map, id) : NULL;
+  if (thing && thing->time > c->time)
+    return check_v2_fail(t, "%s: %s %llu goes back from %llu to %llu", CHECK_V2_NAME,
+                         map == &t->gos ? "goroutine" : "proc", CHECK_V2_U(id), CHECK_V2_U(thing->time),
+                         CHECK_V2_U(c->time));
+  if (thing) thing->time = c->time;
+  return true;
+}
+
+/* The same for all of an event that has been applied. `g`, `p`: those of the thread before it. */
 static inline bool check_v2_times(check_v2_trace *t, const check_v2_cursor *c, uint64_t g, uint64_t p) {
-  const gotrace_event_spec *spec = check_v2_spec(t, c->kind);
-  const char *first = strchr(spec->arguments, ' ');
+  const char *first = strchr(check_v2_spec(t, c->kind)->arguments, ' ');
   size_t length = first ? strcspn(++first, " ") : 0;
   bool about_go = (length == 1 && *first == 'g') || (length == 5 && memcmp(first, "new_g", 5) == 0);
   bool about_proc = length == 1 && *first == 'p';
-  uint64_t gos[3], procs[3];
-  size_t i, k;
-  /* A status has the time at which its generation begins, which an event before may have been moved beyond. */
-  if (c->kind == GOTRACE_V2_PROC_STATUS || c->kind == GOTRACE_V2_GO_STATUS || c->kind == GOTRACE_V2_GO_STATUS_STACK)
+  /* A status has the time at which its generation begins. After misuse, an event before may be later. */
+  if (!check_v2_strict &&
+      (c->kind == GOTRACE_V2_PROC_STATUS || c->kind == GOTRACE_V2_GO_STATUS || c->kind == GOTRACE_V2_GO_STATUS_STACK))
     return true;
-  gos[0] = g;
-  gos[1] = c->g;
-  gos[2] = about_go ? c->arguments[0] : CHECK_V2_NONE;
-  procs[0] = p;
-  procs[1] = c->p;
-  procs[2] = about_proc ? c->arguments[0] : CHECK_V2_NONE;
-  for (i = 0; i < 6; i++) {
-    uint64_t id = i < 3 ? gos[i] : procs[i - 3];
-    check_v2_thing *thing;
-    if (id == CHECK_V2_NONE) continue;
-    thing = check_v2_thing_of(t, i < 3 ? &t->gos : &t->procs, id);
-    if (thing->time > c->time)
-      return check_v2_fail(t, "%s: %s %llu goes back from %llu to %llu", spec->name, i < 3 ? "goroutine" : "proc",
-                           CHECK_V2_U(id), CHECK_V2_U(thing->time), CHECK_V2_U(c->time));
-  }
-  for (k = 0; k < 6; k++)
-    if ((k < 3 ? gos[k] : procs[k - 3]) != CHECK_V2_NONE)
-      check_v2_thing_of(t, k < 3 ? &t->gos : &t->procs, k < 3 ? gos[k] : procs[k - 3])->time = c->time;
-  return true;
+  return check_v2_time(t, c, &t->gos, g) && check_v2_time(t, c, &t->gos, c->g) &&
+         check_v2_time(t, c, &t->gos, about_go ? c->arguments[0] : CHECK_V2_NONE) &&
+         check_v2_time(t, c, &t->procs, p) && check_v2_time(t, c, &t->procs, c->p) &&
+         check_v2_time(t, c, &t->procs, about_proc ? c->arguments[0] : CHECK_V2_NONE);
 }
 
 /* Orders the events of a generation, by time as far as possible. */
