@@ -13,6 +13,7 @@
 #include "capture_calls.h"
 #include "check_v1.h"
 #include "check_v2.h"
+#include "test_collect.h"
 #include "test_trace.h"
 
 static capture c;
@@ -145,17 +146,19 @@ static void user(unsigned m, unsigned kind, uint64_t task, unsigned name, const 
   capture_call(&c, m, &record);
 }
 
+static gotrace_decoder *decoder(void) {
+  gotrace_decoder *d = NULL;
+  CHECK(test_open_decoder(&d, trace, size, false) == GOTRACE_OK);
+  return d;
+}
+
 /* The trace as text: a line per event with its goroutine and first string or goroutine argument. */
 static const char *told(void) {
   static char text[1 << 16];
-  gotrace_decoder_options options;
-  gotrace_decoder *d = NULL;
+  gotrace_decoder *d;
   gotrace_event event;
   size_t at = 0;
-  memset(&options, 0, sizeof options);
-  options.data = trace;
-  options.size = size;
-  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  d = decoder();
   text[0] = 0;
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK && at < sizeof text - 200) {
     const char *string = "";
@@ -380,8 +383,7 @@ static void check_deep_regions(void) {
 /* Two threads log in turn. Go's reader rounds each event's time down to whole nanoseconds, so only whole units keep the
  * order. */
 static void check_ping(unsigned format, bool at_end) {
-  gotrace_decoder_options options;
-  gotrace_decoder *d = NULL;
+  gotrace_decoder *d;
   gotrace_event event;
   unsigned long i, last = 0, count = (unsigned long)test_scaled(20000);
   CHECK(begin(format));
@@ -399,10 +401,7 @@ static void check_ping(unsigned format, bool at_end) {
   }
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
   if (at_end && !t.v1) CHECK(t.generation >= size / 32768);
-  memset(&options, 0, sizeof options);
-  options.data = trace;
-  options.size = size;
-  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
     const char *text = event.data;
     size_t length = event.data_size;
@@ -421,14 +420,10 @@ static void check_ping(unsigned format, bool at_end) {
 
 /* The times of the trace's three logs. */
 static void log_times(int64_t times[3]) {
-  gotrace_decoder_options options;
-  gotrace_decoder *d = NULL;
+  gotrace_decoder *d;
   gotrace_event event;
   int n = 0;
-  memset(&options, 0, sizeof options);
-  options.data = trace;
-  options.size = size;
-  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK)
     if (event.kind == GOTRACE_V2_USER_LOG && n < 3) times[n++] = event.time;
   gotrace_decoder_close(d);
@@ -517,8 +512,7 @@ static uint64_t sample(void *context, gotrace__transcriber *r, bool write) {
 /* Goroutines that use one place after the other within a round: each sample is of the one that ran, which readers of v1
  * accept only after its creation. A sample of a goroutine that the trace does not have yet loses it. */
 static void check_samples(unsigned format) {
-  gotrace_decoder_options options;
-  gotrace_decoder *d = NULL;
+  gotrace_decoder *d;
   gotrace_event event;
   unsigned i, seen = 0;
   CHECK(begin(format));
@@ -536,10 +530,7 @@ static void check_samples(unsigned format) {
     self(0, GOTRACE__REC_GO_END);
   }
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
-  memset(&options, 0, sizeof options);
-  options.data = trace;
-  options.size = size;
-  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
     if (event.kind != (t.v1 ? (unsigned)GOTRACE_V1_CPU_SAMPLE : (unsigned)GOTRACE_V2_CPU_SAMPLE)) continue;
     CHECK_EQUAL(event.args[t.v1 ? 2 : 3], t.v1 && !seen ? 0 : sampled[seen][1]);
@@ -797,8 +788,7 @@ static void check_end_before_steal(unsigned format) {
 /* Task 1 begins on thread 0. Its end on thread 1, whose clock is behind, waits for it, and is later; so is all that may
  * follow from it. */
 static void check_task(void) {
-  gotrace_decoder_options options;
-  gotrace_decoder *d = NULL;
+  gotrace_decoder *d;
   gotrace_event event;
   int64_t begun = 0, ended = 0, last = 0;
   unsigned i;
@@ -818,10 +808,7 @@ static void check_task(void) {
   CHECK_EQUAL(t.counters.forced, 0);
   CHECK_EQUAL(t.counters.malformed, 1);
   CHECK_EQUAL(end("task"), GOTRACE_OK);
-  memset(&options, 0, sizeof options);
-  options.data = trace;
-  options.size = size;
-  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
     if (event.kind == GOTRACE_V2_USER_TASK_BEGIN) begun = event.time;
     if (event.kind == GOTRACE_V2_USER_TASK_END) ended = event.time;
@@ -908,8 +895,7 @@ static void check_skipped(void) {
 /* The statuses of a generation have its beginning's time, although the goroutine's next event comes later. Reasons keep
  * their names when so many texts have been made at run time that they are forgotten. */
 static void check_status_time(void) {
-  gotrace_decoder_options options;
-  gotrace_decoder *d = NULL;
+  gotrace_decoder *d;
   gotrace_event event;
   int64_t status = -1;
   unsigned blocks = 0, i;
@@ -933,10 +919,7 @@ static void check_status_time(void) {
   user(0, GOTRACE__REC_LOG, 0, 1, "late");
   self(0, GOTRACE__REC_GO_BLOCK);
   CHECK_EQUAL(end("status"), GOTRACE_OK);
-  memset(&options, 0, sizeof options);
-  options.data = trace;
-  options.size = size;
-  CHECK(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
+  d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
     const char *text;
     size_t length;

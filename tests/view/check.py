@@ -28,6 +28,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(sys.path[0]))
 import browser  # noqa: E402
 import made_trace  # noqa: E402
+from made_trace import numbers  # noqa: E402
+from protobuf import varint  # noqa: E402
 from story import Story  # noqa: E402
 
 STATES = ["running", "runnable", "syscall", "blocked", "blocked", "blocked", "blocked", "blocked"]
@@ -483,24 +485,19 @@ def try_hands(b, url):
 
 def strings_of(data):
     """Where the strings of a trace of Go 1.23 are: (place, size) of each."""
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at, value, shift = at + 1, value | (byte & 127) << shift, shift + 7
-            if byte < 128:
-                return value
-
     at = 16  # after the header
     while at < len(data):
-        kind, _, _, _, size = (number() for _ in range(5))  # EventBatch, generation, thread, time
-        check(kind == 1, "a batch of kind %d" % kind)
+        kind, at = varint(data, at)
+        check(kind == 1, "a batch of kind %d" % kind)  # EventBatch
+        for _ in "generation", "thread", "time":
+            _, at = varint(data, at)
+        size, at = varint(data, at)
         end = at + size
         if data[at] == 4:  # EventStrings
             at += 1
             while at < end:
-                _, _, size = number(), number(), number()  # EventString, id
+                _, at = varint(data, at + 1)  # after EventString: its id
+                size, at = varint(data, at)
                 yield at, size
                 at += size
         at = end
@@ -615,15 +612,6 @@ BIG = [2**53 + 1, 2**53 + 2, 2**63 + 5, 2**64 - 7]  # ids that JavaScript's numb
 
 def write_big_ids(path):
     """A trace in Go 1.22's format, with large ids of goroutines and tasks."""
-    def numbers(*values):
-        out = b""
-        for value in values:
-            while value >= 128:
-                out += bytes([value & 127 | 128])
-                value >>= 7
-            out += bytes([value])
-        return out
-
     def batch(m, time, data):
         return numbers(1, 1, m, time, len(data)) + data
 
