@@ -446,6 +446,22 @@ def accepts(path):
     return subprocess.run([tool, "check", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
+def is_at_odds(path):
+    """Whether the trace says that a goroutine has been running on a thread from the start, after events of that thread
+    on which another goroutine ran. No tracer does. Go counts from the start nevertheless, and so does `info`; pictures
+    show what can be."""
+    seen = set()
+    for number, event in enumerate(dump(path)):
+        if number and event["event"] == "Sync":
+            break
+        bound = event["event"] in ("GoStatus", "GoStatusStack") and event["args"]["gstatus"] in ("Running", "Syscall")
+        if bound and event.get("before") == "Unknown" and event.get("m") in seen:
+            return True
+        if not event["event"].endswith(("Status", "StatusStack", "Active")):
+            seen.add(event.get("m"))
+    return False
+
+
 def main():
     global tool
     parser = argparse.ArgumentParser()
@@ -478,7 +494,7 @@ def main():
             data = change(bytearray(dice.choice(small)), dice)
             with open(path, "wb") as file:
                 file.write(data)
-            if not accepts(path):
+            if not accepts(path) or is_at_odds(path):
                 continue
             copies += 1
             if not attempt(path) and options.k:

@@ -158,6 +158,7 @@ list_decode() {
   echo "quick|traces that Go refuses, other inputs|tests/refused.py"
   for what in canned examples 1.27; do echo "check|critical paths, $what traces|tests/path.py $what"; done
   echo "quick|commands agree|tests/commands_agree.py -n 40 build/examples/gotrace tests/traces/*"
+  echo "nightly|commands agree, many copies|tests/commands_agree.py -n 1500 -s 2 build/examples/gotrace tests/traces/*"
   echo "check|info and Go, the examples|tests/summary_agrees_with_go.sh examples"
 }
 

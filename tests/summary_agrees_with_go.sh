@@ -38,5 +38,6 @@ tests/summary_agrees_with_go.py build/examples/gotrace "$program" "$traces"/*.tr
 tests/parts_add_up.py build/examples/gotrace "$traces"/*.trace
 tests/info_jobs.py build/examples/gotrace "$traces"/*.trace
 case $what in # not those of a release: too large, and coroutines there are not yet the same in all commands
-  examples | canned) tests/commands_agree.py -n 40 build/examples/gotrace "$traces"/*.trace ;;
+  canned) tests/commands_agree.py -n 40 build/examples/gotrace "$traces"/*.trace ;;
+  examples) tests/commands_agree.py build/examples/gotrace "$traces"/*.trace ;; # copies of them differ at each run
 esac

@@ -151,7 +151,7 @@ void ahead_read(ahead *a, input *in, int64_t until) {
       any = true;
     }
     after = between(first, e->time) > until;
-    if (after && (syncs || is_v1(e))) break;
+    if (after && syncs) break;
     if (syncs) pool_forget_ids();
     if (event_begins_go(in->decoder, e, &entry)) take_begin(a, e->args[0], entry);
     else take_own(a, in->decoder, e);
