@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures the cost of an event in gotrace, Go's own tracer and LTTng-UST, in one run of a few minutes.
 #
-#     tests/bench/events.sh [--quick]      --quick: fewer rounds, without the variant with barriers and Go 1.19's tracer
+#     tests/bench/events.sh [--quick]      --quick: fewer rounds; without the variant with barriers, the word count of the
+#                                          scheduler example, and Go 1.19's tracer
 #
 # Prints lines as they are measured (tests/bench/events.c, transcribe.c, load.c, peer.go, lttng_peer.c), then a table of
 # all of them:
@@ -18,7 +19,7 @@ quick=
 case ${1-} in
   '') ;;
   -q | --quick) quick=-q ;;
-  *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 dir=$PWD/build/bench
@@ -39,9 +40,8 @@ wait -n
 [ "$quick" ] || compile events_seq_cst tests/bench/events.c -DGOTRACE_SEQ_CST_FLAG=1
 compile transcribe tests/bench/transcribe.c -DGOTRACE_IMPLEMENTATION
 wait -n
-compile scheduler examples/scheduler.c
-wait -n
-compile scheduler_disabled examples/scheduler.c -DGOTRACE_DISABLE=1
+[ "$quick" ] || compile scheduler examples/scheduler.c
+[ "$quick" ] || compile scheduler_disabled examples/scheduler.c -DGOTRACE_DISABLE=1
 while [ "$(jobs -p)" ]; do wait -n; done
 
 "$dir/events" $quick | tee -a "$results" || status=1
@@ -99,7 +99,6 @@ fi
 # The scheduler example: as a load at many rates, and unchanged.
 "$dir/load" $quick | tee -a "$results" || status=1
 times=9
-[ -z "$quick" ] || times=3
 microseconds() { # COMMAND...: its run time
   local begin end
   begin=$(date +%s%N)
@@ -108,7 +107,8 @@ microseconds() { # COMMAND...: its run time
   echo $(((end - begin) / 1000))
 }
 median() { sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'; }
-for format in 1.23 1.21; do
+for format in ${quick:-1.23 1.21}; do
+  [ "$format" != -q ] || continue
   : >"$dir/with" >"$dir/without"
   for ((i = 0; i < times; i++)); do
     microseconds "$dir/scheduler" -j 1 -f $format -o /dev/null /usr/include >>"$dir/with"

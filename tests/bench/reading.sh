@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the speed and memory of reading traces, next to Go 1.27's own reader (tests/go/read_bench.go), in one run.
 #
-#     tests/bench/reading.sh [-q]      -q: only the smaller traces
+#     tests/bench/reading.sh [-q]      -q: only the smaller traces of 1.27
 #
 # Uses traces of 10 and 100 MB that programs of Go 1.21 (v1) and 1.27 (v2) write, with 8 goroutines and with 20,000.
 # Most events are starts, blocks and unblocks. Prints a table with the target ratios; batched:
@@ -18,12 +18,12 @@ mkdir -p $dir
 ${CC:-cc} -std=c11 -O2 -I. $([ ! -d /usr/include/stb ] || echo "-isystem /usr/include/stb") tests/bench/reader.c \
   -o $dir/reader -pthread
 
-sizes='10 100'
-[ "${1-}" != -q ] || sizes=10
+sizes='10 100' releases='1.21 1.27'
+[ "${1-}" != -q ] || sizes=10 releases=1.27
 printf '%-24s %10s %10s %10s %10s %10s %10s %10s\n' 'M events a second' Go raw ordered batched 'raw / Go' 'ord. / Go' memory
 for size in $sizes; do
   for goroutines in 8 20000; do
-    for release in 1.21 1.27; do
+    for release in $releases; do
       trace=$dir/$release-$size-$goroutines.trace
       [ -e "$trace" ] || sh tests/go/write_traces.sh --big "$trace" ${size}000000 $goroutines $release >/dev/null || {
         echo "missing: traces of Go $release (make deps)"
@@ -53,7 +53,7 @@ least() { # least FORMAT COMMAND...: the least seconds of 7 runs; FORMAT: of the
 make -s build/examples/gotrace
 gotrace=build/examples/gotrace
 printf '\n%-24s %12s %12s %12s\n' 'gotrace info' 'check, s' 'info, s' 'info / check'
-for trace in "$dir"/1.*-10-*.trace; do
+for trace in $(printf "$dir/%s-10-*.trace " $releases); do
   [ -e "$trace" ] || continue
   awk -v name="$(basename "$trace" .trace)" -v check="$(least '%U %S' $gotrace check --jobs=1 "$trace")" \
     -v info="$(least '%U %S' $gotrace info --jobs=1 "$trace")" 'BEGIN {
