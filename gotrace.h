@@ -3547,13 +3547,14 @@ struct gotrace_go {
 struct gotrace_proc {
   gotrace__uint64 tick; /* atomic, like the next three; as for goroutines */
   uint32_t number, stamp;
-  uint32_t owner;     /* index of the thread that started it last and has not lost it; 0: none */
-  uint8_t status;     /* atomic; hint */
-  bool sweep, scan;   /* atomic; between begin and end; hints */
-  uint32_t used;      /* atomic; 0: free */
-  int id;             /* its place, from 0 on; never changes */
-  gotrace_proc *next; /* atomic; in the list of all procs, by id */
-  char padding[64];   /* two procs do not share a cache line */
+  uint32_t owner;          /* index of the thread that started it last and has not lost it; 0: none */
+  uint8_t status;          /* atomic; hint */
+  bool sweep, scan;        /* atomic; between begin and end; hints */
+  uint32_t used;           /* atomic; 0: free */
+  int id;                  /* its place, from 0 on; never changes */
+  gotrace_proc *next;      /* atomic; in the list of all procs, by id */
+  gotrace_proc *next_free; /* protected by gotrace__t.records */
+  char padding[64];        /* two procs do not share a cache line */
 };
 
 struct gotrace__thread {
@@ -3673,6 +3674,7 @@ static struct gotrace__tracer {
   uint32_t slab_count;
   gotrace_proc *procs; /* atomic; never freed */
   gotrace_proc **procs_tail;
+  gotrace_proc *free_procs; /* destroyed, the last first */
   int proc_count;
   gotrace__thread *threads; /* atomic; never freed */
   gotrace__uint64 thread_count;
@@ -4904,8 +4906,9 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   }
   gotrace__init();
   gotrace__lock(&t->records);
-  for (p = t->procs; p && gotrace__load_acquire(&p->used); p = p->next) continue;
-  if (!p && (p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
+  p = t->free_procs;
+  if (p) t->free_procs = p->next_free;
+  else if ((p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
     p->id = t->proc_count++;
     gotrace__store_release(t->procs_tail, p);
     t->procs_tail = &p->next;
@@ -4919,6 +4922,7 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
 }
 
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
+  struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
   if (gotrace__begin(m)) {
@@ -4928,8 +4932,14 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   }
   if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
     return;
-  gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
-  gotrace__store_release(&proc->used, 0u);
+  gotrace__lock(&t->records);
+  if (gotrace__load_relaxed(&proc->used)) { /* else it is destroyed twice */
+    gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
+    gotrace__store_release(&proc->used, 0u);
+    proc->next_free = t->free_procs;
+    t->free_procs = proc;
+  }
+  gotrace__unlock(&t->records);
 }
 
 /* The thread gives up a proc, unless another has taken it. In a system call a thief may take it at this moment, and
@@ -9154,18 +9164,27 @@ static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t
   return true;
 }
 
-/* How many bytes of chunks up to this tick have not been read, at most. */
-static uint64_t gotrace__bytes_until(const gotrace__transcriber *t, uint64_t tick) {
+/* Whether more bytes than these, about, are unread up to this tick. Of a chunk that goes on after it, the share of its
+ * time counts: if all of it did, the rounds of many threads would be too short to be worth what each costs. Stops as
+ * soon as it knows, since a starved transcriber has many chunks, and asks this several times a round. */
+static bool gotrace__is_more(const gotrace__transcriber *t, uint64_t tick, uint64_t bytes) {
   const gotrace__source *r;
-  uint64_t bytes = 0;
-  for (r = t->sources; r; r = r->next) {
+  uint64_t unread = 0;
+  for (r = t->sources; r && unread <= bytes; r = r->next) {
     const gotrace__record_chunk *chunk = r->chunk;
+    uint64_t from = r->tick;
     uint32_t at = r->at;
-    for (; chunk && chunk != r->known && chunk->tick <= tick; chunk = gotrace__load_acquire(&chunk->next), at = 0)
-      bytes += gotrace__load_acquire(&chunk->size) - at;
-    if (chunk && chunk == r->known && chunk->tick <= tick) bytes += r->known_size - at;
+    while (chunk && unread <= bytes && from <= tick) {
+      const gotrace__record_chunk *next = chunk == r->known ? NULL : gotrace__load_acquire(&chunk->next);
+      uint64_t to = next ? next->tick : t->clocks.tick,
+               size = next ? gotrace__load_acquire(&chunk->size) : r->known_size;
+      unread += to <= tick ? size - at : (uint64_t)((double)(size - at) * (double)(tick - from) / (double)(to - from));
+      from = to;
+      chunk = next;
+      at = 0;
+    }
   }
-  return bytes;
+  return unread > bytes;
 }
 
 /* Begins a round that ends at the given clocks; except for the last, somewhat before, since the clocks of two cores may
@@ -9190,7 +9209,7 @@ static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
   if (!last) all = all > GOTRACE__CLOCK_SKEW ? all - GOTRACE__CLOCK_SKEW : 0;
   ticks = all;
   while (ticks >= 2 * GOTRACE__LEAST_ROUND && !t->error && !t->full &&
-         gotrace__bytes_until(t, t->from_tick + ticks) > t->options.cut_bytes / 2)
+         gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2))
     ticks /= 2;
   if (last && ticks == all) return false;
   t->limit = t->to_tick = t->from_tick + ticks;
@@ -11942,6 +11961,7 @@ static void gotrace__free_all(void) {
     t->procs = p->next;
     gotrace__release(NULL, p, sizeof *p);
   }
+  t->free_procs = NULL;
   while ((m = t->threads) != NULL) {
     t->threads = m->next;
     gotrace__release(NULL, m->seen_stacks, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks);

@@ -12,7 +12,7 @@
 
 #define EXPLORE_HANDLES 6
 #define EXPLORE_TURNS 128
-#define EXPLORE_COMMANDS 16384
+#define EXPLORE_COMMANDS 20480
 #define EXPLORE_TRACES 4
 #define EXPLORE_CUTS 8
 #define EXPLORE_SESSIONS 64 /* with numbers from 1 on */

@@ -38,7 +38,7 @@
 #define EXPLORE_UCONTEXT 0 /* 1: coroutines use ucontext, as on processors other than x86-64 */
 #endif
 
-#define EXPLORE_THREADS 6 /* 0: the scenario's main thread; then its other threads; the last: the service thread */
+#define EXPLORE_THREADS 10 /* 0: the scenario's main thread; then its other threads; the last: the service thread */
 #define EXPLORE_SERVICE (EXPLORE_THREADS - 1)
 #define EXPLORE_STACK ((size_t)256 << 10)
 #define EXPLORE_ARENA ((size_t)64 << 20) /* bytes per thread; freed memory is not reused within a run */

@@ -1,4 +1,4 @@
-/* explore_random.h - random programs of tests/explore.c: up to some thousand calls of two to four threads, under a
+/* explore_random.h - random programs of tests/explore.c: up to 5,000 calls of two to eight threads, under a
  * random schedule. A program that fails is shortened, and printed in the language of explore_calls.h.
  *
  * Programs are of two kinds. Correct ones are of workers (explore_worker.h), while one thread starts and ends traces:
@@ -70,7 +70,7 @@ static void explore_random_program(explore_program *program, uint64_t seed, unsi
   program->format = explore_formats[explore_roll(EXPLORE_FORMATS)];
   correct = explore_roll(2);
   sleeps = explore_roll(8) == 0;
-  threads = 2 + explore_roll(3);
+  threads = 2 + explore_roll(explore_roll(4) ? 3 : 7);
   parts = 1 + explore_roll(4);
   each = calls / parts / threads;
   if (correct) explore_add(out, "random clean");
