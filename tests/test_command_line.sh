@@ -56,7 +56,7 @@ for command in $commands; do
   [ "$(wc -L <"$dir/of")" -lt 80 ] || fail "help $command is wider than 79 columns"
   grep -q "^usage: gotrace $command " "$dir/of" || fail "help $command without usage"
   grep -q "^\.SS $command " "$dir/gotrace.1" || fail "the manual is without $command"
-  grep -q "^gotrace $command " README.md || fail "README.md is without $command"
+  grep -q "^gotrace $command " examples/gotrace/README.md || fail "examples/gotrace/README.md is without $command"
   # Every option is in the help and in the completion, and is accepted; the usage line names no other.
   "$tool" help --complete "$command" - | sed 's/:.*//' >"$dir/options"
   sed -n '/^Options:/,$s/^  \(-[^ ]*\).*/\1/p' "$dir/of" | cmp - "$dir/options" || fail "help $command has other options"
