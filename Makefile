@@ -333,7 +333,7 @@ define newline
 
 endef
 install_each = install -d $(sort $(dir $(call places,$(1))))$(newline)$(foreach pair,$(1),\
-    install -m $(if $(findstring /bin/,$(pair)),755,644) $(subst :, $(DESTDIR),$(pair))$(newline))
+    install -m $(if $(filter build/examples/gotrace:%,$(pair)),755,644) $(subst :, $(DESTDIR),$(pair))$(newline))
 
 install-header: $(call files,$(installed_header))
 	$(call install_each,$(installed_header))
