@@ -44,8 +44,7 @@ fresh_clone() {
   git rev-parse --git-dir >/dev/null 2>&1 || { echo 'needs the git repository'; exit 77; }
   quietly git clone -q . "$clone"
   git ls-files -z --deleted | (cd "$clone" && xargs -0 -r rm -f)
-  git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$f" ] || printf "%s\0" "$f"; done' - |
-    tar -c --null -T - | tar -x -C "$clone"
+  git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$clone"
   git -C "$clone" add -A
   git -C "$clone" -c user.name=test -c user.email=test@localhost commit -q --allow-empty -m 'The tree as it is'
 }

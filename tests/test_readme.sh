@@ -63,7 +63,7 @@ for readme in README.md */README.md */*/README.md; do
   done < <(grep -oE '(^ *|`)make [a-z][a-z_./-]*([^A-Za-z_./-]|$)' "$readme" | sed -E 's/.*make ([a-z_./-]*).*/\1/' | sort -u)
   while read -r name; do
     grep -qE "\b$name" gotrace.h || { echo "$readme: no $name in the header"; wrong=1; }
-  done < <(grep -oE '\b(gotrace|GOTRACE)_[A-Za-z0-9_]+[A-Za-z0-9]' "$readme" | grep -vE '^(gotrace_(VERSION|dep)|gotrace_rest)$' | sort -u)
+  done < <(grep -oE '\b(gotrace|GOTRACE)_[A-Za-z0-9_]+[A-Za-z0-9]' "$readme" | sort -u)
   while read -r command; do
     grep -q "\.name = \"$command\"" examples/gotrace/commands.c || { echo "$readme: no command $command"; wrong=1; }
   done < <(grep -oE '(`|^)gotrace [a-z]+' "$readme" | sed 's/.* //' | sort -u)
