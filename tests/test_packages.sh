@@ -261,6 +261,6 @@ part_debian() {
 # shellcheck disable=SC2068
 for part in ${@:-$parts}; do
   [[ " $parts " = *" $part "* ]] || fail "no part is called $part"
-  "part_$part"
+  ("part_$part") # a part may change the environment
   echo "$part"
 done
