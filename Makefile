@@ -5,6 +5,9 @@ CLANG ?= clang
 MINGW ?= x86_64-w64-mingw32-gcc
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+# dlsym is in a library of its own in glibc before 2.34. Later ones still have an empty library of that name.
+dl := $(if $(filter Linux,$(shell uname -s)),-ldl)
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wundef -Wcast-align
 FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
@@ -42,7 +45,7 @@ help:
 	@echo 'make test        the tests to run at every save: 3 minutes on two processors (T=WORD: those whose name contains WORD)'
 	@echo 'make check       more: configurations, compilers, Go releases, random sessions: 20 minutes'
 	@echo 'make nightly     the rest: every configuration, compiler and release, stress, fuzzers, measurements: hours'
-	@echo 'make deps        install what the tests use: Debian packages, with sudo if need be, and Go releases: 1.8 GB to download,'
+	@echo 'make deps        install what the tests use: Debian packages, with sudo if need be, and Go releases: 1.9 GB to download,'
 	@echo '                 9 GB on disk (DEPS=small: 0.1 and 0.6 GB, for most of make test)'
 	@echo 'make examples    build the examples only'
 	@echo 'make adapters    programs that use other schedulers, each traced by its adapter (examples/adapters)'
@@ -59,7 +62,9 @@ help:
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
 	@echo 'make fuzz-replay run the fuzzers on their seeds, by any compiler'
 	@echo 'make fuzz-random-transcribe  random records (FUZZ_RANDOM=RUNS,LENGTH,SEED)'
-	@echo 'make install     the header, gotrace.pc, the tool with its manual and completion into PREFIX ($(PREFIX)), below DESTDIR'
+	@echo 'make install-header  the header with its files for pkg-config and CMake into PREFIX ($(PREFIX)), below DESTDIR; needs no compiler'
+	@echo 'make install-library  also libgotrace.so and libgotrace.a, into LIBDIR'
+	@echo 'make install     also the tool with its manual and completion, and the adapters'
 	@echo 'make uninstall   take them away again'
 	@echo 'make clean       remove build/'
 
@@ -83,7 +88,7 @@ build/examples/gotrace: $(tool_objects) | $(record_libraries)
 optional = $(shell echo 'int main(void) { return 0; }' | $(CC) -include $(1) -x c - -o /dev/null -l$(3) 2>/dev/null && echo -D$(2) -l$(3))
 # make runs often, so they are looked for only on demand, and once.
 tool_optional = $(eval tool_optional := $(call optional,lzma.h,HAVE_LZMA,lzma) $(call optional,zlib.h,HAVE_ZLIB,z))$(tool_optional)
-tool_libraries = $(filter -l%,$(tool_optional))
+tool_libraries = $(filter -l%,$(tool_optional)) $(dl)
 build/examples/tool/%.o: private CPPFLAGS += $(filter -D%,$(tool_optional))
 
 # This file embeds the script and style of the page that gotrace view writes.
@@ -290,36 +295,66 @@ deps:
 build/gotrace.1 build/gotrace.bash build/gotrace.zsh: build/examples/gotrace
 	build/examples/gotrace help --$(patsubst 1,man,$(patsubst .%,%,$(suffix $@))) >$@
 
-root = $(DESTDIR)$(PREFIX)
-install: build/gotrace.pc build/examples/gotrace $(record_libraries) build/gotrace.1 build/gotrace.bash build/gotrace.zsh
-	install -d $(root)/include $(root)/share/pkgconfig $(root)/bin $(root)/lib/gotrace $(root)/share/man/man1 \
-	    $(root)/share/bash-completion/completions $(root)/share/zsh/site-functions
-	install -m 755 build/examples/gotrace $(root)/bin/gotrace
-	install -m 644 $(record_libraries) $(root)/lib/gotrace
-	install -m 644 build/gotrace.1 $(root)/share/man/man1/gotrace.1
-	install -m 644 build/gotrace.bash $(root)/share/bash-completion/completions/gotrace
-	install -m 644 build/gotrace.zsh $(root)/share/zsh/site-functions/_gotrace
-	install -m 644 gotrace.h $(root)/include/gotrace.h
-	install -m 644 build/gotrace.pc $(root)/share/pkgconfig/gotrace.pc
+# The library: its name has the part of the version that changes when programs must be compiled again (>>version).
+abi = $(if $(filter 0.%,$(version)),$(basename $(version)),$(firstword $(subst ., ,$(version))))
+build/lib/libgotrace.o: examples/packaging/gotrace.c $(header)
+	@mkdir -p $(@D)
+	$(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
+
+build/lib/libgotrace.so: build/lib/libgotrace.o
+	$(CC) $(CFLAGS) -pthread -shared -Wl,-z,defs,-soname,libgotrace.so.$(abi) $< -o $@ $(LDFLAGS) $(dl)
+
+build/lib/libgotrace.a: build/lib/libgotrace.o
+	@rm -f $@
+	$(AR) rcs $@ $<
+
+# Rebuilt each time, because PREFIX may have changed. A LIBDIR below PREFIX is found from the CMake file's own place.
+build/packaging/%: examples/packaging/%.in FORCE
+	@mkdir -p $(@D)
+	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@LIBDIR_BELOW_PREFIX@|$(LIBDIR:$(PREFIX)/%=%)|' \
+	    -e 's|@VERSION@|$(version)|; s|@DL@|$(addprefix $() ,$(dl))|' $< >$@
+
+# What is installed, as FILE:PLACE.
+each_in = $(foreach file,$(2),$(file):$(1)/$(notdir $(file)))
+installed_header = $(call each_in,$(PREFIX)/include,gotrace.h) $(call each_in,$(PREFIX)/share/pkgconfig,build/packaging/gotrace.pc) \
+    $(call each_in,$(PREFIX)/share/cmake/gotrace,build/packaging/gotrace-config.cmake examples/packaging/gotrace-config-version.cmake) \
+    $(call each_in,$(PREFIX)/share/doc/gotrace,LICENSE examples/packaging/CHANGES.md)
+installed_library = build/lib/libgotrace.so:$(LIBDIR)/libgotrace.so.$(abi) $(call each_in,$(LIBDIR),build/lib/libgotrace.a) \
+    $(call each_in,$(LIBDIR)/pkgconfig,build/packaging/libgotrace.pc)
+# `gotrace record` looks for its libraries in ../lib/gotrace, whatever LIBDIR is.
+installed_rest = $(call each_in,$(PREFIX)/bin,build/examples/gotrace) $(call each_in,$(PREFIX)/lib/gotrace,$(record_libraries)) \
+    $(call each_in,$(PREFIX)/share/man/man1,build/gotrace.1) \
+    build/gotrace.bash:$(PREFIX)/share/bash-completion/completions/gotrace build/gotrace.zsh:$(PREFIX)/share/zsh/site-functions/_gotrace \
+    $(call each_in,$(PREFIX)/include/gotrace,$(filter-out %.md,$(wildcard examples/adapters/*)))
+files = $(foreach pair,$(1),$(firstword $(subst :, ,$(pair))))
+places = $(foreach pair,$(1),$(DESTDIR)$(lastword $(subst :, ,$(pair))))
+define newline
+
+
+endef
+install_each = install -d $(sort $(dir $(call places,$(1))))$(newline)$(foreach pair,$(1),\
+    install -m $(if $(filter build/examples/gotrace:%,$(pair)),755,644) $(subst :, $(DESTDIR),$(pair))$(newline))
+
+install-header: $(call files,$(installed_header))
+	$(call install_each,$(installed_header))
+
+install-library: install-header $(call files,$(installed_library))
+	$(call install_each,$(installed_library))
+	ln -sf libgotrace.so.$(abi) $(DESTDIR)$(LIBDIR)/libgotrace.so
+
+install: install-library $(call files,$(installed_rest))
+	$(call install_each,$(installed_rest))
 
 uninstall:
-	rm -f $(root)/bin/gotrace $(root)/lib/gotrace/libgotrace-record*.so $(root)/share/man/man1/gotrace.1
-	rm -f $(root)/share/bash-completion/completions/gotrace $(root)/share/zsh/site-functions/_gotrace
-	rm -f $(root)/include/gotrace.h $(root)/share/pkgconfig/gotrace.pc
-	[ ! -d $(root)/lib/gotrace ] || rmdir $(root)/lib/gotrace
-
-# Rebuilt each time, because PREFIX may have changed.
-build/gotrace.pc: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: gotrace' \
-	    'Description: Go execution traces from C and C++, a single header' 'Version: $(version)' \
-	    'Cflags: -I$${includedir} -pthread' 'Libs: -pthread' >$@
+	rm -f $(call places,$(installed_header) $(installed_library) $(installed_rest)) $(DESTDIR)$(LIBDIR)/libgotrace.so
+	for folder in lib/gotrace include/gotrace share/cmake/gotrace share/doc/gotrace; do \
+	    [ ! -d $(DESTDIR)$(PREFIX)/$$folder ] || rmdir $(DESTDIR)$(PREFIX)/$$folder; done
 
 clean:
 	rm -rf build
 
 FORCE:
 
-.PHONY: all help examples test check nightly adapters cases explore explore-go mutants stress stress-sessions bench format pages pictures demo fuzz fuzz-replay deps install uninstall clean FORCE
+.PHONY: all help examples test check nightly adapters cases explore explore-go mutants stress stress-sessions bench format pages pictures demo fuzz fuzz-replay deps install install-header install-library uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY: $(targets:%=build/fuzz/%) $(targets:%=build/fuzz-replay/%) $(targets:%=build/fuzz-random/%)

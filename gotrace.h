@@ -122,7 +122,7 @@
  *                    service thread, the reader, or the caller of gotrace_advance, gotrace_get_stats or a snapshot.
  *   place            Where a goroutine or proc has its record, which another one uses after its end.
  *   number           How often the goroutines or procs of a place have changed their state in a session.
- *   ready            Of an event that the decoder holds: all events that must precede it have been delivered.
+ *   ready            Of an event that the decoder holds: all its predecessors have been delivered.
  *   site, call site  The place of a call in the program, and what the tracer remembers about it.
  *   sink             What receives the trace: a file, a write function, or a loop around gotrace_read.
  *   problem          A call that the tracer repaired, dropped or left out, and counted.
@@ -217,7 +217,7 @@
  *   are in at that moment, which takes microseconds, but at most 50 ms, and as long again before its memory is freed. A
  *   thread that is suspended inside a call (by a debugger, SIGSTOP, SuspendThread or a signal handler that does not
  *   return) loses that event and delays nobody longer. The memory of that trace's strings and stacks is then not freed.
- *   Waiting for another thread's call spins, then yields, then sleeps for a millisecond at a time, so that threads of
+ *   Waiting for another thread's call spins, then yields, then sleeps 1 ms at a time, so that threads of
  *   lower real-time priority get the processor. Only gotrace_stop, the service thread, snapshots and, with
  *   GOTRACE_LIMIT_BLOCK, calls without room wait for a sink. A start waits for the reader of a pipe that it opens.
  *
@@ -297,8 +297,7 @@
  *   See the end of the file.
  */
 
-/* If this header comes first, the rest of the file sees the GNU C library's extensions. The implementation does not
- * need them. */
+/* Exposes GNU extensions to the rest of the file, if the header comes first. The tracer does not need them. */
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_WIN32)
 #define _GNU_SOURCE
 #endif
@@ -315,7 +314,7 @@
  *
  * Each option is a macro to define before the #include. "Everywhere": the same in every file that includes the header.
  * "Implementation": has an effect only in the file that defines GOTRACE_IMPLEMENTATION. Options that are 0 or 1 are
- * tested by value. A #define without a value counts as 1 (0 - X - 1 is then 1).
+ * tested by value. An empty #define means 1: the expression 0 - X - 1 == 1 detects it.
  */
 
 /* Everywhere. 1: the whole API compiles to nothing. */
@@ -334,9 +333,9 @@
 #define GOTRACE_STATIC 1
 #endif
 
-/* Any file. 0: calls carry no call site. Compilers without GNU statement expressions always behave as with 0. A call
- * site costs 56 bytes of data per call, and no time. It is a static object, which C does not allow in an inline
- * function with external linkage (GCC warns): make the function `static inline`, or use 0 in that file. */
+/* Per file. 0: calls do not record their call site. Compilers without GNU statement expressions always behave as with
+ * 0. A call site costs 56 bytes of data per call, and no time. It is a static object, which C does not allow in an
+ * inline function with external linkage (GCC warns): make the function `static inline`, or use 0 in that file. */
 #ifndef GOTRACE_CALL_SITES
 #define GOTRACE_CALL_SITES 1
 #elif 0 - GOTRACE_CALL_SITES - 1 == 1
@@ -367,7 +366,7 @@
  * others. */
 /* #define GOTRACE_TICK_DIV 64 */
 
-/* Any file. 1: no decoder, for a program that only writes traces. */
+/* Per file. 1: no decoder, for a program that only writes traces. */
 #ifndef GOTRACE_NO_DECODER
 #define GOTRACE_NO_DECODER 0
 #elif 0 - GOTRACE_NO_DECODER - 1 == 1
@@ -384,8 +383,8 @@
 #define GOTRACE_NO_STB_SPRINTF 1
 #endif
 
-/* Implementation. 1: the tracer opens no file to name functions, for a program whose sandbox kills it for that. Names
- * then come from the dynamic symbols in memory. A sandbox that only refuses needs no option. */
+/* Implementation. 1: never open files for names: for sandboxes that kill a program that calls open(). Names then come
+ * from the dynamic symbols in memory. A sandbox that only refuses needs no option. */
 #ifndef GOTRACE_NO_SYMBOLIZER
 #define GOTRACE_NO_SYMBOLIZER 0
 #elif 0 - GOTRACE_NO_SYMBOLIZER - 1 == 1
@@ -443,6 +442,8 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------ >>version ---- */
 
+/* Before 1.0, a new minor version may break the API and the ABI; a new patch version breaks neither. From 1.0 on, only
+ * a new major version may break them. A trace has no version of the header: its format is Go's. */
 #define GOTRACE_VERSION_MAJOR 0
 #define GOTRACE_VERSION_MINOR 3
 #define GOTRACE_VERSION_PATCH 0
@@ -691,7 +692,7 @@ GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format for
   X(ERROR_TIME, -27, "time stamps contradict the order of the events")                                          \
   X(ERROR_TASK, -28, "task begins twice")                                                                       \
   X(ERROR_REGION, -29, "end of a region that is not the innermost")                                             \
-  X(ERROR_RANGE, -30, "collection, sweep, mark assist or stop-the-world begins twice, or ends without a begin") \
+  X(ERROR_RANGE, -30, "collection, sweep, mark assist or stop-the-world begins twice, or ends without a start") \
   X(ERROR_NESTED, -31, "nested call: made inside another call of the tracer on the same thread")
 
 typedef enum gotrace_result {
@@ -728,11 +729,11 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(REGION_ORDER, 19, 1, "end of a region that is not the innermost: ended the inner ones")                    \
   X(REGION_DEPTH, 20, 0, "region nested too deeply")                                                           \
   X(NO_GOROUTINE, 21, 0, "annotation on a proc that runs no goroutine")                                        \
-  X(GC_STATE, 22, 0, "begin of a collection during one, or end without a begin")                               \
-  X(STW_STATE, 23, 0, "begin of a stop-the-world during one, or end without a begin")                          \
+  X(GC_STATE, 22, 0, "start of a collection during one, or end without a start")                               \
+  X(STW_STATE, 23, 0, "start of a stop-the-world during one, or end without a start")                          \
   X(STW_OPEN, 24, 1, "goroutine stops running during its own stop-the-world: ended the stop-the-world")        \
-  X(SWEEP_STATE, 25, 0, "begin of a sweep during one, or span or end without a begin")                         \
-  X(MARK_ASSIST_STATE, 26, 0, "begin of a mark assist during one, or end without a begin")                     \
+  X(SWEEP_STATE, 25, 0, "start of a sweep during one, or span or end without a start")                         \
+  X(MARK_ASSIST_STATE, 26, 0, "start of a mark assist during one, or end without a start")                     \
   X(FORMAT_LACKS, 27, 2, "the trace format has no such event")                                                 \
   X(STRING_CUT, 28, 1, "string longer than 1,024 bytes: truncated")                                            \
   X(STACK_CUT, 29, 1, "stack too deep for the format: truncated")                                              \
@@ -1652,7 +1653,7 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * internal/trace/parser.go and order.go of Go 1.21; futile wake-ups are removed and the ends of system calls moved to
  * the time when they happened. The decoder reports an error where Go 1.27 does, after it has delivered all events
  * before the error. It also rejects three kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
- * batch that ends inside its frequency or clock snapshot, or that lacks numbers of a string, stack or CPU sample; and
+ * record (a frequency, clock snapshot, string, stack or CPU sample) that is truncated by the end of its batch; and
  * those that end after the first byte of an experiment's batch. v1 from format 1.11 on must satisfy both Go 1.21 and Go
  * 1.27. Of these, it rejects traces with a string id above 2^64 - 2^32: Go 1.27 panics when it needs numbers after such
  * an id, and accepts the trace if it needs none. If a truncated trace fails before its end with ERROR_ORDER, _STATE,
@@ -1667,7 +1668,7 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * the whole trace, provided that no event is later than every event of the next generation. Skipped generations are not
  * checked.
  *
- * If generations were skipped, the decoder lacks what later generations do not repeat: names and parents of tasks that
+ * After skipping, the decoder lacks whatever later generations do not restate: names and parents of tasks that
  * began earlier, open user regions, open stop-the-worlds, the event that created a goroutine (and thus its entry
  * function), and the thread of a proc whose status is SyscallAbandoned. The first status of each goroutine and proc has
  * GOTRACE_STATUS_UNKNOWN as its `extra`. Until the first status of its goroutine or proc, a thread has no g or p.
@@ -1688,7 +1689,7 @@ typedef struct gotrace_decoder_options {
   size_t size;      /* of data, in bytes */
   gotrace_read_fn *read;
   void *context;
-  bool seekable; /* `read` accepts any offset, in any order, also beyond the end. v2 then reads waiting batches again
+  bool seekable; /* `read` accepts any offset, in any order, also beyond the end. v2 then re-reads pending batches
                     instead of copying them, and v1 need not copy the trace to grow its buffer */
   bool raw;
   bool lenient; /* ordered: accept region ends that are out of order, see gotrace_event.extra; Go rejects the trace */
@@ -3022,8 +3023,8 @@ static void gotrace__unlock(gotrace__mutex *mutex) {
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
-/* Zeroed memory from the system. Large pieces are mapped one by one. Some of the freed ones are kept for reuse, since
- * fresh pages cost more than everything written to them. Small pieces, for records that are reused for ever, are cut
+/* Zeroed memory from the system. Large pieces are mapped one by one. Some are cached when they are freed:
+ * faulting in fresh pages costs more than filling them. Small pieces, for records that are reused for ever, are cut
  * from chunks and rounded to cache lines, so that no two threads' records share one. Freed small pieces are kept in a
  * list per size. */
 #ifndef GOTRACE_MALLOC
@@ -3533,7 +3534,7 @@ struct gotrace_go {
   gotrace__uint64 tick;   /* atomic; of the last record about it */
   uint32_t number;        /* atomic; its transitions in session `stamp`; only the owner writes these two (K3) */
   uint32_t stamp;         /* atomic */
-  uint32_t introduced;    /* atomic; session in which a record has introduced it */
+  uint32_t introduced;    /* atomic; session in which a record introduced or created it */
   uint32_t place;         /* plus 1; never changes */
   uint8_t status;         /* atomic; hint */
   uint8_t live;           /* atomic; 0 while its place is free */
@@ -10314,7 +10315,7 @@ static struct gotrace__modules {
   gotrace__module_record *records; /* latest first */
   gotrace__module_record *last;    /* of the last address */
   unsigned count;
-  gotrace__ranges seen[2]; /* all modules, as of the last two looks that found a change, latest first */
+  gotrace__ranges seen[2]; /* all modules: the last two snapshots that differ from the one before, latest first */
   gotrace__budget budget;
 } gotrace__modules;
 
@@ -10459,7 +10460,7 @@ static void gotrace__modules_look(void) {
 }
 
 /* Whether another module may have been at an address when it was recorded. A generation's events happened after the cut
- * at its beginning. Of the looks before that cut, only the latest matters for them. */
+ * at its beginning. Of the snapshots before that cut, only the latest matters for them. */
 static bool gotrace__was_other(const gotrace__found *found) {
   uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
   uint64_t cut = gotrace__load_relaxed(&gotrace__t.cut_count); /* number of cuts before the generation's events */
@@ -12327,7 +12328,7 @@ static void gotrace__after_fork_in_child(void) {
 #endif
 
 /* Bound on the total number of attempts to apply events that are not ready, so that a broken trace does not take for
- * ever. In traces of real programs one event in ten or twenty waits, for one round of all threads. */
+ * ever. In real traces, 5 to 10 % of events wait for one round of all threads. */
 #define GOTRACE__MOST_ATTEMPTS(d) (3000 * ((d)->info.events + 33000))
 
 #define GOTRACE__NOBODY UINT64_MAX /* the id of no thread */
@@ -12520,8 +12521,8 @@ typedef struct gotrace__ahead {
   uint32_t go;         /* 1 + index of its goroutine; v2: as of when it was read, 0: unknown */
   bool known;          /* v2: the tables have all strings and stacks that it refers to */
   /* v1: */
-  bool moved; /* see gotrace__v1_is_moved */
-  bool told;  /* the end of a system call that gives its time */
+  bool moved;         /* see gotrace__v1_is_moved */
+  bool has_exit_time; /* the end of a system call that gives its time */
   gotrace__rule rule;
   uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
   uint64_t sequence; /* the sequence number that it needs, of the goroutine or of collections */
@@ -15626,10 +15627,10 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     ev->offset = offset;
     ev->m = GOTRACE_NO_ID;
     ev->p = (int64_t)c->id;
-    a->moved = a->told = false;
+    a->moved = a->has_exit_time = false;
     if (!GOTRACE__LIKELY(k->ordinary)) {
       if (k->head[0] == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
-      a->told = k->head[0] == GOTRACE_V1_GO_SYS_EXIT && ev->args[2];
+      a->has_exit_time = k->head[0] == GOTRACE_V1_GO_SYS_EXIT && ev->args[2];
       a->moved = gotrace__v1_is_moved(k->head[0], ev->args[2], ev->time);
     }
     if (!gotrace__v1_complete_ahead(d, c, a, k)) return false;
@@ -15725,8 +15726,8 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   const gotrace_event *ev = &a->event;
   if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
     g->of.v1.blocked_at = ev->time;
-  } else if (a->told) {
-    if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call without a begin");
+  } else if (a->has_exit_time) {
+    if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call without a start");
     if ((int64_t)ev->args[2] < g->of.v1.blocked_at)
       GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(ev->g));
   }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Two lists are complete: tests/README.md names every test; and the contents list in the header's guide (`>>word`) and
-# the banners of its sections have the same words in the same order, once each.
+# Lists are complete: tests/README.md names every test; the contents list in the header's guide (`>>word`) and the banners
+# of its sections have the same words in the same order, once each; the tool's README names each of its files. What names
+# the version or the licence agrees.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,4 +17,24 @@ missing=$(for test in tests/test_*.c tests/test_*.sh tests/cases/*.c; do
   [ "$name" = cases/case.c ] || grep -qE "\\b${name##*/}" tests/README.md || echo "$test"
 done)
 [ -z "$missing" ] || { printf 'tests/README.md does not name:\n%s\n' "$missing"; exit 1; }
+missing=$(for file in examples/gotrace/*.c examples/adapters/*.[ch]*; do
+  grep -q "\`${file##*/}\`" "${file%/*}/README.md" || echo "$file"
+done)
+[ -z "$missing" ] || { printf 'the README of the folder does not name:\n%s\n' "$missing"; exit 1; }
+
+# The version, to the second number, as >>version has it.
+version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
+short=${version%.*}
+says_version() { [ "$2" = "$3" ] || { echo "$1: version '$2', not $3"; exit 1; }; }
+says_version gotrace.h "$(sed -n '1s/.* version //p' gotrace.h)" "$short"
+says_version README.md "$(sed -n 's/^Version \([0-9.]*[0-9]\).*/\1/p' README.md)" "$short"
+says_version examples/packaging/CHANGES.md "$(sed -n 's/^## //p' examples/packaging/CHANGES.md | head -n 1)" "$short"
+says_version examples/packaging/debian/changelog "$(sed -n '1s/^gotrace (\(.*\)) .*/\1/p' examples/packaging/debian/changelog)" "$version"
+says_version examples/packaging/debian/control "$(sed -n 's/^Package: libgotrace\([0-9]\)/\1/p' examples/packaging/debian/control)" "$short"
+
+# The licence, without white space and the comment's frame: at the end of the header, and in LICENSE.
+words() { sed 's|^ [*]/\{0,1\}||' "$1" | tr -s ' \n' '\n\n' | sed '/^$/d'; }
+diff <(words LICENSE) <(words gotrace.h | sed -n '/^MIT$/,$p') || { echo "< LICENSE, > the end of gotrace.h"; exit 1; }
+lines=$(wc -l <README.md)
+[ "$lines" -le 130 ] || { echo "README.md has $lines lines, more than 130"; exit 1; }
 echo "$(wc -l <<<"$contents") sections"

@@ -799,7 +799,7 @@ static inline bool check_v1_rules(check_v1_trace *t, check_v1_g *gs) {
       touches = false;
       break;
     case CHECK_V1_GC_DONE:
-      if (!gc) wrong = "end of a collection without a begin";
+      if (!gc) wrong = "end of a collection without a start";
       gc = false;
       touches = false;
       break;

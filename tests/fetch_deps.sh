@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages, as root or with sudo, and Go releases (fetch_go.sh), which need no root.
 # What cannot be had is said and done without; the tests that need it are skipped.
 #
-#     tests/fetch_deps.sh all      everything: downloads 1.6 to 1.8 GB, takes 8 to 9 GB on disk
+#     tests/fetch_deps.sh all      everything: downloads 1.7 to 1.9 GB, takes 9 GB on disk
 #     tests/fetch_deps.sh small    enough for most of `make test`: downloads 100 MB, takes 0.6 GB
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +20,7 @@ others='ccache clang libclang-rt-dev llvm clang-format valgrind libc6-dbg curl
   lttng-tools liblttng-ust-dev
   libomp-dev libboost-fiber-dev libst-dev libuv1-dev libglib2.0-dev
   protobuf-compiler
+  cmake meson ninja-build debhelper lintian bindgen rustc
   zstd redis-server redis-tools memcached lbzip2 pixz plzip ripgrep nodejs
   libjemalloc2 libtcmalloc-minimal4 libmimalloc3|libmimalloc2.0'
 

@@ -98,7 +98,7 @@ list_unit() {
 }
 
 list_compile() {
-  local test
+  local test part level
   echo "quick|check_contents|tests/check_contents.sh"
   echo "quick|forward_references|tests/forward_references.py"
   echo "check|format|tests/format.sh"
@@ -106,6 +106,16 @@ list_compile() {
   for test in tests/test_*.sh; do
     case $(basename "$test" .sh) in
       test_tool | test_record) ;; # in other groups
+      test_packages)
+        for part in $($test --list); do
+          case $part in
+            install) level=quick ;;
+            debian) level=nightly ;;
+            *) level=check ;;
+          esac
+          echo "$level|packages $part|$test $part"
+        done
+        ;;
       test_view)
         echo "quick|test_view, briefly|$test -b"
         echo "check|test_view|$test"

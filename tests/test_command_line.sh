@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tool's command line: help, version, messages for wrong use, manual page, completion, all made from the tables in
-# examples/gotrace/commands.c; and what `make install` installs.
+# examples/gotrace/commands.c. What `make install` installs of them: test_packages.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -56,7 +56,7 @@ for command in $commands; do
   [ "$(wc -L <"$dir/of")" -lt 80 ] || fail "help $command is wider than 79 columns"
   grep -q "^usage: gotrace $command " "$dir/of" || fail "help $command without usage"
   grep -q "^\.SS $command " "$dir/gotrace.1" || fail "the manual is without $command"
-  grep -q "^gotrace $command " README.md || fail "README.md is without $command"
+  grep -q "^gotrace $command " examples/gotrace/README.md || fail "examples/gotrace/README.md is without $command"
   # Every option is in the help and in the completion, and is accepted; the usage line names no other.
   "$tool" help --complete "$command" - | sed 's/:.*//' >"$dir/options"
   sed -n '/^Options:/,$s/^  \(-[^ ]*\).*/\1/p' "$dir/of" | cmp - "$dir/options" || fail "help $command has other options"
@@ -127,24 +127,3 @@ if command -v man >/dev/null; then
   [ ! -s "$dir/warnings" ] || fail "man: $(cat "$dir/warnings")"
 fi
 [ "$(grep -c '^\.TP' "$dir/gotrace.1")" = $options ] || fail "the manual has not all options"
-
-# Installation into a PREFIX below DESTDIR: the installed files work, and uninstalling leaves nothing.
-root=$dir/root
-make -s install DESTDIR="$root" PREFIX=/opt >"$dir/log" 2>&1 || fail "make install: $(tail -n 5 "$dir/log")"
-(cd "$root/opt" && find . -type f ! -name '*-musl.so' | sort) >"$dir/installed"
-diff - "$dir/installed" <<'FILES' || fail "make install installs other files"
-./bin/gotrace
-./include/gotrace.h
-./lib/gotrace/libgotrace-record.so
-./share/bash-completion/completions/gotrace
-./share/man/man1/gotrace.1
-./share/pkgconfig/gotrace.pc
-./share/zsh/site-functions/_gotrace
-FILES
-cmp "$dir/gotrace.1" "$root/opt/share/man/man1/gotrace.1" && cmp "$dir/completion" "$root/opt/share/bash-completion/completions/gotrace"
-grep -qx 'prefix=/opt' "$root/opt/share/pkgconfig/gotrace.pc" || fail "gotrace.pc names another prefix"
-(cd "$dir" && "$root/opt/bin/gotrace" record --no-symbolize -q -o recorded.trace sleep 0.01) || fail "the installed gotrace record"
-"$root/opt/bin/gotrace" check "$dir/recorded.trace" >/dev/null || fail "the installed gotrace records no trace"
-make -s uninstall DESTDIR="$root" PREFIX=/opt >"$dir/log" 2>&1 || fail "make uninstall: $(tail -n 5 "$dir/log")"
-[ -z "$(find "$root" -type f -o -path '*lib/gotrace')" ] || fail "make uninstall leaves $(find "$root" -type f)"
-make -s uninstall DESTDIR="$root" PREFIX=/opt || fail "make uninstall fails if nothing is there"

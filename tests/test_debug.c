@@ -71,7 +71,7 @@ static void each_problem(gotrace_proc *made) {
   EXPECT(gotrace_wait_end(), "end of a wait that did not begin (dropped)");
   proc = made;
   gotrace_proc_start(proc);
-  EXPECT(gotrace_gc_end(), "begin of a collection during one, or end without a begin (dropped)");
+  EXPECT(gotrace_gc_end(), "start of a collection during one, or end without a start (dropped)");
   job = gotrace_go_create(&entry);
   other = gotrace_go_create(&entry);
   gotrace_go_start(job);
@@ -79,7 +79,7 @@ static void each_problem(gotrace_proc *made) {
   EXPECT(gotrace_go_unblock(other), "unblock of a goroutine that is not blocked (dropped)");
   EXPECT(gotrace_go_switch(NULL), "NULL handle (dropped)");
   EXPECT(gotrace_go_destroy(job), "destroy of a goroutine that is running, in a system call or dead (dropped)");
-  EXPECT(gotrace_gc_mark_assist_end(), "begin of a mark assist during one, or end without a begin (dropped)");
+  EXPECT(gotrace_gc_mark_assist_end(), "start of a mark assist during one, or end without a start (dropped)");
   many_records();
   gotrace_go_end();
   gotrace_proc_stop();

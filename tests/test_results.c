@@ -43,7 +43,7 @@ int main(void) {
       {GOTRACE_ERROR_TASK, -28, "task begins twice"},
       {GOTRACE_ERROR_REGION, -29, "end of a region that is not the innermost"},
       {GOTRACE_ERROR_RANGE, -30,
-       "collection, sweep, mark assist or stop-the-world begins twice, or ends without a begin"},
+       "collection, sweep, mark assist or stop-the-world begins twice, or ends without a start"},
       {GOTRACE_ERROR_NESTED, -31, "nested call: made inside another call of the tracer on the same thread"},
   };
   size_t i, j;

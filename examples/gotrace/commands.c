@@ -85,10 +85,10 @@ static void set_profile(const option *o, const char *value, settings *set) {
 const option options[] = {
     /* The part of the trace. */
     {"--from TIME",
-     "begin of the part: since the first event (1.5s, 20ms, 300us, or nanoseconds), or where the trace has it by the "
-     "wall clock, as info shows it: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
+     "start of the range, from the first event (1.5s, 20ms, 300us, or nanoseconds); or wall-clock time, if the trace "
+     "has it, as info shows it: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
      NULL, set_time, SETTING(from), 0},
-    {"--to TIME", "end of the part, given likewise", NULL, set_time, SETTING(until), 0},
+    {"--to TIME", "end of the range, given likewise", NULL, set_time, SETTING(until), 0},
 
     /* Filters: see filter.h. */
     {"--go IDS", "only what happens on these goroutines (1,2,3), or creates, unblocks or starts them", NULL, set_text,
@@ -212,7 +212,7 @@ const command commands[] = {
          "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
          "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "
          "values may be 0.4 % off; all else is exact, and equal to what Go 1.27 finds. Of several ends of a task the "
-         "last counts. Tasks that have not ended are listed with the time since their begins.\n\n"
+         "last counts. Tasks that have not ended are listed with the time since their starts.\n\n"
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/tables.h.",
@@ -262,7 +262,7 @@ const command commands[] = {
      .summary = "part of it, as a trace",
      .help =
          "Writes a part of a trace, in the same format or the nearest one that can be written: the part between two "
-         "times, or only some goroutines. It begins with the state at its begin: goroutines with their statuses and "
+         "times, or only some goroutines. It starts with the state at that moment: goroutines with their statuses and "
          "stacks, collections, sweeps and mark assists in progress.\n\n"
          "  gotrace cut --from 1.5s --to 1.52s -o part.trace app.trace\n"
          "  gotrace cut --function handle -o handlers.trace app.trace\n\n"
@@ -271,7 +271,7 @@ const command commands[] = {
          "is kept if the filters select any of its events or times in this part. All procs are kept. Everything else "
          "is left out: other goroutines, even those that wake a kept one, and collections that began on them or before "
          "the part. If no kept goroutine runs when a collection ends, a goroutine is added that ends it.\n\n"
-         "Not kept are the begins of tasks and regions before the part, and a stopped world that began before it. "
+         "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it. "
          "From Go 1.22 on, what comes long before the part is not read: a goroutine that was created there has its "
          "function from its stacks.",
      .options = PART "," FILTER ",-o OUT,--partial",
@@ -327,7 +327,7 @@ const command commands[] = {
          "are nanoseconds, or for --cpu and --create counts. KIND is one of the first six options.\n\n"
          "--sync, --network, --syscall and --scheduler count what the profiles of go tool trace count: only stretches "
          "that have ended, and of a goroutine that runs in the trace, only those after it first ran. With --from or "
-         "--to, stretches are cut to the part, and goroutines older than the part count from its begin on. A system "
+         "--to, stretches are cut to the part, and goroutines older than the part count from its start on. A system "
          "call of a v1 trace that has no end counts as a nanosecond.\n\n"
          "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
@@ -347,7 +347,7 @@ const command commands[] = {
          "The path is followed backwards. In place of a wait it shows what the goroutine that ended the wait did "
          "meanwhile, whose own waits are replaced in the same way. Where the wait began, it returns to the goroutine "
          "that waited. From a goroutine's first moment it goes to its creator. The path of a task goes back to the "
-         "task's begin, that of a goroutine to the begin of the trace or part. Its steps fill this time without "
+         "task's start, that of a goroutine to the start of the trace or part. Its steps fill this time without "
          "gaps.\n\n"
          "A wait that the network, a timer or something unknown ended, or that has not ended, stays on the path, as a "
          "wait for \"outside\". So does a wait with the reason \"preempted\", whoever ended it. Within a wait for a "
@@ -366,8 +366,8 @@ const command commands[] = {
      .summary = "a page that shows it, for any browser",
      .help = "Writes one HTML file that shows the trace: goroutines, procs, threads, tasks and regions over time, who "
              "woke whom, stacks, a summary and flame graphs. It needs no network and no other file. Press ? in it for "
-             "help. A page has at most 30 MB: of a large trace it shows the whole, and details down to a zoom that it "
-             "tells; for all details choose a part.\n\n"
+             "help. A page has at most 30 MB: of a large trace it shows the whole, and details down to a zoom level "
+             "shown on the page; for all details choose a part.\n\n"
              "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
              "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
              "the collector and counters are those of the whole trace, with all other goroutines faint.\n\n"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define WIDTH 79
-#define DATE "2026-11-25" /* the manual's, of the day on which commands.c last changed what it says */
+#define DATE "2026-11-26" /* the manual's, of the day on which commands.c last changed what it says */
 
 /* The text of the general help after the list of commands, in the form of a command's help. */
 static const char about[] =
@@ -17,8 +17,7 @@ static const char about[] =
     "from a trace are shown without control characters, and bytes that are not UTF-8 as U+FFFD.";
 
 static const char statuses[] = "0: success. 1: a trace is broken or something cannot be read or written. 2: wrong "
-                               "usage. `record` ends as the program "
-                               "does that it runs.";
+                               "usage. `record` exits with the program's status.";
 
 /* ------------------------------------------------------------------------------------------------- suggestions ---- */
 

@@ -6,17 +6,7 @@
  *
  *     cc -std=c11 -O2 -o gotrace examples/gotrace/[a-z]*.c -I. -pthread
  *
- * commands.c has the tables of commands and options, from which help.c makes help, manual page and completion. Commands
- * are in files of their own: record.c, info.c, profile.c, path.c, check.c, dump.c, convert.c (also cut, with keep.c),
- * export.c, symbolize.c, view.c, diff.c. `record` runs a program with the library of preload/. `check` and `dump` read
- * the decoder's events. The others, except `symbolize`, work on operations:
- *
- *     decoder -> front end -> operations -> consumer, world
- *
- * A front end for each family of formats (read_v1.c, read_v2.c) turns events into operations, which are the events of
- * Go 1.22 and later in all but name. A consumer (statistics, Chrome's JSON, one of the two writers) gets each operation
- * together with the world (world.c) as it was before it: which goroutine runs where, which ranges are open. So a
- * consumer needs no state of its own to know with what a cut or a new generation must begin. source.c drives all this.
+ * README.md is the map of the files.
  *
  * This file reads the command line. */
 

@@ -17,7 +17,7 @@
  * - A goroutine in a system call counts as blocked from the time it loses its proc. (A proc counts as busy with the
  *   call as long as the goroutine has it, so no proc is busy for longer than the trace. Go has no such number.)
  * - A region ends with its end event, its goroutine or the trace, whichever comes first. Its times are those of its
- *   goroutine meanwhile. An end without a begin makes a region that began with its goroutine. (With --lenient, one that
+ *   goroutine meanwhile. An end without a start opens a region at its goroutine's start. (With --lenient, one that
  *   is out of order makes none.)
  * - A task ends with the last of its end events.
  * - A task's time is what goroutines do while their innermost region belongs to it. A goroutine created in a region

@@ -41,8 +41,8 @@ typedef struct goroutine {
   int64_t lost_proc; /* when it lost its proc in a system call; 0: it has one, or the time is unknown */
   bool timer;        /* it runs timers; the trace shows what it unblocks separately */
   /* The writer. */
-  bool untold;    /* its status is not written until the input tells it or an event needs it */
-  uint64_t place; /* in the transcriber; 0: none */
+  bool status_pending; /* its status is not written until the input tells it or an event needs it */
+  uint64_t place;      /* in the transcriber; 0: none */
   /* Statistics. */
   int64_t stw_since; /* start of its pause */
   uint32_t stw_reason;

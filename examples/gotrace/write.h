@@ -251,16 +251,17 @@ static void new_generation(writer *w, int64_t time) {
 #define GENERATION_TIME 1000000000
 static bool generation_is_full(const writer *w, int64_t time) {
   const gotrace__transcriber *t = w->t;
-  if (t->v1 || t->stw_go || w->untold || t->events - w->events < 4 * (w->statuses + w->c.w->thread_count)) return false;
+  if (t->v1 || t->stw_go || w->pending_statuses || t->events - w->events < 4 * (w->statuses + w->c.w->thread_count))
+    return false;
   return t->generation_bytes >= GENERATION_BYTES || between(w->generation_time, time) >= GENERATION_TIME;
 }
 
 /* Readers count the time before the status of a goroutine in a system call as time without a proc, and the time after
  * it as time in the call. So the first generation has the status where the input has it, on the same thread. */
 static void tell(writer *w, goroutine *g, thread *on, int64_t time) {
-  if (!g || !g->untold) return;
-  g->untold = false;
-  w->untold--;
+  if (!g || !g->status_pending) return;
+  g->status_pending = false;
+  w->pending_statuses--;
   introduce_go(w, g, g->status, status_stack(w, g->entry, g->stack), g->m, on, time);
 }
 
@@ -564,10 +565,10 @@ static void writer_begin(consumer *c, int64_t time) {
     uint32_t stack = status_stack(w, g->entry, g->stack);
     g->stw = 0;
     if (t->v1) g->assist = false; /* its end would have no begin */
-    g->untold = !t->v1 && c->family == 2 && g->status == GO_SYSCALL && g->m && !g->m->p && time == c->base;
-    w->untold += g->untold; /* its status must be the first event on its thread */
+    g->status_pending = !t->v1 && c->family == 2 && g->status == GO_SYSCALL && g->m && !g->m->p && time == c->base;
+    w->pending_statuses += g->status_pending; /* its status must be the first event on its thread */
     w->lost[LOST_NAMES] += w->format == GOTRACE_GO_1_22 && c->input != GOTRACE_GO_1_22 && stack;
-    if (!g->untold) introduce_go(w, g, g->status, stack, g->m, g->m, time);
+    if (!g->status_pending) introduce_go(w, g, g->status, stack, g->m, g->m, time);
   }
   for (p = c->w->proc_list; p; p = p->next)
     if (p->scan) take_scan(w, p, true, time);
@@ -584,7 +585,7 @@ static void writer_end(consumer *c, int64_t time) {
   goroutine *g;
   thread *m;
   for (m = c->w->thread_list; m; m = m->next) source_of(w, m);
-  for (g = w->untold ? c->w->live : NULL; g; g = g->next) tell(w, g, g->m, time);
+  for (g = w->pending_statuses ? c->w->live : NULL; g; g = g->next) tell(w, g, g->m, time);
   if (tick_of(w, time) > w->latest && !t->v1) new_generation(w, time);
   else if (tick_of(w, time) > w->latest && !any_running(w))
     gotrace__put_v1(t, &t->global, GOTRACE_V1_GOMAXPROCS, tick_of(w, time), 2, gotrace__proc_bound(t), 0, 0);

@@ -33,7 +33,7 @@ typedef struct writer {
   size_t free_count, free_capacity;
   uint64_t places;         /* of goroutines, so far */
   uint64_t large_procs;    /* procs whose ids are too large, so far */
-  size_t untold;           /* v2: goroutines with an unwritten status; see tell() */
+  size_t pending_statuses; /* v2: goroutines with an unwritten status; see tell() */
   int64_t generation_time; /* v2: when the generation began */
   uint64_t statuses;       /* v2: with which it began */
   uint64_t events;         /* v2: written until then */
