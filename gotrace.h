@@ -1852,32 +1852,10 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #endif /* GOTRACE_H */
 
-/* The implementation must not see the macros at the end of this file if they are already defined. */
+/* In the implementation, the macros at the end of this file change nothing if they are already defined. */
 #if defined(GOTRACE_IMPLEMENTATION) && defined(GOTRACE__FROM_HERE)
 #undef GOTRACE__FROM_HERE
-#undef gotrace_thread_begin
-#undef gotrace_thread_begin_as
-#undef gotrace_thread_rename
-#undef gotrace_thread_end
-#undef gotrace_proc_destroy
-#undef gotrace_proc_start
-#undef gotrace_proc_stop
-#undef gotrace_proc_steal
-#undef gotrace_go_start
-#undef gotrace_go_end
-#undef gotrace_go_syscall_end
-#undef gotrace_go_syscall_end_blocked
-#undef gotrace_go_end_in_syscall
-#undef gotrace_go_label
-#undef gotrace_go_timer
-#undef gotrace_wait_end
-#undef gotrace_gc_end
-#undef gotrace_gc_scan_begin
-#undef gotrace_gc_scan_end
-#undef gotrace_stw_end
-#undef gotrace_gc_sweep_begin
-#undef gotrace_gc_sweep_end
-#undef gotrace_gc_mark_assist_end
+#define GOTRACE__FROM_HERE(call) call
 #endif
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
@@ -16740,32 +16718,49 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 
 #endif /* GOTRACE_IMPLEMENTATION */
 
-/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. */
-#if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE && !defined(GOTRACE__FROM_HERE)
+/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. All rows of GOTRACE__CALLS that
+ * can find a misuse are here, or take a site. */
+#if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
+#undef GOTRACE__FROM_HERE
 #define GOTRACE__FROM_HERE(call) (gotrace_debug_here(GOTRACE_HERE), call)
-#define gotrace_thread_begin(name) GOTRACE__FROM_HERE(gotrace_thread_begin(name))
-#define gotrace_thread_begin_as(go) GOTRACE__FROM_HERE(gotrace_thread_begin_as(go))
-#define gotrace_thread_rename(name) GOTRACE__FROM_HERE(gotrace_thread_rename(name))
-#define gotrace_thread_end() GOTRACE__FROM_HERE(gotrace_thread_end())
-#define gotrace_proc_destroy(proc) GOTRACE__FROM_HERE(gotrace_proc_destroy(proc))
-#define gotrace_proc_start(proc) GOTRACE__FROM_HERE(gotrace_proc_start(proc))
-#define gotrace_proc_stop() GOTRACE__FROM_HERE(gotrace_proc_stop())
-#define gotrace_proc_steal(proc) GOTRACE__FROM_HERE(gotrace_proc_steal(proc))
-#define gotrace_go_start(go) GOTRACE__FROM_HERE(gotrace_go_start(go))
-#define gotrace_go_end() GOTRACE__FROM_HERE(gotrace_go_end())
-#define gotrace_go_syscall_end() GOTRACE__FROM_HERE(gotrace_go_syscall_end())
-#define gotrace_go_syscall_end_blocked() GOTRACE__FROM_HERE(gotrace_go_syscall_end_blocked())
-#define gotrace_go_end_in_syscall() GOTRACE__FROM_HERE(gotrace_go_end_in_syscall())
-#define gotrace_go_label(label) GOTRACE__FROM_HERE(gotrace_go_label(label))
-#define gotrace_go_timer(go) GOTRACE__FROM_HERE(gotrace_go_timer(go))
-#define gotrace_wait_end() GOTRACE__FROM_HERE(gotrace_wait_end())
-#define gotrace_gc_end() GOTRACE__FROM_HERE(gotrace_gc_end())
-#define gotrace_gc_scan_begin() GOTRACE__FROM_HERE(gotrace_gc_scan_begin())
-#define gotrace_gc_scan_end() GOTRACE__FROM_HERE(gotrace_gc_scan_end())
-#define gotrace_stw_end() GOTRACE__FROM_HERE(gotrace_stw_end())
-#define gotrace_gc_sweep_begin() GOTRACE__FROM_HERE(gotrace_gc_sweep_begin())
-#define gotrace_gc_sweep_end() GOTRACE__FROM_HERE(gotrace_gc_sweep_end())
-#define gotrace_gc_mark_assist_end() GOTRACE__FROM_HERE(gotrace_gc_mark_assist_end())
+#define gotrace_thread_begin(...) GOTRACE__FROM_HERE(gotrace_thread_begin(__VA_ARGS__))
+#define gotrace_thread_begin_as(...) GOTRACE__FROM_HERE(gotrace_thread_begin_as(__VA_ARGS__))
+#define gotrace_thread_rename(...) GOTRACE__FROM_HERE(gotrace_thread_rename(__VA_ARGS__))
+#define gotrace_thread_end(...) GOTRACE__FROM_HERE(gotrace_thread_end(__VA_ARGS__))
+#define gotrace_proc_create(...) GOTRACE__FROM_HERE(gotrace_proc_create(__VA_ARGS__))
+#define gotrace_proc_destroy(...) GOTRACE__FROM_HERE(gotrace_proc_destroy(__VA_ARGS__))
+#define gotrace_proc_start(...) GOTRACE__FROM_HERE(gotrace_proc_start(__VA_ARGS__))
+#define gotrace_proc_stop(...) GOTRACE__FROM_HERE(gotrace_proc_stop(__VA_ARGS__))
+#define gotrace_proc_steal(...) GOTRACE__FROM_HERE(gotrace_proc_steal(__VA_ARGS__))
+#define gotrace_go_start(...) GOTRACE__FROM_HERE(gotrace_go_start(__VA_ARGS__))
+#define gotrace_go_end(...) GOTRACE__FROM_HERE(gotrace_go_end(__VA_ARGS__))
+#define gotrace_go_syscall_end(...) GOTRACE__FROM_HERE(gotrace_go_syscall_end(__VA_ARGS__))
+#define gotrace_go_syscall_end_blocked(...) GOTRACE__FROM_HERE(gotrace_go_syscall_end_blocked(__VA_ARGS__))
+#define gotrace_go_end_in_syscall(...) GOTRACE__FROM_HERE(gotrace_go_end_in_syscall(__VA_ARGS__))
+#define gotrace_go_label(...) GOTRACE__FROM_HERE(gotrace_go_label(__VA_ARGS__))
+#define gotrace_go_rename(...) GOTRACE__FROM_HERE(gotrace_go_rename(__VA_ARGS__))
+#define gotrace_go_timer(...) GOTRACE__FROM_HERE(gotrace_go_timer(__VA_ARGS__))
+#define gotrace_go_stack_bounds(...) GOTRACE__FROM_HERE(gotrace_go_stack_bounds(__VA_ARGS__))
+#define gotrace_go_self(...) GOTRACE__FROM_HERE(gotrace_go_self(__VA_ARGS__))
+#define gotrace_wait_end(...) GOTRACE__FROM_HERE(gotrace_wait_end(__VA_ARGS__))
+#define gotrace_gc_end(...) GOTRACE__FROM_HERE(gotrace_gc_end(__VA_ARGS__))
+#define gotrace_gc_scan_begin(...) GOTRACE__FROM_HERE(gotrace_gc_scan_begin(__VA_ARGS__))
+#define gotrace_gc_scan_end(...) GOTRACE__FROM_HERE(gotrace_gc_scan_end(__VA_ARGS__))
+#define gotrace_stw_end(...) GOTRACE__FROM_HERE(gotrace_stw_end(__VA_ARGS__))
+#define gotrace_gc_sweep_begin(...) GOTRACE__FROM_HERE(gotrace_gc_sweep_begin(__VA_ARGS__))
+#define gotrace_gc_sweep_end(...) GOTRACE__FROM_HERE(gotrace_gc_sweep_end(__VA_ARGS__))
+#define gotrace_gc_mark_assist_end(...) GOTRACE__FROM_HERE(gotrace_gc_mark_assist_end(__VA_ARGS__))
+#define gotrace_heap_alloc(...) GOTRACE__FROM_HERE(gotrace_heap_alloc(__VA_ARGS__))
+#define gotrace_heap_goal(...) GOTRACE__FROM_HERE(gotrace_heap_goal(__VA_ARGS__))
+#define gotrace_span(...) GOTRACE__FROM_HERE(gotrace_span(__VA_ARGS__))
+#define gotrace_span_alloc(...) GOTRACE__FROM_HERE(gotrace_span_alloc(__VA_ARGS__))
+#define gotrace_span_free(...) GOTRACE__FROM_HERE(gotrace_span_free(__VA_ARGS__))
+#define gotrace_heap_object(...) GOTRACE__FROM_HERE(gotrace_heap_object(__VA_ARGS__))
+#define gotrace_heap_object_alloc(...) GOTRACE__FROM_HERE(gotrace_heap_object_alloc(__VA_ARGS__))
+#define gotrace_heap_object_free(...) GOTRACE__FROM_HERE(gotrace_heap_object_free(__VA_ARGS__))
+#define gotrace_goroutine_stack(...) GOTRACE__FROM_HERE(gotrace_goroutine_stack(__VA_ARGS__))
+#define gotrace_goroutine_stack_alloc(...) GOTRACE__FROM_HERE(gotrace_goroutine_stack_alloc(__VA_ARGS__))
+#define gotrace_goroutine_stack_free(...) GOTRACE__FROM_HERE(gotrace_goroutine_stack_free(__VA_ARGS__))
 #endif
 
 /*
