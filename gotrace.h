@@ -255,9 +255,11 @@
  *
  * NAMES OF FUNCTIONS
  *
- *   A call site has its function, file and line from the compiler. Other addresses in stacks are named when a stack is
- *   written, in each generation again, by the thread that transcribes, never by a call that traces. The first of these
- *   sources that knows the address names it:
+ *   A call site has its function, file and line from the compiler. In C++ (GCC and Clang) the name is qualified, as
+ *   "net::Box<int>::run"; template arguments of more than 24 characters become "<...>", and a lambda is named after its
+ *   function, "main::lambda". Other addresses in stacks are named when a stack is written, in each generation again, by
+ *   the thread that transcribes, never by a call that traces. The first of these sources that knows the address names
+ *   it:
  *
  *     gotrace_options.symbolize      the program's own function
  *     .symtab, .dynsym               of the module's file (Linux). These name static functions too, and no program
@@ -791,6 +793,14 @@ typedef struct gotrace_site {
   gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
+/* In C++, reasons are unsigned as those of gotrace_reason are; otherwise `timed ? GOTRACE_REASON("x") :
+ * GOTRACE_BLOCK_NET` warns. */
+#if defined(__cplusplus)
+#define GOTRACE__UNSIGNED : unsigned
+#else
+#define GOTRACE__UNSIGNED
+#endif
+
 /* Why a goroutine blocks: the reasons of Go 1.24 to 1.27 (traceBlockReason in runtime/traceruntime.go), and the v1
  * event for each. gotrace_reason makes more. X(NAME, number, v1 event, "text in v2") */
 #define GOTRACE_BLOCK_REASONS(X)                                    \
@@ -812,7 +822,7 @@ typedef struct gotrace_site {
   X(GC_WEAK_TO_STRONG, 15, GO_BLOCK, "GC weak to strong wait")      \
   X(SYNCTEST, 16, GO_BLOCK, "synctest")
 
-typedef enum gotrace_block_reason {
+typedef enum gotrace_block_reason GOTRACE__UNSIGNED {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_BLOCK_##NAME = number,
   GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
@@ -826,7 +836,7 @@ typedef enum gotrace_block_reason {
   X(YIELD, 1, GO_SCHED, "runtime.Gosched") \
   X(PREEMPTED, 2, GO_PREEMPT, "preempted")
 
-typedef enum gotrace_stop_reason {
+typedef enum gotrace_stop_reason GOTRACE__UNSIGNED {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_STOP_##NAME = number,
   GOTRACE_STOP_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
@@ -854,7 +864,7 @@ typedef enum gotrace_stop_reason {
   X(TEST_PAGE_CACHE_PAGES_LEAKED, 15, "PageCachePagesLeaked (test)") \
   X(TEST_RESET_DEBUG_LOG, 16, "ResetDebugLog (test)")
 
-typedef enum gotrace_stw_reason {
+typedef enum gotrace_stw_reason GOTRACE__UNSIGNED {
 #define GOTRACE__REASON(NAME, number, text) GOTRACE_STW_##NAME = number,
   GOTRACE_STW_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
@@ -952,8 +962,19 @@ typedef struct gotrace_stats {
 } gotrace_stats;
 
 /* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions, and with
- * GOTRACE_DISABLE. Every macro below that calls a function `..._at` passes it. */
+ * GOTRACE_DISABLE. Every macro below that calls a function `..._at` passes it. In C++ it is a lambda, so that these
+ * macros can also stand outside a function: in default member initializers, default arguments and initializers of
+ * variables. __PRETTY_FUNCTION__ there tells the enclosing function with its namespaces and classes, from which the
+ * trace has "net::Server::run" (see gotrace__short_name). */
 #if GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
+#if defined(__cplusplus)
+enum gotrace__call_site { GOTRACE__CALL_SITE };
+#define GOTRACE_HERE                                                                             \
+  ([](gotrace__call_site) -> gotrace_site * {                                                    \
+    static gotrace_site gotrace__here = {{0, __PRETTY_FUNCTION__, __FILE__, __LINE__}, 0, 0, 0}; \
+    return &gotrace__here;                                                                       \
+  }(GOTRACE__CALL_SITE))
+#else
 #define GOTRACE_HERE                                                                  \
   (__extension__({                                                                    \
     GOTRACE__ALLOW_STATIC                                                             \
@@ -961,6 +982,7 @@ typedef struct gotrace_stats {
     GOTRACE__ALLOW_END                                                                \
     &gotrace__here;                                                                   \
   }))
+#endif
 #if defined(__clang__) && !defined(__cplusplus)
 #define GOTRACE__ALLOW_STATIC \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstatic-local-in-inline\"")
@@ -971,14 +993,23 @@ typedef struct gotrace_stats {
 #endif
 #define GOTRACE__IS_CONSTANT(x) __builtin_constant_p(x)
 #else
+#if defined(__cplusplus)
+#define GOTRACE_HERE (static_cast<gotrace_site *>(nullptr))
+#else
 #define GOTRACE_HERE ((gotrace_site *)0)
+#endif
 #define GOTRACE__IS_CONSTANT(x) 0
 #endif
 
 /* The location of a function as a goroutine's entry; viewers group goroutines by entry. Use it to initialize a static
  * variable: static const gotrace_location entry = GOTRACE_ENTRY(worker_main); */
+#if defined(__cplusplus)
+#define GOTRACE_ENTRY(function) \
+  { reinterpret_cast<uintptr_t>(function), #function, __FILE__, __LINE__ }
+#else
 #define GOTRACE_ENTRY(function) \
   { (uintptr_t)(function), #function, __FILE__, __LINE__ }
+#endif
 
 /* For entries that are not C functions, such as a script's function or a named job. The name identifies the entry. */
 #define GOTRACE_NAMED_ENTRY(name) \
@@ -1230,11 +1261,19 @@ GOTRACE_API void gotrace_go_end(void);
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
 #if GOTRACE_CALL_SITES && defined(__GNUC__) && !GOTRACE_DISABLE
+#if defined(__cplusplus) /* a lambda, see GOTRACE_HERE */
+#define GOTRACE_REASON(name)                                            \
+  ([](const char *gotrace__text) -> unsigned {                          \
+    static unsigned gotrace__reason;                                    \
+    return gotrace__remembered_reason(&gotrace__reason, gotrace__text); \
+  }(name))
+#else
 #define GOTRACE_REASON(name)                              \
   (__extension__({                                        \
     static unsigned gotrace__reason;                      \
     gotrace__remembered_reason(&gotrace__reason, (name)); \
   }))
+#endif
 static inline unsigned gotrace__remembered_reason(unsigned *remembered, const char *name) {
   unsigned reason = __atomic_load_n(remembered, __ATOMIC_RELAXED);
   if (!reason) __atomic_store_n(remembered, reason = gotrace_reason(name), __ATOMIC_RELAXED);
@@ -1464,14 +1503,75 @@ GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const ch
 GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
                                  va_list arguments) GOTRACE__PRINTF(4, 0);
 
-/* GOTRACE_REGION("name") { ... }: a region that spans the block. On GCC and Clang it also ends when break, return, goto
- * or an exception leaves the block. GOTRACE_TASK_REGION(task, "name") is the same within a task. */
+/* Regions of a block, which also end when break, continue, return, goto or an exception leaves it:
+ *
+ *     GOTRACE_SCOPE("name");             from here to the end of the enclosing block. GCC and Clang; C++
+ *     GOTRACE_REGION("name") { ... }     the block that follows
+ *
+ * In C, GOTRACE_REGION is a loop that runs once, also with GOTRACE_DISABLE: a break or continue inside it leaves only
+ * the region, not a loop or switch around it, and a compiler may warn of a missing return after a region that returns.
+ * GOTRACE_SCOPE has neither problem. With other C compilers, leave the block only at its end. In C++ it is no loop; if
+ * it is the whole body of an if, put that in braces, or the compiler warns.
+ *
+ * GOTRACE_TASK_SCOPE(task, "name") and GOTRACE_TASK_REGION(task, "name") are the same within a task. */
+#define GOTRACE_SCOPE(name) GOTRACE_TASK_SCOPE(GOTRACE_NO_TASK, name)
+#define GOTRACE_TASK_SCOPE(task, name) \
+  GOTRACE__SHADOWING(GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) \
-  GOTRACE__SHADOWING(GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
+  GOTRACE__SHADOWING(GOTRACE__REGION(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
+
+/* In C++, a region is the else of an if whose condition declares a variable and is false. */
+#if defined(__cplusplus)
+#if GOTRACE__GNU
+#define GOTRACE__ELSE      \
+  __builtin_unreachable(); \
+  else
+#else
+#define GOTRACE__ELSE \
+  {}                  \
+  else
+#endif
+#endif
+#if GOTRACE__GNU
+#define GOTRACE__MAY_BE_UNUSED __attribute__((unused))
+#else
+#define GOTRACE__MAY_BE_UNUSED
+#endif
+
 #if GOTRACE_DISABLE
-#define GOTRACE__SCOPE(variable, task, name) \
+#define GOTRACE__SCOPE(variable, task, name) const int variable GOTRACE__MAY_BE_UNUSED = ((void)(task), (void)(name), 0)
+#if defined(__cplusplus)
+#define GOTRACE__REGION(variable, task, name) \
+  if ((void)(task), (void)(name), false) GOTRACE__ELSE
+#else
+#define GOTRACE__REGION(variable, task, name) \
   for (int variable = ((void)(task), (void)(name), 1); variable; variable = 0)
+#endif
+#elif defined(__cplusplus)
+/* In an unnamed namespace: otherwise the linker would merge those of two tracers. */
+namespace {
+struct gotrace__scope {
+  gotrace_site *site;
+  const char *name;
+  gotrace_task task;
+  int name_is_constant;
+  gotrace__scope(gotrace_site *at, gotrace_task of, const char *text, int constant)
+      : site(at), name(text), task(of), name_is_constant(constant) {
+    if (gotrace_enabled()) gotrace_region_begin_at(site, task, name, name_is_constant);
+  }
+  ~gotrace__scope() {
+    if (gotrace_enabled()) gotrace_region_end_at(site, task, name, name_is_constant);
+  }
+  gotrace__scope(const gotrace__scope &) = delete;
+  gotrace__scope &operator=(const gotrace__scope &) = delete;
+  explicit operator bool() const { return false; }
+};
+} // namespace
+#define GOTRACE__SCOPE(variable, task, name) \
+  gotrace__scope variable { GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name) }
+#define GOTRACE__REGION(variable, task, name) \
+  if (GOTRACE__SCOPE(variable, task, name)) GOTRACE__ELSE
 #else
 typedef struct gotrace__scope {
   gotrace_site *site;
@@ -1480,17 +1580,18 @@ typedef struct gotrace__scope {
   int name_is_constant, once;
 } gotrace__scope;
 #if GOTRACE__GNU
-#define GOTRACE__SCOPE(variable, task, name)                                               \
-  for (gotrace__scope variable __attribute__((cleanup(gotrace__scope_end))) =              \
-           gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)); \
-       variable.once; variable.once = 0)
+#define GOTRACE__SCOPE(variable, task, name)                                     \
+  gotrace__scope variable __attribute__((cleanup(gotrace__scope_end), unused)) = \
+      gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name))
+#define GOTRACE__REGION(variable, task, name) \
+  for (GOTRACE__SCOPE(variable, task, name); variable.once; variable.once = 0)
 #else
-#define GOTRACE__SCOPE(variable, task, name)                                                                     \
+#define GOTRACE__REGION(variable, task, name)                                                                    \
   for (gotrace__scope variable = gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)); \
        variable.once; gotrace__scope_end(&variable))
 #endif
-/* Not static in C, because inline functions with external linkage use them. */
-#if GOTRACE__GNU && !GOTRACE_STATIC && !defined(__cplusplus)
+/* Not static, because inline functions with external linkage use them. */
+#if GOTRACE__GNU && !GOTRACE_STATIC
 #define GOTRACE__SCOPE_INLINE extern inline __attribute__((gnu_inline, always_inline))
 #else
 #define GOTRACE__SCOPE_INLINE static inline
@@ -1510,7 +1611,7 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
   scope->once = 0;
   if (gotrace_enabled()) gotrace_region_end_at(scope->site, scope->task, scope->name, scope->name_is_constant);
 }
-#endif /* !GOTRACE_DISABLE */
+#endif
 
 /* Samples the calling thread's execution (1.19 and later), for a SIGPROF handler: `ucontext` is the handler's third
  * argument; NULL for a sample without a stack. Async-signal-safe: takes no lock and allocates nothing. A sample for
@@ -3370,6 +3471,77 @@ static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) 
     frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
   }
   return frame;
+}
+
+/* The names of functions in C++: what GOTRACE_HERE gives is the signature of a lambda inside the function,
+ *
+ *     net::Box<int>::run(int) const::<lambda(gotrace__call_site)>                                  GCC
+ *     auto net::Box<int>::run(int)::(lambda)::operator()(gotrace__call_site) const [T = int]       Clang
+ *
+ * and the trace has "net::Box<int>::run". */
+
+/* Where a bracket closes. */
+static const char *gotrace__closing(const char *at) {
+  size_t depth = 0;
+  do {
+    if (*at == '(' || *at == '[' || *at == '{' || *at == '<') depth++;
+    else if (*at == ')' || *at == ']' || *at == '}' || (*at == '>' && at[-1] != '-')) depth--;
+    at++;
+  } while (*at && depth);
+  return at;
+}
+static bool gotrace__starts_with(const char *text, const char *start) {
+  return strncmp(text, start, strlen(start)) == 0;
+}
+static void gotrace__append(char *text, size_t size, const char *more, size_t length) {
+  size_t used = strlen(text);
+  if (length > size - 1 - used) length = gotrace__utf8_prefix(more, length, size - 1 - used);
+  memcpy(text + used, more, length);
+  text[used + length] = 0;
+}
+
+/* Copies a name without its parameters, and without template arguments unless they are short. Returns its end. */
+static const char *gotrace__append_name(char *text, size_t size, const char *at) {
+  const char *start = at, *after;
+  if (gotrace__starts_with(at, "operator") && !((at[8] >= 'a' && at[8] <= 'z') || at[8] == '_')) { /* "operator<" */
+    at += gotrace__starts_with(at, "operator()") ? 10 : 8;
+    while (*at && *at != '(') at++;
+    gotrace__append(text, size, start, (size_t)(at - start));
+    return at;
+  }
+  while (*at && *at != '(' && *at != ' ' && *at != '[' && *at != '<' && !gotrace__starts_with(at, "::")) at++;
+  gotrace__append(text, size, start, (size_t)(at - start));
+  if (*at != '<') return at;
+  after = gotrace__closing(at);
+  if (after - at <= 24) gotrace__append(text, size, at, (size_t)(after - at));
+  else gotrace__append(text, size, "<...>", 5);
+  return after;
+}
+
+/* Returns the name as described above, in `name`, or `function` if that is no such signature. */
+static const char *gotrace__short_name(const char *function, char *name, size_t size) {
+  const char *at = function, *end = function ? (strstr)(function, "(gotrace__call_site)") : NULL;
+  if (!end) return function;
+  name[0] = 0;
+  if (gotrace__starts_with(at, "auto ")) at += 5;
+  for (;;) { /* one part of the name after another */
+    const char *what = NULL;
+    if (*at == '(' || *at == '<' || *at == '{') { /* it has no name */
+      bool lambda = gotrace__starts_with(at + 1, "lambda") || gotrace__starts_with(at + 1, "anonymous class");
+      what = lambda ? "lambda" : *at == '{' || gotrace__starts_with(at + 1, "anonymous namespace") ? "" : "unnamed";
+      at = gotrace__closing(at);
+      if (lambda && gotrace__starts_with(at, "::operator()(")) at = gotrace__closing(at + 12);
+      if (at > end) break; /* the call site's lambda */
+    }
+    if (name[0] && (!what || what[0])) gotrace__append(name, size, "::", 2);
+    if (what) gotrace__append(name, size, what, strlen(what));
+    else at = gotrace__append_name(name, size, at);
+    while (*at && !gotrace__starts_with(at, "::")) /* parameters and qualifiers */
+      at = *at == '(' || *at == '[' || *at == '<' ? gotrace__closing(at) : at + 1;
+    if (!*at) break;
+    at += 2;
+  }
+  return name[0] ? name : "initializer"; /* outside a function */
 }
 
 /* The id of a stack, innermost frame first, from 1 on; 0 for the empty stack, or if out of memory. Frames beyond
@@ -6894,7 +7066,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
       }
     }
     *out++ = frames[i].pc;
-    *out++ = gotrace__frame_reference(t, place.function);
+    *out++ = gotrace__frame_reference(t, gotrace__short_name(place.function, name, sizeof name));
     *out++ = gotrace__frame_reference(t, place.file);
     *out++ = place.line;
   }
@@ -10797,16 +10969,17 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
   const gotrace__source *source = r->current;
   gotrace_site *site = (gotrace_site *)source->site;
   uint64_t bit = (uint64_t)1 << problem;
-  char line[512];
+  char line[512], name[256];
   int before;
   if (!options->report || source == &r->service) return;
   if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
   if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
   snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %lld, thread %llu",
            site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
-           site && site->location.function ? site->location.function : "?", gotrace__problems[problem].text,
-           gotrace_problem_outcome(problem), source->go ? (long long)source->go->id : -1,
-           source->proc ? (long long)source->proc->id : -1, (unsigned long long)source->id);
+           site && site->location.function ? gotrace__short_name(site->location.function, name, sizeof name) : "?",
+           gotrace__problems[problem].text, gotrace_problem_outcome(problem),
+           source->go ? (long long)source->go->id : -1, source->proc ? (long long)source->proc->id : -1,
+           (unsigned long long)source->id);
   before = gotrace__cancel_off();
   options->report(options->context, line);
   gotrace__cancel_restore(before);
