@@ -161,7 +161,9 @@
  *     gotrace_wait_end();
  *
  *   If the waiter shares its gotrace_go_self(), the waker may call gotrace_go_unblock(waiter) before it wakes the
- *   waiter. The trace then shows who woke whom.
+ *   waiter. The trace then shows who woke whom. For locks and queues: gotrace_wait_on and gotrace_wake, which need no
+ *   list of waiters. In C++, examples/adapters/gotrace.hpp has a mutex, a condition variable and a jthread that make
+ *   these calls.
  *
  * WRITING AN ADAPTER
  *
