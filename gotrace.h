@@ -73,6 +73,7 @@
  *     >>reader           the reader state machine; statistics
  *     >>lifecycle        start, stop, exit, unload
  *     >>flight           the flight recorder
+ *     >>environment      calls: the environment variable GOTRACE
  *     >>fork             the child of a fork
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
@@ -405,8 +406,17 @@
 #define GOTRACE_MONOTONIC_CLOCK 1
 #endif
 
-/* Everywhere. 1: report each misuse to gotrace_options.report, once per call site, with the place of the call and the
- * goroutine, proc and thread that made it. Costs time in every call. */
+/* Implementation. 1: a constructor calls gotrace_start_environment before main, so that a program needs no call to be
+ * traced; the trace's problems are printed at its end. GCC and Clang. */
+#ifndef GOTRACE_AUTOSTART
+#define GOTRACE_AUTOSTART 0
+#elif 0 - GOTRACE_AUTOSTART - 1 == 1
+#undef GOTRACE_AUTOSTART
+#define GOTRACE_AUTOSTART 1
+#endif
+
+/* Everywhere. 1: report each misuse to gotrace_options.report or on standard error, once per call site, with the place
+ * of the call and the goroutine, proc and thread that made it. Costs time in every call. */
 #ifndef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 0
 #elif 0 - GOTRACE_DEBUG - 1 == 1
@@ -426,6 +436,9 @@
 #define GOTRACE__GNU 1
 #else
 #define GOTRACE__GNU 0
+#endif
+#if GOTRACE_AUTOSTART && !GOTRACE__GNU
+#error "gotrace: GOTRACE_AUTOSTART needs GCC or Clang: call gotrace_start_environment in main"
 #endif
 
 /* Everywhere. Prefix of each declaration, for a library that exports the tracer: __declspec(dllexport) to build it and
@@ -936,7 +949,7 @@ typedef struct gotrace_options {
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
   gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
-  gotrace_report_fn *report;       /* NULL: none */
+  gotrace_report_fn *report;       /* for GOTRACE_DEBUG; NULL: standard error */
   void *context;                   /* passed to the functions above */
   uint32_t exit_milliseconds;      /* at the program's end: how long to wait for a sink that does not move; 0: 2,000 */
   bool late;                       /* write only when half of memory_limit is used, and at the end: takes no processor
@@ -1082,14 +1095,24 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
  * and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095 bytes. */
 GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
 
-/* Starts a trace if the environment variable GOTRACE is set: GOTRACE=FILE or GOTRACE=FILE,format=1.22 has the effect of
- * gotrace_start_file with FILE, which ends at the first comma. With it, a program can be traced without rebuilding it:
+/* Starts a trace if the environment variable GOTRACE is set, to FILE or FILE,OPTION,OPTION..., with the effect of
+ * gotrace_start_file. FILE ends at the first comma. With it, a program can be traced without rebuilding it:
  *
  *     int main(void) {
- *         gotrace_start_environment();      // GOTRACE=/tmp/%p.trace ./program
+ *         gotrace_start_environment();      // GOTRACE=/tmp/%p.trace,limit=100M,stats ./program
  *
- * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT if anything else
- * follows the file's name. No other thread may change the environment during the call.
+ *     format=1.22      gotrace_options.format
+ *     stacks=KIND      call-site, none or frame-pointers
+ *     limit=BYTES      gotrace_options.size_limit; also 10K, 10M, 10G
+ *     flight=SECONDS   the flight recorder: gotrace_stop, or the end of the program, writes the last SECONDS to FILE
+ *     stats            at that time, statistics and problems are printed on standard error
+ *
+ * With GOTRACE_AUTOSTART the call is made before main.
+ *
+ * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT for any other
+ * option or value. All errors but ERROR_NOT_RUNNING and
+ * ERROR_ALREADY_RUNNING are also explained on standard error. No other
+ * thread may change the environment during the call.
  *
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more privileges than
  * the user who started it (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic
@@ -10973,7 +10996,7 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
   uint64_t bit = (uint64_t)1 << problem;
   char line[512], name[256];
   int before;
-  if (!options->report || source == &r->service) return;
+  if (source == &r->service) return;
   if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
   if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
   snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %lld, thread %llu",
@@ -10983,7 +11006,8 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
            source->go ? (long long)source->go->id : -1, source->proc ? (long long)source->proc->id : -1,
            (unsigned long long)source->id);
   before = gotrace__cancel_off();
-  options->report(options->context, line);
+  if (options->report) options->report(options->context, line);
+  else fprintf(stderr, "%s\n", line);
   gotrace__cancel_restore(before);
 }
 #endif
@@ -12040,31 +12064,6 @@ GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrac
   return gotrace__start_path(path, GOTRACE__CREATE, options);
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
-  const char *value = getenv("GOTRACE"), *comma;
-  char path[GOTRACE__PATH];
-  gotrace_options options;
-  size_t size;
-  memset(&options, 0, sizeof options);
-  if (!value || !*value || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
-  comma = (strchr)(value, ',');
-  size = comma ? (size_t)(comma - value) : strlen(value);
-  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
-  memcpy(path, value, size);
-  path[size] = 0;
-  if (comma) {
-    char *end;
-    unsigned long minor;
-    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
-    minor = strtoul(comma + 10, &end, 10);
-    if (*end) return GOTRACE_ERROR_ARGUMENT;
-    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* an unknown one is rejected */
-  }
-  return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
-
 #ifdef GOTRACE__UNLOADS
 /* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
  * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
@@ -12263,12 +12262,12 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
 }
 
 /* The caller holds the snapshot's lock. */
-static gotrace_result gotrace__snapshot_file(const char *path) {
+static gotrace_result gotrace__snapshot_file(const char *path, int flags) {
   gotrace_result result;
   gotrace__file old;
   int saved;
   if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
-  if (!gotrace__file_open(path, 0, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
+  if (!gotrace__file_open(path, flags, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
   if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
   result = gotrace__snapshot_beside(&old, path);
   saved = errno;
@@ -12294,7 +12293,7 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
   return result;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+static gotrace_result gotrace__snapshot_path(const char *path, int flags) {
   gotrace_result result;
   char expanded[GOTRACE__PATH];
   int cancel;
@@ -12302,17 +12301,205 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&gotrace__t.snapshot);
-  result =
-      gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
+  result = gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded, flags)
+                                                                 : GOTRACE_ERROR_ARGUMENT;
   gotrace__unlock(&gotrace__t.snapshot);
   gotrace__control_end(cancel);
   return result;
 }
 
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+  return gotrace__snapshot_path(path, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ >>environment ----
+ *
+ * The environment variable GOTRACE, and what it asks for at the end of the trace.
+ */
+
+enum { GOTRACE__ASKS_FLIGHT = 1, GOTRACE__ASKS_STATS = 2, GOTRACE__ASKS_PROBLEMS = 4 };
+static struct {
+  uint32_t what;    /* atomic; GOTRACE__ASKS_...; whoever ends the trace takes it */
+  uint32_t session; /* the trace; this and the path are written before `what` */
+  bool registered;  /* gotrace__environment_exit runs when the process ends */
+  char path[GOTRACE__PATH];
+} gotrace__asked;
+
+/* Prints a line. Names may contain what a terminal would obey. */
+static void gotrace__say(const char *format, ...) GOTRACE__PRINTF(1, 2);
+static void gotrace__say(const char *format, ...) {
+  char line[GOTRACE__PATH + 256];
+  unsigned char *at;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  for (at = (unsigned char *)line; *at; at++) {
+    if (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) *at = at[1] = '?';
+    if (*at < 0x20 || *at == 0x7f) *at = '?';
+  }
+  fprintf(stderr, "gotrace: %s\n", line);
+}
+
+/* Why something failed: `error` is errno, if it is a sink. */
+static const char *gotrace__why(gotrace_result result, int error) {
+  return result == GOTRACE_ERROR_SINK && error ? strerror(error) : gotrace_result_string(result);
+}
+
+static void gotrace__say_stats(uint32_t what) {
+  gotrace_stats stats;
+  int i;
+  gotrace_get_stats(&stats);
+  if (stats.result != GOTRACE_OK)
+    gotrace__say("%s: the trace ended early: %s", gotrace__asked.path, gotrace__why(stats.result, stats.system_error));
+  if (what & GOTRACE__ASKS_STATS)
+    gotrace__say("%s: %llu bytes, %llu events, %llu goroutines, %llu threads", gotrace__asked.path,
+                 (unsigned long long)stats.bytes, (unsigned long long)stats.events,
+                 (unsigned long long)stats.goroutines, (unsigned long long)stats.threads);
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
+    if (stats.problems[i])
+      gotrace__say("%s: %llu x %s (%s)", gotrace__asked.path, (unsigned long long)stats.problems[i],
+                   gotrace_problem_string((gotrace_problem)i), gotrace_problem_outcome((gotrace_problem)i));
+}
+
+/* Stops the trace, with what its environment asks for. */
+static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
+  gotrace_result result;
+  uint32_t what = 0;
+  if (!gotrace__in_sink && !gotrace__is_refused() && gotrace__load_acquire(&gotrace__asked.what) &&
+      gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
+    what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
+  if (what & GOTRACE__ASKS_FLIGHT) {
+    gotrace_result kept = gotrace__snapshot_path(gotrace__asked.path, GOTRACE__NOFOLLOW);
+    if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
+  }
+  result = gotrace__stop_tracing(milliseconds);
+  if (what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS)) gotrace__say_stats(what);
+  return result;
+}
+
+/* Runs before gotrace__exit, since it is registered later. */
+static void gotrace__environment_exit(void) {
+  if (gotrace__load_acquire(&gotrace__asked.what)) gotrace__stop_asked(gotrace__t.options.exit_milliseconds);
+}
+
+/* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
+static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, uint64_t *number) {
+  static const char units[] = "KMG";
+  const char *unit;
+  *number = 0;
+  if (*text < '0' || *text > '9') return false;
+  for (; *text >= '0' && *text <= '9'; text++)
+    *number = *number > (most - 9) / 10 ? most : *number * 10 + (uint64_t)(*text - '0');
+  unit = bytes && *text ? (strchr)(units, *text) : NULL;
+  if (unit) {
+    unsigned shift = 10 * (unsigned)(unit - units + 1);
+    *number = *number > most >> shift ? most : *number << shift;
+    text++;
+  }
+  return !*text && *number;
+}
+
+/* One option of GOTRACE; false if it or its value is unknown. */
+static bool gotrace__read_option(const char *option, gotrace_options *options, uint32_t *what) {
+  static const struct {
+    const char *option;
+    gotrace_stacks stacks;
+  } stacks[] = {{"stacks=call-site", GOTRACE_STACKS_CALL_SITE},
+                {"stacks=none", GOTRACE_STACKS_NONE},
+                {"stacks=frame-pointers", GOTRACE_STACKS_FRAME_POINTERS}};
+  uint64_t number;
+  size_t i;
+  for (i = 0; i < sizeof stacks / sizeof stacks[0]; i++)
+    if (strcmp(option, stacks[i].option) == 0) {
+      options->stacks = stacks[i].stacks;
+      return true;
+    }
+  if (gotrace__starts_with(option, "format=1.")) {
+    bool known = gotrace__read_number(option + 9, false, 999, &number);
+    options->format = (gotrace_format)(1000 + number); /* an unknown one is rejected */
+    return known;
+  }
+  if (gotrace__starts_with(option, "limit="))
+    return gotrace__read_number(option + 6, true, INT64_MAX, &options->size_limit);
+  if (gotrace__starts_with(option, "flight=")) {
+    *what |= GOTRACE__ASKS_FLIGHT;
+    if (!gotrace__read_number(option + 7, false, UINT32_MAX / 1000, &number)) return false;
+    options->flight_milliseconds = (uint32_t)number * 1000;
+    return true;
+  }
+  *what |= GOTRACE__ASKS_STATS;
+  return strcmp(option, "stats") == 0;
+}
+
+/* FILE,OPTION,OPTION...: splits it at its commas. False: said why. */
+static bool gotrace__read_environment(char *value, gotrace_options *options, uint32_t *what) {
+  char *option = (strchr)(value, ','), *next;
+  if (*value == ',') {
+    gotrace__say("GOTRACE: no file before '%.200s'", value);
+    return false;
+  }
+  for (; option; option = next) {
+    *option++ = 0;
+    next = (strchr)(option, ',');
+    if (next) *next = 0; /* the next round begins behind it */
+    if (!gotrace__read_option(option, options, what)) {
+      gotrace__say("GOTRACE: unknown option or value '%.200s'", option);
+      return false;
+    }
+  }
+  if (strlen(value) >= GOTRACE__PATH) {
+    gotrace__say("GOTRACE: the file's name is too long");
+    return false;
+  }
+  if (!(*what & GOTRACE__ASKS_FLIGHT) || !options->size_limit) return true;
+  gotrace__say("GOTRACE: limit and flight exclude each other");
+  return false;
+}
+
+static gotrace_result gotrace__start_asked(uint32_t what) {
+  const char *given = getenv("GOTRACE");
+  char value[GOTRACE__PATH + 256];
+  gotrace_options options;
+  gotrace_result result;
+  memset(&options, 0, sizeof options);
+  if (!given || !*given || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
+  if (strlen(given) >= sizeof value) {
+    gotrace__say("GOTRACE is too long");
+    return GOTRACE_ERROR_ARGUMENT;
+  }
+  memcpy(value, given, strlen(given) + 1);
+  if (!gotrace__read_environment(value, &options, &what)) return GOTRACE_ERROR_ARGUMENT;
+  if (what & GOTRACE__ASKS_FLIGHT) result = gotrace_flight_start(&options);
+  else result = gotrace__start_path(value, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
+  if (result != GOTRACE_OK) {
+    int saved = errno;
+    if (result != GOTRACE_ERROR_ALREADY_RUNNING && result != GOTRACE_ERROR_NESTED)
+      gotrace__say("cannot trace to %s: %s", value, gotrace__why(result, saved));
+    errno = saved;
+    return result;
+  }
+  if (!what) return result;
+  gotrace__lock(&gotrace__t.life);
+  gotrace__asked.session = gotrace__t.session;
+  memcpy(gotrace__asked.path, value, sizeof gotrace__asked.path - 1);
+  if (!gotrace__asked.registered) atexit(gotrace__environment_exit);
+  gotrace__asked.registered = true;
+  gotrace__store_release(&gotrace__asked.what, what);
+  gotrace__unlock(&gotrace__t.life);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) { return gotrace__start_asked(0); }
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_asked(0); }
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
+
+#if GOTRACE_AUTOSTART
+__attribute__((constructor)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
+#endif
 
 /* ------------------------------------------------------------------------------------------------------ >>fork ----
  *
@@ -12415,6 +12602,7 @@ static void gotrace__after_fork_in_child(void) {
   bool in_call = gotrace__self && gotrace__self->in_call; /* a signal handler has forked */
   size_t i;
   gotrace__on = 0;
+  gotrace__asked.what = 0;
   t->alloc_events = 0;
   gotrace__unlock_all();
   gotrace__free_kept();
