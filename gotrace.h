@@ -1091,8 +1091,9 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
  * the next write, and a file that the program has opened since stays unchanged and open. A write to a pipe without a
  * reader (EPIPE) or beyond RLIMIT_FSIZE (EFBIG) raises no signal.
  *
- * In this path and in a snapshot's path, %p is replaced by the process id, %t by the time (UTC, as 20261122-115854.123)
- * and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095 bytes. */
+ * A path is UTF-8, also on Windows. In it and in a snapshot's path, %p is replaced by the process id, %t by the time
+ * (UTC, as 20261122-115854.123) and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095
+ * bytes. */
 GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
 
 /* Starts a trace if the environment variable GOTRACE is set, to FILE or FILE,OPTION,OPTION..., with the effect of
@@ -2332,7 +2333,8 @@ static inline uint64_t gotrace__stckf(void) {
  *                                     program has closed it, each call fails with EBADF, even if another file has got
  *                                     its number. _open opens a file for writing, with its contents, and locks it
  *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW. _create opens
- *                                     a new file. _discard closes a file, and removes it if _open created it.
+ *                                     a new file. _remove removes one. _discard closes a file, and removes it if _open
+ *                                     created it.
  *                                     _replace renames a file to the path of an open one, or to a path without a file
  *                                     (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
@@ -2455,8 +2457,20 @@ typedef struct gotrace__file {
 } gotrace__file;
 #define GOTRACE__CREATE _O_CREAT
 #define GOTRACE__NOFOLLOW 0
+/* A path in UTF-8; in the system's code page, as the environment and main's arguments are, if it is not UTF-8. */
+enum { GOTRACE__WIDE = 4096 + 64 };
+static bool gotrace__wide(const char *path, wchar_t *wide) {
+  if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, GOTRACE__WIDE) > 0 ||
+      MultiByteToWideChar(CP_ACP, 0, path, -1, wide, GOTRACE__WIDE) > 0)
+    return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
 static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
-  file->number = _sopen(path, _O_WRONLY | _O_BINARY | flags, _SH_DENYWR, _S_IREAD | _S_IWRITE);
+  wchar_t wide[GOTRACE__WIDE];
+  file->number = -1;
+  if (gotrace__wide(path, wide))
+    file->number = _wsopen(wide, _O_WRONLY | _O_BINARY | flags, _SH_DENYWR, _S_IREAD | _S_IWRITE);
   file->regular = file->number >= 0 && GetFileType((HANDLE)_get_osfhandle(file->number)) == FILE_TYPE_DISK;
   return file->number >= 0;
 }
@@ -2472,15 +2486,21 @@ static bool gotrace__file_close(gotrace__file *file) {
   file->number = -1;
   return _close(number) == 0;
 }
+static void gotrace__file_remove(const char *path) {
+  wchar_t wide[GOTRACE__WIDE];
+  if (gotrace__wide(path, wide)) _wremove(wide);
+}
 static void gotrace__file_discard(gotrace__file *file, const char *path) {
   bool made = file->made;
   gotrace__file_close(file); /* no open file can be removed */
-  if (made) remove(path);
+  if (made) gotrace__file_remove(path);
 }
 static bool gotrace__file_replace(gotrace__file *old, const char *from, const char *to) {
   DWORD flags = old->number >= 0 ? MOVEFILE_REPLACE_EXISTING : 0;
+  wchar_t wide_from[GOTRACE__WIDE], wide_to[GOTRACE__WIDE];
+  if (!gotrace__wide(from, wide_from) || !gotrace__wide(to, wide_to)) return false;
   if (flags) gotrace__file_close(old); /* no open file can be replaced */
-  return MoveFileExA(from, to, flags) || (errno = EACCES, false);
+  return MoveFileExW(wide_from, wide_to, flags) || (errno = EACCES, false);
 }
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   const char *at = GOTRACE__CAST(const char *, data);
@@ -2790,8 +2810,9 @@ static bool gotrace__file_open(const char *path, int flags, gotrace__file *file)
     gotrace__file_close(file);
   }
 }
+static void gotrace__file_remove(const char *path) { remove(path); }
 static void gotrace__file_discard(gotrace__file *file, const char *path) {
-  if (file->made) remove(path); /* while it is locked */
+  if (file->made) gotrace__file_remove(path); /* while it is locked */
   gotrace__file_close(file);
 }
 static bool gotrace__file_create(const char *path, gotrace__file *file) {
@@ -4235,7 +4256,9 @@ static inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return 
  * walk ends if the chain leaves the bounds or does not ascend, so a caller that uses the register for something else
  * costs frames but never causes a fault. Adds the addresses to a hash, while it waits for the next frame. Go:
  * fpTracebackPCs. */
-#if GOTRACE__GNU
+#if defined(__clang__)
+__attribute__((no_sanitize("address", "memory")))
+#elif GOTRACE__GNU
 __attribute__((no_sanitize("address")))
 #endif
 static int
@@ -12252,7 +12275,7 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
     result = gotrace__snapshot_into(&file);
     if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
     saved = errno;
-    if (result != GOTRACE_OK) remove(beside);
+    if (result != GOTRACE_OK) gotrace__file_remove(beside);
     errno = saved;
   }
   saved = errno;
