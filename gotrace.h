@@ -143,14 +143,54 @@
  *   that is invalid in the current state is repaired if it has one sensible meaning, and dropped otherwise. Both are
  *   counted by kind (gotrace_stats.problems).
  *
- *   The loop of a scheduler's worker:
+ *   The loop of a scheduler's worker. While the worker has nothing to do, its proc is stopped, and the trace shows the
+ *   time as idle:
  *
- *     gotrace_proc_start(worker->proc);                  // the worker thread begins
- *     while ((task = next(worker))) {
+ *     worker->proc = gotrace_proc_create();              // once, by whoever makes the worker
+ *     ...
+ *     gotrace_proc_start(worker->proc);                  // on the worker's thread
+ *     for (;;) {
+ *         if (!(task = try_next(worker))) {
+ *             gotrace_proc_stop();
+ *             task = wait_for_next(worker);              // sleeps; NULL: the scheduler ends
+ *             if (!task) break;
+ *             gotrace_proc_start(worker->proc);
+ *         }
  *         gotrace_go_start(task->go);
  *         resume(task);                                  // the task calls block, stop or end before it returns
  *     }
- *     gotrace_proc_stop();
+ *     gotrace_proc_destroy(worker->proc);                // the worker has stopped it
+ *
+ * WHICH CALLS
+ *
+ *     what the program has          what it calls
+ *     threads only                  region, log, task, wait: see PLAIN THREADS. No proc, no goroutine
+ *     jobs that run to their end    gotrace_go_create where a job is queued; gotrace_go_start and _end around its
+ *                                   function; a proc for each worker
+ *     ... and block their worker    around what blocks: gotrace_wait_begin and _end. The proc stays with the thread
+ *     ... and run others meanwhile  around each job that runs inside a waiting one: gotrace_nest_begin and _end
+ *       (help-first)
+ *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
+ *                                   gotrace_go_unblock where it is woken, not where it is resumed
+ *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
+ *                                   have blocked, or be made by gotrace_go_create_blocked
+ *     fibers of another library,    a table from id to gotrace_go *, filled at a fiber's first event; after that, as
+ *       known by an id only         coroutines. gotrace_go_destroy when the library frees the fiber
+ *
+ *   Questions that each of these raises:
+ *
+ *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
+ *     Who makes and frees procs?             Whoever makes and joins the workers, one for each worker. A proc is
+ *                                            destroyed after its worker has stopped it
+ *     May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling thread
+ *     End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts at
+ *       woken or created?                    the goroutine that runs on the calling thread. After gotrace_go_end there
+ *                                            is none
+ *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
+ *                                            gotrace_thread_end first. To run one task, see "Threads" below
+ *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
+ *     Names without RTTI?                    GOTRACE_ENTRY(function), or GOTRACE_NAMED_ENTRY("job"). A template's
+ *                                            function names itself: gotrace_site_make(__PRETTY_FUNCTION__, ...)
  *
  * PLAIN THREADS
  *
