@@ -73,6 +73,7 @@
  *     >>reader           the reader state machine; statistics
  *     >>lifecycle        start, stop, exit, unload
  *     >>flight           the flight recorder
+ *     >>environment      calls: the environment variable GOTRACE
  *     >>fork             the child of a fork
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
@@ -142,14 +143,54 @@
  *   that is invalid in the current state is repaired if it has one sensible meaning, and dropped otherwise. Both are
  *   counted by kind (gotrace_stats.problems).
  *
- *   The loop of a scheduler's worker:
+ *   The loop of a scheduler's worker. While the worker has nothing to do, its proc is stopped, and the trace shows the
+ *   time as idle:
  *
- *     gotrace_proc_start(worker->proc);                  // the worker thread begins
- *     while ((task = next(worker))) {
+ *     worker->proc = gotrace_proc_create();              // once, by whoever makes the worker
+ *     ...
+ *     gotrace_proc_start(worker->proc);                  // on the worker's thread
+ *     for (;;) {
+ *         if (!(task = try_next(worker))) {
+ *             gotrace_proc_stop();
+ *             task = wait_for_next(worker);              // sleeps; NULL: the scheduler ends
+ *             if (!task) break;
+ *             gotrace_proc_start(worker->proc);
+ *         }
  *         gotrace_go_start(task->go);
  *         resume(task);                                  // the task calls block, stop or end before it returns
  *     }
- *     gotrace_proc_stop();
+ *     gotrace_proc_destroy(worker->proc);                // the worker has stopped it
+ *
+ * WHICH CALLS
+ *
+ *     what the program has          what it calls
+ *     threads only                  region, log, task, wait: see PLAIN THREADS. No proc, no goroutine
+ *     jobs that run to their end    gotrace_go_create where a job is queued; gotrace_go_start and _end around its
+ *                                   function; a proc for each worker
+ *     ... and block their worker    around what blocks: gotrace_wait_begin and _end. The proc stays with the thread
+ *     ... and run others meanwhile  around each job that runs inside a waiting one: gotrace_nest_begin and _end
+ *       (help-first)
+ *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
+ *                                   gotrace_go_unblock where it is woken, not where it is resumed
+ *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
+ *                                   have blocked, or be made by gotrace_go_create_blocked
+ *     fibers of another library,    a table from id to gotrace_go *, filled at a fiber's first event; after that, as
+ *       known by an id only         coroutines. gotrace_go_destroy when the library frees the fiber
+ *
+ *   Questions that each of these raises:
+ *
+ *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
+ *     Who makes and frees procs?             Whoever makes and joins the workers, one for each worker. A proc is
+ *                                            destroyed after its worker has stopped it
+ *     May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling thread
+ *     End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts at
+ *       woken or created?                    the goroutine that runs on the calling thread. After gotrace_go_end there
+ *                                            is none
+ *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
+ *                                            gotrace_thread_end first. To run one task, see "Threads" below
+ *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
+ *     Names without RTTI?                    GOTRACE_ENTRY(function), or GOTRACE_NAMED_ENTRY("job"). A template's
+ *                                            function names itself: gotrace_site_make(__PRETTY_FUNCTION__, ...)
  *
  * PLAIN THREADS
  *
@@ -161,12 +202,15 @@
  *     gotrace_wait_end();
  *
  *   If the waiter shares its gotrace_go_self(), the waker may call gotrace_go_unblock(waiter) before it wakes the
- *   waiter. The trace then shows who woke whom.
+ *   waiter. The trace then shows who woke whom. For locks and queues: gotrace_wait_on and gotrace_wake, which need no
+ *   list of waiters. In C++, examples/adapters/gotrace.hpp has a mutex, a condition variable and a jthread that make
+ *   these calls.
  *
  * WRITING AN ADAPTER
  *
  *   An adapter connects an existing scheduler to this header, through its hooks or by wrapping its calls.
  *   examples/adapters has seven, each one file: OpenMP, Boost.Fiber, State Threads, Lua, C++20 coroutines, libuv, GLib.
+ *   Programs that are instrumented for Tracy include tracy_c.h from there instead of TracyC.h.
  *
  *   Handles       Keep a gotrace_go * where the scheduler keeps its task: in a property, a task's data, a table with
  *                 weak keys. The calls accept NULL, so an adapter need not check them. Make
@@ -255,9 +299,11 @@
  *
  * NAMES OF FUNCTIONS
  *
- *   A call site has its function, file and line from the compiler. Other addresses in stacks are named when a stack is
- *   written, in each generation again, by the thread that transcribes, never by a call that traces. The first of these
- *   sources that knows the address names it:
+ *   A call site has its function, file and line from the compiler. In C++ (GCC and Clang) the name is qualified, as
+ *   "net::Box<int>::run"; template arguments of more than 24 characters become "<...>", and a lambda is named after its
+ *   function, "main::lambda". Other addresses in stacks are named when a stack is written, in each generation again, by
+ *   the thread that transcribes, never by a call that traces. The first of these sources that knows the address names
+ *   it:
  *
  *     gotrace_options.symbolize      the program's own function
  *     .symtab, .dynsym               of the module's file (Linux). These name static functions too, and no program
@@ -400,8 +446,17 @@
 #define GOTRACE_MONOTONIC_CLOCK 1
 #endif
 
-/* Everywhere. 1: report each misuse to gotrace_options.report, once per call site, with the place of the call and the
- * goroutine, proc and thread that made it. Costs time in every call. */
+/* Implementation. 1: a constructor calls gotrace_start_environment before main, so that a program needs no call to be
+ * traced; the trace's problems are printed at its end. GCC and Clang. */
+#ifndef GOTRACE_AUTOSTART
+#define GOTRACE_AUTOSTART 0
+#elif 0 - GOTRACE_AUTOSTART - 1 == 1
+#undef GOTRACE_AUTOSTART
+#define GOTRACE_AUTOSTART 1
+#endif
+
+/* Everywhere. 1: report each misuse to gotrace_options.report or on standard error, once per call site, with the place
+ * of the call and the goroutine, proc and thread that made it. Costs time in every call. */
 #ifndef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 0
 #elif 0 - GOTRACE_DEBUG - 1 == 1
@@ -421,6 +476,9 @@
 #define GOTRACE__GNU 1
 #else
 #define GOTRACE__GNU 0
+#endif
+#if GOTRACE_AUTOSTART && !GOTRACE__GNU
+#error "gotrace: GOTRACE_AUTOSTART needs GCC or Clang: call gotrace_start_environment in main"
 #endif
 
 /* Everywhere. Prefix of each declaration, for a library that exports the tracer: __declspec(dllexport) to build it and
@@ -792,6 +850,14 @@ typedef struct gotrace_site {
   gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
+/* In C++, reasons are unsigned as those of gotrace_reason are; otherwise `timed ? GOTRACE_REASON("x") :
+ * GOTRACE_BLOCK_NET` warns. */
+#if defined(__cplusplus)
+#define GOTRACE__UNSIGNED : unsigned
+#else
+#define GOTRACE__UNSIGNED
+#endif
+
 /* Why a goroutine blocks: the reasons of Go 1.24 to 1.27 (traceBlockReason in runtime/traceruntime.go), and the v1
  * event for each. gotrace_reason makes more. X(NAME, number, v1 event, "text in v2") */
 #define GOTRACE_BLOCK_REASONS(X)                                    \
@@ -813,7 +879,7 @@ typedef struct gotrace_site {
   X(GC_WEAK_TO_STRONG, 15, GO_BLOCK, "GC weak to strong wait")      \
   X(SYNCTEST, 16, GO_BLOCK, "synctest")
 
-typedef enum gotrace_block_reason {
+typedef enum gotrace_block_reason GOTRACE__UNSIGNED {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_BLOCK_##NAME = number,
   GOTRACE_BLOCK_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
@@ -827,7 +893,7 @@ typedef enum gotrace_block_reason {
   X(YIELD, 1, GO_SCHED, "runtime.Gosched") \
   X(PREEMPTED, 2, GO_PREEMPT, "preempted")
 
-typedef enum gotrace_stop_reason {
+typedef enum gotrace_stop_reason GOTRACE__UNSIGNED {
 #define GOTRACE__REASON(NAME, number, v1, text) GOTRACE_STOP_##NAME = number,
   GOTRACE_STOP_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
@@ -855,7 +921,7 @@ typedef enum gotrace_stop_reason {
   X(TEST_PAGE_CACHE_PAGES_LEAKED, 15, "PageCachePagesLeaked (test)") \
   X(TEST_RESET_DEBUG_LOG, 16, "ResetDebugLog (test)")
 
-typedef enum gotrace_stw_reason {
+typedef enum gotrace_stw_reason GOTRACE__UNSIGNED {
 #define GOTRACE__REASON(NAME, number, text) GOTRACE_STW_##NAME = number,
   GOTRACE_STW_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
@@ -925,7 +991,7 @@ typedef struct gotrace_options {
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
   gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
-  gotrace_report_fn *report;       /* NULL: none */
+  gotrace_report_fn *report;       /* for GOTRACE_DEBUG; NULL: standard error */
   void *context;                   /* passed to the functions above */
   uint32_t exit_milliseconds;      /* at the program's end: how long to wait for a sink that does not move; 0: 2,000 */
   bool late;                       /* write only when half of memory_limit is used, and at the end: takes no processor
@@ -953,8 +1019,19 @@ typedef struct gotrace_stats {
 } gotrace_stats;
 
 /* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions, and with
- * GOTRACE_DISABLE. Every macro below that calls a function `..._at` passes it. */
+ * GOTRACE_DISABLE. Every macro below that calls a function `..._at` passes it. In C++ it is a lambda, so that these
+ * macros can also stand outside a function: in default member initializers, default arguments and initializers of
+ * variables. __PRETTY_FUNCTION__ there tells the enclosing function with its namespaces and classes, from which the
+ * trace has "net::Server::run" (see gotrace__short_name). */
 #if GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
+#if defined(__cplusplus)
+enum gotrace__call_site { GOTRACE__CALL_SITE };
+#define GOTRACE_HERE                                                                             \
+  ([](gotrace__call_site) -> gotrace_site * {                                                    \
+    static gotrace_site gotrace__here = {{0, __PRETTY_FUNCTION__, __FILE__, __LINE__}, 0, 0, 0}; \
+    return &gotrace__here;                                                                       \
+  }(GOTRACE__CALL_SITE))
+#else
 #define GOTRACE_HERE                                                                  \
   (__extension__({                                                                    \
     GOTRACE__ALLOW_STATIC                                                             \
@@ -962,6 +1039,7 @@ typedef struct gotrace_stats {
     GOTRACE__ALLOW_END                                                                \
     &gotrace__here;                                                                   \
   }))
+#endif
 #if defined(__clang__) && !defined(__cplusplus)
 #define GOTRACE__ALLOW_STATIC \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstatic-local-in-inline\"")
@@ -972,14 +1050,23 @@ typedef struct gotrace_stats {
 #endif
 #define GOTRACE__IS_CONSTANT(x) __builtin_constant_p(x)
 #else
+#if defined(__cplusplus)
+#define GOTRACE_HERE (static_cast<gotrace_site *>(nullptr))
+#else
 #define GOTRACE_HERE ((gotrace_site *)0)
+#endif
 #define GOTRACE__IS_CONSTANT(x) 0
 #endif
 
 /* The location of a function as a goroutine's entry; viewers group goroutines by entry. Use it to initialize a static
  * variable: static const gotrace_location entry = GOTRACE_ENTRY(worker_main); */
+#if defined(__cplusplus)
+#define GOTRACE_ENTRY(function) \
+  { reinterpret_cast<uintptr_t>(function), #function, __FILE__, __LINE__ }
+#else
 #define GOTRACE_ENTRY(function) \
   { (uintptr_t)(function), #function, __FILE__, __LINE__ }
+#endif
 
 /* For entries that are not C functions, such as a script's function or a named job. The name identifies the entry. */
 #define GOTRACE_NAMED_ENTRY(name) \
@@ -1046,18 +1133,29 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
  * the next write, and a file that the program has opened since stays unchanged and open. A write to a pipe without a
  * reader (EPIPE) or beyond RLIMIT_FSIZE (EFBIG) raises no signal.
  *
- * In this path and in a snapshot's path, %p is replaced by the process id, %t by the time (UTC, as 20261122-115854.123)
- * and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095 bytes. */
+ * A path is UTF-8, also on Windows. In it and in a snapshot's path, %p is replaced by the process id, %t by the time
+ * (UTC, as 20261122-115854.123) and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095
+ * bytes. */
 GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
 
-/* Starts a trace if the environment variable GOTRACE is set: GOTRACE=FILE or GOTRACE=FILE,format=1.22 has the effect of
- * gotrace_start_file with FILE, which ends at the first comma. With it, a program can be traced without rebuilding it:
+/* Starts a trace if the environment variable GOTRACE is set, to FILE or FILE,OPTION,OPTION..., with the effect of
+ * gotrace_start_file. FILE ends at the first comma. With it, a program can be traced without rebuilding it:
  *
  *     int main(void) {
- *         gotrace_start_environment();      // GOTRACE=/tmp/%p.trace ./program
+ *         gotrace_start_environment();      // GOTRACE=/tmp/%p.trace,limit=100M,stats ./program
  *
- * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT if anything else
- * follows the file's name. No other thread may change the environment during the call.
+ *     format=1.22      gotrace_options.format
+ *     stacks=KIND      call-site, none or frame-pointers
+ *     limit=BYTES      gotrace_options.size_limit; also 10K, 10M, 10G
+ *     flight=SECONDS   the flight recorder: gotrace_stop, or the end of the program, writes the last SECONDS to FILE
+ *     stats            at that time, statistics and problems are printed on standard error
+ *
+ * With GOTRACE_AUTOSTART the call is made before main.
+ *
+ * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT for any other
+ * option or value. All errors but ERROR_NOT_RUNNING and
+ * ERROR_ALREADY_RUNNING are also explained on standard error. No other
+ * thread may change the environment during the call.
  *
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more privileges than
  * the user who started it (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic
@@ -1231,11 +1329,19 @@ GOTRACE_API void gotrace_go_end(void);
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
 #if GOTRACE_CALL_SITES && defined(__GNUC__) && !GOTRACE_DISABLE
+#if defined(__cplusplus) /* a lambda, see GOTRACE_HERE */
+#define GOTRACE_REASON(name)                                            \
+  ([](const char *gotrace__text) -> unsigned {                          \
+    static unsigned gotrace__reason;                                    \
+    return gotrace__remembered_reason(&gotrace__reason, gotrace__text); \
+  }(name))
+#else
 #define GOTRACE_REASON(name)                              \
   (__extension__({                                        \
     static unsigned gotrace__reason;                      \
     gotrace__remembered_reason(&gotrace__reason, (name)); \
   }))
+#endif
 static inline unsigned gotrace__remembered_reason(unsigned *remembered, const char *name) {
   unsigned reason = __atomic_load_n(remembered, __ATOMIC_RELAXED);
   if (!reason) __atomic_store_n(remembered, reason = gotrace_reason(name), __ATOMIC_RELAXED);
@@ -1465,14 +1571,75 @@ GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const ch
 GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
                                  va_list arguments) GOTRACE__PRINTF(4, 0);
 
-/* GOTRACE_REGION("name") { ... }: a region that spans the block. On GCC and Clang it also ends when break, return, goto
- * or an exception leaves the block. GOTRACE_TASK_REGION(task, "name") is the same within a task. */
+/* Regions of a block, which also end when break, continue, return, goto or an exception leaves it:
+ *
+ *     GOTRACE_SCOPE("name");             from here to the end of the enclosing block. GCC and Clang; C++
+ *     GOTRACE_REGION("name") { ... }     the block that follows
+ *
+ * In C, GOTRACE_REGION is a loop that runs once, also with GOTRACE_DISABLE: a break or continue inside it leaves only
+ * the region, not a loop or switch around it, and a compiler may warn of a missing return after a region that returns.
+ * GOTRACE_SCOPE has neither problem. With other C compilers, leave the block only at its end. In C++ it is no loop; if
+ * it is the whole body of an if, put that in braces, or the compiler warns.
+ *
+ * GOTRACE_TASK_SCOPE(task, "name") and GOTRACE_TASK_REGION(task, "name") are the same within a task. */
+#define GOTRACE_SCOPE(name) GOTRACE_TASK_SCOPE(GOTRACE_NO_TASK, name)
+#define GOTRACE_TASK_SCOPE(task, name) \
+  GOTRACE__SHADOWING(GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) \
-  GOTRACE__SHADOWING(GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
+  GOTRACE__SHADOWING(GOTRACE__REGION(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
+
+/* In C++, a region is the else of an if whose condition declares a variable and is false. */
+#if defined(__cplusplus)
+#if GOTRACE__GNU
+#define GOTRACE__ELSE      \
+  __builtin_unreachable(); \
+  else
+#else
+#define GOTRACE__ELSE \
+  {}                  \
+  else
+#endif
+#endif
+#if GOTRACE__GNU
+#define GOTRACE__MAY_BE_UNUSED __attribute__((unused))
+#else
+#define GOTRACE__MAY_BE_UNUSED
+#endif
+
 #if GOTRACE_DISABLE
-#define GOTRACE__SCOPE(variable, task, name) \
+#define GOTRACE__SCOPE(variable, task, name) const int variable GOTRACE__MAY_BE_UNUSED = ((void)(task), (void)(name), 0)
+#if defined(__cplusplus)
+#define GOTRACE__REGION(variable, task, name) \
+  if ((void)(task), (void)(name), false) GOTRACE__ELSE
+#else
+#define GOTRACE__REGION(variable, task, name) \
   for (int variable = ((void)(task), (void)(name), 1); variable; variable = 0)
+#endif
+#elif defined(__cplusplus)
+/* In an unnamed namespace: otherwise the linker would merge those of two tracers. */
+namespace {
+struct gotrace__scope {
+  gotrace_site *site;
+  const char *name;
+  gotrace_task task;
+  int name_is_constant;
+  gotrace__scope(gotrace_site *at, gotrace_task of, const char *text, int constant)
+      : site(at), name(text), task(of), name_is_constant(constant) {
+    if (gotrace_enabled()) gotrace_region_begin_at(site, task, name, name_is_constant);
+  }
+  ~gotrace__scope() {
+    if (gotrace_enabled()) gotrace_region_end_at(site, task, name, name_is_constant);
+  }
+  gotrace__scope(const gotrace__scope &) = delete;
+  gotrace__scope &operator=(const gotrace__scope &) = delete;
+  explicit operator bool() const { return false; }
+};
+} // namespace
+#define GOTRACE__SCOPE(variable, task, name) \
+  gotrace__scope variable { GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name) }
+#define GOTRACE__REGION(variable, task, name) \
+  if (GOTRACE__SCOPE(variable, task, name)) GOTRACE__ELSE
 #else
 typedef struct gotrace__scope {
   gotrace_site *site;
@@ -1481,17 +1648,18 @@ typedef struct gotrace__scope {
   int name_is_constant, once;
 } gotrace__scope;
 #if GOTRACE__GNU
-#define GOTRACE__SCOPE(variable, task, name)                                               \
-  for (gotrace__scope variable __attribute__((cleanup(gotrace__scope_end))) =              \
-           gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)); \
-       variable.once; variable.once = 0)
+#define GOTRACE__SCOPE(variable, task, name)                                     \
+  gotrace__scope variable __attribute__((cleanup(gotrace__scope_end), unused)) = \
+      gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name))
+#define GOTRACE__REGION(variable, task, name) \
+  for (GOTRACE__SCOPE(variable, task, name); variable.once; variable.once = 0)
 #else
-#define GOTRACE__SCOPE(variable, task, name)                                                                     \
+#define GOTRACE__REGION(variable, task, name)                                                                    \
   for (gotrace__scope variable = gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)); \
        variable.once; gotrace__scope_end(&variable))
 #endif
-/* Not static in C, because inline functions with external linkage use them. */
-#if GOTRACE__GNU && !GOTRACE_STATIC && !defined(__cplusplus)
+/* Not static, because inline functions with external linkage use them. */
+#if GOTRACE__GNU && !GOTRACE_STATIC
 #define GOTRACE__SCOPE_INLINE extern inline __attribute__((gnu_inline, always_inline))
 #else
 #define GOTRACE__SCOPE_INLINE static inline
@@ -1511,7 +1679,7 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
   scope->once = 0;
   if (gotrace_enabled()) gotrace_region_end_at(scope->site, scope->task, scope->name, scope->name_is_constant);
 }
-#endif /* !GOTRACE_DISABLE */
+#endif
 
 /* Samples the calling thread's execution (1.19 and later), for a SIGPROF handler: `ucontext` is the handler's third
  * argument; NULL for a sample without a stack. Async-signal-safe: takes no lock and allocates nothing. A sample for
@@ -1853,32 +2021,10 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #endif /* GOTRACE_H */
 
-/* The implementation must not see the macros at the end of this file if they are already defined. */
+/* In the implementation, the macros at the end of this file change nothing if they are already defined. */
 #if defined(GOTRACE_IMPLEMENTATION) && defined(GOTRACE__FROM_HERE)
 #undef GOTRACE__FROM_HERE
-#undef gotrace_thread_begin
-#undef gotrace_thread_begin_as
-#undef gotrace_thread_rename
-#undef gotrace_thread_end
-#undef gotrace_proc_destroy
-#undef gotrace_proc_start
-#undef gotrace_proc_stop
-#undef gotrace_proc_steal
-#undef gotrace_go_start
-#undef gotrace_go_end
-#undef gotrace_go_syscall_end
-#undef gotrace_go_syscall_end_blocked
-#undef gotrace_go_end_in_syscall
-#undef gotrace_go_label
-#undef gotrace_go_timer
-#undef gotrace_wait_end
-#undef gotrace_gc_end
-#undef gotrace_gc_scan_begin
-#undef gotrace_gc_scan_end
-#undef gotrace_stw_end
-#undef gotrace_gc_sweep_begin
-#undef gotrace_gc_sweep_end
-#undef gotrace_gc_mark_assist_end
+#define GOTRACE__FROM_HERE(call) call
 #endif
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
@@ -2229,7 +2375,8 @@ static inline uint64_t gotrace__stckf(void) {
  *                                     program has closed it, each call fails with EBADF, even if another file has got
  *                                     its number. _open opens a file for writing, with its contents, and locks it
  *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW. _create opens
- *                                     a new file. _discard closes a file, and removes it if _open created it.
+ *                                     a new file. _remove removes one. _discard closes a file, and removes it if _open
+ *                                     created it.
  *                                     _replace renames a file to the path of an open one, or to a path without a file
  *                                     (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
@@ -2352,8 +2499,20 @@ typedef struct gotrace__file {
 } gotrace__file;
 #define GOTRACE__CREATE _O_CREAT
 #define GOTRACE__NOFOLLOW 0
+/* A path in UTF-8; in the system's code page, as the environment and main's arguments are, if it is not UTF-8. */
+enum { GOTRACE__WIDE = 4096 + 64 };
+static bool gotrace__wide(const char *path, wchar_t *wide) {
+  if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, GOTRACE__WIDE) > 0 ||
+      MultiByteToWideChar(CP_ACP, 0, path, -1, wide, GOTRACE__WIDE) > 0)
+    return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
 static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
-  file->number = _sopen(path, _O_WRONLY | _O_BINARY | flags, _SH_DENYWR, _S_IREAD | _S_IWRITE);
+  wchar_t wide[GOTRACE__WIDE];
+  file->number = -1;
+  if (gotrace__wide(path, wide))
+    file->number = _wsopen(wide, _O_WRONLY | _O_BINARY | flags, _SH_DENYWR, _S_IREAD | _S_IWRITE);
   file->regular = file->number >= 0 && GetFileType((HANDLE)_get_osfhandle(file->number)) == FILE_TYPE_DISK;
   return file->number >= 0;
 }
@@ -2369,15 +2528,21 @@ static bool gotrace__file_close(gotrace__file *file) {
   file->number = -1;
   return _close(number) == 0;
 }
+static void gotrace__file_remove(const char *path) {
+  wchar_t wide[GOTRACE__WIDE];
+  if (gotrace__wide(path, wide)) _wremove(wide);
+}
 static void gotrace__file_discard(gotrace__file *file, const char *path) {
   bool made = file->made;
   gotrace__file_close(file); /* no open file can be removed */
-  if (made) remove(path);
+  if (made) gotrace__file_remove(path);
 }
 static bool gotrace__file_replace(gotrace__file *old, const char *from, const char *to) {
   DWORD flags = old->number >= 0 ? MOVEFILE_REPLACE_EXISTING : 0;
+  wchar_t wide_from[GOTRACE__WIDE], wide_to[GOTRACE__WIDE];
+  if (!gotrace__wide(from, wide_from) || !gotrace__wide(to, wide_to)) return false;
   if (flags) gotrace__file_close(old); /* no open file can be replaced */
-  return MoveFileExA(from, to, flags) || (errno = EACCES, false);
+  return MoveFileExW(wide_from, wide_to, flags) || (errno = EACCES, false);
 }
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   const char *at = GOTRACE__CAST(const char *, data);
@@ -2687,8 +2852,9 @@ static bool gotrace__file_open(const char *path, int flags, gotrace__file *file)
     gotrace__file_close(file);
   }
 }
+static void gotrace__file_remove(const char *path) { remove(path); }
 static void gotrace__file_discard(gotrace__file *file, const char *path) {
-  if (file->made) remove(path); /* while it is locked */
+  if (file->made) gotrace__file_remove(path); /* while it is locked */
   gotrace__file_close(file);
 }
 static bool gotrace__file_create(const char *path, gotrace__file *file) {
@@ -3395,6 +3561,77 @@ static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) 
   return frame;
 }
 
+/* The names of functions in C++: what GOTRACE_HERE gives is the signature of a lambda inside the function,
+ *
+ *     net::Box<int>::run(int) const::<lambda(gotrace__call_site)>                                  GCC
+ *     auto net::Box<int>::run(int)::(lambda)::operator()(gotrace__call_site) const [T = int]       Clang
+ *
+ * and the trace has "net::Box<int>::run". */
+
+/* Where a bracket closes. */
+static const char *gotrace__closing(const char *at) {
+  size_t depth = 0;
+  do {
+    if (*at == '(' || *at == '[' || *at == '{' || *at == '<') depth++;
+    else if (*at == ')' || *at == ']' || *at == '}' || (*at == '>' && at[-1] != '-')) depth--;
+    at++;
+  } while (*at && depth);
+  return at;
+}
+static bool gotrace__starts_with(const char *text, const char *start) {
+  return strncmp(text, start, strlen(start)) == 0;
+}
+static void gotrace__append(char *text, size_t size, const char *more, size_t length) {
+  size_t used = strlen(text);
+  if (length > size - 1 - used) length = gotrace__utf8_prefix(more, length, size - 1 - used);
+  memcpy(text + used, more, length);
+  text[used + length] = 0;
+}
+
+/* Copies a name without its parameters, and without template arguments unless they are short. Returns its end. */
+static const char *gotrace__append_name(char *text, size_t size, const char *at) {
+  const char *start = at, *after;
+  if (gotrace__starts_with(at, "operator") && !((at[8] >= 'a' && at[8] <= 'z') || at[8] == '_')) { /* "operator<" */
+    at += gotrace__starts_with(at, "operator()") ? 10 : 8;
+    while (*at && *at != '(') at++;
+    gotrace__append(text, size, start, (size_t)(at - start));
+    return at;
+  }
+  while (*at && *at != '(' && *at != ' ' && *at != '[' && *at != '<' && !gotrace__starts_with(at, "::")) at++;
+  gotrace__append(text, size, start, (size_t)(at - start));
+  if (*at != '<') return at;
+  after = gotrace__closing(at);
+  if (after - at <= 24) gotrace__append(text, size, at, (size_t)(after - at));
+  else gotrace__append(text, size, "<...>", 5);
+  return after;
+}
+
+/* Returns the name as described above, in `name`, or `function` if that is no such signature. */
+static const char *gotrace__short_name(const char *function, char *name, size_t size) {
+  const char *at = function, *end = function ? (strstr)(function, "(gotrace__call_site)") : NULL;
+  if (!end) return function;
+  name[0] = 0;
+  if (gotrace__starts_with(at, "auto ")) at += 5;
+  for (;;) { /* one part of the name after another */
+    const char *what = NULL;
+    if (*at == '(' || *at == '<' || *at == '{') { /* it has no name */
+      bool lambda = gotrace__starts_with(at + 1, "lambda") || gotrace__starts_with(at + 1, "anonymous class");
+      what = lambda ? "lambda" : *at == '{' || gotrace__starts_with(at + 1, "anonymous namespace") ? "" : "unnamed";
+      at = gotrace__closing(at);
+      if (lambda && gotrace__starts_with(at, "::operator()(")) at = gotrace__closing(at + 12);
+      if (at > end) break; /* the call site's lambda */
+    }
+    if (name[0] && (!what || what[0])) gotrace__append(name, size, "::", 2);
+    if (what) gotrace__append(name, size, what, strlen(what));
+    else at = gotrace__append_name(name, size, at);
+    while (*at && !gotrace__starts_with(at, "::")) /* parameters and qualifiers */
+      at = *at == '(' || *at == '[' || *at == '<' ? gotrace__closing(at) : at + 1;
+    if (!*at) break;
+    at += 2;
+  }
+  return name[0] ? name : "initializer"; /* outside a function */
+}
+
 /* The id of a stack, innermost frame first, from 1 on; 0 for the empty stack, or if out of memory. Frames beyond
  * GOTRACE_STACK_SIZE are dropped. Go: traceStackTable.put; frames are locations, as in gccgo. */
 static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_frame *frames, size_t count) {
@@ -4063,7 +4300,9 @@ static inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return 
  * walk ends if the chain leaves the bounds or does not ascend, so a caller that uses the register for something else
  * costs frames but never causes a fault. Adds the addresses to a hash, while it waits for the next frame. Go:
  * fpTracebackPCs. */
-#if GOTRACE__GNU
+#if defined(__clang__)
+__attribute__((no_sanitize("address", "memory")))
+#elif GOTRACE__GNU
 __attribute__((no_sanitize("address")))
 #endif
 static int
@@ -6927,7 +7166,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
       }
     }
     *out++ = frames[i].pc;
-    *out++ = gotrace__frame_reference(t, place.function);
+    *out++ = gotrace__frame_reference(t, gotrace__short_name(place.function, name, sizeof name));
     *out++ = gotrace__frame_reference(t, place.file);
     *out++ = place.line;
   }
@@ -10839,18 +11078,20 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
   const gotrace__source *source = r->current;
   gotrace_site *site = (gotrace_site *)source->site;
   uint64_t bit = (uint64_t)1 << problem;
-  char line[512];
+  char line[512], name[256];
   int before;
-  if (!options->report || source == &r->service) return;
+  if (source == &r->service) return;
   if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
   if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
   snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %lld, thread %llu",
            site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
-           site && site->location.function ? site->location.function : "?", gotrace__problems[problem].text,
-           gotrace_problem_outcome(problem), source->go ? (long long)source->go->id : -1,
-           source->proc ? (long long)source->proc->id : -1, (unsigned long long)source->id);
+           site && site->location.function ? gotrace__short_name(site->location.function, name, sizeof name) : "?",
+           gotrace__problems[problem].text, gotrace_problem_outcome(problem),
+           source->go ? (long long)source->go->id : -1, source->proc ? (long long)source->proc->id : -1,
+           (unsigned long long)source->id);
   before = gotrace__cancel_off();
-  options->report(options->context, line);
+  if (options->report) options->report(options->context, line);
+  else fprintf(stderr, "%s\n", line);
   gotrace__cancel_restore(before);
 }
 #endif
@@ -11907,31 +12148,6 @@ GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrac
   return gotrace__start_path(path, GOTRACE__CREATE, options);
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) {
-  const char *value = getenv("GOTRACE"), *comma;
-  char path[GOTRACE__PATH];
-  gotrace_options options;
-  size_t size;
-  memset(&options, 0, sizeof options);
-  if (!value || !*value || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
-  comma = (strchr)(value, ',');
-  size = comma ? (size_t)(comma - value) : strlen(value);
-  if (!size || size >= sizeof path) return GOTRACE_ERROR_ARGUMENT;
-  memcpy(path, value, size);
-  path[size] = 0;
-  if (comma) {
-    char *end;
-    unsigned long minor;
-    if (strncmp(comma, ",format=1.", 10) != 0 || comma[10] < '0' || comma[10] > '9') return GOTRACE_ERROR_ARGUMENT;
-    minor = strtoul(comma + 10, &end, 10);
-    if (*end) return GOTRACE_ERROR_ARGUMENT;
-    options.format = (gotrace_format)(1000 + (minor < 1000 ? minor : 999)); /* an unknown one is rejected */
-  }
-  return gotrace__start_path(path, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
-}
-
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_tracing(0); }
-
 #ifdef GOTRACE__UNLOADS
 /* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
  * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
@@ -12121,7 +12337,7 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
     result = gotrace__snapshot_into(&file);
     if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
     saved = errno;
-    if (result != GOTRACE_OK) remove(beside);
+    if (result != GOTRACE_OK) gotrace__file_remove(beside);
     errno = saved;
   }
   saved = errno;
@@ -12131,12 +12347,12 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
 }
 
 /* The caller holds the snapshot's lock. */
-static gotrace_result gotrace__snapshot_file(const char *path) {
+static gotrace_result gotrace__snapshot_file(const char *path, int flags) {
   gotrace_result result;
   gotrace__file old;
   int saved;
   if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
-  if (!gotrace__file_open(path, 0, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
+  if (!gotrace__file_open(path, flags, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
   if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
   result = gotrace__snapshot_beside(&old, path);
   saved = errno;
@@ -12162,7 +12378,7 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, 
   return result;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+static gotrace_result gotrace__snapshot_path(const char *path, int flags) {
   gotrace_result result;
   char expanded[GOTRACE__PATH];
   int cancel;
@@ -12170,17 +12386,205 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&gotrace__t.snapshot);
-  result =
-      gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded) : GOTRACE_ERROR_ARGUMENT;
+  result = gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded, flags)
+                                                                 : GOTRACE_ERROR_ARGUMENT;
   gotrace__unlock(&gotrace__t.snapshot);
   gotrace__control_end(cancel);
   return result;
 }
 
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
+  return gotrace__snapshot_path(path, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ >>environment ----
+ *
+ * The environment variable GOTRACE, and what it asks for at the end of the trace.
+ */
+
+enum { GOTRACE__ASKS_FLIGHT = 1, GOTRACE__ASKS_STATS = 2, GOTRACE__ASKS_PROBLEMS = 4 };
+static struct {
+  uint32_t what;    /* atomic; GOTRACE__ASKS_...; whoever ends the trace takes it */
+  uint32_t session; /* the trace; this and the path are written before `what` */
+  bool registered;  /* gotrace__environment_exit runs when the process ends */
+  char path[GOTRACE__PATH];
+} gotrace__asked;
+
+/* Prints a line. Names may contain what a terminal would obey. */
+static void gotrace__say(const char *format, ...) GOTRACE__PRINTF(1, 2);
+static void gotrace__say(const char *format, ...) {
+  char line[GOTRACE__PATH + 256];
+  unsigned char *at;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  for (at = (unsigned char *)line; *at; at++) {
+    if (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) *at = at[1] = '?';
+    if (*at < 0x20 || *at == 0x7f) *at = '?';
+  }
+  fprintf(stderr, "gotrace: %s\n", line);
+}
+
+/* Why something failed: `error` is errno, if it is a sink. */
+static const char *gotrace__why(gotrace_result result, int error) {
+  return result == GOTRACE_ERROR_SINK && error ? strerror(error) : gotrace_result_string(result);
+}
+
+static void gotrace__say_stats(uint32_t what) {
+  gotrace_stats stats;
+  int i;
+  gotrace_get_stats(&stats);
+  if (stats.result != GOTRACE_OK)
+    gotrace__say("%s: the trace ended early: %s", gotrace__asked.path, gotrace__why(stats.result, stats.system_error));
+  if (what & GOTRACE__ASKS_STATS)
+    gotrace__say("%s: %llu bytes, %llu events, %llu goroutines, %llu threads", gotrace__asked.path,
+                 (unsigned long long)stats.bytes, (unsigned long long)stats.events,
+                 (unsigned long long)stats.goroutines, (unsigned long long)stats.threads);
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
+    if (stats.problems[i])
+      gotrace__say("%s: %llu x %s (%s)", gotrace__asked.path, (unsigned long long)stats.problems[i],
+                   gotrace_problem_string((gotrace_problem)i), gotrace_problem_outcome((gotrace_problem)i));
+}
+
+/* Stops the trace, with what its environment asks for. */
+static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
+  gotrace_result result;
+  uint32_t what = 0;
+  if (!gotrace__in_sink && !gotrace__is_refused() && gotrace__load_acquire(&gotrace__asked.what) &&
+      gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
+    what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
+  if (what & GOTRACE__ASKS_FLIGHT) {
+    gotrace_result kept = gotrace__snapshot_path(gotrace__asked.path, GOTRACE__NOFOLLOW);
+    if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
+  }
+  result = gotrace__stop_tracing(milliseconds);
+  if (what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS)) gotrace__say_stats(what);
+  return result;
+}
+
+/* Runs before gotrace__exit, since it is registered later. */
+static void gotrace__environment_exit(void) {
+  if (gotrace__load_acquire(&gotrace__asked.what)) gotrace__stop_asked(gotrace__t.options.exit_milliseconds);
+}
+
+/* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
+static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, uint64_t *number) {
+  static const char units[] = "KMG";
+  const char *unit;
+  *number = 0;
+  if (*text < '0' || *text > '9') return false;
+  for (; *text >= '0' && *text <= '9'; text++)
+    *number = *number > (most - 9) / 10 ? most : *number * 10 + (uint64_t)(*text - '0');
+  unit = bytes && *text ? (strchr)(units, *text) : NULL;
+  if (unit) {
+    unsigned shift = 10 * (unsigned)(unit - units + 1);
+    *number = *number > most >> shift ? most : *number << shift;
+    text++;
+  }
+  return !*text && *number;
+}
+
+/* One option of GOTRACE; false if it or its value is unknown. */
+static bool gotrace__read_option(const char *option, gotrace_options *options, uint32_t *what) {
+  static const struct {
+    const char *option;
+    gotrace_stacks stacks;
+  } stacks[] = {{"stacks=call-site", GOTRACE_STACKS_CALL_SITE},
+                {"stacks=none", GOTRACE_STACKS_NONE},
+                {"stacks=frame-pointers", GOTRACE_STACKS_FRAME_POINTERS}};
+  uint64_t number;
+  size_t i;
+  for (i = 0; i < sizeof stacks / sizeof stacks[0]; i++)
+    if (strcmp(option, stacks[i].option) == 0) {
+      options->stacks = stacks[i].stacks;
+      return true;
+    }
+  if (gotrace__starts_with(option, "format=1.")) {
+    bool known = gotrace__read_number(option + 9, false, 999, &number);
+    options->format = (gotrace_format)(1000 + number); /* an unknown one is rejected */
+    return known;
+  }
+  if (gotrace__starts_with(option, "limit="))
+    return gotrace__read_number(option + 6, true, INT64_MAX, &options->size_limit);
+  if (gotrace__starts_with(option, "flight=")) {
+    *what |= GOTRACE__ASKS_FLIGHT;
+    if (!gotrace__read_number(option + 7, false, UINT32_MAX / 1000, &number)) return false;
+    options->flight_milliseconds = (uint32_t)number * 1000;
+    return true;
+  }
+  *what |= GOTRACE__ASKS_STATS;
+  return strcmp(option, "stats") == 0;
+}
+
+/* FILE,OPTION,OPTION...: splits it at its commas. False: said why. */
+static bool gotrace__read_environment(char *value, gotrace_options *options, uint32_t *what) {
+  char *option = (strchr)(value, ','), *next;
+  if (*value == ',') {
+    gotrace__say("GOTRACE: no file before '%.200s'", value);
+    return false;
+  }
+  for (; option; option = next) {
+    *option++ = 0;
+    next = (strchr)(option, ',');
+    if (next) *next = 0; /* the next round begins behind it */
+    if (!gotrace__read_option(option, options, what)) {
+      gotrace__say("GOTRACE: unknown option or value '%.200s'", option);
+      return false;
+    }
+  }
+  if (strlen(value) >= GOTRACE__PATH) {
+    gotrace__say("GOTRACE: the file's name is too long");
+    return false;
+  }
+  if (!(*what & GOTRACE__ASKS_FLIGHT) || !options->size_limit) return true;
+  gotrace__say("GOTRACE: limit and flight exclude each other");
+  return false;
+}
+
+static gotrace_result gotrace__start_asked(uint32_t what) {
+  const char *given = getenv("GOTRACE");
+  char value[GOTRACE__PATH + 256];
+  gotrace_options options;
+  gotrace_result result;
+  memset(&options, 0, sizeof options);
+  if (!given || !*given || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
+  if (strlen(given) >= sizeof value) {
+    gotrace__say("GOTRACE is too long");
+    return GOTRACE_ERROR_ARGUMENT;
+  }
+  memcpy(value, given, strlen(given) + 1);
+  if (!gotrace__read_environment(value, &options, &what)) return GOTRACE_ERROR_ARGUMENT;
+  if (what & GOTRACE__ASKS_FLIGHT) result = gotrace_flight_start(&options);
+  else result = gotrace__start_path(value, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
+  if (result != GOTRACE_OK) {
+    int saved = errno;
+    if (result != GOTRACE_ERROR_ALREADY_RUNNING && result != GOTRACE_ERROR_NESTED)
+      gotrace__say("cannot trace to %s: %s", value, gotrace__why(result, saved));
+    errno = saved;
+    return result;
+  }
+  if (!what) return result;
+  gotrace__lock(&gotrace__t.life);
+  gotrace__asked.session = gotrace__t.session;
+  memcpy(gotrace__asked.path, value, sizeof gotrace__asked.path - 1);
+  if (!gotrace__asked.registered) atexit(gotrace__environment_exit);
+  gotrace__asked.registered = true;
+  gotrace__store_release(&gotrace__asked.what, what);
+  gotrace__unlock(&gotrace__t.life);
+  return result;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) { return gotrace__start_asked(0); }
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_asked(0); }
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
+
+#if GOTRACE_AUTOSTART
+__attribute__((constructor)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
+#endif
 
 /* ------------------------------------------------------------------------------------------------------ >>fork ----
  *
@@ -12283,6 +12687,7 @@ static void gotrace__after_fork_in_child(void) {
   bool in_call = gotrace__self && gotrace__self->in_call; /* a signal handler has forked */
   size_t i;
   gotrace__on = 0;
+  gotrace__asked.what = 0;
   t->alloc_events = 0;
   gotrace__unlock_all();
   gotrace__free_kept();
@@ -16761,32 +17166,49 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 
 #endif /* GOTRACE_IMPLEMENTATION */
 
-/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. */
-#if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE && !defined(GOTRACE__FROM_HERE)
+/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. All rows of GOTRACE__CALLS that
+ * can find a misuse are here, or take a site. */
+#if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
+#undef GOTRACE__FROM_HERE
 #define GOTRACE__FROM_HERE(call) (gotrace_debug_here(GOTRACE_HERE), call)
-#define gotrace_thread_begin(name) GOTRACE__FROM_HERE(gotrace_thread_begin(name))
-#define gotrace_thread_begin_as(go) GOTRACE__FROM_HERE(gotrace_thread_begin_as(go))
-#define gotrace_thread_rename(name) GOTRACE__FROM_HERE(gotrace_thread_rename(name))
-#define gotrace_thread_end() GOTRACE__FROM_HERE(gotrace_thread_end())
-#define gotrace_proc_destroy(proc) GOTRACE__FROM_HERE(gotrace_proc_destroy(proc))
-#define gotrace_proc_start(proc) GOTRACE__FROM_HERE(gotrace_proc_start(proc))
-#define gotrace_proc_stop() GOTRACE__FROM_HERE(gotrace_proc_stop())
-#define gotrace_proc_steal(proc) GOTRACE__FROM_HERE(gotrace_proc_steal(proc))
-#define gotrace_go_start(go) GOTRACE__FROM_HERE(gotrace_go_start(go))
-#define gotrace_go_end() GOTRACE__FROM_HERE(gotrace_go_end())
-#define gotrace_go_syscall_end() GOTRACE__FROM_HERE(gotrace_go_syscall_end())
-#define gotrace_go_syscall_end_blocked() GOTRACE__FROM_HERE(gotrace_go_syscall_end_blocked())
-#define gotrace_go_end_in_syscall() GOTRACE__FROM_HERE(gotrace_go_end_in_syscall())
-#define gotrace_go_label(label) GOTRACE__FROM_HERE(gotrace_go_label(label))
-#define gotrace_go_timer(go) GOTRACE__FROM_HERE(gotrace_go_timer(go))
-#define gotrace_wait_end() GOTRACE__FROM_HERE(gotrace_wait_end())
-#define gotrace_gc_end() GOTRACE__FROM_HERE(gotrace_gc_end())
-#define gotrace_gc_scan_begin() GOTRACE__FROM_HERE(gotrace_gc_scan_begin())
-#define gotrace_gc_scan_end() GOTRACE__FROM_HERE(gotrace_gc_scan_end())
-#define gotrace_stw_end() GOTRACE__FROM_HERE(gotrace_stw_end())
-#define gotrace_gc_sweep_begin() GOTRACE__FROM_HERE(gotrace_gc_sweep_begin())
-#define gotrace_gc_sweep_end() GOTRACE__FROM_HERE(gotrace_gc_sweep_end())
-#define gotrace_gc_mark_assist_end() GOTRACE__FROM_HERE(gotrace_gc_mark_assist_end())
+#define gotrace_thread_begin(...) GOTRACE__FROM_HERE(gotrace_thread_begin(__VA_ARGS__))
+#define gotrace_thread_begin_as(...) GOTRACE__FROM_HERE(gotrace_thread_begin_as(__VA_ARGS__))
+#define gotrace_thread_rename(...) GOTRACE__FROM_HERE(gotrace_thread_rename(__VA_ARGS__))
+#define gotrace_thread_end(...) GOTRACE__FROM_HERE(gotrace_thread_end(__VA_ARGS__))
+#define gotrace_proc_create(...) GOTRACE__FROM_HERE(gotrace_proc_create(__VA_ARGS__))
+#define gotrace_proc_destroy(...) GOTRACE__FROM_HERE(gotrace_proc_destroy(__VA_ARGS__))
+#define gotrace_proc_start(...) GOTRACE__FROM_HERE(gotrace_proc_start(__VA_ARGS__))
+#define gotrace_proc_stop(...) GOTRACE__FROM_HERE(gotrace_proc_stop(__VA_ARGS__))
+#define gotrace_proc_steal(...) GOTRACE__FROM_HERE(gotrace_proc_steal(__VA_ARGS__))
+#define gotrace_go_start(...) GOTRACE__FROM_HERE(gotrace_go_start(__VA_ARGS__))
+#define gotrace_go_end(...) GOTRACE__FROM_HERE(gotrace_go_end(__VA_ARGS__))
+#define gotrace_go_syscall_end(...) GOTRACE__FROM_HERE(gotrace_go_syscall_end(__VA_ARGS__))
+#define gotrace_go_syscall_end_blocked(...) GOTRACE__FROM_HERE(gotrace_go_syscall_end_blocked(__VA_ARGS__))
+#define gotrace_go_end_in_syscall(...) GOTRACE__FROM_HERE(gotrace_go_end_in_syscall(__VA_ARGS__))
+#define gotrace_go_label(...) GOTRACE__FROM_HERE(gotrace_go_label(__VA_ARGS__))
+#define gotrace_go_rename(...) GOTRACE__FROM_HERE(gotrace_go_rename(__VA_ARGS__))
+#define gotrace_go_timer(...) GOTRACE__FROM_HERE(gotrace_go_timer(__VA_ARGS__))
+#define gotrace_go_stack_bounds(...) GOTRACE__FROM_HERE(gotrace_go_stack_bounds(__VA_ARGS__))
+#define gotrace_go_self(...) GOTRACE__FROM_HERE(gotrace_go_self(__VA_ARGS__))
+#define gotrace_wait_end(...) GOTRACE__FROM_HERE(gotrace_wait_end(__VA_ARGS__))
+#define gotrace_gc_end(...) GOTRACE__FROM_HERE(gotrace_gc_end(__VA_ARGS__))
+#define gotrace_gc_scan_begin(...) GOTRACE__FROM_HERE(gotrace_gc_scan_begin(__VA_ARGS__))
+#define gotrace_gc_scan_end(...) GOTRACE__FROM_HERE(gotrace_gc_scan_end(__VA_ARGS__))
+#define gotrace_stw_end(...) GOTRACE__FROM_HERE(gotrace_stw_end(__VA_ARGS__))
+#define gotrace_gc_sweep_begin(...) GOTRACE__FROM_HERE(gotrace_gc_sweep_begin(__VA_ARGS__))
+#define gotrace_gc_sweep_end(...) GOTRACE__FROM_HERE(gotrace_gc_sweep_end(__VA_ARGS__))
+#define gotrace_gc_mark_assist_end(...) GOTRACE__FROM_HERE(gotrace_gc_mark_assist_end(__VA_ARGS__))
+#define gotrace_heap_alloc(...) GOTRACE__FROM_HERE(gotrace_heap_alloc(__VA_ARGS__))
+#define gotrace_heap_goal(...) GOTRACE__FROM_HERE(gotrace_heap_goal(__VA_ARGS__))
+#define gotrace_span(...) GOTRACE__FROM_HERE(gotrace_span(__VA_ARGS__))
+#define gotrace_span_alloc(...) GOTRACE__FROM_HERE(gotrace_span_alloc(__VA_ARGS__))
+#define gotrace_span_free(...) GOTRACE__FROM_HERE(gotrace_span_free(__VA_ARGS__))
+#define gotrace_heap_object(...) GOTRACE__FROM_HERE(gotrace_heap_object(__VA_ARGS__))
+#define gotrace_heap_object_alloc(...) GOTRACE__FROM_HERE(gotrace_heap_object_alloc(__VA_ARGS__))
+#define gotrace_heap_object_free(...) GOTRACE__FROM_HERE(gotrace_heap_object_free(__VA_ARGS__))
+#define gotrace_goroutine_stack(...) GOTRACE__FROM_HERE(gotrace_goroutine_stack(__VA_ARGS__))
+#define gotrace_goroutine_stack_alloc(...) GOTRACE__FROM_HERE(gotrace_goroutine_stack_alloc(__VA_ARGS__))
+#define gotrace_goroutine_stack_free(...) GOTRACE__FROM_HERE(gotrace_goroutine_stack_free(__VA_ARGS__))
 #endif
 
 /*

@@ -17,6 +17,7 @@ header=$(case $1 in
   lua) echo /usr/include/lua5.4/lua.h liblua5.4-dev ;;
   openmp) echo "$(clang -print-resource-dir 2>/dev/null)/include/omp-tools.h libomp-dev" ;;
   state_threads) echo /usr/include/st.h libst-dev ;;
+  tracy_c) echo gotrace.h ;;
   esac)
 [ -e "${header% *}" ] || { echo "needs ${header#* } (make deps)"; exit 77; }
 make -s "build/adapters/$1"

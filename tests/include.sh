@@ -90,7 +90,7 @@ part_options() {
 int main(void) { gotrace_decoder_close(NULL); return 0; }
 C
   build decoder "$dir/decoder.c" || true
-  for option in DISABLE STATIC CALL_SITES NO_THREADS MONOTONIC_CLOCK DEBUG NO_DECODER NO_STB_SPRINTF NO_SYMBOLIZER \
+  for option in DISABLE STATIC CALL_SITES NO_THREADS MONOTONIC_CLOCK DEBUG AUTOSTART NO_DECODER NO_STB_SPRINTF NO_SYMBOLIZER \
     SEQ_CST_FLAG; do
     file option.c <<C
 #define GOTRACE_$option 0

@@ -94,7 +94,7 @@ list_unit() {
       echo "$level|$name ($configuration)|tests/run.sh --unit $name $configuration"
     done
   done
-  echo "check|windows_fibers (windows)|tests/run.sh --unit windows_fibers windows"
+  for test in windows_fibers windows_paths; do echo "check|$test (windows)|tests/run.sh --unit $test windows"; done
 }
 
 list_compile() {
@@ -120,6 +120,7 @@ list_compile() {
         echo "quick|test_view, briefly|$test -b"
         echo "check|test_view|$test"
         ;;
+      test_sanitizers) echo "check|test_sanitizers|$test" ;;
       test_unload)
         echo "quick|test_unload, briefly|env GOTRACE_TEST_BRIEF=1 $test"
         echo "check|test_unload|$test"

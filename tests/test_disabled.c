@@ -102,7 +102,13 @@ int main(void) {
       times++;
       if (i) break;
     }
-  CHECK_EQUAL(times, 4);
+  for (i = 0; i < 5; i++) {
+    GOTRACE_SCOPE("scope");
+    GOTRACE_TASK_SCOPE(task, "scope");
+    if (i == 1) break; /* of the loop */
+    times++;
+  }
+  CHECK_EQUAL(times, 5);
   CHECK(gotrace_event_specs(1, &count) && count > 50);
   CHECK(gotrace_find_event_spec(GOTRACE_GO_1_11, 13) &&
         strcmp(gotrace_find_event_spec(GOTRACE_GO_1_11, 13)->name, "GoCreate") == 0);

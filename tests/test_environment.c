@@ -1,5 +1,6 @@
-/* gotrace_start_environment, also in a setuid program; file names with %p and %t; the functions behind the macros, for
- * languages without macros. */
+/* gotrace_start_environment with its options, also before main and in a setuid program; what it prints; file names with
+ * %p and %t; the functions behind the macros, for languages without macros. */
+#define GOTRACE_AUTOSTART /* without effect while GOTRACE is unset */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "test_collect.h"
@@ -76,6 +77,93 @@ static void check_environment(void) {
   CHECK(year >= 2024 && used == 19 && strcmp(name + used, "%p%x%") == 0);
   CHECK(memcmp(bytes.data, "go 1.11 trace", 13) == 0);
   test_free(&bytes);
+}
+
+/* Runs this program with another GOTRACE until it exits; what it is to do is `word`. Returns what it prints on standard
+ * error. */
+static const char *run(char *program, const char *word, const char *format) {
+  static char printed[4096];
+  char value[6000];
+  int status, out[2];
+  size_t used = 0;
+  ssize_t n;
+  pid_t child;
+  snprintf(value, sizeof value, format, directory);
+  CHECK(pipe(out) == 0);
+  CHECK((child = fork()) >= 0);
+  if (child == 0) {
+    CHECK(setenv("ASAN_OPTIONS", "detect_leaks=0", 1) == 0); /* its complaints would be read, too */
+    CHECK(setenv("GOTRACE", value, 1) == 0 && dup2(out[1], 2) == 2 && close(out[0]) == 0 && close(out[1]) == 0);
+    execl(program, program, word, (char *)NULL);
+    _exit(9);
+  }
+  close(out[1]);
+  while ((n = read(out[0], printed + used, sizeof printed - 1 - used)) > 0) used += (size_t)n;
+  printed[used] = 0;
+  close(out[0]);
+  CHECK(waitpid(child, &status, 0) == child);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fputs(printed, stderr);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  return printed;
+}
+
+/* In that program. */
+static int started(const char *word) {
+  pid_t child;
+  int status, i;
+  if (strcmp(word, "refused") == 0) { /* nothing has started, and main could start something else */
+    CHECK(!gotrace_is_enabled());
+    return 0;
+  }
+  CHECK(gotrace_is_enabled()); /* before main */
+  CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_ALREADY_RUNNING);
+  for (i = 0; i < 2000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  gotrace_wait_end();                 /* misuse */
+  if ((child = fork()) == 0) exit(0); /* which prints and writes nothing */
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  if (strcmp(word, "stop") == 0) CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  return 0;
+}
+
+static void check_autostart(char *program) {
+  static const char *const words[] = {"stop", "exit"};
+  static const char problem[] = ": 1 x end of a wait that did not begin (dropped)\n";
+  test_bytes bytes = {NULL, 0, 0};
+  const char *text, *end;
+  char path[500];
+  int i;
+  for (i = 0; i < 2; i++) {
+    text = run(program, words[i], "%s/x,limit=10M,stacks=none");
+    end = strstr(text, problem);
+    CHECK(end && !end[sizeof problem - 1] && strchr(text, '\n') == end + sizeof problem - 2); /* one line */
+    only_file(&bytes);
+    CHECK(memcmp(bytes.data, "go 1.23 trace", 13) == 0);
+    test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__);
+    text = run(program, words[i], "%s/y,flight=3,format=1.25,stats");
+    CHECK(strstr(text, "/y: ") && strstr(text, " 1 goroutines, 1 threads\n") && strstr(text, problem));
+    CHECK(strcmp(only_file(&bytes), "y") == 0);
+    CHECK(memcmp(bytes.data, "go 1.25 trace", 13) == 0);
+    test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__);
+  }
+  text = run(program, "exit", "%s/z,limit=1K");
+  CHECK(strstr(text, "/z: the trace ended early: "));
+  only_file(&bytes);
+  test_free(&bytes);
+  /* The flight recorder's file, too, is not a link. */
+  snprintf(path, sizeof path, "%s/link", directory);
+  CHECK(symlink("target", path) == 0);
+  CHECK(strstr(run(program, "exit", "%s/link,flight=1"), "/link: Too many levels of symbolic links\n"));
+  CHECK(unlink(path) == 0);
+  /* Wrong and hostile values. */
+  CHECK(strstr(run(program, "refused", "%s/x,flight=1,limit=1M"), "limit and flight exclude each other\n"));
+  CHECK(strstr(run(program, "refused", "%s/x,flight=-1"), "unknown option or value 'flight=-1'\n"));
+  CHECK(strstr(run(program, "refused", "%s/x,limit=1T"), "'limit=1T'\n"));
+  CHECK(strstr(run(program, "refused", "%s/x,stacks=unwind"), "'stacks=unwind'\n"));
+  CHECK(strstr(run(program, "refused", "%s/x,stats=1"), "'stats=1'\n"));
+  CHECK(strstr(run(program, "refused", "%s/x,\033[31m\302\233"), "'?[31m?"
+                                                                 "?'\n"));
+  CHECK(strstr(run(program, "refused", "%s/none/x"), "/none/x: No such file or directory\n"));
+  CHECK(strcmp(run(program, "refused", ""), "") == 0);
 }
 
 /* Whoever sets the variable chooses a file by its name, not by a link that somebody has put there. */
@@ -204,6 +292,7 @@ static void check_plain_functions(void) {
 
 int main(int argc, char **argv) {
   const char *parent = getenv("GOTRACE_TEST_DIR");
+  if (argc > 1 && strcmp(argv[1], "privileged") != 0) return started(argv[1]);
   if (argc > 1) { /* check_privileged */
     CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_NOT_RUNNING);
     CHECK(!gotrace_is_enabled());
@@ -212,6 +301,7 @@ int main(int argc, char **argv) {
   snprintf(directory, sizeof directory, "%s/environmentXXXXXX", parent ? parent : "/tmp");
   CHECK(mkdtemp(directory) != NULL);
   check_environment();
+  check_autostart(argv[0]);
   check_link();
   check_calendar();
   check_snapshot();

@@ -1,0 +1,243 @@
+/* gotrace.hpp - guards, locks and threads for C++11 and later, on top of gotrace.h.
+ *
+ *     gotrace::task task("request");          a task to the end of the block; task.id() for logs and child tasks
+ *     gotrace::region region(name, task);     a region with a name made at run time; GOTRACE_SCOPE for a constant
+ *     gotrace::wait wait(GOTRACE_BLOCK_NET);  the thread waits to the end of the block
+ *     gotrace::mutex                          like std::mutex; the trace shows who waited for it and who released it
+ *     gotrace::condition_variable             like std::condition_variable, for std::unique_lock<gotrace::mutex>
+ *     gotrace::jthread thread("name", f);     like std::jthread; a goroutine whose arrow comes from its creator. From
+ *                                             C++20 on with a stop token
+ *
+ * Names must stay valid as long as their guard; a jthread's until gotrace_stop returns. The locks and waits are for
+ * plain threads: a goroutine's scheduler knows its waiters. A task guard may end on another thread than it began. */
+#ifndef GOTRACE_HPP
+#define GOTRACE_HPP
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#if defined(__has_include)
+#if __has_include(<version>)
+#include <version>
+#endif
+#endif
+#if defined(__cpp_lib_jthread)
+#include <stop_token>
+#endif
+
+#include "gotrace.h"
+
+namespace gotrace {
+
+class task {
+public:
+  explicit task(const char *name, gotrace_task parent = GOTRACE_NO_TASK)
+      : begun(gotrace_task_begin_at(GOTRACE_HERE, name, 0, parent)) {}
+  task(task &&from) noexcept : begun(from.begun) { from.begun = GOTRACE_NO_TASK; }
+  task &operator=(task &&) = delete;
+  ~task() {
+    if (begun.id) gotrace_task_end(begun);
+  }
+  gotrace_task id() const { return begun; }
+  operator gotrace_task() const { return begun; }
+
+private:
+  gotrace_task begun;
+};
+
+class region {
+public:
+  explicit region(const char *text, gotrace_task of = GOTRACE_NO_TASK) : name(text), task(of) {
+    if (gotrace_enabled()) gotrace_region_begin_at(GOTRACE_HERE, task, name, 0);
+  }
+  region(const region &) = delete;
+  region &operator=(const region &) = delete;
+  ~region() {
+    if (gotrace_enabled()) gotrace_region_end_at(GOTRACE_HERE, task, name, 0);
+  }
+
+private:
+  const char *name;
+  gotrace_task task;
+};
+
+class wait {
+public:
+  explicit wait(unsigned reason) { gotrace_wait_begin(reason); }
+  wait(const void *key, unsigned reason) { gotrace_wait_on(key, reason); } /* ended by gotrace_wake(key, 1) */
+  wait(const wait &) = delete;
+  wait &operator=(const wait &) = delete;
+  ~wait() { gotrace_wait_end(); }
+};
+
+class mutex {
+public:
+  mutex() = default;
+  mutex(const mutex &) = delete;
+  mutex &operator=(const mutex &) = delete;
+  void lock() {
+    if (inner.try_lock()) return;
+    wait waiting(this, GOTRACE_REASON("mutex") + GOTRACE_BLOCK_SYNC);
+    inner.lock();
+  }
+  bool try_lock() { return inner.try_lock(); }
+  void unlock() {
+    gotrace_wake(this, 1);
+    inner.unlock();
+  }
+
+private:
+  friend class condition_variable;
+  std::mutex inner;
+};
+
+class condition_variable {
+public:
+  void notify_one() {
+    gotrace_wake(this, 1);
+    inner.notify_one();
+  }
+  void notify_all() {
+    gotrace_wake(this, GOTRACE_WAKE_ALL);
+    inner.notify_all();
+  }
+  void wait(std::unique_lock<mutex> &lock) {
+    waiter w(this, lock);
+    inner.wait(w.native);
+  }
+  template <class predicate> void wait(std::unique_lock<mutex> &lock, predicate holds) {
+    while (!holds()) wait(lock);
+  }
+  template <class clock, class duration>
+  std::cv_status wait_until(std::unique_lock<mutex> &lock, const std::chrono::time_point<clock, duration> &until) {
+    waiter w(this, lock);
+    return inner.wait_until(w.native, until);
+  }
+  template <class clock, class duration, class predicate>
+  bool wait_until(std::unique_lock<mutex> &lock, const std::chrono::time_point<clock, duration> &until,
+                  predicate holds) {
+    while (!holds())
+      if (wait_until(lock, until) == std::cv_status::timeout) return holds();
+    return true;
+  }
+  template <class number, class period>
+  std::cv_status wait_for(std::unique_lock<mutex> &lock, const std::chrono::duration<number, period> &time) {
+    return wait_until(lock, std::chrono::steady_clock::now() + time);
+  }
+  template <class number, class period, class predicate>
+  bool wait_for(std::unique_lock<mutex> &lock, const std::chrono::duration<number, period> &time, predicate holds) {
+    return wait_until(lock, std::chrono::steady_clock::now() + time, std::move(holds));
+  }
+
+private:
+  /* The wait begins while the lock is held, so that no waker can precede it. It also releases the lock: a thread that
+   * waits for that is woken first. */
+  struct waiter {
+    std::unique_lock<std::mutex> native;
+    waiter(condition_variable *variable, std::unique_lock<mutex> &lock) : native(lock.mutex()->inner, std::adopt_lock) {
+      gotrace_wake(lock.mutex(), 1);
+      gotrace_wait_on(variable, GOTRACE_REASON("condition variable") + GOTRACE_BLOCK_COND_WAIT);
+    }
+    ~waiter() {
+      gotrace_wait_end();
+      native.release();
+    }
+  };
+  std::condition_variable inner;
+};
+
+class jthread {
+public:
+  jthread() noexcept = default;
+  template <class function, class... arguments>
+  explicit jthread(const char *name, function &&f, arguments &&...values) : jthread(create(name)) {
+    struct undo { /* if std::thread throws */
+      gotrace_go *go;
+      ~undo() {
+        if (go) gotrace_go_destroy(go);
+      }
+    } guard = {go};
+    body<typename std::decay<function>::type> run(go, std::forward<function>(f));
+#if defined(__cpp_lib_jthread)
+    if constexpr (std::is_invocable_v<std::decay_t<function>, std::stop_token, std::decay_t<arguments>...>)
+      inner = std::thread(std::move(run), source.get_token(), std::forward<arguments>(values)...);
+    else
+#endif
+      inner = std::thread(std::move(run), std::forward<arguments>(values)...);
+    guard.go = nullptr;
+  }
+  jthread(jthread &&) noexcept = default;
+  jthread &operator=(jthread &&from) noexcept {
+    if (this == &from) return *this;
+    finish();
+    inner = std::move(from.inner);
+    go = from.go;
+#if defined(__cpp_lib_jthread)
+    source = std::move(from.source);
+#endif
+    return *this;
+  }
+  ~jthread() { finish(); }
+
+  bool joinable() const noexcept { return inner.joinable(); }
+  void join() {
+    wait waiting(go, GOTRACE_REASON("join") + GOTRACE_BLOCK_SYNC);
+    inner.join();
+  }
+  void detach() { inner.detach(); }
+  std::thread::id get_id() const noexcept { return inner.get_id(); }
+  std::thread::native_handle_type native_handle() { return inner.native_handle(); }
+#if defined(__cpp_lib_jthread)
+  std::stop_source get_stop_source() noexcept { return source; }
+  std::stop_token get_stop_token() const noexcept { return source.get_token(); }
+  bool request_stop() noexcept { return source.request_stop(); }
+#endif
+
+private:
+  struct create {
+    gotrace_location entry;
+    explicit create(const char *name) : entry{0, name, "", 0} {}
+  };
+  explicit jthread(const create &how) : go(gotrace_thread_create(&how.entry)) {}
+
+  /* What runs on the thread. The last thing it does is to wake a join. */
+  template <class function> struct body {
+    gotrace_go *go;
+    function f;
+    template <class given> body(gotrace_go *as, given &&call) : go(as), f(std::forward<given>(call)) {}
+    template <class... arguments> void operator()(arguments &&...values) {
+      struct end {
+        gotrace_go *go;
+        ~end() { gotrace_wake(go, GOTRACE_WAKE_ALL); }
+      } guard = {go};
+      gotrace_thread_begin_as(go);
+#if defined(__cpp_lib_invoke)
+      std::invoke(std::move(f), std::forward<arguments>(values)...);
+#else
+      std::move(f)(std::forward<arguments>(values)...);
+#endif
+    }
+  };
+
+  void finish() {
+    if (!joinable()) return;
+#if defined(__cpp_lib_jthread)
+    request_stop();
+#endif
+    join();
+  }
+
+  gotrace_go *go = nullptr;
+#if defined(__cpp_lib_jthread)
+  std::stop_source source;
+#endif
+  std::thread inner;
+};
+
+} // namespace gotrace
+
+#endif
