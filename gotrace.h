@@ -1746,60 +1746,62 @@ typedef struct gotrace_frame {
   size_t function_size, file_size;
 } gotrace_frame;
 
-/* What an event changes, as Go's own reader tells it (internal/trace, golang.org/x/exp/trace), in all formats alike:
- * see gotrace_decoder_changes. */
-enum {                              /* kinds of change */
-       GOTRACE_CHANGE_SYNC = 1,     /* v2: a generation begins, or the trace ends. args: see ClockSnapshot */
-       GOTRACE_CHANGE_METRIC,       /* `name` has a new value */
-       GOTRACE_CHANGE_LABEL,        /* a goroutine is labelled `name` */
-       GOTRACE_CHANGE_SAMPLE,       /* a CPU sample, of the event's m, p and g */
-       GOTRACE_CHANGE_RANGE_BEGIN,  /* a range begins: the collector's, or a stopped world. An object has at most one of
-                                       a name */
-       GOTRACE_CHANGE_RANGE_ACTIVE, /* it has been open since before the generation */
-       GOTRACE_CHANGE_RANGE_END,
-       GOTRACE_CHANGE_TASK_BEGIN,
-       GOTRACE_CHANGE_TASK_END,
-       GOTRACE_CHANGE_REGION_BEGIN,
-       GOTRACE_CHANGE_REGION_END,
-       GOTRACE_CHANGE_LOG,
-       GOTRACE_CHANGE_STATUS /* a goroutine or proc changes its status, or the trace tells it */
+/* What an event changes, in all formats alike; see gotrace_decoder_changes. The kinds of change are those of Go's own
+ * reader (internal/trace, golang.org/x/exp/trace). */
+enum {
+  GOTRACE_CHANGE_SYNC = 1,     /* v2: a generation begins, or the trace ends; see gotrace_event.extra */
+  GOTRACE_CHANGE_METRIC,       /* the metric `name` has a new value */
+  GOTRACE_CHANGE_LABEL,        /* a goroutine gets the label `name` */
+  GOTRACE_CHANGE_SAMPLE,       /* a CPU sample of the event's m, p and g */
+  GOTRACE_CHANGE_RANGE_BEGIN,  /* a stop-the-world or a phase of the collector begins, */
+  GOTRACE_CHANGE_RANGE_ACTIVE, /* has been active since before the generation (v2), */
+  GOTRACE_CHANGE_RANGE_END,    /* or ends */
+  GOTRACE_CHANGE_TASK_BEGIN,
+  GOTRACE_CHANGE_TASK_END,
+  GOTRACE_CHANGE_REGION_BEGIN,
+  GOTRACE_CHANGE_REGION_END,
+  GOTRACE_CHANGE_LOG,
+  GOTRACE_CHANGE_STATUS /* a goroutine or proc has a new status, or the trace states the status that it has */
 };
+
+/* What a change concerns. */
 enum { GOTRACE_OBJECT_NONE, GOTRACE_OBJECT_GO, GOTRACE_OBJECT_PROC };
-enum { /* statuses, also GOTRACE_STATUS_UNKNOWN and _NONE */
-       GOTRACE_STATUS_RUNNABLE = 1,
-       GOTRACE_STATUS_RUNNING, /* also of procs: a goroutine or the scheduler uses it */
-       GOTRACE_STATUS_SYSCALL,
-       GOTRACE_STATUS_WAITING,
-       GOTRACE_STATUS_IDLE /* of procs */
+
+/* Statuses of goroutines and procs, besides GOTRACE_STATUS_UNKNOWN and GOTRACE_STATUS_NONE. */
+enum {
+  GOTRACE_STATUS_RUNNABLE = 1,
+  GOTRACE_STATUS_RUNNING, /* a proc: it has a thread, which may be in a system call */
+  GOTRACE_STATUS_SYSCALL,
+  GOTRACE_STATUS_WAITING,
+  GOTRACE_STATUS_IDLE /* only procs */
 };
 
 #define GOTRACE_MOST_CHANGES 2 /* of one event */
 
-/* One change. Texts are not NUL-terminated, never NULL unless of size 0, and valid until the next event. */
+/* One change. Texts are not NUL-terminated. They are owned by the decoder and valid until the next event. */
 typedef struct gotrace_change {
-  uint8_t kind;   /* GOTRACE_CHANGE_... */
-  uint8_t object; /* of what: GOTRACE_OBJECT_GO for statuses, labels, regions, logs, stopped worlds, mark assists; _PROC
-                   * for statuses and sweeps; else _NONE */
-  int8_t from, to; /* STATUS: GOTRACE_STATUS_... before and after. From NONE: it is created; to NONE: it ends; from
-                    * UNKNOWN: the trace tells the status of an object for the first time; both the same: again */
+  uint8_t kind;    /* GOTRACE_CHANGE_... */
+  uint8_t object;  /* STATUS: GOTRACE_OBJECT_GO or _PROC. LABEL, REGION, LOG, stop-the-world, mark assist: _GO. Sweep:
+                    * _PROC. Others: _NONE */
+  int8_t from, to; /* STATUS: before and after. From NONE: the object is created. To NONE: it ends. From UNKNOWN: the
+                    * trace states its status for the first time. Both equal: the trace states it again */
   int64_t id;      /* of the object; GOTRACE_NO_ID: none, or unknown */
-  int64_t number; /* of the object: 0 for the first that changed, and so on; no two have the same, even if they have the
-                   * same id one after the other. GOTRACE_NO_ID if `id` is */
-  int64_t since;  /* STATUS: the time when it took the status `from`. What was told for the first time has been so since
-                   * the last Sync; v1: since the trace began */
-  uint64_t stack; /* STATUS: where the object was at the change; of a new goroutine, its first function; 0: unknown. The
-                   * event's own stack is that of whoever caused the change */
-  const char *name; /* STATUS: the reason. METRIC and RANGE: "/sched/gomaxprocs:threads",
-                     * "/memory/classes/heap/objects:bytes", "/gc/heap/goal:bytes"; "stop-the-world",
-                     * "GC concurrent mark phase", "GC incremental sweep", "GC mark assist". LABEL, TASK, REGION: its
-                     * name. LOG: the category */
+  int64_t number; /* of the object. Objects are numbered from 0, in the order in which they first occur; unlike an id, a
+                   * number is never used again. GOTRACE_NO_ID if `id` is GOTRACE_NO_ID */
+  int64_t since;  /* STATUS: time of the change to `from`. A status that the trace states for the first time counts from
+                   * the last Sync, in v1 from the beginning of the trace */
+  uint64_t stack; /* STATUS: the object's stack; of a new goroutine, one with its first function; 0: unknown. In
+                   * contrast, gotrace_event.stack is that of the goroutine that caused the change */
+  const char *name; /* STATUS: the reason. METRIC: "/sched/gomaxprocs:threads", "/memory/classes/heap/objects:bytes" or
+                     * "/gc/heap/goal:bytes". RANGE: "stop-the-world", "GC concurrent mark phase",
+                     * "GC incremental sweep" or "GC mark assist". LABEL, TASK, REGION: the name. LOG: the category */
   size_t name_size;
-  const char *text; /* LOG: the message. "stop-the-world": the reason */
+  const char *text; /* LOG: the message. Stop-the-world: the reason */
   size_t text_size;
-  const char *function; /* of a goroutine: the function that it began with, as far as known by now; else empty */
+  const char *function; /* GOTRACE_OBJECT_GO: see gotrace_decoder_function */
   size_t function_size;
-  uint64_t task;     /* TASK, REGION, LOG; 0: none */
-  int64_t parent;    /* TASK: the task's parent, or GOTRACE_NO_ID */
+  uint64_t task;     /* TASK, REGION, LOG: the task's id; 0: none */
+  int64_t parent;    /* TASK: the parent's id, or GOTRACE_NO_ID */
   uint64_t value[2]; /* METRIC: the value. End of a sweep: bytes swept and reclaimed */
   uint64_t reserved[4];
 } gotrace_change;
@@ -1858,30 +1860,31 @@ GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t
 GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames,
                                          size_t capacity);
 
-/* Stores what an event changes in `changes`, which has room for GOTRACE_MOST_CHANGES, and returns the number of
- * changes, often 0. Ordered only. Call it for each event, in order, before the next event is read; also for each of a
- * gotrace_decoder_next_batch. Some of what it tells comes from what it told before, so that an event that is left out
- * makes `from`, `since` and `function` of its object wrong, and reading costs nothing if this is never called. It keeps
- * a record of 16 bytes for each goroutine. Returns 0 if an argument is NULL, or if memory runs out: then decoding ends
- * with that error.
+/* Stores the changes that an event makes in `changes`, which has room for GOTRACE_MOST_CHANGES, and returns their
+ * number, which may be 0. Ordered only. Call this for every event, in order, before the next event is read; after
+ * gotrace_decoder_next_batch, for each event of the batch. Otherwise `from`, `since` and `function` may be wrong,
+ * because they are derived from earlier calls. The decoder then keeps a record of some 50 bytes for each goroutine.
+ * Decoding costs nothing more if this function is never called. Returns 0 if an argument is NULL or if memory runs out.
+ * In the latter case, decoding ends with ERROR_OUT_OF_MEMORY.
  *
- *     size_t i, n = gotrace_decoder_changes(decoder, &event, changes);
+ *     n = gotrace_decoder_changes(decoder, &event, changes);
  *     for (i = 0; i < n; i++)
  *         if (changes[i].object == GOTRACE_OBJECT_GO && changes[i].from == GOTRACE_STATUS_RUNNABLE &&
  *             changes[i].to == GOTRACE_STATUS_RUNNING)
  *             printf("goroutine %lld waited %lld ns\n", (long long)changes[i].id,
  *                    (long long)(event.time - changes[i].since));
  *
- * The events of a GoSwitch and of a GoDestroySyscall tell one change, those implied by them the others. In v1: a system
- * call that keeps its proc has no end in the trace, and takes no time here; one that loses it lasts from its GoSysCall
- * to its GoSysExit. What the trace tells of the time before it, up to the first Gomaxprocs, is from UNKNOWN. In a part
- * (see gotrace_decoder_open_part), what happened before it is unknown. */
+ * GoSwitch and GoDestroySyscall make one change each; the events that they imply make the others. In v1, a system call
+ * that keeps its proc has no end in the trace, so it begins and ends with its GoSysCall; one that loses its proc lasts
+ * from GoSysCall to GoSysExit. Statuses before the first Gomaxprocs of a v1 trace are from UNKNOWN. So is the first
+ * status of each object in a part (gotrace_decoder_open_part) or after skipped generations (options.from). */
 GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotrace_event *event,
                                            gotrace_change *changes);
 
-/* The function that the goroutine with a `number` (see gotrace_change) began with, as far as known by now: from its
- * creation, else the outermost function of the first stack of its own events. False, with an empty text, if it is
- * unknown. Goroutines that have ended keep theirs. Not NUL-terminated; owned by the decoder and valid until close. */
+/* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
+ * function of the first stack of its own events. `number`: gotrace_change.number; it stays valid after the goroutine
+ * has ended. False, with an empty text, if the function is unknown. Not NUL-terminated; owned by the decoder and valid
+ * until close. */
 GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
                                           size_t *size);
 
@@ -16473,26 +16476,24 @@ static uint32_t gotrace__told_entry(gotrace_decoder *d, uint64_t stack) {
   return gotrace__told_function(d, text, strlen(text));
 }
 
-/* v1: whether the event's goroutine goes on with what the event begins: a system call loses its proc, or a new
- * goroutine waits. That is in the next event of the proc's batches; events of other goroutines may be before it. */
+/* v1: whether a system call loses its proc, or a new goroutine waits from the start. The next event of the proc tells
+ * it; after a system call, events of other goroutines may come first. An event is skipped after one call at most. */
 static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
   const uint64_t others = GOTRACE__V1_BIT(CPU_SAMPLE) | GOTRACE__V1_BIT(GO_WAITING) | GOTRACE__V1_BIT(GO_IN_SYSCALL) |
                           GOTRACE__V1_BIT(GO_SYS_EXIT);
-  const unsigned most = 1000; /* a hostile trace may have any number of events of others */
-  bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL;
+  bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL, first = true;
   const uint8_t *at = d->file + (ev->offset - d->file_offset), *end;
   const gotrace__batch *b;
+  gotrace__v1_event e;
   size_t low = 0, high = d->batch_count;
-  unsigned i;
-  while (low + 1 < high) {
+  while (low + 1 < high) { /* finds the event's batch */
     size_t middle = low + (high - low) / 2;
     *(d->batches[middle].data <= at ? &low : &high) = middle;
   }
   if (!high) return false;
   b = &d->batches[low];
   end = b->data + b->size;
-  for (i = 0; i < most; i++) {
-    gotrace__v1_event e;
+  for (;; first = false) {
     while (at == end) {
       if (!b->next) return false;
       b = &d->batches[b->next - 1];
@@ -16500,11 +16501,10 @@ static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
       end = at + b->size;
     }
     if (gotrace__v1_read(d, &at, end, ev->offset, &e)) return false; /* not possible: the first walk has read it */
-    if (!i || !d->kinds[e.kind].timed || (call && (others >> e.kind & 1))) continue;
-    if (call) return e.kind == GOTRACE_V1_GO_SYS_BLOCK;
-    return (e.kind == GOTRACE_V1_GO_WAITING || e.kind == GOTRACE_V1_GO_IN_SYSCALL) && e.args[0] == ev->args[0];
+    if (!first && d->kinds[e.kind].timed && !(call && (others >> e.kind & 1))) break;
   }
-  return false;
+  if (call) return e.kind == GOTRACE_V1_GO_SYS_BLOCK;
+  return (e.kind == GOTRACE_V1_GO_WAITING || e.kind == GOTRACE_V1_GO_IN_SYSCALL) && e.args[0] == ev->args[0];
 }
 
 /* The status that a GoStatus, GoStatusStack or ProcStatus tells. */
