@@ -168,18 +168,24 @@ def converted(lines):
     """The changes of a v1 trace by object (None: of none), as (text, time), without what Go's conversion does not keep.
 
     What it leaves out: the first Gomaxprocs; the stack of a label, since that is an event of its own; the stack of a start,
-    which is where the goroutine was created. What was runnable when the trace began is told at the first Gomaxprocs; here
-    neither counts, since its goroutines also start. A collection's ranges happen on the goroutine of their proc. A task
-    without a parent has the parent 0 when it ends. Syncs are its own.
+    which is where the goroutine was created. What was runnable when the trace began is told at the first Gomaxprocs, unless
+    it runs by then. A collection's ranges happen on the goroutine of their proc. A task without a parent has the parent 0
+    when it ends. Syncs are its own.
     """
-    objects = {}
+    objects, runnable = {}, set()
     for line in lines:
         match = CHANGE.match(line)
         if not match:
             continue
         p, g, kind, time, rest, stack = match.groups()
-        if kind == "Sync" or " Undetermined->Runnable " in rest:
+        if kind == "Sync":
             continue
+        states = re.match(r" (GoID=\d+) Undetermined->(Runnable|Running) ", rest)
+        if states and states.group(2) == "Runnable":
+            runnable.add(states.group(1))
+            continue
+        if states:
+            runnable.discard(states.group(1))
         if "->Running " in rest or kind == "Label":
             stack = "0"
         if kind.startswith("Range"):
@@ -188,6 +194,7 @@ def converted(lines):
             rest = rest.replace("Parent=0", "Parent=18446744073709551615")
         who = re.search(r"(?:GoID|ProcID)=\d+|Scope=\S+", rest)
         objects.setdefault(who and who.group(0), []).append((f"P={p} G={g} {kind}{rest} Stack={stack}", int(time)))
+    objects["begin"] = [(f"{who} is runnable", 0) for who in sorted(runnable)]
     return objects
 
 
@@ -204,7 +211,7 @@ def compare_changes_v1(program, trace):
         if who is None:
             a, b = sorted(a), sorted(b)
         for x, y in zip(a, b):
-            # Go gives no two events the same time.
+            # Go moves events of equal times, and those behind them, to later nanoseconds.
             if x[0] != y[0] or not 0 <= y[1] - x[1] < 1000:
                 return f"changes of {who}:\n  decoder {x}\n  Go      {y}"
         if len(a) != len(b):
