@@ -86,6 +86,7 @@
  *     >>decode-v1        v1: events, the first walk
  *     >>decode-v1-order  v1: the order of events, the second walk
  *     >>decode-raw       raw traces
+ *     >>decode-changes   what an event changes
  *     >>decode-public    calls: the decoder
  *
  * WHAT IT DOES NOT DO
@@ -542,7 +543,7 @@ typedef enum gotrace_format {
  *   2. For a new format: gotrace_format and GOTRACE__NEWEST_FORMAT, gotrace__check_options, `versions` in
  *      gotrace_decoder_open.
  *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
- *   4. Decoder: its rule of order in GOTRACE__V2_RULES or its context in GOTRACE__V2_CONTEXTS (>>decode-rules).
+ *   4. Decoder: what it needs, changes and tells, in GOTRACE__V2_TRANSITIONS (>>decode-rules).
  *   5. The tool: v2_arguments in read_v2.c, write.h, and where the event changes the state, world.c.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
  */
@@ -1914,6 +1915,66 @@ typedef struct gotrace_frame {
   size_t function_size, file_size;
 } gotrace_frame;
 
+/* What an event changes, in all formats alike; see gotrace_decoder_changes. The kinds of change are those of Go's own
+ * reader (internal/trace, golang.org/x/exp/trace). */
+enum {
+  GOTRACE_CHANGE_SYNC = 1,     /* v2: a generation begins, or the trace ends; see gotrace_event.extra */
+  GOTRACE_CHANGE_METRIC,       /* the metric `name` has a new value */
+  GOTRACE_CHANGE_LABEL,        /* a goroutine gets the label `name` */
+  GOTRACE_CHANGE_SAMPLE,       /* a CPU sample of the event's m, p and g */
+  GOTRACE_CHANGE_RANGE_BEGIN,  /* a stop-the-world or a phase of the collector begins, */
+  GOTRACE_CHANGE_RANGE_ACTIVE, /* has been active since before the generation (v2), */
+  GOTRACE_CHANGE_RANGE_END,    /* or ends */
+  GOTRACE_CHANGE_TASK_BEGIN,
+  GOTRACE_CHANGE_TASK_END,
+  GOTRACE_CHANGE_REGION_BEGIN,
+  GOTRACE_CHANGE_REGION_END,
+  GOTRACE_CHANGE_LOG,
+  GOTRACE_CHANGE_STATUS /* a goroutine or proc has a new status, or the trace states the status that it has */
+};
+
+/* What a change concerns. */
+enum { GOTRACE_OBJECT_NONE, GOTRACE_OBJECT_GO, GOTRACE_OBJECT_PROC };
+
+/* Statuses of goroutines and procs, besides GOTRACE_STATUS_UNKNOWN and GOTRACE_STATUS_NONE. */
+enum {
+  GOTRACE_STATUS_RUNNABLE = 1,
+  GOTRACE_STATUS_RUNNING, /* a proc: it has a thread, which may be in a system call */
+  GOTRACE_STATUS_SYSCALL,
+  GOTRACE_STATUS_WAITING,
+  GOTRACE_STATUS_IDLE /* only procs */
+};
+
+#define GOTRACE_MOST_CHANGES 2 /* of one event */
+
+/* One change. Texts are not NUL-terminated. They are owned by the decoder and valid until the next event. */
+typedef struct gotrace_change {
+  uint8_t kind;    /* GOTRACE_CHANGE_... */
+  uint8_t object;  /* STATUS: GOTRACE_OBJECT_GO or _PROC. LABEL, REGION, LOG, stop-the-world, mark assist: _GO. Sweep:
+                    * _PROC. Others: _NONE */
+  int8_t from, to; /* STATUS: before and after. From NONE: the object is created. To NONE: it ends. From UNKNOWN: the
+                    * trace states its status for the first time. Both equal: the trace states it again */
+  int64_t id;      /* of the object; GOTRACE_NO_ID: none, or unknown */
+  int64_t number; /* of the object. Objects are numbered from 0, in the order in which they first occur; unlike an id, a
+                   * number is never used again. GOTRACE_NO_ID if `id` is GOTRACE_NO_ID */
+  int64_t since;  /* STATUS: time of the change to `from`. A status that the trace states for the first time counts from
+                   * the last Sync, in v1 from the beginning of the trace */
+  uint64_t stack; /* STATUS: the object's stack; of a new goroutine, one with its first function; 0: unknown. In
+                   * contrast, gotrace_event.stack is that of the goroutine that caused the change */
+  const char *name; /* STATUS: the reason. METRIC: "/sched/gomaxprocs:threads", "/memory/classes/heap/objects:bytes" or
+                     * "/gc/heap/goal:bytes". RANGE: "stop-the-world", "GC concurrent mark phase",
+                     * "GC incremental sweep" or "GC mark assist". LABEL, TASK, REGION: the name. LOG: the category */
+  size_t name_size;
+  const char *text; /* LOG: the message. Stop-the-world: the reason */
+  size_t text_size;
+  const char *function; /* GOTRACE_OBJECT_GO: see gotrace_decoder_function */
+  size_t function_size;
+  uint64_t task;     /* TASK, REGION, LOG: the task's id; 0: none */
+  int64_t parent;    /* TASK: the parent's id, or GOTRACE_NO_ID */
+  uint64_t value[2]; /* METRIC: the value. End of a sweep: bytes swept and reclaimed */
+  uint64_t reserved[4];
+} gotrace_change;
+
 typedef struct gotrace_decoder_info {
   int format;                  /* 1005 to 1026 */
   int family;                  /* 1 or 2: which table the events are from */
@@ -1967,6 +2028,34 @@ GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t
  * the frames are owned by the decoder and valid until the next event. In format 1.5 frames have only a pc. */
 GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames,
                                          size_t capacity);
+
+/* Stores the changes that an event makes in `changes`, which has room for GOTRACE_MOST_CHANGES, and returns their
+ * number, which may be 0. Ordered only. Call this for every event, in order, before the next event is read; after
+ * gotrace_decoder_next_batch, for each event of the batch. Otherwise `from`, `since` and `function` may be wrong,
+ * because they are derived from earlier calls. The decoder then keeps a record of some 50 bytes for each goroutine.
+ * Decoding costs nothing more if this function is never called. Returns 0 if an argument is NULL or if memory runs out.
+ * In the latter case, decoding ends with ERROR_OUT_OF_MEMORY.
+ *
+ *     n = gotrace_decoder_changes(decoder, &event, changes);
+ *     for (i = 0; i < n; i++)
+ *         if (changes[i].object == GOTRACE_OBJECT_GO && changes[i].from == GOTRACE_STATUS_RUNNABLE &&
+ *             changes[i].to == GOTRACE_STATUS_RUNNING)
+ *             printf("goroutine %lld waited %lld ns\n", (long long)changes[i].id,
+ *                    (long long)(event.time - changes[i].since));
+ *
+ * GoSwitch and GoDestroySyscall make one change each; the events that they imply make the others. In v1, a system call
+ * that keeps its proc has no end in the trace, so it begins and ends with its GoSysCall; one that loses its proc lasts
+ * from GoSysCall to GoSysExit. Statuses before the first Gomaxprocs of a v1 trace are from UNKNOWN. So is the first
+ * status of each object in a part (gotrace_decoder_open_part) or after skipped generations (options.from). */
+GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotrace_event *event,
+                                           gotrace_change *changes);
+
+/* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
+ * function of the first stack of its own events. `number`: gotrace_change.number; it stays valid after the goroutine
+ * has ended. False, with an empty text, if the function is unknown. Not NUL-terminated; owned by the decoder and valid
+ * until close. */
+GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
+                                          size_t *size);
 
 /* Why gotrace_decoder_open or gotrace_decoder_next failed. Never NULL; owned by the decoder and valid until close. */
 GOTRACE_API const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *decoder);
@@ -12749,7 +12838,7 @@ enum {
 };
 enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
 
-/* A rule: what an event needs and changes, a row of GOTRACE__V1_RULES or GOTRACE__V2_RULES. */
+/* A rule: what an event needs and changes, from a row of GOTRACE__V1_TRANSITIONS or GOTRACE__V2_TRANSITIONS. */
 enum {
   GOTRACE__R_NONE = 0,
   GOTRACE__R_NEEDS_NONE = 0,
@@ -12974,6 +13063,21 @@ typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its
   uint64_t m, p, g, stack, tick, offset;
 } gotrace__dec_sample;
 
+typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_changes last told it */
+  int64_t since;               /* when it took its status */
+  uint32_t function;           /* 1 + index of the name of its function; 0: unknown */
+  int8_t status;
+} gotrace__told;
+
+typedef struct gotrace__told_name { /* of a function, kept beyond its generation */
+  char *data;
+  size_t size;
+} gotrace__told_name;
+
+typedef struct gotrace__told_task { /* v1: an open one */
+  uint64_t parent, name;
+} gotrace__told_task;
+
 typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futile */
   uint64_t ordinal;
   uint32_t next;
@@ -13005,6 +13109,9 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
   X(gotrace__front, heap, heap)                                                               \
   X(gotrace__dec_sample, samples, sample)                                                     \
   X(gotrace__dec_sample, moved, moved) /* v1: ends of system calls, which belong elsewhere */ \
+  X(gotrace__told, tolds, told)                                                               \
+  X(gotrace__told_name, told_names, told_name)                                                \
+  X(gotrace__told_task, told_tasks, told_task)                                                \
   X(gotrace__dec_wake, wakes, wake)                                                           \
   X(uint64_t, futile, futile) /* v1: a bit each event */
 
@@ -13079,6 +13186,13 @@ struct gotrace_decoder {
   uint64_t file_offset;
   int64_t min_time;
   bool any_futile, gc_on, stw_on;
+  /* Changes. */
+  const struct gotrace__transition *transitions[256]; /* by the event's number; NULL: it tells nothing */
+  gotrace__map told_gos, told_procs;                  /* 1 + index in `tolds` by id */
+  gotrace__map told_name_map, told_task_map;          /* 1 + index by hash or id */
+  int64_t told_sync;                                  /* v2: when the generation began */
+  const char *told_stw;                               /* v1: why the world was last stopped; NULL: unknown */
+  bool told_init; /* v1: the goroutines that are older than the trace have been told */
 };
 
 /* ------------------------------------------------------------------------------------------- >>decode-memory ----
@@ -13523,93 +13637,116 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
  * The event tables, prepared for reading; and the rules of order: what each event needs and changes.
  */
 
-/* The rules of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). The
- * common events come first; gotrace__v2_order_fast handles them. Go: internal/trace/order.go. */
-#define GOTRACE__V2_FAST_RULES(X)                        \
-  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS)       \
-  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE)    \
-  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES)         \
-  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES)         \
-  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS) \
-  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS)
+/* The transitions of v2, all that the decoder knows of an event's meaning: X(event, context that it needs, its
+ * goroutine, status from, to, effect on thread or proc; then what gotrace_decoder_changes tells: kind of change, whose,
+ * status after, name). Go: internal/trace/order.go and event.go.
+ *
+ * gotrace__v2_order_fast handles the common events, which come first; gotrace__v2_apply those with a goroutine. Of the
+ * others, only the context is checked by rule. gotrace__v2_order_rare checks the context of those with NONE. Events
+ * without a row need a thread and tell nothing. */
+#define GOTRACE__V2_FAST_RULES(X)                                                     \
+  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS, STATUS, NAMED_GO, RUNNING, "")     \
+  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE, STATUS, NAMED_GO, RUNNABLE, "") \
+  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES, STATUS, OWN_GO, WAITING, "")         \
+  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")        \
+  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS, STATUS, OWN_GO, SYSCALL, "") \
+  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS, STATUS, OWN_GO, RUNNING, "")
 
-#define GOTRACE__V2_RULES(X)                                   \
-  GOTRACE__V2_FAST_RULES(X)                                    \
-  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES)                \
-  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES)         \
-  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES) \
-  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
-  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)
+#define GOTRACE__V2_RULES(X)                                                                 \
+  GOTRACE__V2_FAST_RULES(X)                                                                  \
+  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                    \
+  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")             \
+  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "") \
+  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")              \
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")
 
-/* Events whose rule is only the context that they need: X(event, context). gotrace__v2_order_rare checks those with
- * NONE. Events without any rule need a thread. */
-#define GOTRACE__V2_CONTEXTS(X) \
-  X(GO_CREATE, P)               \
-  X(GO_CREATE_BLOCKED, P)       \
-  X(GC_SWEEP_BEGIN, P)          \
-  X(GC_SWEEP_END, P)            \
-  X(HEAP_ALLOC, P)              \
-  X(HEAP_GOAL, P)               \
-  X(PROCS_CHANGE, PG)           \
-  X(STW_BEGIN, PG)              \
-  X(STW_END, PG)                \
-  X(GC_MARK_ASSIST_BEGIN, PG)   \
-  X(GC_MARK_ASSIST_END, PG)     \
-  X(GO_LABEL, PG)               \
-  X(USER_TASK_BEGIN, PG)        \
-  X(USER_TASK_END, PG)          \
-  X(USER_REGION_BEGIN, PG)      \
-  X(USER_REGION_END, PG)        \
-  X(USER_LOG, PG)               \
-  X(GO_STATUS, NONE)            \
-  X(GO_STATUS_STACK, NONE)      \
-  X(PROC_STATUS, NONE)          \
-  X(PROC_START, NONE)           \
-  X(PROC_STOP, NONE)            \
-  X(PROC_STEAL, NONE)           \
-  X(GC_ACTIVE, NONE)            \
-  X(GC_BEGIN, NONE)             \
-  X(GC_END, NONE)               \
-  X(GC_SWEEP_ACTIVE, NONE)      \
-  X(GC_MARK_ASSIST_ACTIVE, NONE)
+#define GOTRACE__V2_TRANSITIONS(X)                                                                         \
+  GOTRACE__V2_RULES(X)                                                                                     \
+  X(GO_CREATE, P, NONE, DEAD, RUNNABLE, NONE, STATUS, NEW_GO, RUNNABLE, "")                                \
+  X(GO_CREATE_BLOCKED, P, NONE, DEAD, WAITING, NONE, STATUS, NEW_GO, WAITING, "")                          \
+  X(GO_CREATE_SYSCALL, M, NONE, DEAD, SYSCALL, NONE, STATUS, NEW_GO, SYSCALL, "")                          \
+  X(GO_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                                    \
+  X(GO_STATUS_STACK, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                              \
+  X(GO_LABEL, PG, NONE, DEAD, DEAD, NONE, LABEL, OWN_GO, NONE, "")                                         \
+  X(PROC_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_PROC, NONE, "")                                \
+  X(PROC_START, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, RUNNING, "")                             \
+  X(PROC_STOP, NONE, NONE, DEAD, DEAD, NONE, STATUS, OWN_PROC, IDLE, "")                                   \
+  X(PROC_STEAL, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, IDLE, "")                                \
+  X(PROCS_CHANGE, PG, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")             \
+  X(HEAP_ALLOC, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")       \
+  X(HEAP_GOAL, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                       \
+  X(STW_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "stop-the-world")                    \
+  X(STW_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "stop-the-world")                        \
+  X(GC_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NONE, NONE, "GC concurrent mark phase")         \
+  X(GC_BEGIN, NONE, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")           \
+  X(GC_END, NONE, NONE, DEAD, DEAD, NONE, RANGE_END, NONE, NONE, "GC concurrent mark phase")               \
+  X(GC_SWEEP_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_PROC, NONE, "GC incremental sweep") \
+  X(GC_SWEEP_BEGIN, P, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")        \
+  X(GC_SWEEP_END, P, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")            \
+  X(GC_MARK_ASSIST_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_GO, NONE, "GC mark assist")   \
+  X(GC_MARK_ASSIST_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")         \
+  X(GC_MARK_ASSIST_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "GC mark assist")             \
+  X(USER_TASK_BEGIN, PG, NONE, DEAD, DEAD, NONE, TASK_BEGIN, NONE, NONE, "")                               \
+  X(USER_TASK_END, PG, NONE, DEAD, DEAD, NONE, TASK_END, NONE, NONE, "")                                   \
+  X(USER_REGION_BEGIN, PG, NONE, DEAD, DEAD, NONE, REGION_BEGIN, OWN_GO, NONE, "")                         \
+  X(USER_REGION_END, PG, NONE, DEAD, DEAD, NONE, REGION_END, OWN_GO, NONE, "")                             \
+  X(USER_LOG, PG, NONE, DEAD, DEAD, NONE, LOG, OWN_GO, NONE, "")                                           \
+  X(CPU_SAMPLE, M, NONE, DEAD, DEAD, NONE, SAMPLE, NONE, NONE, "")                                         \
+  X(SYNC, M, NONE, DEAD, DEAD, NONE, SYNC, NONE, NONE, "")
 
 #define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
 
-/* The rules of v1: X(event, the event that it becomes, what it does, status from, to, its sequence number). Go:
- * stateTransition, parseEvents, postProcessTrace. */
-#define GOTRACE__V1_RULES(X)                                                 \
-  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO)                     \
-  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE)                  \
-  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE)            \
-  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1)                     \
-  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1)         \
-  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO)         \
-  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO)                               \
-  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO)                             \
-  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)                      \
-  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO)            \
-  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO)            \
-  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO)        \
-  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO)            \
-  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO)            \
-  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO)              \
-  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO)                \
-  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO)                      \
-  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)              \
-  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO)                     \
-  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO)                 \
-  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO)                 \
-  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1)               \
-  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO)   \
-  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1)              \
-  X(GO_SYS_EXIT_LOCAL, GO_SYS_EXIT, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO) \
-  X(GC_START, GC_START, COLLECTS, DEAD, DEAD, ARG0)                          \
-  X(GC_DONE, GC_DONE, NOBODYS, DEAD, DEAD, ZERO)                             \
-  X(STW_START, STW_START, NOBODYS, DEAD, DEAD, ZERO)                         \
-  X(STW_DONE, STW_DONE, NOBODYS, DEAD, DEAD, ZERO)
+/* The transitions of v1: X(event, the event that it becomes, what it does, status from, to, its sequence number; then
+ * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: stateTransition, parseEvents,
+ * postProcessTrace; convertEvent in internal/trace/tracev1.go. */
+#define GOTRACE__V1_TRANSITIONS(X)                                                                                     \
+  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO, STATUS, NEW_GO, RUNNABLE, "")                                 \
+  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE, STATUS, TOLD_GO, WAITING, "")                              \
+  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE, STATUS, TOLD_GO, SYSCALL, "")                        \
+  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1, STATUS, NAMED_GO, RUNNING, "")                                \
+  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1, STATUS, NAMED_GO, RUNNING, "")                    \
+  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO, STATUS, NAMED_GO, RUNNING, "")                    \
+  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO, STATUS, OWN_GO, NONE, "")                                               \
+  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO, STATUS, OWN_GO, WAITING, "forever")                                   \
+  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "")                                   \
+  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "chan send")                \
+  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "chan receive")             \
+  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "select")               \
+  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sync")                     \
+  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sync.(*Cond).Wait")        \
+  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "network")                    \
+  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "GC mark assist wait for work") \
+  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sleep")                              \
+  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, SYSCALL, "")                           \
+  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO, STATUS, OWN_GO, RUNNABLE, "runtime.Gosched")                  \
+  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO, STATUS, OWN_GO, RUNNABLE, "preempted")                    \
+  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO, STATUS, OWN_GO, SYSCALL, "")                              \
+  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1, STATUS, NAMED_GO, RUNNABLE, "")                         \
+  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO, STATUS, NAMED_GO, RUNNABLE, "")             \
+  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1, STATUS, NAMED_GO, RUNNABLE, "")                        \
+  X(GO_SYS_EXIT_LOCAL, GO_SYS_EXIT, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO, STATUS, NAMED_GO, RUNNABLE, "")           \
+  X(GC_START, GC_START, COLLECTS, DEAD, DEAD, ARG0, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")               \
+  X(GC_DONE, GC_DONE, NOBODYS, DEAD, DEAD, ZERO, RANGE_END, NONE, NONE, "GC concurrent mark phase")                    \
+  X(STW_START, STW_START, NOBODYS, DEAD, DEAD, ZERO, RANGE_BEGIN, PROCS_GO, NONE, "stop-the-world")                    \
+  X(STW_DONE, STW_DONE, NOBODYS, DEAD, DEAD, ZERO, RANGE_END, PROCS_GO, NONE, "stop-the-world")                        \
+  X(GC_SWEEP_START, GC_SWEEP_START, NONE, DEAD, DEAD, ZERO, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")       \
+  X(GC_SWEEP_DONE, GC_SWEEP_DONE, NONE, DEAD, DEAD, ZERO, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")           \
+  X(GC_MARK_ASSIST_START, GC_MARK_ASSIST_START, NONE, DEAD, DEAD, ZERO, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")   \
+  X(GC_MARK_ASSIST_DONE, GC_MARK_ASSIST_DONE, NONE, DEAD, DEAD, ZERO, RANGE_END, OWN_GO, NONE, "GC mark assist")       \
+  X(PROC_START, PROC_START, NONE, DEAD, DEAD, ZERO, STATUS, OWN_PROC, RUNNING, "")                                     \
+  X(PROC_STOP, PROC_STOP, NONE, DEAD, DEAD, ZERO, STATUS, OWN_PROC, IDLE, "")                                          \
+  X(GOMAXPROCS, GOMAXPROCS, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")                   \
+  X(HEAP_ALLOC, HEAP_ALLOC, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")          \
+  X(HEAP_GOAL, HEAP_GOAL, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                           \
+  X(USER_TASK_CREATE, USER_TASK_CREATE, NONE, DEAD, DEAD, ZERO, TASK_BEGIN, NONE, NONE, "")                            \
+  X(USER_TASK_END, USER_TASK_END, NONE, DEAD, DEAD, ZERO, TASK_END, NONE, NONE, "")                                    \
+  X(USER_REGION, USER_REGION, NONE, DEAD, DEAD, ZERO, REGION_BEGIN, OWN_GO, NONE, "")                                  \
+  X(USER_LOG, USER_LOG, NONE, DEAD, DEAD, ZERO, LOG, OWN_GO, NONE, "")                                                 \
+  X(CPU_SAMPLE, CPU_SAMPLE, NONE, DEAD, DEAD, ZERO, SAMPLE, NONE, NONE, "")
 
 /* What an event of v1 does. */
 enum {
+  GOTRACE__V1_NONE = GOTRACE__R_NONE,
   GOTRACE__V1_UNBLOCKS_LOCAL = GOTRACE__R_NAMED | GOTRACE__R_COUNTS,
   GOTRACE__V1_UNBLOCKS = GOTRACE__V1_UNBLOCKS_LOCAL | GOTRACE__R_COUNTED,
   GOTRACE__V1_CREATES = GOTRACE__V1_UNBLOCKS,
@@ -13633,32 +13770,58 @@ enum {
 };
 #define GOTRACE__R_ORDERED (GOTRACE__R_NAMED | GOTRACE__R_OWN)
 
-typedef struct gotrace__rule_row {
+/* Whose change it is: an object of a kind, in the lowest bits, and which one. */
+enum {
+  GOTRACE__OF_NONE = GOTRACE_OBJECT_NONE,
+  GOTRACE__OF_OWN_GO = GOTRACE_OBJECT_GO, /* that on which the event happens */
+  GOTRACE__OF_OWN_PROC = GOTRACE_OBJECT_PROC,
+  GOTRACE__OF_NAMED = 4,                         /* that which args[0] names: */
+  GOTRACE__OF_NEW = 8,                           /* it is created */
+  GOTRACE__OF_TOLD = 16,                         /* its status is told, and may have been so before */
+  GOTRACE__OF_PROCS_GO = GOTRACE_OBJECT_GO | 32, /* v1: that which the event's proc runs */
+  GOTRACE__OF_NAMED_GO = GOTRACE_OBJECT_GO | GOTRACE__OF_NAMED,
+  GOTRACE__OF_NAMED_PROC = GOTRACE_OBJECT_PROC | GOTRACE__OF_NAMED,
+  GOTRACE__OF_NEW_GO = GOTRACE__OF_NAMED_GO | GOTRACE__OF_NEW,
+  GOTRACE__OF_TOLD_GO = GOTRACE__OF_NAMED_GO | GOTRACE__OF_TOLD,
+  GOTRACE__OF_TOLD_PROC = GOTRACE__OF_NAMED_PROC | GOTRACE__OF_TOLD
+};
+
+/* A row of a table above. */
+typedef struct gotrace__transition {
   uint8_t number, becomes;
   uint16_t does;
   uint8_t from, to, sequence;
-} gotrace__rule_row;
-static const gotrace__rule_row gotrace__v1_rules[] = {
-#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence)   \
-  {GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__V1_##does, \
-   GOTRACE__G_##from, GOTRACE__G_##to,      GOTRACE__V1_##sequence},
-    GOTRACE__V1_RULES(GOTRACE__ROW)
+  uint8_t change, of; /* GOTRACE_CHANGE_..., GOTRACE__OF_... */
+  int8_t status;      /* GOTRACE_STATUS_... */
+  const char *name;   /* "": the event's string, if it has one */
+} gotrace__transition;
+#define GOTRACE__TELLS(change, of, status, name) \
+  GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name
+static const gotrace__transition gotrace__v1_transitions[] = {
+#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name) \
+  {GOTRACE_V1_##NAME,                                                                   \
+   GOTRACE_V1_##BECOMES,                                                                \
+   GOTRACE__V1_##does,                                                                  \
+   GOTRACE__G_##from,                                                                   \
+   GOTRACE__G_##to,                                                                     \
+   GOTRACE__V1_##sequence,                                                              \
+   GOTRACE__TELLS(change, of, status, name)},
+    GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
-static const gotrace__rule_row gotrace__v2_rules[] = {
-#define GOTRACE__ROW(NAME, needs, whose, from, to, then) \
-  {GOTRACE_V2_##NAME, 0, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, 0},
-    GOTRACE__V2_RULES(GOTRACE__ROW)
-#undef GOTRACE__ROW
-#define GOTRACE__ROW(NAME, needs) {GOTRACE_V2_##NAME, 0, GOTRACE__R_NEEDS_##needs, 0, 0, 0},
-        GOTRACE__V2_CONTEXTS(GOTRACE__ROW)
+static const gotrace__transition gotrace__v2_transitions[] = {
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name)   \
+  {GOTRACE_V2_##NAME, 0, GOTRACE__V2_DOES(needs, whose, then),    GOTRACE__G_##from, \
+   GOTRACE__G_##to,   0, GOTRACE__TELLS(change, of, status, name)},
+    GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
 
 static void gotrace__dec_set_rules(gotrace_decoder *d) {
   bool v1 = d->info.family == 1;
-  const gotrace__rule_row *row = v1 ? gotrace__v1_rules : gotrace__v2_rules;
-  const gotrace__rule_row *end = row + (v1 ? sizeof gotrace__v1_rules : sizeof gotrace__v2_rules) / sizeof *row;
+  const gotrace__transition *row = v1 ? gotrace__v1_transitions : gotrace__v2_transitions;
+  const gotrace__transition *end =
+      row + (v1 ? sizeof gotrace__v1_transitions : sizeof gotrace__v2_transitions) / sizeof *row;
   gotrace__rule *r;
   unsigned i;
   for (i = 0; i < 256; i++) {
@@ -13669,6 +13832,7 @@ static void gotrace__dec_set_rules(gotrace_decoder *d) {
   }
   for (; row < end; row++) {
     r = &d->kinds[row->number].rule;
+    d->transitions[row->number] = row;
     r->from = row->from, r->to = row->to, r->does = row->does;
     if (!v1) continue;
     r->becomes = row->becomes;
@@ -13835,23 +13999,26 @@ static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) 
   return entry->hash;
 }
 
-/* The frames were checked when the table was read, so their numbers are valid. */
-static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames, size_t capacity) {
+/* Stores the frames of a stack from the one with index `first` on; returns the stack's number of frames. The frames
+ * were checked when the table was read, so their numbers are valid. */
+static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t first, gotrace_frame *frames,
+                                 size_t capacity) {
   const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
   size_t i;
-  for (i = 0; entry && i < entry->size && i < capacity; i++) {
+  for (i = 0; entry && i < entry->size && i < first + capacity; i++) {
     uint64_t part[4] = {0, 0, 0, 0};
     unsigned j, parts = d->version < 1007 ? 1 : 4;
     for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + GOTRACE_BYTES_PER_NUMBER, &part[j]);
+    if (i < first) continue;
     if (d->pc_map.used) {
       const gotrace__pc *pc = &d->pcs[gotrace__map_get(d, &d->pc_map, part[0]) - 1];
       part[1] = pc->function, part[2] = pc->file, part[3] = pc->line;
     }
-    frames[i].pc = part[0];
-    gotrace__dec_string(d, part[1], &frames[i].function, &frames[i].function_size);
-    gotrace__dec_string(d, part[2], &frames[i].file, &frames[i].file_size);
-    frames[i].line = part[3];
+    frames[i - first].pc = part[0];
+    gotrace__dec_string(d, part[1], &frames[i - first].function, &frames[i - first].function_size);
+    gotrace__dec_string(d, part[2], &frames[i - first].file, &frames[i - first].file_size);
+    frames[i - first].line = part[3];
   }
   return entry ? entry->size : 0;
 }
@@ -15302,9 +15469,9 @@ static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c,
 /* Checks and changes what the event's rule does not cover. */
 static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   switch (ev->kind) {
-  case GOTRACE_V2_GO_CREATE: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_RUNNABLE);
-  case GOTRACE_V2_GO_CREATE_BLOCKED: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_WAITING);
-  case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, GOTRACE__G_SYSCALL);
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, d->kinds[ev->kind].rule.to);
   case GOTRACE_V2_GO_DESTROY: return gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
   case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__v2_destroy_syscall(d, c, ev);
   case GOTRACE_V2_GO_SWITCH:
@@ -15340,7 +15507,7 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
 GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
   switch (c->next->event.kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                        \
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                              \
   case GOTRACE_V2_##NAME:                                                                                        \
     if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, here)) \
       return false;                                                                                              \
@@ -15364,7 +15531,7 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
     if (why) return gotrace__v2_explain(d, c, why);
   }
   switch (kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                           \
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                                 \
   case GOTRACE_V2_##NAME:                                                                                           \
     why = gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, false); \
     break;
@@ -16463,13 +16630,16 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   }
 }
 
-static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kind) {
+/* The reason of a stop-the-world. Before 1.21 there are two; `newer`: by the names that Go's newer readers give them.
+ */
+static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kind, bool newer) {
   static const char *const reasons[] = {
 #define GOTRACE__REASON(NAME, number, text) text,
       GOTRACE_STW_REASONS(GOTRACE__REASON)
 #undef GOTRACE__REASON
   };
-  if (d->version < GOTRACE_GO_1_21) return kind ? "sweep termination" : "mark termination";
+  if (d->version < GOTRACE_GO_1_21 && !newer) return kind ? "sweep termination" : "mark termination";
+  if (d->version < GOTRACE_GO_1_21) kind = kind ? GOTRACE_STW_GC_SWEEP_TERM : GOTRACE_STW_GC_MARK_TERM;
   return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
 }
 
@@ -16513,7 +16683,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
   if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
   if (ev->kind == GOTRACE_V1_STW_START) { /* before 1.10 a scan, which Go's readers show in the same way */
-    ev->data = gotrace__v1_stw_reason(d, ev->args[0]);
+    ev->data = gotrace__v1_stw_reason(d, ev->args[0], false);
     ev->data_size = strlen(ev->data);
   }
   ev->time = gotrace__dec_nanoseconds(d, (uint64_t)ev->time - (uint64_t)d->min_time);
@@ -16669,6 +16839,275 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
   return GOTRACE_OK;
 }
 
+/* ------------------------------------------------------------------------------------------ >>decode-changes ----
+ *
+ * What an event changes: the rows of >>decode-rules, told. This keeps records of its own, from what it told before, so
+ * that decoding costs the same whether or not changes are told.
+ */
+
+/* The name of a function, kept. Returns 1 + its index; 0: no name, or no memory. Functions with the same hash are taken
+ * for the same, as in gotrace__region_mark. */
+static uint32_t gotrace__told_function(gotrace_decoder *d, const char *data, size_t size) {
+  uint64_t hash;
+  uint32_t i;
+  gotrace__told_name *name;
+  if (!size) return 0;
+  hash = gotrace__hash_from(d->seed, data, size);
+  if ((i = gotrace__map_get(d, &d->told_name_map, hash)) != 0) return i;
+  if (!(name = gotrace__dec_push_told_name(d))) return 0;
+  if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d), 0u;
+  memcpy(name->data, data, size);
+  name->size = size;
+  i = (uint32_t)d->told_name_count;
+  return gotrace__map_add(d, &d->told_name_map, hash, i) ? i : (gotrace__dec_no_memory(d), 0u);
+}
+
+static void gotrace__told_free(gotrace_decoder *d) {
+  size_t i;
+  for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
+  gotrace__map_free(d, &d->told_gos);
+  gotrace__map_free(d, &d->told_procs);
+  gotrace__map_free(d, &d->told_name_map);
+  gotrace__map_free(d, &d->told_task_map);
+}
+
+/* The record of a goroutine or proc; NULL: no memory. An id that is used again gets a new record. */
+static gotrace__told *gotrace__told_get(gotrace_decoder *d, unsigned object, uint64_t id) {
+  gotrace__map *map = object == GOTRACE_OBJECT_GO ? &d->told_gos : &d->told_procs;
+  uint32_t i = gotrace__map_get(d, map, id);
+  gotrace__told *of;
+  if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
+  if (i) gotrace__map_remove(d, map, id);
+  if (!(of = gotrace__dec_push_told(d))) return NULL;
+  of->status = GOTRACE_STATUS_UNKNOWN;
+  of->since = d->told_sync;
+  if (gotrace__map_add(d, map, id, (uint32_t)d->told_count)) return of;
+  return gotrace__dec_no_memory(d), (gotrace__told *)NULL;
+}
+
+/* The function of a stack's innermost or outermost frame, as gotrace__told_function. */
+static uint32_t gotrace__told_frame(gotrace_decoder *d, uint64_t stack, bool outermost) {
+  gotrace_frame frame;
+  size_t count = stack ? gotrace__dec_stack(d, stack, 0, NULL, 0) : 0;
+  if (!count) return 0;
+  gotrace__dec_stack(d, stack, outermost ? count - 1 : 0, &frame, 1);
+  return gotrace__told_function(d, frame.function, frame.function_size);
+}
+
+/* The function that a goroutine begins with, from the argument of its creation. Format 1.5 has only the address. */
+static uint32_t gotrace__told_entry(gotrace_decoder *d, uint64_t stack) {
+  char text[24];
+  if (d->version >= 1007) return gotrace__told_frame(d, stack, false);
+  snprintf(text, sizeof text, "0x%llx", (unsigned long long)stack);
+  return gotrace__told_function(d, text, strlen(text));
+}
+
+/* v1: whether a system call loses its proc, or a new goroutine waits from the start. The next event of the proc tells
+ * it; after a system call, events of other goroutines may come first. An event is skipped after one call at most. */
+static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
+  const uint64_t others = GOTRACE__V1_BIT(CPU_SAMPLE) | GOTRACE__V1_BIT(GO_WAITING) | GOTRACE__V1_BIT(GO_IN_SYSCALL) |
+                          GOTRACE__V1_BIT(GO_SYS_EXIT);
+  bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL, first = true;
+  const uint8_t *at = d->file + (ev->offset - d->file_offset), *end;
+  const gotrace__batch *b;
+  gotrace__v1_event e;
+  size_t low = 0, high = d->batch_count;
+  while (low + 1 < high) { /* finds the event's batch */
+    size_t middle = low + (high - low) / 2;
+    *(d->batches[middle].data <= at ? &low : &high) = middle;
+  }
+  if (!high) return false;
+  b = &d->batches[low];
+  end = b->data + b->size;
+  for (;; first = false) {
+    while (at == end) {
+      if (!b->next) return false;
+      b = &d->batches[b->next - 1];
+      at = b->data;
+      end = at + b->size;
+    }
+    if (gotrace__v1_read(d, &at, end, ev->offset, &e)) return false; /* not possible: the first walk has read it */
+    if (!first && d->kinds[e.kind].timed && !(call && (others >> e.kind & 1))) break;
+  }
+  if (call) return e.kind == GOTRACE_V1_GO_SYS_BLOCK;
+  return (e.kind == GOTRACE_V1_GO_WAITING || e.kind == GOTRACE_V1_GO_IN_SYSCALL) && e.args[0] == ev->args[0];
+}
+
+/* The status that a GoStatus, GoStatusStack or ProcStatus tells. */
+static int8_t gotrace__told_status(const gotrace_event *ev) {
+  static const int8_t procs[] = {GOTRACE_STATUS_UNKNOWN, GOTRACE_STATUS_RUNNING, GOTRACE_STATUS_IDLE,
+                                 GOTRACE_STATUS_RUNNING, GOTRACE_STATUS_IDLE};
+  if (ev->kind == GOTRACE_V2_PROC_STATUS) return procs[ev->args[1] % 5];
+  return ev->args[2] ? (int8_t)(ev->args[2] % 5) : (int8_t)GOTRACE_STATUS_UNKNOWN;
+}
+
+/* Tells a goroutine's or proc's change of status, and records it. False: there is none. */
+static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+                                 gotrace__told *of, gotrace_change *c) {
+  const gotrace__kind *k = &d->kinds[ev->kind];
+  bool v1 = d->info.family == 1, created = (row->of & GOTRACE__OF_NEW) != 0, told = (row->of & GOTRACE__OF_TOLD) != 0;
+  uint64_t entry = k->stack2 != GOTRACE__NOWHERE ? gotrace__dec_number(ev, k->stack2) : 0;
+  c->from = of->status;
+  c->to = told && !v1 ? gotrace__told_status(ev) : row->status;
+  c->since = of->since;
+  if (created) of->function = gotrace__told_entry(d, entry);
+  if (created) c->stack = d->version >= 1007 ? entry : 0;
+  else if (!v1 && told && (c->stack = ev->stack) != 0 && !of->function)
+    of->function = gotrace__told_frame(d, ev->stack, true);
+  else if (row->of == GOTRACE__OF_OWN_GO) c->stack = ev->stack;
+  if (v1) {
+    bool old = !d->told_init && (created || c->to == GOTRACE_STATUS_RUNNING) && c->object == GOTRACE_OBJECT_GO;
+    if (old && created && gotrace__v1_goes_on(d, ev)) return false; /* the next event tells more */
+    if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK && c->from == GOTRACE_STATUS_SYSCALL) return false;
+    if (created) c->from = GOTRACE_STATUS_NONE;
+    if (old || told) c->from = GOTRACE_STATUS_UNKNOWN;
+  } else if (created || (told && c->from == GOTRACE_STATUS_UNKNOWN && ev->extra == GOTRACE_STATUS_NONE)) {
+    c->from = GOTRACE_STATUS_NONE;
+  }
+  if (c->from == GOTRACE_STATUS_UNKNOWN && !d->told_init) of->since = d->told_sync;
+  else if (c->from != c->to) of->since = ev->time;
+  of->status = c->to;
+  return true;
+}
+
+/* Notes the begin of a task in v1, or tells at its end what the decoder of v2 adds to the event. */
+static void gotrace__tell_task_v1(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+  uint32_t i = gotrace__map_get(d, &d->told_task_map, c->task);
+  gotrace__told_task *task = i ? &d->told_tasks[i - 1] : NULL;
+  if (c->kind == GOTRACE_CHANGE_TASK_END) {
+    if (!task) return;
+    if (task->parent) c->parent = (int64_t)task->parent;
+    gotrace__dec_string(d, task->name, &c->name, &c->name_size);
+    gotrace__map_remove(d, &d->told_task_map, c->task);
+    return;
+  }
+  if (!task) {
+    if (!(task = gotrace__dec_push_told_task(d))) return;
+    if (!gotrace__map_add(d, &d->told_task_map, c->task, (uint32_t)d->told_task_count)) gotrace__dec_no_memory(d);
+  }
+  task->parent = ev->args[1];
+  task->name = ev->args[2];
+}
+
+static void gotrace__tell_task(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+  bool begin = c->kind == GOTRACE_CHANGE_TASK_BEGIN;
+  c->task = ev->args[0];
+  if (begin && ev->args[1]) c->parent = (int64_t)ev->args[1];
+  if (d->info.family == 1) gotrace__tell_task_v1(d, ev, c);
+  else if (!begin) c->parent = ev->extra, c->name = ev->data, c->name_size = ev->data_size;
+}
+
+/* Tells what a sweep has done, and why the world is or was stopped. */
+static void gotrace__tell_range(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+  if (c->kind == GOTRACE_CHANGE_RANGE_END && c->object == GOTRACE_OBJECT_PROC) {
+    c->value[0] = ev->args[0];
+    c->value[1] = ev->args[1];
+  } else if (d->info.family == 2) {
+    if (ev->data_size) c->text = ev->data, c->text_size = ev->data_size;
+  } else if (ev->kind == GOTRACE_V1_STW_START || ev->kind == GOTRACE_V1_STW_DONE) {
+    if (ev->kind == GOTRACE_V1_STW_START) d->told_stw = gotrace__v1_stw_reason(d, ev->args[0], true);
+    if (!d->told_stw) return;
+    c->text = d->told_stw;
+    c->text_size = strlen(c->text);
+  }
+}
+
+/* Notes what an event tells besides its changes: where a generation begins, and the function of its goroutine. False:
+ * no memory. */
+static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev) {
+  bool v1 = d->info.family == 1;
+  gotrace__told *own;
+  if (v1 ? ev->kind == GOTRACE_V1_CPU_SAMPLE
+         : ev->kind == GOTRACE_V2_CPU_SAMPLE || ev->kind == GOTRACE_V2_GO_STATUS_STACK)
+    return true;
+  if (v1 && ev->kind == GOTRACE_V1_GOMAXPROCS) d->told_init = true;
+  if (!v1 && ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
+  if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
+  if (!(own = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g))) return false;
+  if (!own->function) own->function = gotrace__told_frame(d, ev->stack, true);
+  return !d->failure.result;
+}
+
+/* Whose change it is. False: no memory. */
+static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+                                gotrace__told **of, gotrace_change *c) {
+  const gotrace__dec_proc *p;
+  c->object = row->of & 3;
+  c->id = c->number = GOTRACE_NO_ID;
+  *of = NULL;
+  if (row->of == GOTRACE__OF_PROCS_GO && (p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g)
+    c->id = (int64_t)p->g;
+  if (row->of & GOTRACE__OF_NAMED) c->id = (int64_t)ev->args[0];
+  else if (row->of == GOTRACE__OF_OWN_GO || row->of == GOTRACE__OF_OWN_PROC)
+    c->id = row->of == GOTRACE__OF_OWN_GO ? ev->g : ev->p;
+  if (c->id == GOTRACE_NO_ID) return true;
+  if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
+  c->number = *of - d->tolds;
+  return true;
+}
+
+/* v1: tells the second change of an event, if it has one: the end of a system call that keeps its proc, or a label. */
+static size_t gotrace__tell_second(gotrace_decoder *d, const gotrace_event *ev, gotrace__told *of, gotrace_change *c) {
+  if (ev->kind != GOTRACE_V1_GO_START_LABEL && (ev->kind != GOTRACE_V1_GO_SYS_CALL || gotrace__v1_goes_on(d, ev)))
+    return 1;
+  c[1] = c[0];
+  c[1].stack = 0;
+  if (ev->kind == GOTRACE_V1_GO_START_LABEL) {
+    c[1].kind = GOTRACE_CHANGE_LABEL;
+    c[1].from = c[1].to = GOTRACE_STATUS_UNKNOWN;
+    c[1].since = 0;
+    gotrace__dec_string(d, ev->args[2], &c[1].name, &c[1].name_size);
+  } else {
+    c[1].from = c[0].to;
+    c[1].to = of->status = GOTRACE_STATUS_RUNNING;
+    c[1].since = ev->time;
+  }
+  return 2;
+}
+
+/* Tells the changes of an event. Returns their number. */
+static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+  const gotrace__transition *row = d->transitions[ev->kind];
+  const gotrace__kind *k = &d->kinds[ev->kind];
+  bool v1 = d->info.family == 1;
+  gotrace__told *of;
+  memset(c, 0, sizeof *c);
+  if (!gotrace__tell_first(d, ev) || !row || !gotrace__tell_whose(d, ev, row, &of, c)) return 0;
+  c->kind = row->change;
+  c->from = c->to = GOTRACE_STATUS_UNKNOWN;
+  c->parent = GOTRACE_NO_ID;
+  c->name = row->name;
+  c->name_size = strlen(row->name);
+  c->text = "";
+  if (!c->name_size && k->string != GOTRACE__NOWHERE && !(v1 && ev->kind == GOTRACE_V1_GO_START_LABEL))
+    gotrace__dec_string(d, gotrace__dec_number(ev, k->string), &c->name, &c->name_size);
+  switch (c->kind) {
+  case GOTRACE_CHANGE_STATUS:
+    if (!of || !gotrace__tell_status(d, ev, row, of, c)) return 0;
+    break;
+  case GOTRACE_CHANGE_METRIC: c->value[0] = ev->args[0]; break;
+  case GOTRACE_CHANGE_RANGE_BEGIN:
+  case GOTRACE_CHANGE_RANGE_END: gotrace__tell_range(d, ev, c); break;
+  case GOTRACE_CHANGE_TASK_BEGIN:
+  case GOTRACE_CHANGE_TASK_END: gotrace__tell_task(d, ev, c); break;
+  case GOTRACE_CHANGE_REGION_BEGIN:
+  case GOTRACE_CHANGE_REGION_END:
+    c->task = ev->args[0];
+    if (v1 && ev->args[1]) c->kind = GOTRACE_CHANGE_REGION_END;
+    break;
+  case GOTRACE_CHANGE_LOG:
+    c->task = ev->args[0];
+    if (v1) c->text = ev->data, c->text_size = ev->data_size;
+    else gotrace__dec_string(d, gotrace__dec_number(ev, k->string2), &c->text, &c->text_size);
+    break;
+  default: break;
+  }
+  c->function = "";
+  if (of && of->function)
+    c->function = d->told_names[of->function - 1].data, c->function_size = d->told_names[of->function - 1].size;
+  return v1 ? gotrace__tell_second(d, ev, of, c) : 1;
+}
+
 /* ------------------------------------------------------------------------------------------- >>decode-public ----
  *
  * Calls: the decoder.
@@ -16732,6 +17171,7 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   gotrace__map_free(d, &d->proc_map);
   gotrace__map_free(d, &d->task_map);
   gotrace__map_free(d, &d->ended_gos);
+  gotrace__told_free(d);
 #define GOTRACE__DEC_FREE(type, array, element) gotrace__dec_release(d, d->array, d->element##_capacity * sizeof(type));
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FREE)
 #undef GOTRACE__DEC_FREE
@@ -16761,7 +17201,27 @@ GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t i
 
 GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames,
                                              size_t capacity) {
-  return d ? gotrace__dec_stack(d, id, frames, frames ? capacity : 0) : 0;
+  return d ? gotrace__dec_stack(d, id, 0, frames, frames ? capacity : 0) : 0;
+}
+
+GOTRACE__DEFINE size_t gotrace_decoder_changes(gotrace_decoder *d, const gotrace_event *event,
+                                               gotrace_change *changes) {
+  size_t count;
+  if (!d || !event || !changes || d->options.raw || d->failure.result) return 0;
+  count = gotrace__tell(d, event, changes);
+  if (!d->failure.result) return count;
+  d->result = d->failure.result; /* no memory: the next call reports it */
+  d->fast = false;
+  return 0;
+}
+
+GOTRACE__DEFINE bool gotrace_decoder_function(const gotrace_decoder *d, int64_t number, const char **data,
+                                              size_t *size) {
+  uint32_t i = d && number >= 0 && (uint64_t)number < d->told_count ? d->tolds[number].function : 0;
+  if (!data || !size) return false;
+  *data = i ? d->told_names[i - 1].data : "";
+  *size = i ? d->told_names[i - 1].size : 0;
+  return i != 0;
 }
 
 /* Reports a truncated trace as truncated even if its events fail first, if the cause may be the missing data: events of

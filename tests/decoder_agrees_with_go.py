@@ -14,6 +14,9 @@ trace: what depends on the times of events differs as well.
 v1: Go chooses at random between events of equal times, so the events are compared in the order of time and offset. The
 decoder's own order must be one that Go might have chosen: times never decrease, and the events of each goroutine and
 proc keep their order, except among equal times.
+Of a v1 trace that Go 1.27 reads (formats from 1.11 on), also what gotrace_decoder_changes tells is compared with what Go
+converts it to: every goroutine and proc must have the same changes in the same order, and there must be the same others.
+See `converted` for where the two differ.
 A trace that Go rejects must be rejected for the same cause.
 
 Prints a line per trace; exit status 1 if any differs, 77 if Go is missing.
@@ -158,6 +161,64 @@ def compare_v2_order(ours, go):
     return None
 
 
+CHANGE = re.compile(r"M=-?\d+ P=(-?\d+) G=(-?\d+) (\w+) Time=(-?\d+)(.*) Stack=(\d+)$")
+
+
+def converted(lines):
+    """The changes of a v1 trace by object (None: of none), as (text, time), without what Go's conversion does not keep.
+
+    What it leaves out: the first Gomaxprocs; the stack of a label, since that is an event of its own; the stack of a start,
+    which is where the goroutine was created. What was runnable when the trace began is told at the first Gomaxprocs, unless
+    it runs by then. A collection's ranges happen on the goroutine of their proc. A task without a parent has the parent 0
+    when it ends. Syncs are its own.
+    """
+    objects, runnable = {}, set()
+    for line in lines:
+        match = CHANGE.match(line)
+        if not match:
+            continue
+        p, g, kind, time, rest, stack = match.groups()
+        if kind == "Sync":
+            continue
+        states = re.match(r" (GoID=\d+) Undetermined->(Runnable|Running) ", rest)
+        if states and states.group(2) == "Runnable":
+            runnable.add(states.group(1))
+            continue
+        if states:
+            runnable.discard(states.group(1))
+        if "->Running " in rest or kind == "Label":
+            stack = "0"
+        if kind.startswith("Range"):
+            g = ""
+        if kind == "TaskEnd":
+            rest = rest.replace("Parent=0", "Parent=18446744073709551615")
+        who = re.search(r"(?:GoID|ProcID)=\d+|Scope=\S+", rest)
+        objects.setdefault(who and who.group(0), []).append((f"P={p} G={g} {kind}{rest} Stack={stack}", int(time)))
+    objects["begin"] = [(f"{who} is runnable", 0) for who in sorted(runnable)]
+    return objects
+
+
+def compare_changes_v1(program, trace):
+    run = subprocess.run([program, "-v", trace], stdout=subprocess.PIPE, check=False)
+    ours = converted(run.stdout.decode("utf-8", "replace").splitlines())
+    run = subprocess.run(["sh", os.path.join(HERE, "go", "oracle.sh"), "-c", trace], stdout=subprocess.PIPE, check=False)
+    go = converted(run.stdout.decode("utf-8", "replace").splitlines())
+    first = next((i for i, (text, _) in enumerate(ours.get(None, [])) if "gomaxprocs" in text), None)
+    if first is not None:
+        del ours[None][first]
+    for who in sorted(set(ours) | set(go), key=str):
+        a, b = ours.get(who, []), go.get(who, [])
+        if who is None:
+            a, b = sorted(a), sorted(b)
+        for x, y in zip(a, b):
+            # Go moves events of equal times, and those behind them, to later nanoseconds.
+            if x[0] != y[0] or not 0 <= y[1] - x[1] < 1000:
+                return f"changes of {who}:\n  decoder {x}\n  Go      {y}"
+        if len(a) != len(b):
+            return f"{len(a)} changes of {who}, Go has {len(b)}: {(a + b)[min(len(a), len(b))]}"
+    return None
+
+
 def cause(text, codes):
     for pattern, name in CAUSES:
         if re.search(pattern, text):
@@ -206,7 +267,10 @@ def compare(program, trace, codes):
                     return f"before the error:\n  decoder {a}\n  Go      {b}"
         return None
     if ours.lines and ours.lines[0].startswith("version"):
-        return compare_v1(ours, go)
+        difference = compare_v1(ours, go)
+        if difference or int(ours.lines[0].split()[1]) < 1011:
+            return difference
+        return compare_changes_v1(program, trace)
     if ours.lines == go.lines:
         return None
     difference = compare_v2_order(ours.lines, go.lines)

@@ -2,8 +2,10 @@
  * reads, so that tests/decoder_agrees_with_go.py can compare the two. Omits the links of v1, which the decoder does not
  * provide.
  *
- *     print_decoded [-s | -S] [-c] FILE
+ *     print_decoded [-s | -S] [-c | -v] FILE
  *
+ * What is printed of v2 is what gotrace_decoder_changes tells. -v: the same of v1, in the same form, in which
+ * tests/go/print_v2.go prints what Go converts it to.
  * -s: read through a callback; -S: through a seekable callback, instead of from memory. -c: read twice, in two of the
  * three ways, and compare (prints only differences). */
 #define _GNU_SOURCE
@@ -96,79 +98,98 @@ static void print_v1(const gotrace_event *e) {
   putchar('\n');
 }
 
-/* ---- v2 ---- */
+/* ---- What events change ---- */
 
-static const char *go_state(int64_t status) {
-  static const char *const names[] = {"Undetermined", "Runnable", "Running", "Syscall", "Waiting"};
-  return status == GOTRACE_STATUS_NONE ? "NotExist" : status < 0 ? "Undetermined" : names[status];
+static const char *status_of(int status) {
+  static const char *const names[] = {"NotExist", "Undetermined", "",        "Runnable",
+                                      "Running",  "Syscall",      "Waiting", "Idle"};
+  return names[status + 2];
 }
 
-static const char *proc_state(int64_t status) {
-  static const char *const names[] = {"Undetermined", "Running", "Idle", "Running", "Idle"};
-  return status == GOTRACE_STATUS_NONE ? "NotExist" : status < 0 ? "Undetermined" : names[status];
+static const char *kind_of(int kind) {
+  static const char *const names[] = {
+      "",         "Sync",      "Metric",  "Label",       "StackSample", "RangeBegin", "RangeActive",
+      "RangeEnd", "TaskBegin", "TaskEnd", "RegionBegin", "RegionEnd",   "Log",        "StateTransition"};
+  return names[kind];
 }
 
-static void go_transition(int64_t id, const char *from, const char *to, uint64_t reason, uint64_t of) {
-  printf(" GoID=%lld %s->%s Reason=", LL(id), from, to);
-  quote_id(reason);
-  printf(" TransitionStack=%llu", LU(of));
+static void object_of(const gotrace_change *c) {
+  if (c->object == GOTRACE_OBJECT_NONE) printf("None");
+  else printf("%s(%lld)", c->object == GOTRACE_OBJECT_GO ? "Goroutine" : "Proc", LL(c->id));
 }
 
-static void proc_transition(int64_t id, const char *from, const char *to) {
-  printf(" ProcID=%lld %s->%s Reason=\"\" TransitionStack=0", LL(id), from, to);
+static void field(const char *name, const char *text, size_t size) {
+  printf(" %s=", name);
+  quote(text, size);
 }
 
-static const char *kind_of(uint8_t kind) {
-  switch (kind) {
-  case GOTRACE_V2_SYNC: return "Sync";
-  case GOTRACE_V2_CPU_SAMPLE: return "StackSample";
-  case GOTRACE_V2_PROCS_CHANGE:
-  case GOTRACE_V2_HEAP_ALLOC:
-  case GOTRACE_V2_HEAP_GOAL: return "Metric";
-  case GOTRACE_V2_GO_LABEL: return "Label";
-  case GOTRACE_V2_STW_BEGIN:
-  case GOTRACE_V2_GC_BEGIN:
-  case GOTRACE_V2_GC_SWEEP_BEGIN:
-  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: return "RangeBegin";
-  case GOTRACE_V2_GC_ACTIVE:
-  case GOTRACE_V2_GC_SWEEP_ACTIVE:
-  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: return "RangeActive";
-  case GOTRACE_V2_STW_END:
-  case GOTRACE_V2_GC_END:
-  case GOTRACE_V2_GC_SWEEP_END:
-  case GOTRACE_V2_GC_MARK_ASSIST_END: return "RangeEnd";
-  case GOTRACE_V2_USER_TASK_BEGIN: return "TaskBegin";
-  case GOTRACE_V2_USER_TASK_END: return "TaskEnd";
-  case GOTRACE_V2_USER_REGION_BEGIN: return "RegionBegin";
-  case GOTRACE_V2_USER_REGION_END: return "RegionEnd";
-  case GOTRACE_V2_USER_LOG: return "Log";
-  default: return kind >= GOTRACE_V2_SPAN ? "Experimental" : "StateTransition";
-  }
-}
-
-static void range(const gotrace_event *e) {
-  bool active = e->kind == GOTRACE_V2_GC_SWEEP_ACTIVE || e->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
-  switch (e->kind) {
-  case GOTRACE_V2_STW_BEGIN:
-  case GOTRACE_V2_STW_END:
-    printf(" Name=\"stop-the-world (%.*s)\" Scope=Goroutine(%lld)", (int)e->data_size, e->data, LL(e->g));
-    break;
-  case GOTRACE_V2_GC_BEGIN:
-  case GOTRACE_V2_GC_ACTIVE:
-  case GOTRACE_V2_GC_END: printf(" Name=\"GC concurrent mark phase\" Scope=None"); break;
-  case GOTRACE_V2_GC_SWEEP_BEGIN:
-  case GOTRACE_V2_GC_SWEEP_ACTIVE:
-  case GOTRACE_V2_GC_SWEEP_END:
-    printf(" Name=\"GC incremental sweep\" Scope=Proc(%lld)", LL(active ? (int64_t)e->args[0] : e->p));
-    break;
-  default: printf(" Name=\"GC mark assist\" Scope=Goroutine(%lld)", LL(active ? (int64_t)e->args[0] : e->g)); break;
-  }
-  if (strcmp(kind_of(e->kind), "RangeEnd") != 0) return;
+static void print_range(const gotrace_change *c) {
+  bool sweep = c->object == GOTRACE_OBJECT_PROC;
+  char name[1200];
+  int size = c->text_size
+                 ? snprintf(name, sizeof name, "%.*s (%.*s)", (int)c->name_size, c->name, (int)c->text_size, c->text)
+                 : snprintf(name, sizeof name, "%.*s", (int)c->name_size, c->name);
+  if (strcmp(name, "stop-the-world") == 0) size = snprintf(name, sizeof name, "stop-the-world ()");
+  field("Name", name, (size_t)size);
+  printf(" Scope=");
+  object_of(c);
+  if (c->kind != GOTRACE_CHANGE_RANGE_END) return;
   printf(" Attributes=[");
-  if (e->kind == GOTRACE_V2_GC_SWEEP_END)
-    printf("\"bytes swept\"=%llu \"bytes reclaimed\"=%llu", LU(e->args[0]), LU(e->args[1]));
+  if (sweep) printf("\"bytes swept\"=%llu \"bytes reclaimed\"=%llu", LU(c->value[0]), LU(c->value[1]));
   printf("]");
 }
+
+static void print_change(const gotrace_event *e, const gotrace_change *c) {
+  bool v1 = e->spec->since < GOTRACE_GO_1_22;
+  if (!v1) stack(e->stack); /* of v1 the test compares only their numbers */
+  if (!v1 && c->stack != e->stack) stack(c->stack);
+  printf("M=%lld P=%lld G=%lld %s Time=%lld", LL(e->m), LL(e->p), LL(e->g), kind_of(c->kind), LL(e->time));
+  switch (c->kind) {
+  case GOTRACE_CHANGE_SYNC:
+    printf(" N=%lld", LL(e->extra));
+    if (e->arg_count)
+      printf(" Trace=%lld Mono=%llu Wall=%lld.%09llu", LL(e->args[0]), LU(e->args[1]),
+             LL(e->args[2] + e->args[3] / 1000000000), LU(e->args[3] % 1000000000));
+    break;
+  case GOTRACE_CHANGE_METRIC:
+    field("Name", c->name, c->name_size);
+    printf(" Value=%llu", LU(c->value[0]));
+    break;
+  case GOTRACE_CHANGE_LABEL:
+    field("Label", c->name, c->name_size);
+    printf(" Resource=");
+    object_of(c);
+    break;
+  case GOTRACE_CHANGE_RANGE_BEGIN:
+  case GOTRACE_CHANGE_RANGE_ACTIVE:
+  case GOTRACE_CHANGE_RANGE_END: print_range(c); break;
+  case GOTRACE_CHANGE_TASK_BEGIN:
+  case GOTRACE_CHANGE_TASK_END:
+    printf(" ID=%llu Parent=%llu", LU(c->task), LU(c->parent));
+    field("Type", c->name, c->name_size);
+    break;
+  case GOTRACE_CHANGE_REGION_BEGIN:
+  case GOTRACE_CHANGE_REGION_END:
+    printf(" Task=%llu", LU(c->task));
+    field("Type", c->name, c->name_size);
+    break;
+  case GOTRACE_CHANGE_LOG:
+    printf(" Task=%llu", LU(c->task));
+    field("Category", c->name, c->name_size);
+    field("Message", c->text, c->text_size);
+    break;
+  case GOTRACE_CHANGE_STATUS:
+    printf(" %s=%lld %s->%s", c->object == GOTRACE_OBJECT_GO ? "GoID" : "ProcID", LL(c->id), status_of(c->from),
+           status_of(c->to));
+    field("Reason", c->name, c->name_size);
+    printf(" TransitionStack=%llu", LU(c->stack));
+    break;
+  default: break;
+  }
+  printf(" Stack=%llu\n", LU(e->stack));
+}
+
+/* ---- v2 ---- */
 
 static void experimental(const gotrace_event *e) {
   const char *word = e->spec->arguments + 2;
@@ -186,80 +207,26 @@ static void experimental(const gotrace_event *e) {
   printf("]");
 }
 
+static void print_changes(const gotrace_event *e) {
+  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  size_t i, count = gotrace_decoder_changes(decoder, e, changes);
+  for (i = 0; i < count; i++) print_change(e, &changes[i]);
+}
+
 static void print_v2(const gotrace_event *e) {
-  const uint64_t *a = e->args;
   if (e->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) {
     size_t i;
-    printf("batch Experiment=\"%s\" M=%lld Data=", a[0] == 1 ? "AllocFree" : "", LL(e->m));
+    printf("batch Experiment=\"%s\" M=%lld Data=", e->args[0] == 1 ? "AllocFree" : "", LL(e->m));
     for (i = 0; i < e->data_size; i++) printf("%02x", (unsigned char)e->data[i]);
     putchar('\n');
     return;
   }
   if (e->kind == GOTRACE_V2_SYNC && seen) memset(seen, 0, (size_t)seen_size / 8 + 1);
-  stack(e->stack);
-  if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED) stack(a[1]);
-  printf("M=%lld P=%lld G=%lld %s Time=%lld", LL(e->m), LL(e->p), LL(e->g), kind_of(e->kind), LL(e->time));
-  switch (e->kind) {
-  case GOTRACE_V2_SYNC:
-    printf(" N=%lld", LL(e->extra));
-    if (e->arg_count)
-      printf(" Trace=%lld Mono=%llu Wall=%lld.%09llu", LL(a[0]), LU(a[1]), LL(a[2] + a[3] / 1000000000),
-             LU(a[3] % 1000000000));
-    break;
-  case GOTRACE_V2_CPU_SAMPLE: break;
-  case GOTRACE_V2_PROCS_CHANGE: printf(" Name=\"/sched/gomaxprocs:threads\" Value=%llu", LU(a[0])); break;
-  case GOTRACE_V2_HEAP_ALLOC: printf(" Name=\"/memory/classes/heap/objects:bytes\" Value=%llu", LU(a[0])); break;
-  case GOTRACE_V2_HEAP_GOAL: printf(" Name=\"/gc/heap/goal:bytes\" Value=%llu", LU(a[0])); break;
-  case GOTRACE_V2_GO_LABEL:
-    printf(" Label=");
-    quote_id(a[0]);
-    printf(" Resource=Goroutine(%lld)", LL(e->g));
-    break;
-  case GOTRACE_V2_USER_TASK_BEGIN:
-    printf(" ID=%llu Parent=%llu Type=", LU(a[0]), LU(a[1] ? a[1] : UINT64_MAX));
-    quote_id(a[2]);
-    break;
-  case GOTRACE_V2_USER_TASK_END:
-    printf(" ID=%llu Parent=%llu Type=", LU(a[0]), LU(e->extra));
-    quote(e->data, e->data_size);
-    break;
-  case GOTRACE_V2_USER_REGION_BEGIN:
-  case GOTRACE_V2_USER_REGION_END:
-    printf(" Task=%llu Type=", LU(a[0]));
-    quote_id(a[1]);
-    break;
-  case GOTRACE_V2_USER_LOG:
-    printf(" Task=%llu Category=", LU(a[0]));
-    quote_id(a[1]);
-    printf(" Message=");
-    quote_id(a[2]);
-    break;
-  case GOTRACE_V2_PROC_START: proc_transition(LL(a[0]), "Idle", "Running"); break;
-  case GOTRACE_V2_PROC_STOP: proc_transition(e->p, "Running", "Idle"); break;
-  case GOTRACE_V2_PROC_STEAL: proc_transition(LL(a[0]), e->extra == 4 ? "Idle" : "Running", "Idle"); break;
-  case GOTRACE_V2_PROC_STATUS: proc_transition(LL(a[0]), proc_state(e->extra), proc_state(LL(a[1]))); break;
-  case GOTRACE_V2_GO_CREATE: go_transition(LL(a[0]), "NotExist", "Runnable", 0, a[1]); break;
-  case GOTRACE_V2_GO_CREATE_BLOCKED: go_transition(LL(a[0]), "NotExist", "Waiting", 0, a[1]); break;
-  case GOTRACE_V2_GO_CREATE_SYSCALL: go_transition(LL(a[0]), "NotExist", "Syscall", 0, 0); break;
-  case GOTRACE_V2_GO_START: go_transition(LL(a[0]), "Runnable", "Running", 0, 0); break;
-  case GOTRACE_V2_GO_DESTROY: go_transition(e->g, "Running", "NotExist", 0, 0); break;
-  case GOTRACE_V2_GO_DESTROY_SYSCALL: go_transition(e->g, "Syscall", "NotExist", 0, 0); break;
-  case GOTRACE_V2_GO_STOP: go_transition(e->g, "Running", "Runnable", a[0], e->stack); break;
-  case GOTRACE_V2_GO_BLOCK: go_transition(e->g, "Running", "Waiting", a[0], e->stack); break;
-  case GOTRACE_V2_GO_UNBLOCK:
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY: go_transition(LL(a[0]), "Waiting", "Runnable", 0, 0); break;
-  case GOTRACE_V2_GO_SYSCALL_BEGIN: go_transition(e->g, "Running", "Syscall", 0, e->stack); break;
-  case GOTRACE_V2_GO_SYSCALL_END: go_transition(e->g, "Syscall", "Running", 0, 0); break;
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: go_transition(e->g, "Syscall", "Runnable", 0, 0); break;
-  case GOTRACE_V2_GO_STATUS:
-  case GOTRACE_V2_GO_STATUS_STACK: go_transition(LL(a[0]), go_state(e->extra), go_state(LL(a[2])), 0, e->stack); break;
-  default:
-    if (e->kind >= GOTRACE_V2_SPAN) experimental(e);
-    else range(e);
-    break;
-  }
-  printf(" Stack=%llu\n", LU(e->stack));
+  print_changes(e);
+  if (e->kind < GOTRACE_V2_SPAN) return;
+  printf("M=%lld P=%lld G=%lld Experimental Time=%lld", LL(e->m), LL(e->p), LL(e->g), LL(e->time));
+  experimental(e);
+  printf(" Stack=0\n");
 }
 
 /* ---- Reading ---- */
@@ -324,7 +291,7 @@ static int compare(const uint8_t *data, size_t size) {
 int main(int argc, char **argv) {
   static char buffer[1 << 20];
   char way = 0;
-  bool both = false;
+  bool both = false, converted = false;
   long size;
   uint8_t *data;
   FILE *file;
@@ -333,6 +300,7 @@ int main(int argc, char **argv) {
   gotrace_event event;
   for (; argc > 2; argc--, argv++) {
     if (argv[1][1] == 'c') both = true;
+    else if (argv[1][1] == 'v') converted = true;
     else way = argv[1][1];
   }
   if (argc != 2 || !(file = fopen(argv[1], "rb")) || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0) return 2;
@@ -349,11 +317,12 @@ int main(int argc, char **argv) {
   if (!result) {
     gotrace_decoder_info info;
     gotrace_decoder_get_info(decoder, &info);
-    if (info.family == 1) printf("version %d\n", info.format);
+    if (info.family == 1 && !converted) printf("version %d\n", info.format);
     memset(&event, 0, sizeof event);
     while ((result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK) {
-      if (info.family == 1) print_v1(&event);
-      else print_v2(&event);
+      if (info.family == 2) print_v2(&event);
+      else if (converted) print_changes(&event);
+      else print_v1(&event);
     }
   }
   if (result == GOTRACE_END_OF_TRACE) {

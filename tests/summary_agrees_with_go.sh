@@ -2,6 +2,7 @@
 # `gotrace info` reports the same as Go 1.27's summarizer, to the nanosecond (summary_agrees_with_go.py). Its reports on
 # the parts of a trace add up to that on the whole (parts_add_up.py), do not depend on the number of threads
 # (info_jobs.py), and on the canned traces and the examples' are the same as those of other commands (commands_agree.py).
+# examples/latency.c, which uses only the library, finds the same runnable times (latency.py).
 #
 #     tests/summary_agrees_with_go.sh examples     traces that the examples write
 #     tests/summary_agrees_with_go.sh canned       the traces in Go's sources
@@ -14,7 +15,7 @@ tests/need.sh python3
 
 what=$1
 program=$(sh tests/go/inside.sh 1.27 print_summary.go -i internal/trace access_summary.go)
-make -s build/examples/gotrace
+make -s build/examples/gotrace build/examples/latency
 traces=build/go-traces/$what
 if [ "$what" = examples ]; then
   # Goroutines of a scheduler, plain threads, a flight recorder, generations; both families of formats.
@@ -28,6 +29,13 @@ if [ "$what" = examples ]; then
   done
   tests/flight_trace.sh "$traces/flight.trace" 1 -f 1.26
   [ "$(ls "$traces" | wc -l)" = 16 ]
+  # The other formats, for latency.py: Go's summarizer does not read all of them.
+  rm -rf "$traces-others" && mkdir -p "$traces-others"
+  for format in 1.8 1.10 1.19 1.25; do
+    build/examples/scheduler -j 4 -o "$traces-others/scheduler-$format.trace" -f $format examples tests >/dev/null 2>&1
+    build/tests/quick/hello_formats -o "$traces-others/hello-$format.trace" -f $format >/dev/null 2>&1
+  done
+  tests/latency.py build/examples/latency build/examples/gotrace "$traces-others"/*.trace
 elif [ -z "$(compgen -G "$traces/*.trace")" ]; then
   mkdir -p "$traces"
   if [ "$what" = canned ]; then sh tests/go/testdata.sh "$traces" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27; else
@@ -37,6 +45,7 @@ fi
 tests/summary_agrees_with_go.py build/examples/gotrace "$program" "$traces"/*.trace
 tests/parts_add_up.py build/examples/gotrace "$traces"/*.trace
 tests/info_jobs.py build/examples/gotrace "$traces"/*.trace
+tests/latency.py build/examples/latency build/examples/gotrace "$traces"/*.trace
 case $what in # not those of a release: too large, and coroutines there are not yet the same in all commands
   canned) tests/commands_agree.py -n 40 build/examples/gotrace "$traces"/*.trace ;;
   examples) tests/commands_agree.py build/examples/gotrace "$traces"/*.trace ;; # copies of them differ at each run

@@ -153,6 +153,7 @@ static void decoder(void) {
   gotrace_event event;
   const gotrace_event *batch;
   gotrace_frame frame;
+  gotrace_change change;
   const char *data;
   size_t size;
   memset(&options, 0, sizeof options);
@@ -173,6 +174,9 @@ static void decoder(void) {
   CHECK(!gotrace_decoder_string(d, 1, &data, &size) && size == 0);
   CHECK(!gotrace_decoder_string(d, 0, NULL, NULL));
   CHECK_EQUAL(gotrace_decoder_stack(d, 1, &frame, 1), 0);
+  CHECK_EQUAL(gotrace_decoder_changes(d, &event, &change), 0);
+  size = 1;
+  CHECK(!gotrace_decoder_function(d, 0, &data, &size) && size == 0);
   memset(&info, 0xee, sizeof info);
   gotrace_decoder_get_info(d, &info);
   CHECK(info.format == 0 && info.events == 0 && info.memory == 0);
@@ -195,6 +199,10 @@ static void decoder(void) {
   CHECK(!gotrace_decoder_string(d, 1, NULL, &size));
   CHECK(!gotrace_decoder_string(d, 1, &data, NULL));
   CHECK_EQUAL(gotrace_decoder_stack(d, 1, NULL, 1), 0);
+  CHECK_EQUAL(gotrace_decoder_changes(d, NULL, &change), 0);
+  CHECK_EQUAL(gotrace_decoder_changes(d, &event, NULL), 0);
+  CHECK(!gotrace_decoder_function(d, 0, NULL, &size));
+  CHECK(!gotrace_decoder_function(d, -1, &data, NULL));
   gotrace_decoder_get_info(d, NULL);
   CHECK_EQUAL(gotrace_decoder_open_part(d, NULL), GOTRACE_ERROR_ARGUMENT);
   CHECK(!gotrace_decoder_join(d, NULL) && !gotrace_decoder_join(NULL, d) && !gotrace_decoder_join(d, d));
