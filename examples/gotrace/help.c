@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define WIDTH 79
-#define DATE "2026-11-25" /* the manual's, of the day on which commands.c last changed what it says */
+#define DATE "2026-11-26" /* the manual's, of the day on which commands.c last changed what it says */
 
 /* The text of the general help after the list of commands, in the form of a command's help. */
 static const char about[] =
