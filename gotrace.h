@@ -2428,6 +2428,8 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #else
 #if defined(__APPLE__)
 #include <dlfcn.h>
+#elif defined(__FreeBSD__)
+#include <pthread_np.h>
 #endif
 #if !defined(CLOCK_MONOTONIC) || !defined(O_CLOEXEC)
 #error "gotrace: the C library hides POSIX: use -std=gnu11, or define _POSIX_C_SOURCE=200809L before any #include"
@@ -2966,6 +2968,41 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 static bool gotrace__barrier_init(void) { return false; }
 static bool gotrace__barrier(void) { return false; }
 #endif
+#if defined(__APPLE__)
+static uint64_t gotrace__system_thread_id(void) {
+  uint64_t id = 0;
+  pthread_threadid_np(pthread_self(), &id);
+  return id;
+}
+static void gotrace__system_thread_name(char *name, size_t size) {
+  if (pthread_getname_np(pthread_self(), name, size) != 0 || !*name) snprintf(name, size, "thread");
+}
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
+  *high = (uintptr_t)pthread_get_stackaddr_np(pthread_self()); /* where the stack begins, its highest address */
+  *low = *high - pthread_get_stacksize_np(pthread_self());
+  return true;
+}
+#elif defined(__FreeBSD__)
+static uint64_t gotrace__system_thread_id(void) { return (uint64_t)pthread_getthreadid_np(); }
+static void gotrace__system_thread_name(char *name, size_t size) {
+  *name = 0;
+  pthread_get_name_np(pthread_self(), name, size);
+  if (!*name) snprintf(name, size, "thread");
+}
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
+  pthread_attr_t attributes;
+  void *address = NULL;
+  size_t size = 0;
+  bool found;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  found =
+      pthread_attr_get_np(pthread_self(), &attributes) == 0 && pthread_attr_getstack(&attributes, &address, &size) == 0;
+  pthread_attr_destroy(&attributes);
+  *low = (uintptr_t)address;
+  *high = *low + size;
+  return found;
+}
+#else
 static uint64_t gotrace__system_thread_id(void) {
   static gotrace__uint64 last;
   return gotrace__add_relaxed(&last, 1) + 1;
