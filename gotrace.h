@@ -166,7 +166,8 @@
  * WRITING AN ADAPTER
  *
  *   An adapter connects an existing scheduler to this header, through its hooks or by wrapping its calls.
- *   examples/adapters has seven, each one file: OpenMP, Boost.Fiber, State Threads, Lua, C++20 coroutines, libuv, GLib.
+ *   examples/adapters has eight, each one file: OpenMP, Boost.Fiber, oneTBB, State Threads, Lua, C++20 coroutines,
+ *   libuv, GLib.
  *
  *   Handles       Keep a gotrace_go * where the scheduler keeps its task: in a property, a task's data, a table with
  *                 weak keys. The calls accept NULL, so an adapter need not check them. Make
