@@ -173,6 +173,7 @@ build/adapters/libuv: package = libuv
 build/adapters/lua: package = lua5.4
 build/adapters/state_threads: LDFLAGS += -lst
 build/adapters/boost_fiber: LDFLAGS += -lboost_fiber -lboost_context
+build/adapters/tbb: LDFLAGS += -ltbb
 build/adapters/openmp: CC = $(CLANG)
 build/adapters/openmp: CFLAGS += -fopenmp
 

@@ -16,6 +16,7 @@ header=$(case $1 in
   libuv) echo /usr/include/uv.h libuv1-dev ;;
   lua) echo /usr/include/lua5.4/lua.h liblua5.4-dev ;;
   openmp) echo "$(clang -print-resource-dir 2>/dev/null)/include/omp-tools.h libomp-dev" ;;
+  tbb) echo /usr/include/oneapi/tbb.h libtbb-dev ;;
   state_threads) echo /usr/include/st.h libst-dev ;;
   tracy_c) echo gotrace.h ;;
   esac)

@@ -10,6 +10,7 @@ For each trace that `check` accepts, and for COPIES changed copies that it accep
 - the name of each goroutine, in `info --details`, the page, the tracks, and `path`;
 - the tasks with a begin and an end, in `info`, the page, `export` and `path`;
 - the number of events, in `check`, `info` and the page;
+- the values of the program's counters, in `dump`, `info`, `diff`, the page and `export`, also of a part and of a goroutine;
 - with --function, for each function: the rows of `info` and the page are those without it, and `dump`, `export` and
   `profile` select what --go selects with the goroutines of that function;
 - a profile of all goroutines is the sum of those of each;
@@ -23,11 +24,13 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
 import zlib
 
+from made_trace import counter_of
 from protobuf import fields
 
 MOST_FUNCTIONS = 6  # that are tried as filters, of each trace
@@ -105,17 +108,21 @@ def page(path, *options):
         skip_latencies()
         if kind == 4:
             tasks[name] = [count, total]
+    numbers, at, series = data["series"], 0, []
+    while at < len(numbers):
+        name, size = texts[take()], take()
+        series.append((name, [(take(), take()) for _ in range(size)]))
     rows = [data["rows"][i:i + 7] for i in range(0, len(data["rows"]), 7)]
     names = collections.Counter((int(row[1]), texts[row[2]]) for row in rows if row[0] == 2)
     reasons = {texts[reason] for reason in data["details"][1::6]}
-    return {"times": times, "names": names, "tasks": tasks, "events": data["events"], "forever": "forever" in reasons}
+    return {"times": times, "names": names, "tasks": tasks, "events": data["events"], "series": sorted(series), "forever": "forever" in reasons}
 
 
 def perfetto(path, *options):
     """Times by function and names of goroutines, of the goroutine tracks; spans of tasks by id."""
     data = run("export", "--perfetto", *options, path)
     tracks, words, open_slices = {}, {}, collections.defaultdict(list)
-    times, counted, names, tasks = {}, set(), set(), collections.defaultdict(list)
+    times, counted, names, tasks, series = {}, set(), set(), collections.defaultdict(list), {}
     for _, packet in fields(data):
         packet = dict_of(packet)
         for table in packet.get(12, []):
@@ -128,7 +135,10 @@ def perfetto(path, *options):
         for event in packet.get(11, []):
             event = dict(fields(event))
             track, time = tracks[event[11]], packet.get(8, [0])[0]
-            if event[9] == 1:
+            if event[9] == 4 and 44 in event:
+                value, = struct.unpack("<d", event[44])
+                series.setdefault(event[11], (text_of(track.get(2, b"")), []))[1].append((time, value))
+            elif event[9] == 1:
                 open_slices[event[11]].append((time, words.get((1, event.get(3))), words.get((2, event.get(10)))))
             elif event[9] == 2:
                 if not open_slices[event[11]]:
@@ -147,7 +157,7 @@ def perfetto(path, *options):
                 if event[11] not in counted:
                     counted.add(event[11])
                     row[0] += 1
-    return {"times": times, "names": names, "tasks": tasks}
+    return {"times": times, "names": names, "tasks": tasks, "series": sorted(series.values())}
 
 
 def dict_of(message):
@@ -252,6 +262,49 @@ def check_names(path, report, whole, tracks):
         steps = json.loads(text_of(run("path", "--json", "--go", str(go), path)))["path"]
         of_path = {step.get("function", "") for step in steps if step.get("go") == go}
         check(of_path <= {name for other, name in told if other == go}, path, "name in path of", go, of_path, "not", function)
+
+
+def value_of(event):
+    """The name and value of a counter that an event tells, or None."""
+    arguments = event["args"]
+    return event["event"] == "UserLog" and counter_of(arguments["key_string"], arguments.get("value_string", event.get("data", "")))
+
+
+def check_counters(path, events):
+    """Compares all commands with the events; `events`: those of the whole trace."""
+    if not any(map(value_of, events)):
+        return
+    middle = sorted(event["time"] for event in events if value_of(event))[2]
+    goes = sorted({event["g"] for event in events if value_of(event) and "g" in event})
+    for options in [[], ["--from", str(middle), "--to", str(events[-1]["time"] - 1)]] + [["--go", str(g)] for g in goes[:2]]:
+        told, carried = collections.defaultdict(list), collections.defaultdict(list)  # by name: times and values
+        for event in dump(path, *options):
+            if value_of(event):
+                name, value = value_of(event)
+                told[name].append((event["time"], value))
+        for event in events:
+            if options and options[0] == "--from" and value_of(event) and event["time"] < middle:
+                carried[value_of(event)[0]] = [(middle, value_of(event)[1])]
+        drawn = sorted((name, carried[name] + told[name]) for name in told.keys() | carried.keys())
+        if any("\ufffd" in name for name, _ in drawn) or sum(len(points) for _, points in drawn) > 50000:
+            return  # several names look the same; the page has a choice
+        words = " ".join(options)
+        of_page, of_export = page(path, *options)["series"], perfetto(path, *options)["series"]
+        check(of_page == drawn, path, "counters in dump and view", words, drawn, "and", of_page)
+        check(of_export == drawn, path, "counters in dump and export", words, drawn, "and", of_export)
+        of_chrome = collections.defaultdict(list)
+        for event in json.loads(text_of(run("export", "--chrome", *options, path)))["traceEvents"]:
+            if event["ph"] == "C" and event.get("cat") == "counter":
+                of_chrome[event["name"]].append((round(1000 * event["ts"]), event["args"]["value"]))
+        check(sorted(of_chrome.items()) == drawn, path, "counters in dump and export --chrome", words)
+        rows = [[name, len(points), min(v for _, v in points), max(v for _, v in points), points[-1][1],
+                 sum(v for _, v in points) / len(points)] for name, points in sorted(told.items(), key=lambda item: item[0].encode())]
+        fields = ("name", "count", "least", "most", "last", "mean")
+        of_info = info(path, *options)["counters"]
+        check([[row[field] for field in fields] for row in of_info] == rows, path, "counters in dump and info", words, rows, "and", of_info)
+        of_diff = [row for row in map(json.loads, text_of(run("diff", "--json", *options, path, path)).splitlines()) if row["kind"] == "counter"]
+        check([dict(row["a"], name=row["name"]) for row in of_diff] == of_info == [dict(row["b"], name=row["name"]) for row in of_diff],
+              path, "counters in info and diff", words)
 
 
 def is_complete(task):
@@ -427,6 +480,7 @@ def compare(path):
     check_selections(path, report)
     check_headline(path, report)
     check_open_tasks(path, report)
+    check_counters(path, dump(path))
     if report["trace"]["family"] == 2:
         told = collections.defaultdict(lambda: [0] * 4)
         for row in report["goroutines"]:

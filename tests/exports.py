@@ -184,7 +184,10 @@ def check_perfetto(data):
         if kind == "COUNTER":
             if "counter" not in track:
                 fail("the value of a counter on another track")
-            counters[track["name"][0]] = int(event["counter_value"][0])
+            if "double_counter_value" in event:
+                counts["of the program"] += 1
+            else:
+                counters[track["name"][0]] = int(event["counter_value"][0])
             continue
         goroutine = tracks.get(track.get("parent_uuid", [""])[0], {}).get("name") == ['"goroutines"']
         if goroutine:

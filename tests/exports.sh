@@ -10,4 +10,4 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 sh tests/go/testdata.sh "$dir" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
 command -v protoc >/dev/null || { echo "needs protoc, of protobuf-compiler (make deps)"; exit 77; }
-find "$dir" -name '*.trace' -size -300k | sort | xargs tests/exports.py --parts
+{ find "$dir" -name '*.trace' -size -300k | sort && echo tests/traces/counters; } | xargs tests/exports.py --parts

@@ -18,7 +18,7 @@ others='ccache clang libclang-rt-dev llvm clang-format valgrind libc6-dbg curl
   gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
   gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross
   lttng-tools liblttng-ust-dev
-  libomp-dev libboost-fiber-dev libst-dev libuv1-dev libglib2.0-dev
+  libomp-dev libboost-fiber-dev libst-dev libtbb-dev libuv1-dev libglib2.0-dev
   protobuf-compiler
   cmake meson ninja-build debhelper lintian bindgen rustc
   zstd redis-server redis-tools memcached lbzip2 pixz plzip ripgrep nodejs

@@ -3,13 +3,14 @@
     tests/made_trace.py DIRECTORY       writes the traces of this file there
 """
 import collections
+import re
 import sys
 
 RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
 (PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
  TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
  PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END, STW_BEGIN, STW_END, HEAP_ALLOC, REGION_BEGIN,
- REGION_END, GC_ACTIVE) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28)
+ REGION_END, GC_ACTIVE, LOG) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28, 44)
 NO_ID = 2**64 - 1
 
 
@@ -76,6 +77,14 @@ class Trace:
             data = text.encode("utf-8", "surrogateescape")
             strings += numbers(5, id, len(data)) + data
         return trace + batch(NO_ID, 1000, strings)
+
+
+def counter_of(category, text):
+    """The name and value of the counter that a log tells; None: it is not a counter's."""
+    prefix, number = "gotrace.counter ", r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?"
+    if not category.startswith(prefix) or not re.fullmatch(number, text) or len(text) > 63 or abs(float(text)) > 1e290:
+        return None
+    return category[len(prefix):], float(text)
 
 
 class Generations(list):
@@ -380,7 +389,31 @@ def misused():
     return t
 
 
+def counters():
+    """Counters that two goroutines report in two generations, and logs that resemble them."""
+    generations = Generations()
+    for number in 0, 1:
+        t, at = Trace(), 50000 * number
+        main, worker = t.stack("main.main"), t.stack("main.worker")
+        for g, stack in (1, main), (2, worker):
+            t.event(g, at, PROC_STATUS, g, 1)
+            t.event(g, at + g, GO_STATUS, g, g, RUNNING)
+        counts = [("queue", g % 2 + 1, value) for g, value in enumerate((0, 3, 1, 4, 1, 5, 9, 2, 6))]
+        counts += [("balance", 1, -30), ("balance", 2, 12), ("balance", 1, -7), ("load", 2, "0.25"), ("load", 2, "1e+20")]
+        counts += [("once", 1, 9223372036854775807)] * (1 - number) + [("", 2, 5)]
+        counts += [("queue", 1, wrong) for wrong in ("", "many", "1 ", "inf", "-nan", "0x10", "1e999", "--1", "1e", "9" * 64)]
+        for i, (name, g, value) in enumerate(counts):
+            t.event(g, at + 1000 * (i + 1), LOG, 0, t.string("gotrace.counter " + name), t.string(str(value)), (main, worker)[g - 1])
+        for category in "gotrace.counter", "gotrace.counters queue", "Gotrace.counter queue", "queue":
+            t.event(1, at + 40000, LOG, 0, t.string(category), t.string("7"), main)
+        for g, stack in (1, main), (2, worker):
+            t.event(g, at + 45000, GO_STOP, t.string("preempted"), stack)
+            t.event(g, at + 46000, GO_START, g, 1)
+        generations.append(t)
+    return generations
+
+
 if __name__ == "__main__":
-    for make in chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, no_thread:
+    for make in chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, no_thread, counters:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

@@ -87,6 +87,8 @@ int main(void) {
   gotrace_log(task, "category", "message");
   gotrace_logf(task, "category", "%d %s", ++evaluated, "message");
   gotrace_log(task, "category", ++evaluated ? "message" : "none");
+  gotrace_count("count", ++evaluated);
+  gotrace_count_double("share", ++evaluated);
   gotrace_region_begin(task, ++evaluated ? "region" : "none");
   CHECK_EQUAL(evaluated, 0); /* as while tracing is off */
   gotrace_task_end(task);

@@ -266,6 +266,8 @@ static const struct {
     PLAIN(gotrace_log, gotrace_log_at),
     PLAIN(gotrace_logf, gotrace_logf_at),
     PLAIN(gotrace_logv, gotrace_logv_at),
+    PLAIN(gotrace_count, gotrace_count_at),
+    PLAIN(gotrace_count_double, gotrace_count_double_at),
     PLAIN(GOTRACE_HERE, gotrace_site_make),
     PLAIN(GOTRACE_REGION, gotrace_region_begin_at), /* and gotrace_region_end_at */
     PLAIN(GOTRACE_TASK_REGION, gotrace_region_begin_at),

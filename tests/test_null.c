@@ -49,6 +49,8 @@ static uint64_t annotations(void) {
   gotrace_log_at(NULL, task, NULL, NULL);
   gotrace_logf_at(NULL, task, NULL, no_format);
   logv(task, no_format);
+  gotrace_count_at(NULL, NULL, 1);
+  gotrace_count_double_at(NULL, NULL, 0.5);
   gotrace_region_end_at(NULL, task, NULL, 1);
   gotrace_region_end_at(NULL, task, NULL, 0);
   gotrace_task_end_at(NULL, task);

@@ -29,6 +29,7 @@ CALL(end_task, gotrace_task_end(task))
 CALL(begin_region, gotrace_region_begin(task, "region"))
 CALL(end_region, gotrace_region_end(task, "region"))
 CALL(write_log, gotrace_log(task, "category", "message"))
+CALL(write_count, gotrace_count("counter", 1))
 CALL(begin_syscall, gotrace_go_syscall_begin())
 CALL(unblock_first, gotrace_go_unblock(first))
 CALL(unblock_second, gotrace_go_unblock(second))
@@ -75,6 +76,7 @@ static void write_all(gotrace_format format, test_bytes *bytes) {
   gotrace_go_start(first);
   for (round = 0; round < 3; round++) {
     repeat(begin_task), repeat(begin_region), repeat(write_log), repeat(end_region), repeat(end_task);
+    repeat(write_count);
     repeat(begin_syscall);
     gotrace_go_syscall_end();
     repeat(unblock_second);
@@ -121,7 +123,8 @@ static void check(gotrace_format format) {
     CHECK(count >= 4);
     CHECK(frames[0].file_size > 13 && memcmp(frames[0].file + frames[0].file_size - 13, "test_stacks.c", 13) == 0);
     if (strncmp(event.spec->name, "UserLog", 7) == 0)
-      CHECK(frames[0].function_size == 9 && memcmp(frames[0].function, "write_log", 9) == 0);
+      CHECK((frames[0].function_size == 9 && memcmp(frames[0].function, "write_log", 9) == 0) ||
+            (frames[0].function_size == 11 && memcmp(frames[0].function, "write_count", 11) == 0));
     CHECK_EQUAL(frames[1].pc, (uintptr_t)in_middle);
     CHECK_EQUAL(frames[2].pc, (uintptr_t)in_repeat);
     found[event.kind]++;
@@ -140,7 +143,7 @@ static void check(gotrace_format format) {
     CHECK_EQUAL(found[GOTRACE_V2_USER_TASK_END], 3);
     CHECK_EQUAL(found[GOTRACE_V2_USER_REGION_BEGIN], 3);
     CHECK_EQUAL(found[GOTRACE_V2_USER_REGION_END], 3);
-    CHECK_EQUAL(found[GOTRACE_V2_USER_LOG], 3);
+    CHECK_EQUAL(found[GOTRACE_V2_USER_LOG], 6);
     CHECK_EQUAL(found[GOTRACE_V2_PROCS_CHANGE], 3);
   } else {
     CHECK_EQUAL(found[GOTRACE_V1_GO_CREATE], 5);
@@ -151,7 +154,7 @@ static void check(gotrace_format format) {
     CHECK_EQUAL(found[GOTRACE_V1_USER_TASK_CREATE], 3);
     CHECK_EQUAL(found[GOTRACE_V1_USER_TASK_END], 3);
     CHECK_EQUAL(found[GOTRACE_V1_USER_REGION], 6);
-    CHECK_EQUAL(found[GOTRACE_V1_USER_LOG], 3);
+    CHECK_EQUAL(found[GOTRACE_V1_USER_LOG], 6);
   }
   test_free(&bytes);
 }

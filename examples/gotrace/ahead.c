@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define MOST_VALUE 1e290 /* of a counter: differences and sums of values are finite */
+
 /* ------------------------------------------------------------------------------------------------------ events ---- */
 
 static bool is_v1(const gotrace_event *e) { return e->spec->since < GOTRACE_GO_1_22; }
@@ -99,6 +101,22 @@ uint32_t stack_of_own(const gotrace_decoder *d, const gotrace_event *e) {
   if (e->kind == (v1 ? GOTRACE_V1_CPU_SAMPLE : GOTRACE_V2_CPU_SAMPLE)) return 0;
   if (!v1 && e->kind == GOTRACE_V2_GO_STATUS_STACK) return 0; /* the stack of the goroutine that it names */
   return pool_outermost(pool_take_stack(d, e->stack));
+}
+
+bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *value) {
+  static const char prefix[] = GOTRACE_COUNTER;
+  pool_text key = pool_text_of(category), number = pool_text_of(message);
+  const size_t size = sizeof prefix - 1;
+  char text[64], *end;
+  if (key.size < size || memcmp(key.data, prefix, size) != 0) return false;
+  if (!number.size || number.size >= sizeof text) return false;
+  memcpy(text, number.data, number.size);
+  text[number.size] = 0;
+  if (strspn(text, "0123456789+-.e") != number.size) return false; /* neither infinite nor in base 16 */
+  *value = strtod(text, &end);
+  if (*end || *value > MOST_VALUE || *value < -MOST_VALUE) return false;
+  *name = pool_put_text(key.data + size, key.size - size);
+  return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- ahead ---- */

@@ -48,6 +48,10 @@ char event_concerns(unsigned kind);
  * first time. Sets the stack that tells its function; 0: the event does not tell it. */
 bool event_begins_go(const gotrace_decoder *d, const gotrace_event *e, uint32_t *entry);
 
+/* Whether a log, of which these are the texts, is a counter's value: see gotrace_count() in gotrace.h. Sets the
+ * counter's name, a text, and the value, which is between -1e290 and 1e290. */
+bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *value);
+
 /* A stack with the outermost function of the event's stack, if that is a stack of the goroutine on which it happens;
  * else 0. */
 uint32_t stack_of_own(const gotrace_decoder *d, const gotrace_event *e);

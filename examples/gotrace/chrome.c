@@ -114,6 +114,16 @@ static void chrome_count(exporter *x, unsigned counter, int64_t time, int64_t va
   close(x);
 }
 
+/* The category distinguishes it from a counter of the trace with the same name. */
+static void chrome_user_count(exporter *x, uint32_t name, int64_t time, double value) {
+  char text[REAL_TEXT];
+  open(x, 'C', time, (track){TRACK_NO_PROC, 0, 0});
+  put_string(x->out, ",\"cat\":\"counter\",");
+  put_text_field(x, "name", name);
+  print(x->out, ",\"args\":{\"value\":%s}", real_text(value, text));
+  close(x);
+}
+
 /* Metadata: name and position of a row. `thread_id`: NOBODY for the process. */
 static void put_name(exporter *x, uint64_t thread_id, const char *name, size_t size, int64_t place) {
   bool process = thread_id == NOBODY;
@@ -153,6 +163,7 @@ void chrome_open(exporter *x) {
   x->end = chrome_end;
   x->instant = chrome_instant;
   x->count = chrome_count;
+  x->user_count = chrome_user_count;
   x->finish = chrome_finish;
   put_string(x->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 }

@@ -212,7 +212,8 @@ const command commands[] = {
          "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
          "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "
          "values may be 0.4 % off; all else is exact, and equal to what Go 1.27 finds. Of several ends of a task the "
-         "last counts. Tasks that have not ended are listed with the time since their starts.\n\n"
+         "last counts. Tasks that have not ended are listed with the time since their starts. Counters are "
+         "those that the program reports by gotrace_count; only values in the part count.\n\n"
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/tables.h.",
@@ -227,7 +228,8 @@ const command commands[] = {
              "function and reason; tasks, regions and pauses by name. A change is beyond noise if the averages differ "
              "by more than three standard errors, or the numbers in a second by more than three times the root of "
              "their sum; and if the total in a second of trace changed by more than 2 % and 1 ms. Of 370 rows in "
-             "which nothing changed, one may seem beyond noise.\n\n"
+             "which nothing changed, one may seem beyond noise. The program's counters (gotrace_count) are compared "
+             "by the means of their values.\n\n"
              "  gotrace diff before.trace after.trace",
      .options = PART "," FILTER ",--json,--jobs N",
      .least = 2,
@@ -305,14 +307,15 @@ const command commands[] = {
          "Writes a trace in the format of another viewer. Procs are rows on which goroutines are slices; tasks, "
          "regions, collections and stopped worlds have rows of their own; arrows lead from where a goroutine is woken "
          "to where it goes on. --perfetto also shows each goroutine's statuses, with stacks and the reasons of its "
-         "waits, and counters of goroutines by status. CPU samples are instants, of their goroutine or else of their "
-         "proc.\n\n"
+         "waits, and counters of goroutines by status. The heap's size and the program's counters (gotrace_count) are "
+         "counters. CPU samples are instants, of their goroutine or else of their proc.\n\n"
          "  gotrace export --perfetto -o app.perfetto-trace app.trace\n"
          "  gotrace export --chrome --from 1s --to 1.5s -o app.json app.trace\n\n"
          "What began before the part is shown from the start of the part on; tasks and regions say how much earlier "
-         "they began, or that their start is not in the trace (\"cut\"). With a filter, collections, stopped worlds "
-         "and counters are still those of the whole trace. With --lenient, a region is cut in two where one around it "
-         "ends.",
+         "they began, or that their start is not in the trace (\"cut\"). A counter has its last value before the part "
+         "at the part's begin. With a filter, collections, stopped worlds and counters are still those of the whole "
+         "trace, except for the program's, which are filtered as logs are. With --lenient, a region is cut in two "
+         "where one around it ends.",
      .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome",
      .least = 1,
@@ -365,12 +368,13 @@ const command commands[] = {
      .arguments = "[-o OUT|--open] FILE",
      .summary = "a page that shows it, for any browser",
      .help = "Writes one HTML file that shows the trace: goroutines, procs, threads, tasks and regions over time, who "
-             "woke whom, stacks, a summary and flame graphs. It needs no network and no other file. Press ? in it for "
-             "help. A page has at most 30 MB: of a large trace it shows the whole, and details down to a zoom level "
-             "shown on the page; for all details choose a part.\n\n"
+             "woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. It needs no "
+             "network and no other file. Press ? in it for help. A page has at most 30 MB: of a large trace it shows "
+             "the whole, and details down to a zoom level shown on the page; for all details choose a part.\n\n"
              "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
              "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
-             "the collector and counters are those of the whole trace, with all other goroutines faint.\n\n"
+             "the collector and counters are those of the whole trace, with all other goroutines faint. The program's "
+             "counters are filtered as logs are.\n\n"
              "  gotrace view -o app.html app.trace\n"
              "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",

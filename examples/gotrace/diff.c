@@ -7,6 +7,9 @@
  *   more than three times the square root of their sum (as for independent events), and
  * - the total per second of trace changed by more than 2 % and by more than 0.1 % of a second.
  *
+ * A counter's change is beyond noise if the means of its values differ by more than three standard errors and by more
+ * than 2 %.
+ *
  * Some rows pass by chance: one in 370 if they are normally distributed. */
 
 #include "commands.h"
@@ -108,6 +111,54 @@ static int by_change(const void *a, const void *b) {
   return x->name < y->name ? -1 : x->name > y->name ? 1 : x->reason < y->reason ? -1 : x->reason > y->reason;
 }
 
+/* --------------------------------------------------------------------------------------------------- counters ---- */
+
+typedef struct counter_row {
+  uint32_t name;
+  const counter_summary *of[2]; /* in the two traces; never NULL */
+  bool beyond;
+} counter_row;
+
+static double mean_error_squared(const counter_summary *c) {
+  double count = (double)c->count;
+  return count < 2 ? c->mean * c->mean : c->squares / (count - 1) / count;
+}
+
+static void judge_counter(counter_row *r) {
+  const counter_summary *a = r->of[0], *b = r->of[1];
+  double difference = b->mean - a->mean, most = magnitude(a->mean);
+  if (magnitude(b->mean) > most) most = magnitude(b->mean);
+  r->beyond = a->count && b->count && magnitude(difference) > 0.02 * most &&
+              difference * difference > 9 * (mean_error_squared(a) + mean_error_squared(b));
+}
+
+static int by_counter(const void *a, const void *b) {
+  const counter_row *x = a, *y = b;
+  return x->beyond != y->beyond ? (x->beyond ? -1 : 1) : text_order(x->name, y->name);
+}
+
+/* The counters of both traces, changes beyond noise first. */
+static counter_row *compare_counters(summary *const sums[2], size_t *count) {
+  static const counter_summary none;
+  counter_row *all = NULL;
+  size_t capacity = 0, i;
+  unsigned side;
+  *count = 0;
+  for (side = 0; side < 2; side++)
+    for (i = 0; i < sums[side]->counters.count; i++) {
+      const counter_summary *here = sums[side]->counters.values[i],
+                            *other = map_get(&sums[!side]->counters, here->name);
+      if (side && other) continue;
+      GROW(all, *count, capacity);
+      all[*count] = (counter_row){.name = here->name};
+      all[*count].of[side] = here;
+      all[*count].of[!side] = other ? other : &none;
+      judge_counter(&all[(*count)++]);
+    }
+  if (*count) qsort(all, *count, sizeof *all, by_counter);
+  return all;
+}
+
 /* ----------------------------------------------------------------------------------------------------- output ---- */
 
 static void put_duration(output *out, double nanoseconds) {
@@ -152,9 +203,52 @@ static void put_object(output *out, const row *r) {
   put_string(out, "}\n");
 }
 
+static void put_counter_row(output *out, const counter_row *r) {
+  const double means[2] = {r->of[0]->mean, r->of[1]->mean};
+  pool_text name = pool_text_of(r->name);
+  unsigned i;
+  if (!r->of[0]->count) print(out, "%11s", "new");
+  else if (!r->of[1]->count) print(out, "%11s", "gone");
+  else if (means[0] > 0 || means[0] < 0) print(out, "%+9.1f %%", 100 * (means[1] - means[0]) / magnitude(means[0]));
+  else print(out, "%11s", means[1] > 0 || means[1] < 0 ? "from 0" : "0.0 %");
+  for (i = 0; i < 2; i++)
+    print(out, " %9llu %12.6g %12.6g %12.6g ", (ull)r->of[i]->count, r->of[i]->least, r->of[i]->mean, r->of[i]->most);
+  put_string(out, "  counter: ");
+  put_visible(out, name.size ? name.data : "(no name)", name.size ? name.size : 9);
+  put_byte(&out->block, '\n');
+}
+
+static void put_counter_object(output *out, const counter_row *r) {
+  static const char *const fields[] = {"least", "most", "last", "mean"};
+  pool_text name = pool_text_of(r->name);
+  char text[REAL_TEXT];
+  unsigned i, k;
+  put_string(out, "{\"kind\":\"counter\",\"name\":");
+  put_quoted(out, name.data, name.size);
+  print(out, ",\"beyond_noise\":%s", r->beyond ? "true" : "false");
+  for (i = 0; i < 2; i++) {
+    const counter_summary *c = r->of[i];
+    const double values[] = {c->least, c->most, c->last, c->mean};
+    print(out, ",\"%s\":{\"count\":%llu", i ? "b" : "a", (ull)c->count);
+    for (k = 0; k < COUNT(fields) && c->count; k++) print(out, ",\"%s\":%s", fields[k], real_text(values[k], text));
+    put_byte(&out->block, '}');
+  }
+  put_string(out, "}\n");
+}
+
+static void print_counter_rows(output *out, summary *const sums[2], bool json) {
+  size_t count, i;
+  counter_row *all = compare_counters(sums, &count);
+  if (count && !json)
+    print(out, "\n%11s %9s %12s %12s %12s  %9s %12s %12s %12s\n", "mean", "values A", "least A", "mean A", "most A",
+          "values B", "least B", "mean B", "most B");
+  for (i = 0; i < count; i++, output_check(out)) (json ? put_counter_object : put_counter_row)(out, &all[i]);
+  free(all);
+}
+
 #define MOST_OTHERS 20
 
-static void print_rows(const rows *r, const settings *set, char **paths) {
+static void print_rows(const rows *r, summary *const sums[2], const settings *set, char **paths) {
   output out;
   size_t i, beyond = 0;
   output_direct(&out);
@@ -180,6 +274,7 @@ static void print_rows(const rows *r, const settings *set, char **paths) {
   }
   if (!set->json && r->count > beyond + MOST_OTHERS)
     print(&out, "%11s %zu more\n", "", r->count - beyond - MOST_OTHERS);
+  print_counter_rows(&out, sums, set->json);
   output_close(&out);
 }
 
@@ -210,7 +305,7 @@ int command_diff(char **paths, int count, const settings *set) {
   for (j = 0; j < r.count; j++) judge(&r.all[j], seconds);
   if (r.count) qsort(r.all, r.count, sizeof *r.all, by_change);
   if (!status && sums[0]->unknown && sums[1]->unknown) fail("%s", sums[1]->unknown);
-  if (!status) print_rows(&r, set, paths);
+  if (!status) print_rows(&r, sums, set, paths);
   free(r.all);
   map_free(&r.places);
   for (i = 0; i < 2; i++) summary_free(sums[i]), free(sums[i]);

@@ -390,6 +390,8 @@ static void take(consumer *c, const op *o) {
   bool chosen = c->w->chosen;
   const user_region *ends;
   user_region region;
+  const user_counter *counter;
+  double value;
   tell_counts(x, o->time);
   while (x->stw > c->w->stw) show_stw(x, o->time, false, 0); /* its goroutine has ended */
   switch (o->kind) {
@@ -443,7 +445,9 @@ static void take(consumer *c, const op *o) {
     else if (self && chosen) show_early_region(x, o, self);
     break;
   case GOTRACE_V2_USER_LOG:
-    if (chosen) show_log(x, o);
+    if (!chosen) break;
+    if ((counter = told_counter(c->w, o, &value))) x->user_count(x, counter->name, o->time, value);
+    else show_log(x, o);
     break;
   case GOTRACE_V2_CPU_SAMPLE:
     if (chosen) show_sample(x, o);
@@ -466,6 +470,7 @@ static void take(consumer *c, const op *o) {
 static void begin(consumer *c, int64_t time) {
   exporter *x = (exporter *)c;
   goroutine *g;
+  size_t i;
   x->counts_time = time;
   for (g = c->w->live; g; g = g->next) {
     const stretch now = {g, time, time, g->status, GO_NONE, g->status == GO_WAITING ? g->reason : 0, 0, NULL, 0, true};
@@ -475,6 +480,10 @@ static void begin(consumer *c, int64_t time) {
     if (g->m && (g->status == GO_RUNNING || g->status == GO_SYSCALL)) arrive(x, g, g->m, time);
   }
   show_open(x, time);
+  for (i = 0; i < c->w->counters.count; i++) {
+    const user_counter *counter = c->w->counters.values[i];
+    x->user_count(x, counter->name, time, counter->value);
+  }
   if (c->w->heap) x->count(x, COUNTER_HEAP, time, (int64_t)c->w->heap);
   if (c->w->heap_goal) x->count(x, COUNTER_GOAL, time, (int64_t)c->w->heap_goal);
   if (c->w->gc) show_gc(x, time, true);

@@ -60,6 +60,7 @@ typedef struct exporter {
   void (*end)(struct exporter *, track, int64_t time, const mark *); /* the mark given to begin, except `detail` */
   void (*instant)(struct exporter *, track, int64_t time, const mark *);
   void (*count)(struct exporter *, unsigned counter, int64_t time, int64_t value);
+  void (*user_count)(struct exporter *, uint32_t name, int64_t time, double value); /* of the program; name: text */
   void (*finish)(struct exporter *);
 } exporter;
 

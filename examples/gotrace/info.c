@@ -234,6 +234,32 @@ static void print_named(const printer *p, const groups *all, const char *title, 
   print_groups(p, all, times_title, "(unknown)");
 }
 
+/* --------------------------------------------------------------------------------------------------- counters ---- */
+
+static void print_counters(const printer *p) {
+  counter_summary **sorted = sorted_counters(p->sum);
+  size_t i;
+  unsigned k;
+  char text[REAL_TEXT];
+  if (*sorted) fputs("\n      count       least        most        last        mean  counters\n", p->to);
+  for (i = 0; sorted[i]; i++) {
+    const counter_summary *c = sorted[i];
+    const double values[] = {c->least, c->most, c->last, c->mean};
+    size_t used = 13;
+    if (i >= p->shown) continue;
+    fprintf(p->to, " %10llu", (ull)c->count);
+    for (k = 0; k < COUNT(values); k++) {
+      real_text(values[k], text);
+      if (k == 3 || strlen(text) > 11) snprintf(text, sizeof text, "%.6g", values[k]);
+      used += (size_t)fprintf(p->to, " %11s", text);
+    }
+    fputs("  ", p->to);
+    put_name(p, pool_text_of(c->name), "(no name)", used);
+  }
+  left_out(p, i);
+  free(sorted);
+}
+
 /* -------------------------------------------------------------------------------------------------- collector ---- */
 
 static void print_collector(const printer *p) {
@@ -352,6 +378,7 @@ static void print_text(const printer *p) {
   print_spreads(p);
   print_named(p, &p->sum->tasks, "tasks by name: time from begin to end", "for tasks");
   print_named(p, &p->sum->regions, "regions by name", "in regions");
+  print_counters(p);
   print_collector(p);
   print_procs(p);
   print_latencies(p);

@@ -167,3 +167,10 @@ void put_signed(output *out, int64_t value) {
   if (value < 0) put_byte(&out->block, '-');
   put_decimal(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
+
+const char *real_text(double value, char text[REAL_TEXT]) {
+  int digits = 15;
+  do snprintf(text, REAL_TEXT, "%.*g", digits, value);
+  while (++digits <= 17 && strtod(text, NULL) != value);
+  return text;
+}

@@ -34,7 +34,7 @@ enum {
 enum { ORDERING_EXPLICIT = 3 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
-enum { COUNTER_UNIT = 3, UNIT_COUNT = 2, UNIT_BYTES = 3 };
+enum { COUNTER_UNIT = 3, UNIT_UNKNOWN = 0, UNIT_COUNT = 2, UNIT_BYTES = 3 };
 enum {
   EVENT_CATEGORY = 3,
   EVENT_ANNOTATION = 4,
@@ -42,6 +42,7 @@ enum {
   EVENT_NAME = 10,
   EVENT_TRACK = 11,
   EVENT_COUNTER = 30,
+  EVENT_REAL_COUNTER = 44,
   EVENT_FLOW = 47,
   EVENT_FLOW_END = 48,
   EVENT_CALLSTACK = 56
@@ -237,20 +238,38 @@ static void perfetto_instant(exporter *x, track where, int64_t time, const mark 
   put_event(x, where, time, TYPE_INSTANT, m, "category");
 }
 
-static void perfetto_count(exporter *x, unsigned counter, int64_t time, int64_t value) {
-  uint64_t uuid = group(GROUP_COUNTER + counter);
+/* Begins a counter's value, to which the caller adds the number. `number`: of the counter. */
+static void open_count(exporter *x, unsigned number, const char *name, size_t size, unsigned unit) {
+  uint64_t uuid = group(GROUP_COUNTER + number);
   if (!map_get(&perfetto.tracks, uuid)) {
     map_put(&perfetto.tracks, uuid, &perfetto);
-    put_number_field(&perfetto.piece, COUNTER_UNIT, counter <= COUNTER_GOAL ? UNIT_BYTES : UNIT_COUNT);
-    put_descriptor(x, uuid, group(GROUP_PROCESS), counter_names[counter], strlen(counter_names[counter]),
-                   DESCRIPTOR_COUNTER, NOBODY);
+    put_number_field(&perfetto.piece, COUNTER_UNIT, unit);
+    put_descriptor(x, uuid, group(GROUP_PROCESS), name, size, DESCRIPTOR_COUNTER, NOBODY);
   }
   put_number_field(&perfetto.part, EVENT_TYPE, TYPE_COUNTER);
   put_number_field(&perfetto.part, EVENT_TRACK, uuid);
-  put_number_field(&perfetto.part, EVENT_COUNTER, (uint64_t)value);
+}
+
+static void close_count(exporter *x, int64_t time) {
   put_number_field(&perfetto.packet, PACKET_TIMESTAMP, (uint64_t)between(x->c.base, time));
   put_message_field(&perfetto.packet, PACKET_EVENT, &perfetto.part);
   put_packet(x);
+}
+
+static void perfetto_count(exporter *x, unsigned counter, int64_t time, int64_t value) {
+  const char *name = counter_names[counter];
+  open_count(x, counter, name, strlen(name), counter <= COUNTER_GOAL ? UNIT_BYTES : UNIT_COUNT);
+  put_number_field(&perfetto.part, EVENT_COUNTER, (uint64_t)value);
+  close_count(x, time);
+}
+
+static void perfetto_user_count(exporter *x, uint32_t name, int64_t time, double value) {
+  pool_text text = pool_text_of(name);
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  open_count(x, COUNTERS + name, text.data, text.size, UNIT_UNKNOWN);
+  put_fixed_field(&perfetto.part, EVENT_REAL_COUNTER, bits);
+  close_count(x, time);
 }
 
 static void perfetto_finish(exporter *x) {
@@ -273,6 +292,7 @@ void perfetto_open(exporter *x) {
   x->end = perfetto_end;
   x->instant = perfetto_instant;
   x->count = perfetto_count;
+  x->user_count = perfetto_user_count;
   x->finish = perfetto_finish;
   put_number_field(&perfetto.piece, PROCESS_PID, 1);
   put_text_field(&perfetto.piece, PROCESS_NAME, x->file, strlen(x->file));

@@ -415,6 +415,38 @@ static void take_cpu_time(summary *sum, const goroutine *g, pool_text message) {
     g->summary->t.cpu = plus(g->summary->t.cpu, time);
 }
 
+static void add_count(summary *sum, uint32_t name, double value) {
+  counter_summary *c = map_get(&sum->counters, name);
+  double difference;
+  if (!c) {
+    map_put(&sum->counters, name, c = keep(sizeof *c));
+    c->name = name;
+    c->least = c->most = value;
+  }
+  c->count++;
+  c->last = value;
+  if (value < c->least) c->least = value;
+  if (value > c->most) c->most = value;
+  difference = value - c->mean;
+  c->total += value;
+  c->mean = c->total / (double)c->count;
+  c->squares += difference * (value - c->mean);
+}
+
+static int by_counter_name(const void *a, const void *b) {
+  const counter_summary *const *x = a, *const *y = b;
+  return text_order((*x)->name, (*y)->name);
+}
+
+counter_summary **sorted_counters(const summary *sum) {
+  size_t count = sum->counters.count;
+  counter_summary **sorted = resize(NULL, (count + 1) * sizeof *sorted);
+  if (count) memcpy(sorted, sum->counters.values, count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, by_counter_name);
+  sorted[count] = NULL;
+  return sorted;
+}
+
 /* The tracer of gotrace.h reports losses as logs of this category. */
 static void take_log(summary *sum, const op *o) {
   if (!pool_text_is(o->name, "gotrace")) return;
@@ -443,6 +475,8 @@ static RARE void take_any(summary *sum, const op *o) {
   consumer *c = &sum->c;
   goroutine *g = o->m ? o->m->g : NULL;
   proc *p;
+  uint32_t name;
+  double value;
   bool selected = !sum->selection.on || filter_op(&sum->selection, c->w, o);
   learn_function(sum, g);
   collector_take(&sum->gc, c->w, o, sum->c.from);
@@ -479,6 +513,7 @@ static RARE void take_any(summary *sum, const op *o) {
       if (sum->s.begun) take_cpu_time(sum, g, pool_text_of(o->value));
     }
     if (sum->s.begun) take_log(sum, o);
+    if (sum->s.begun && selected && log_counter(o->name, o->value, &name, &value)) add_count(sum, name, value);
     task_of(sum, o->id);
     break;
   default: break;
@@ -646,6 +681,7 @@ void summary_free(summary *sum) {
   for (i = 0; i <= MOST_REASONS; i++) histogram_free(&sum->reasons[i].waits);
   free(sum->reason_places);
   map_free(&sum->task_ids);
+  map_free(&sum->counters);
   collector_free(&sum->gc);
   filter_close(&sum->selection);
   filter_close(&sum->selection_of_events);

@@ -52,6 +52,14 @@ typedef struct task {
 /* Whether it has begun and not ended since. An end before its begin is that of another task that had this id. */
 static inline bool task_is_open(const task *t) { return t->begun && (!t->ended || t->end < t->begin); }
 
+/* The values that the program gave a counter in the selected part. */
+typedef struct counter_summary {
+  uint32_t name;
+  uint64_t count;
+  double least, most, last, total, mean;
+  double squares; /* sum of the squared differences from the mean */
+} counter_summary;
+
 typedef struct open_region {
   uint32_t name;
   uint64_t task;
@@ -105,6 +113,7 @@ typedef struct summary {
   filter selection, selection_of_events;
   groups functions, tasks, regions;
   map task_ids;
+  map counters;                          /* struct counter_summary by name */
   wait_reason reasons[MOST_REASONS + 1]; /* the last one: others */
   uint32_t reason_count;
   uint8_t *reason_places; /* by text: 1 + the index */
@@ -132,6 +141,9 @@ gotrace_result summarize(summary *sum, input *in, const settings *set);
 void summary_free(summary *sum);
 
 pool_text reason_text(const summary *sum, uint32_t place);
+
+/* The counters by name, NULL-terminated; free it. */
+counter_summary **sorted_counters(const summary *sum);
 
 /* ------------------------------------------------------------------------- between summary.c and generations.c ---- */
 

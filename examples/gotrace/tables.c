@@ -100,10 +100,9 @@ static void unsigned_field(writing *w, const char *name, uint64_t value) {
 }
 
 static void real_field(writing *w, const char *name, double value) {
-  char text[40];
+  char text[REAL_TEXT];
   begin_field(w, name, "");
-  snprintf(text, sizeof text, "%.17g", value);
-  put_plain(w, text);
+  put_plain(w, real_text(value, text));
   end_field(w);
 }
 
@@ -276,6 +275,23 @@ static void reason_table(writing *w, const summary *sum) {
     end_row(w);
   }
   end_table(w, false);
+}
+
+static void counter_table(writing *w, const summary *sum) {
+  counter_summary **sorted = sorted_counters(sum), **at;
+  begin_table(w, "counters", false);
+  for (at = sorted; *at; at++) {
+    begin_row(w, pool_text_of((*at)->name), plain(""));
+    text_field(w, "name", w->name);
+    unsigned_field(w, "count", (*at)->count);
+    real_field(w, "least", (*at)->least);
+    real_field(w, "most", (*at)->most);
+    real_field(w, "last", (*at)->last);
+    real_field(w, "mean", (*at)->mean);
+    end_row(w);
+  }
+  end_table(w, false);
+  free(sorted);
 }
 
 static double share(uint64_t part, int64_t of) { return of > 0 ? (double)part / (double)of : 0; }
@@ -486,6 +502,7 @@ void print_tables(output *out, summary *sum, unsigned how, const char *file, boo
   reason_table(&w, sum);
   group_tables(&w, sum, &sum->tasks, "tasks", "task_reasons");
   group_tables(&w, sum, &sum->regions, "regions", "region_reasons");
+  counter_table(&w, sum);
   collector_tables(&w, sum);
   place_tables(&w, sum);
   other_tables(&w, sum);

@@ -17,6 +17,7 @@
  *     task_reasons    by task and reason: blocked
  *     regions     by name: count, duration_*; running, ..., blocked
  *     region_reasons  by region and reason: blocked
+ *     counters    of the program, by name: count (of values), least, most, last, mean
  *     collector   collections_*, pauses_*; share_paused, share_collecting of the duration
  *     pauses      stop-the-worlds by reason: pauses_*
  *     utilization window, minimum: the least share of procs that the program had in any window of that length

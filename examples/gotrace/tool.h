@@ -170,6 +170,10 @@ void put_string(output *out, const char *string);
 void put_decimal(output *out, uint64_t value);
 void put_signed(output *out, int64_t value);
 
+/* The shortest decimal number that reads as the same finite value. */
+#define REAL_TEXT 32
+const char *real_text(double value, char text[REAL_TEXT]);
+
 /* ------------------------------------------------------------------------------------------------------ text.c ---- */
 
 /* How text from a trace, a file name or a message is made safe. Every byte that is not part of valid UTF-8 becomes

@@ -6,8 +6,9 @@
  * it was so. Slices go straight to view_levels.c. What stays here is small: rows, details of slices, marks, counters,
  * totals for the summary.
  *
- * With a filter, only what it selects has slices on rows of goroutines, regions and tasks. What all goroutines share is
- * that of the whole trace: procs, threads, the collector and counters.
+ * With a filter, only what it selects has slices on rows of goroutines, regions and tasks, and only what it selects of
+ * the program's counters is shown. What all goroutines share is that of the whole trace: procs, threads, the collector
+ * and all other counters.
  *
  *     view_levels.c   slices at all levels of detail, compressed
  *     view_page.c     the page
@@ -29,6 +30,8 @@
 #define MOST_MARKS 200000
 #define MOST_TASKS 200000 /* for which the page knows the parent */
 #define MOST_SAMPLES 16384
+#define MOST_SERIES 500
+#define MOST_POINTS 100000
 
 /* -------------------------------------------------------------------------------------------------------- rows ---- */
 
@@ -249,6 +252,46 @@ static void sample_counters(view *v, int64_t time) {
   v->samples[v->sample_count++] = v->now;
 }
 
+static size_t thin_series(const view *v, series *s) {
+  size_t from, to = 0;
+  for (from = 0; from < s->count; from++) {
+    const struct series_point p = s->points[from];
+    if (!to || p.time - s->points[to - 1].time >= v->series_step) s->points[to++] = p;
+    else if (p.value > s->points[to - 1].value) s->points[to - 1].value = p.value;
+  }
+  return s->count = to;
+}
+
+/* Records a value of the program's counter. As with samples, two points closer than series_step become one, with the
+ * greater value, and the step is doubled when there are too many points. */
+static void add_count(view *v, user_counter *counter, int64_t time, double value) {
+  struct series_point *last, p = {between(v->c.base, time), value};
+  series *s;
+  size_t i;
+  if (!counter->view_at && v->series_count < MOST_SERIES) {
+    GROW(v->all_series, v->series_count, v->series_capacity);
+    v->all_series[v->series_count++] = (series){.name = counter->name};
+    counter->view_at = (uint32_t)v->series_count;
+  }
+  if (!counter->view_at) {
+    v->counts_lost++;
+    return;
+  }
+  s = &v->all_series[counter->view_at - 1];
+  last = s->count ? &s->points[s->count - 1] : NULL;
+  if (last && p.time - last->time < v->series_step) {
+    if (value > last->value) last->value = value;
+    return;
+  }
+  while (v->points >= MOST_POINTS) {
+    v->series_step = v->series_step ? 2 * v->series_step : p.time / MOST_POINTS + 1;
+    for (v->points = 0, i = 0; i < v->series_count; i++) v->points += thin_series(v, &v->all_series[i]);
+  }
+  GROW(s->points, s->count, s->capacity);
+  s->points[s->count++] = p;
+  v->points++;
+}
+
 /* The counter of the goroutines with this status; COUNTERS: none. */
 static unsigned counter_of(unsigned status) {
   return status == GO_RUNNING    ? COUNT_RUNNING
@@ -448,6 +491,8 @@ static void view_take(consumer *c, const op *o) {
   goroutine *self = o->m ? o->m->g : NULL, *of;
   const user_region *ends;
   user_task *t;
+  user_counter *counter;
+  double value;
   bool chosen = c->w->chosen;
   count_op(v, o, self);
   if (o->kind == GOTRACE_V2_GO_SWITCH || o->kind == GOTRACE_V2_GO_SWITCH_DESTROY)
@@ -492,6 +537,10 @@ static void view_take(consumer *c, const op *o) {
     break;
   case GOTRACE_V2_USER_LOG:
     if (!chosen) break;
+    if ((counter = told_counter(c->w, o, &value))) {
+      add_count(v, counter, o->time, value);
+      break;
+    }
     add_mark(v, o->time, self ? row_of_go(v, self) : 0, true, o->name, o->value, record_of(v, o->id));
     break;
   case GOTRACE_V2_CPU_SAMPLE:
@@ -540,6 +589,10 @@ static void view_begin(consumer *c, int64_t time) {
     begin_task(v, t, t->parent, t->name, time);
     v->rows[t->view_row - 1].since = since_of(v, t->begin);
   }
+  for (i = 0; i < c->w->counters.count; i++) {
+    user_counter *counter = c->w->counters.values[i];
+    add_count(v, counter, time, counter->value);
+  }
   v->few.begin = v->many.begin = between(c->base, time);
   sample_counters(v, time);
 }
@@ -571,6 +624,8 @@ static void view_free(view *v) {
     free(rows->free);
     free(rows->all);
   }
+  for (i = 0; i < v->series_count; i++) free(v->all_series[i].points);
+  free(v->all_series);
   numbering_free(&v->texts);
   numbering_free(&v->stacks);
   map_free(&v->task_rows);

@@ -75,6 +75,16 @@ typedef struct sample { /* the counters from a time on */
   uint64_t values[COUNTERS];
 } sample;
 
+/* The values of a counter of the program. */
+typedef struct series {
+  uint32_t name; /* text */
+  struct series_point {
+    int64_t time;
+    double value;
+  } * points;
+  size_t count, capacity;
+} series;
+
 typedef struct numbering { /* numbers from 0 for the texts or stacks that the page needs */
   map places;              /* to 1 + the number */
   uint32_t *all;
@@ -111,6 +121,10 @@ typedef struct view {
   size_t sample_count, sample_capacity;
   int64_t sample_step; /* minimum distance between two samples, in nanoseconds */
   sample now;
+  series *all_series;
+  size_t series_count, series_capacity, counts_lost;
+  size_t points;       /* of all series */
+  int64_t series_step; /* minimum distance between two points of a series, in nanoseconds */
   filter selection;
   uint32_t gc, stw;  /* 1 + their rows; 0: none yet */
   uint32_t switcher; /* 1 + the row of the goroutine that is switching to another one now; 0: none */

@@ -247,6 +247,24 @@ static void put_counters(page *p, const view *v) {
   end_list(p);
 }
 
+/* Counters of the program: name, number of points, and the time and value of each. */
+static void put_series(page *p, const view *v) {
+  char text[REAL_TEXT];
+  size_t i, k;
+  begin_list(p, "series");
+  for (i = 0; i < v->series_count; i++) {
+    const series *s = &v->all_series[i];
+    add_text(p, s->name);
+    add_number(p, s->count);
+    for (k = 0; k < s->count; k++) {
+      add_time(p, s->points[k].time);
+      put_byte(&p->json.block, ',');
+      put_string(&p->json, real_text(s->points[k].value, text));
+    }
+  }
+  end_list(p);
+}
+
 static void put_chunks(page *p, const levels *l, unsigned class) {
   size_t i;
   for (i = 0; i < l->chunk_count; i++) {
@@ -315,9 +333,9 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
   put_quoted(&p->json, base, strlen(base));
   print(&p->json,
         ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
-        "\"marksLost\":%zu,\"tasksLost\":%zu,\"filtered\":%s",
+        "\"marksLost\":%zu,\"tasksLost\":%zu,\"countsLost\":%zu,\"filtered\":%s",
         format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
-        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->selection.on ? "true" : "false");
+        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->counts_lost, v->selection.on ? "true" : "false");
   if (began) print(&p->json, ",\"began\":\"%s\"", moment_text(began, true, text));
   put_rows(p, v);
   put_cuts(p, v);
@@ -327,6 +345,7 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
   put_functions(p, v);
   put_spans(p, v);
   put_counters(p, v);
+  put_series(p, v);
   begin_list(p, "chunks");
   put_chunks(p, &v->few, 0);
   put_chunks(p, &v->many, 1);

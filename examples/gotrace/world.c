@@ -5,6 +5,8 @@
 
 #include "world.h"
 
+#include "ahead.h"
+
 #include <stdlib.h>
 
 static inline void give_stretch(world *w, goroutine *g, int64_t time, uint8_t next) {
@@ -173,11 +175,13 @@ static void apply_own(world *w, const op *o) {
   }
 }
 
-/* A region or task of the program. */
+/* A region, task or counter of the program. */
 static void apply_user(world *w, const op *o) {
   goroutine *g = o->m ? o->m->g : NULL;
   user_region *of;
   user_task *t;
+  user_counter *counter;
+  double value;
   if (!w->history) return;
   switch (o->kind) {
   case GOTRACE_V2_USER_REGION_BEGIN:
@@ -202,6 +206,10 @@ static void apply_user(world *w, const op *o) {
     t->begin = o->time;
     t->open = true;
     t->chosen = w->chosen;
+    break;
+  case GOTRACE_V2_USER_LOG:
+    if (!w->chosen || !(counter = told_counter(w, o, &value))) break;
+    counter->value = value;
     break;
   default: /* UserTaskEnd */
     if (!o->ends_again) world_task(w, o->id)->open = false;
@@ -254,6 +262,18 @@ user_task *world_task(world *w, uint64_t id) {
   return t;
 }
 
+user_counter *told_counter(world *w, const op *o, double *value) {
+  user_counter *counter;
+  uint32_t name;
+  if (o->kind != GOTRACE_V2_USER_LOG || !log_counter(o->name, o->value, &name, value)) return NULL;
+  counter = map_get(&w->counters, name);
+  if (counter) return counter;
+  counter = keep(sizeof *counter);
+  counter->name = name;
+  map_put(&w->counters, name, counter);
+  return counter;
+}
+
 user_region *ending_region(const op *o) {
   const user_regions *of = o->m && o->m->g ? o->m->g->regions : NULL;
   return of && o->a[0] < of->count ? &of->open[of->count - 1 - o->a[0]] : NULL;
@@ -301,6 +321,7 @@ void world_free(world *w) {
     if (g->regions) free(g->regions->open);
   }
   map_free(&w->tasks);
+  map_free(&w->counters);
   map_free(&w->gos);
   map_free(&w->procs);
   map_free(&w->threads);
@@ -349,7 +370,8 @@ void apply(world *w, const op *o) {
   case GOTRACE_V2_USER_REGION_BEGIN:
   case GOTRACE_V2_USER_REGION_END:
   case GOTRACE_V2_USER_TASK_BEGIN:
-  case GOTRACE_V2_USER_TASK_END: apply_user(w, o); break;
+  case GOTRACE_V2_USER_TASK_END:
+  case GOTRACE_V2_USER_LOG: apply_user(w, o); break;
   case GOTRACE_V2_HEAP_ALLOC: w->heap = o->a[0]; break;
   case GOTRACE_V2_HEAP_GOAL: w->heap_goal = o->a[0]; break;
   case GOTRACE_V2_GC_ACTIVE:

@@ -116,6 +116,12 @@ typedef struct user_task {
   uint32_t view_row, view_record; /* 1 + an index; 0: none */
 } user_task;
 
+typedef struct user_counter {
+  uint32_t name;
+  double value;     /* the last one that the filter selected */
+  uint32_t view_at; /* the page of gotrace view: 1 + an index; 0: none yet */
+} user_counter;
+
 typedef struct experiment { /* a batch of an experiment */
   uint64_t number, thread;
   uint32_t data; /* text */
@@ -156,6 +162,7 @@ typedef struct world {
   bool history;             /* keep the open regions, and all tasks */
   bool chosen;              /* the consumer's filter selects the operation; true without a filter */
   map tasks;                /* struct user_task by id */
+  map counters;             /* with `history`: struct user_counter by name */
   bool as_go;               /* see consumer.as_go in source.h */
   int64_t sync;             /* as_go: when the generation began */
   unsigned generation;      /* v2: from 1 */
@@ -208,6 +215,10 @@ typedef struct op {
 goroutine *go_record(world *w, uint64_t id);
 proc *world_proc(world *w, uint64_t id, bool add);
 user_task *world_task(world *w, uint64_t id);
+
+/* The record of the program's counter whose value an operation tells, which is not yet applied; NULL: it tells none.
+ * Needs `history`. */
+user_counter *told_counter(world *w, const op *o, double *value);
 
 /* The region that ends with an operation that is not yet applied; NULL: it began before the trace. */
 user_region *ending_region(const op *o);

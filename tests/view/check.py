@@ -597,6 +597,40 @@ def try_shares(b, tool, directory):
     no_errors(b)
 
 
+def try_counters(b, tool, directory):
+    """The program's counters are lines, with their values where and when the program reported them."""
+    page = os.path.join(directory, "counters.html")
+    trace = write(directory, "counters.trace", made_trace.counters())
+    open_page(b, tool, page, trace)
+    counts = compare(b, Story(tool, trace), 3, random.Random(1))
+    check(counts["mark"] > 0, counts)
+    titles = b.run("return gotrace.app.painter.layout.lines.filter((l) => l.own).map((l) => l.title)")
+    check(titles == ["(no name)", "balance", "load", "once", "queue"], titles)
+    b.keys("Home"), b.run("gotrace.setView(0, 100000)"), b.frame()
+    points = (("queue", 500, None, 0), ("queue", 2500, 3, 3 / 9), ("queue", 7500, 9, 1), ("queue", 49000, 6, 6 / 9), ("balance", 10500, -30, -30 / 42),
+              ("balance", 11500, 12, 12 / 42), ("load", 13500, 0.25, 0), ("load", 14500, 1e20, 1))
+    shown = b.run("""
+        const {painter} = gotrace.app, ratio = painter.ratio, {width, height} = painter.canvas;
+        const pixels = painter.context.getImageData(0, 0, width, height).data;
+        return arguments[0].map(([name, time]) => {
+          const line = painter.layout.lines.find((l) => l.own && l.title === name), [series] = line.series, x = painter.x(time);
+          const top = painter.lineTop(line) + 3, room = line.height - 6, zero = top + room * (1 + series.least / (series.most - series.least));
+          let above = 0, below = 0;
+          for (let y = Math.round(top * ratio); y < (top + room) * ratio; y++) {
+            const at = 4 * (y * width + Math.round(x * ratio));
+            const drawn = [0, 1, 2].some((k) => Math.abs(pixels[at + k] - (painter.backColour >> 8 * k & 255)) > 40);
+            if (drawn && y < zero * ratio) above++;
+            if (drawn && y >= zero * ratio) below++;
+          }
+          return [painter.counterText(line, x), above / room / ratio, below / room / ratio];
+        });""", [point[:2] for point in points])
+    for (name, time, value, share), (text, above, below) in zip(points, shown):
+        text = text.split(": ")[1]
+        check(text == "no value yet" if value is None else float(text) == value, name, "at", time, "is", text, "not", value)
+        check(abs(above - max(share, 0)) < 0.1 and abs(below - max(-share, 0)) < 0.1, name, "at", time, "is drawn", above, below, "not", share)
+    no_errors(b)
+
+
 def try_far_times(b, tool, directory):
     page = os.path.join(directory, "far.html")
     open_page(b, tool, page, write(directory, "far.trace", made_trace.long_ago()), "--from", "%dns" % (2**54 - 50))
@@ -715,6 +749,7 @@ def main(words):
                             try_longest(b, tool, directory)
                             try_shares(b, tool, directory)
                             try_far_times(b, tool, directory)
+                            try_counters(b, tool, directory)
                             open_page(b, tool, page, trace)
                         few = (share + 2) // 3
                         all_counts += compare_filter(b, tool, page, trace, story, few, generator)

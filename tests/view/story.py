@@ -5,6 +5,8 @@ import copy
 import json
 import subprocess
 
+from made_trace import counter_of
+
 STOPS = {"GoStop": ("blocked", "forever"), "GoSched": ("runnable", ""), "GoPreempt": ("runnable", ""), "GoSleep": ("blocked", "sleep"),
          "GoBlock": ("blocked", "unspecified"), "GoBlockSend": ("blocked", "chan send"), "GoBlockRecv": ("blocked", "chan receive"),
          "GoBlockSelect": ("blocked", "select"), "GoBlockSync": ("blocked", "sync"), "GoBlockCond": ("blocked", "sync.(*Cond).Wait"),
@@ -155,7 +157,9 @@ class Story:
                 self.without_begin.add(("", (0, time, args["task"])))
             self.end_task(args["task"], time)
         elif kind == "UserLog":
-            self.logs[g].append((time, args["key_string"], args.get("value_string", e.get("data", ""))))
+            text = args.get("value_string", e.get("data", ""))
+            if not counter_of(args["key_string"], text):
+                self.logs[g].append((time, args["key_string"], text))
         elif kind == "CPUSample":
             self.samples[args["g"]].append(time)
         elif kind in ("HeapAlloc", "HeapGoal", "NextGC"):

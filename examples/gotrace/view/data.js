@@ -135,6 +135,26 @@ class Chunk {
   }
 }
 
+// A counter: times and values, `stride` numbers apart in a list; the time is the first of them, the value at `place`.
+class Series {
+  constructor(name, list, stride, place, colour) {
+    Object.assign(this, {name, list, stride, place, colour, length: list.length / stride, least: 0, most: -Infinity});
+    for (let i = 0; i < this.length; i++) this.least = Math.min(this.least, this.value(i)), this.most = Math.max(this.most, this.value(i));
+  }
+  time(i) { return this.list[i * this.stride]; }
+  value(i) { return this.list[i * this.stride + this.place]; }
+  // The last point at or before a time; -1: none.
+  at(time) {
+    let low = 0, high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.time(middle) > time) high = middle;
+      else low = middle + 1;
+    }
+    return low - 1;
+  }
+}
+
 const MOST_LOADED = 6e6; // slices
 
 class Data {

@@ -19,7 +19,6 @@ const DARK = {
   names: ["#6b9bd1", "#e8994a", "#7fc4bf", "#74b96a", "#d9bb4f", "#c193b3", "#e59aa3", "#b58e77"],
   back: "#15191f", band: "#1d232b", text: "#dfe4ea", faint: "#98a2ad", line: "#333a43", accent: "#79b8ff", range: "#79b8ff2a",
 };
-const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // indices of state colours
 const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // height of a state: 2 the whole row, 1 two thirds, 0 a third
 const ALONE = 8; // columns: a colour that is in none of so many before it gets at least one pixel
 
@@ -327,67 +326,51 @@ class Painter {
     }
   }
 
-  // Draws counters as steps; the first of several is filled.
+  // Draws counters as steps; the first of several is filled, down to 0.
   drawCounter(line, top) {
-    const c = this.context, list = this.data.counters, {from, to} = this.view;
-    const most = Math.max(1, ...line.counters.map((counter) => this.mostOf(counter)));
+    const c = this.context, {from, to} = this.view;
+    const least = Math.min(...line.series.map((series) => series.least));
+    let most = Math.max(line.own ? least : 1, ...line.series.map((series) => series.most));
+    if (most === least) most = least + 1;
     const bottom = top + line.height - 3, room = line.height - 6;
+    const height = (value) => bottom - (value - least) / (most - least) * room;
     c.fillStyle = this.theme.faint;
     c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
-    this.text(line.title, 18, top + line.height / 2, LEFT - 85);
-    const text = line.bytes ? bytes(most) : "≤ " + most;
-    c.fillText(text, LEFT - 6 - c.measureText(text).width, top + line.height / 2);
-    line.counters.forEach((counter, nth) => {
-      let at = this.sampleAt(from), last = -1, high = 0;
+    const text = line.bytes ? bytes(most) : least < 0 ? amount(least) + " to " + amount(most) : "≤ " + amount(most), size = c.measureText(text).width;
+    this.text(line.title, 18, top + line.height / 2, Math.min(LEFT - 85, LEFT - 32 - size));
+    c.fillText(text, LEFT - 6 - size, top + line.height / 2);
+    line.series.forEach((series, nth) => {
+      let i = Math.max(0, series.at(from)), y = height(0);
+      if (i === series.length || series.time(i) > to) return;
       c.beginPath();
-      c.moveTo(LEFT, bottom);
-      let y = bottom;
-      for (; at < list.length && list[at] <= to; at += 7) {
-        const x = Math.max(LEFT, this.x(list[at])), next = bottom - list[at + 1 + counter] / most * room;
+      c.moveTo(Math.max(LEFT, this.x(series.time(i))), y);
+      for (; i < series.length && series.time(i) <= to; i++) {
+        const x = Math.max(LEFT, this.x(series.time(i)));
         c.lineTo(x, y);
-        c.lineTo(x, next);
-        y = next;
+        y = height(series.value(i));
+        c.lineTo(x, y);
       }
-      c.lineTo(this.width, y);
+      const end = Math.min(this.width, this.x(this.data.end));
+      c.lineTo(end, y);
       if (nth === 0) {
-        c.lineTo(this.width, bottom);
-        c.fillStyle = this.theme.states[COUNTER_COLOURS[counter]];
+        c.lineTo(end, height(0));
+        c.fillStyle = series.colour(this.theme);
         c.globalAlpha = 0.55;
         c.fill();
         c.globalAlpha = 1;
-      } else {
-        c.strokeStyle = this.theme.text;
+      }
+      if (nth > 0 || line.own) {
+        c.strokeStyle = nth > 0 ? this.theme.text : series.colour(this.theme);
         c.stroke();
       }
     });
   }
   // The values of counters at a point of their line, in words.
   counterText(line, x) {
-    const at = this.sampleAt(this.time(x));
-    return line.counters.map((counter) => {
-      const value = this.data.counters[at + 1 + counter];
-      return COUNTER_NAMES[counter] + ": " + (line.bytes ? bytes(value) : value);
+    return line.series.map((series) => {
+      const i = series.at(this.time(x));
+      return series.name + ": " + (i < 0 ? "no value yet" : line.bytes ? bytes(series.value(i)) : series.value(i));
     }).join("\n");
-  }
-  mostOf(counter) {
-    this.most = this.most || [];
-    if (this.most[counter] === undefined) {
-      let most = 0;
-      for (let at = 0; at < this.data.counters.length; at += 7) most = Math.max(most, this.data.counters[at + 1 + counter]);
-      this.most[counter] = most;
-    }
-    return this.most[counter];
-  }
-  // The last sample of the counters at or before a time.
-  sampleAt(time) {
-    const list = this.data.counters;
-    let low = 0, high = list.length / 7;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (list[middle * 7] > time) high = middle;
-      else low = middle + 1;
-    }
-    return Math.max(0, low - 1) * 7;
   }
 
   // Arrows from wakers and creators, if there are not too many.
@@ -537,9 +520,9 @@ class Painter {
       return "This page is complete down to " + duration(others) + " a pixel" + (procs < others ? " (procs and threads: " + (procs ? duration(procs) : "to the end") + ")" : "") +
         ". For all details of " + (fits ? "this range" : "a part") + ": gotrace view --from " +
         Math.max(0, Math.floor(begin)) + " --to " + Math.ceil(end) + " -o part.html " + this.data.name;
-    const lost = this.data.marksLost + this.data.tasksLost;
+    const lost = this.data.marksLost + this.data.tasksLost + this.data.countsLost;
     return (this.arrowCount > MOST_ARROWS ? "Zoom in to see who woke whom. " : "") +
-      (lost ? "Left out: " + this.data.marksLost + " logs and CPU samples, the parts of " + this.data.tasksLost + " tasks. " : "") +
+      (lost ? "Left out: " + this.data.marksLost + " logs and CPU samples, the parts of " + this.data.tasksLost + " tasks, " + this.data.countsLost + " values of counters. " : "") +
       "Wheel: zoom. Drag: move. Click on a slice: what it is. Keys: ?";
   }
 
@@ -572,6 +555,11 @@ class Painter {
 function sliceOf(row, part, i) {
   return {row, begin: part.begin[i], end: part.end[i], size: part.size[i], colour: part.colour[i], what: part.what[i], who: part.who[i],
     times: part.times(i)};
+}
+
+// A number in few characters.
+function amount(value) {
+  return String(Number.isInteger(value) && Math.abs(value) < 1e9 ? value : Number(value.toPrecision(4)));
 }
 
 function bytes(value) {

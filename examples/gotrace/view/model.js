@@ -6,6 +6,7 @@ const STATES = ["running", "runnable", "in a system call", "blocked: synchroniza
 const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
 const MANY = 30; // goroutines of a function; if there are more, they are folded at first
 const COUNTER_NAMES = ["running goroutines", "runnable goroutines", "blocked goroutines", "running procs", "heap", "heap goal"];
+const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // indices of state colours
 
 function duration(nanoseconds) {
   const size = Math.abs(nanoseconds);
@@ -68,6 +69,8 @@ class Model {
       const [colour, reason, stack, count, total, longest] = data.details.slice(i, i + 6);
       this.details.push({colour, reason: data.texts[reason], stack, count, total, longest});
     }
+    this.counters = COUNTER_NAMES.map((name, k) => new Series(name, data.counters, 7, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]]));
+    this.series = this.readSeries();
     this.functions = this.readFunctions();
     this.spans = this.readSpans();
   }
@@ -114,6 +117,19 @@ class Model {
     return list;
   }
 
+  // The program's counters, by name.
+  readSeries() {
+    const list = [], from = this.data.series;
+    for (let at = 0; at < from.length;) {
+      const name = this.data.texts[from[at++]] || "(no name)", size = 2 * from[at++];
+      list.push(new Series(name, from.slice(at, at + size), 2, 1));
+      at += size;
+    }
+    list.sort((a, b) => (a.name < b.name ? -1 : 1));
+    list.forEach((series, k) => { series.colour = (theme) => theme.names[k % COLOURS]; });
+    return list;
+  }
+
   // Totals of regions, tasks, collections and stopped worlds: {kind, name, count, total, longest, buckets}.
   readSpans() {
     const list = [], from = this.data.spans;
@@ -135,9 +151,10 @@ class Model {
       if (!single) add({type: "group", group, folded}, 20);
       if (folded && !single) continue;
       if (group.key === "counters") {
-        for (const counter of [1, 0, 2, 3]) add({type: "counter", counters: [counter], title: COUNTER_NAMES[counter]}, 22);
-        const [heap, goal] = this.heapCounters();
-        if (heap) add({type: "counter", counters: goal ? [4, 5] : [4], title: goal ? "heap; line: its goal" : "heap", bytes: true}, 34);
+        for (const k of [1, 0, 2, 3]) add({type: "counter", series: [this.counters[k]], title: COUNTER_NAMES[k]}, 22);
+        const [heap, goal] = [this.counters[4], this.counters[5]];
+        if (heap.most > 0) add({type: "counter", series: goal.most > 0 ? [heap, goal] : [heap], title: goal.most > 0 ? "heap; line: its goal" : "heap", bytes: true}, 34);
+        for (const series of this.series) add({type: "counter", series: [series], title: series.name, own: true}, 34);
         if (this.marksOf.has(-1)) add({type: "marks", title: "of no goroutine"}, 18);
         continue;
       }
@@ -152,12 +169,6 @@ class Model {
       }
     }
     return {lines, height: y};
-  }
-
-  // Whether the trace has heap sizes and goals.
-  heapCounters() {
-    this.heap = this.heap || [5, 6].map((place) => this.data.counters.some((value, i) => i % 7 === place && value > 0));
-    return this.heap;
   }
 
   // A key that identifies a line while the lines around it change.

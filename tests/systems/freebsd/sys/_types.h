@@ -1,0 +1,1 @@
+/* For stddef.h of gcc. */
