@@ -38,6 +38,9 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 
 /* ---- What events tell, in any format ---- */
 
+/* The reason of the implied events of a coroutine switch, for which Go has none. */
+#define SWITCH_REASON "coroutine switch"
+
 /* The event of v2 that resembles this event; 0: none. */
 unsigned event_like_v2(const gotrace_event *e);
 

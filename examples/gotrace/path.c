@@ -96,9 +96,8 @@ typedef struct path {
   size_t detour_count, detour_capacity;
   int64_t floor; /* the walk is within a wait that began then, or the whole path begins then */
   bool no_return;
-  uint32_t home;    /* of the task */
-  moment switching; /* the goroutine that is switching to another one now */
-  bool outside;     /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
+  uint32_t home; /* of the task */
+  bool outside;  /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
   int64_t begin, end;
 } path;
 
@@ -131,7 +130,7 @@ static void path_stretch(consumer *c, const stretch *part) {
   life *l;
   past *made;
   moment waker = OUTSIDE;
-  if (part->status == GO_WAITING && part->by) waker = part->next == GO_RUNNING ? p->switching : moment_at(p, part->by);
+  if (part->status == GO_WAITING && part->by) waker = moment_at(p, part->by);
   if (p->past_count >= MOST_STRETCHES) fail("too many events; select a part with --from and --to");
   GROW(p->pasts, p->past_count, p->past_capacity);
   made = &p->pasts[p->past_count++];
@@ -171,8 +170,6 @@ static void path_take(consumer *c, const op *o) {
     p->lives[made - 1].stack = o->stack;
     break;
   }
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY: p->switching = moment_at(p, o); break;
   case GOTRACE_V2_USER_TASK_BEGIN:
     map_put(&p->open, o->id, NULL);
     t = open_task(p, o);

@@ -36,10 +36,13 @@ typedef struct consumer {
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
    * (but in v1 the times of the file). A goroutine older than the trace appears at its first status event, and has had
-   * that status since the generation began (world.sync). A coroutine switch becomes an unblock, a block and a start.
-   * Ranges that were open when the generation began are given as GCActive and so on. Left out are the CPU samples and
-   * heap sizes of v2, and most stacks that are not needed to name a goroutine's function. */
+   * that status since the generation began (world.sync). Ranges that were open when the generation began are given as
+   * GCActive and so on. Left out are the CPU samples and heap sizes of v2, and most stacks that are not needed to name
+   * a goroutine's function. */
   bool as_go;
+  /* Accepts GoSwitch and GoSwitchDestroy; otherwise a coroutine switch becomes an unblock, a block or an end, and a
+   * start, a nanosecond apart, as in Go's reader. */
+  bool switches;
   bool statuses; /* accepts GoStatus after begin(); otherwise such a goroutine is given as newly created */
   /* Set by the source. */
   world *w;
