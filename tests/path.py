@@ -83,6 +83,14 @@ def switching():
                ("--go 2 --to 9000", "0 1000 running 1\n1000 1002 runnable 2 woken 1\n1002 3001 running 2\n3001 9000 waiting 2 coroutine switch", None)]
 
 
+def begun_before():
+    """Of a part that begins in a later generation: a task, a function and a reason that the first one tells."""
+    steps = """150000 260000 running 1 main.main
+               260000 290501 runnable 2 woken 1 main.main"""
+    return carried(), [("--go 2 --from 150000", steps, None), ("--task job --from 150000", "150000 280000 running 1 main.main", None),
+                       ("--go 2 --from 150000 --to 200000", "150000 200000 waiting 2 main.worker sync", None)]
+
+
 def used_again():
     """An id that three goroutines use: the path is that of the last one, which no goroutine created. At its end,
     readers first take its proc away, which takes a nanosecond."""
@@ -293,7 +301,7 @@ def check_choice(file):
 def known(directory):
     file = os.path.join(directory, "known.trace")
     paths = 0
-    for make in waiting_chain, switching, used_again, unknown_creator, causes, nested, handed_over:
+    for make in waiting_chain, switching, begun_before, used_again, unknown_creator, causes, nested, handed_over:
         trace, wanted = make()
         with open(file, "wb") as out:
             out.write(trace.data())

@@ -24,8 +24,8 @@ typedef struct ahead {
   bool met;        /* there is such a task */
 } ahead;
 
-/* Reads the trace, from where input_range() lets it begin to the end of the generation in which `until` lies; a trace
- * of v1 is one generation. An error is left for the next reading to report. */
+/* Reads the trace to the end of the generation in which `until` lies; a trace of v1 is one generation. An error is left
+ * for the next reading to report. */
 void ahead_read(ahead *a, input *in, int64_t until);
 void ahead_free(ahead *a);
 

@@ -249,10 +249,7 @@ const command commands[] = {
      .summary = "every event, as text or JSON",
      .help =
          "Prints every event in order of time: nanoseconds from the first event, kind, arguments, stack. With --wire "
-         "the events are those in the file, in its order, with batches and tables.\n\n"
-         "With --from, generations that end before it are skipped, unless --function or --task need them. What a "
-         "status was before is then shown as unknown, and the end of a task or a stopped world that began in one has "
-         "no name.",
+         "the events are those in the file, in its order, with batches and tables.",
      .options = PART "," FILTER ",--wire,--json",
      .least = 1,
      .most = 1,

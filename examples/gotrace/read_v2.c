@@ -121,7 +121,7 @@ static bool was_so(const op *o) {
 /* A status in the first generation. True: it has held since the trace began, and is now applied. */
 static bool scan_status(source *s, const gotrace_event *e, const map *created) {
   op o = status_of(s, e);
-  o.time = s->start;
+  o.time = s->first;
   if (e->extra != GOTRACE_STATUS_UNKNOWN || (o.kind == GOTRACE_V2_GO_STATUS && map_get(created, o.id))) return false;
   if (world_has(s, e) || !was_so(&o)) return false;
   name_new(s, &o);

@@ -26,9 +26,7 @@ typedef struct consumer {
   /* Set by the consumer. */
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
   bool all;       /* they get everything; world.chosen and stretch.chosen tell what the filter selects */
-  /* Needs the state before the part as a whole: the world's `history` and the reasons of waits. Otherwise earlier
-   * generations are skipped. */
-  bool history;
+  bool history;   /* needs the world's `history` */
   filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
   bool told;      /* wants OP_STATUS_TOLD */
@@ -64,7 +62,6 @@ typedef struct source {
   int format;                 /* of the input */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
   int64_t first, end;         /* times of the trace's first event and of the last one read */
-  int64_t start;              /* time of the first event read; generations before `from` may be skipped */
   uint64_t events;            /* number of events read */
   uint64_t disordered;        /* region ends in the part that are out of order; see input.lenient */
   uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
