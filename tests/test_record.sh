@@ -216,11 +216,11 @@ has_thread() { # has_thread TRACE FUNCTION [PARTIAL]
 }
 
 test_ends() {
-  local way plain traced compiler
+  local way plain traced compiler options
   for compiler in "${CC-cc}" musl-gcc; do
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/ends.c "$work/ends"
-    for way in return exit _exit _Exit quick_exit exit_group thread pthread_exit waits fork handler_forks exec exec_fails; do
+    for way in return exit _exit _Exit quick_exit exit_group thread thread_exits pthread_exit waits fork handler_forks handled_crash exec exec_fails; do
       plain=0 traced=0
       "$work/ends" $way >"$work/plain" || plain=$?
       timeout 60 "$tool" record -o "$work/ends.trace" "$work/ends" $way >"$work/traced" 2>"$work/traced.err" || traced=$?
@@ -230,6 +230,21 @@ test_ends() {
       [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec leaves the trace of the executed program
       [ $way != waits ] || has_thread "$work/ends.trace" waits_for_ever # after waits that a longjmp has ended
       rm -f "$work"/ends*.trace
+    done
+    # A crash ends the trace, and the flight recorder; neither keeps a process alive whose threads have ended.
+    for way in crash thread_exits pthread_exit; do
+      for options in '' '--flight 1000' --children; do
+        plain=0 traced=0
+        (ulimit -c 0; "$work/ends" $way) >"$work/plain" 2>/dev/null || plain=$?
+        (ulimit -c 0; timeout 60 "$tool" record $options -o "$work/ends.trace" "$work/ends" $way) >"$work/traced" 2>"$work/traced.err" ||
+          traced=$?
+        [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way $options: exit status $traced, not $plain"; }
+        cmp "$work/plain" "$work/traced" || fail "$way: another output"
+        [ $way != crash ] || grep -q 'was killed by a signal, with which the trace ends' "$work/traced.err" ||
+          { cat "$work/traced.err"; fail "$way $options: the trace does not end with the crash"; }
+        has_thread "$work/ends.trace" last_thing
+        rm -f "$work"/ends*.trace
+      done
     done
     for way in abort kill; do
       traced=0

@@ -193,7 +193,9 @@ const command commands[] = {
          "beside the tool and in ../lib/gotrace.\n\n"
          "A trace is a new file that only its owner can read, and replaces an existing FILE. A device, a pipe or your "
          "own symbolic link is written to. What a process starts after it has given up privileges is not traced. The "
-         "trace of a process ends when it enters a sandbox (seccomp).\n\n"
+         "trace of a process ends when it enters a sandbox (seccomp). A program that crashes is given at most a second "
+         "to complete the trace, by handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that the program does not "
+         "see and may replace.\n\n"
          "A thread that runs in the trace may sleep in a system call that the library does not see, and one that is "
          "runnable may have slept again after it was woken. The CPU time is the kernel's count.",
      .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
