@@ -3,7 +3,7 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, limits (of file sizes), ends, descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, limits (of file sizes), ends, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage sandbox limits ends descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage sandbox limits ends libraries descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -265,6 +265,24 @@ test_ends() {
   plain=0
   wait $traced || plain=$?
   [ $plain = 143 ] || fail "terminated: exit status $plain, not 143"
+}
+
+test_libraries() {
+  local library compiler
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/libraries.c "$work/libraries"
+    for library in a b; do
+      compile "$compiler" tests/record/libraries.c "$work/library_$library" -DLIBRARY=$library -shared -fPIC
+    done
+    "$tool" record -o "$work/libraries.trace" "$work/libraries" "$work/library_a" "$work/library_b" >"$work/traced" 2>"$work/err" ||
+      fail "libraries: exit status $?"
+    judge "$work/libraries.trace" "$work/err"
+    for library in a b; do
+      [ "$("$tool" dump --json "$work/libraries.trace" | grep -c '"event":"GoCreate".*"function":"thread_of_'$library'"')" = 10 ] ||
+        fail "$compiler: not 10 threads of library $library"
+    done
+  done
 }
 
 test_descriptors() {

@@ -142,6 +142,7 @@ typedef void handler(int); /* of a signal */
   X(int, pthread_setname_np, (pthread_t, const char *), NULL)                                                       \
   X(int, sigaction, (int, const struct sigaction *, struct sigaction *), NULL)                                      \
   X(handler *, signal, (int, handler *), NULL)                                                                      \
+  X(int, dlclose, (void *), NULL)                                                                                   \
   X(int, prctl, (int, ...), NULL)                                                                                   \
   X(int, nanosleep, (const struct timespec *, struct timespec *), NULL)                                             \
   X(int, clock_nanosleep, (clockid_t, int, const struct timespec *, struct timespec *), NULL)                       \
