@@ -3115,9 +3115,10 @@ static void gotrace__sleep(void) {
   gotrace__cancel_restore(before);
 }
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
- * the state of the main thread and field 20 the number of threads. */
-static bool gotrace__is_last_thread(void) {
-  bool last = false;
+ * the state of the main thread and field 20 the number of threads, with the main thread. 0: that has not ended, or
+ * unknown. */
+static long gotrace__threads_after_main(void) {
+  long count = 0;
 #if defined(__linux__)
   gotrace__file file;
   char text[1024], *at = NULL;
@@ -3133,10 +3134,14 @@ static bool gotrace__is_last_thread(void) {
   }
   if (at && strncmp(at, ") Z ", 4) == 0) {
     for (field = 2; at && field < 20; field++) at = (strchr)(at + 1, ' ');
-    last = at && strtol(at, NULL, 10) <= 2;
+    if (at) count = strtol(at, NULL, 10);
   }
 #endif
-  return last;
+  return count;
+}
+static bool gotrace__is_last_thread(void) {
+  long count = gotrace__threads_after_main();
+  return count > 0 && count <= 2;
 }
 static void gotrace__thread_detach(gotrace__thread_handle handle) { pthread_detach(handle); }
 static bool gotrace__thread_lives(gotrace__thread_handle handle) { return (void)handle, true; }

@@ -3,12 +3,8 @@
 dump` of all parts shows the events of the whole.
 
     tests/parts_add_up.py TOOL TRACE...
-
-A part that begins in a later generation is read from there on. Therefore it lacks the reason of a wait that began
-earlier, and whether a system call had already lost its proc: only the sum of the two times of calls is compared.
 """
 import json
-import re
 import subprocess
 import sys
 
@@ -35,30 +31,21 @@ def quiet_moment(tool, path, time):
 
 
 def events(tool, path, *options):
-    """The lines of dump, without what a part that begins in a later generation cannot know: for a status, the previous
-    state, the proc and goroutine that report it, and whether a proc had been abandoned; the name of a task that ends;
-    the reason of a stop of the world that ends."""
-    unknown = ((r" before=\w+$", ""), (r"^(\d+ \w*Status\w*) .*?\|(.*?)(?:Abandoned)?$", r"\1\2"),
-               (r"^(\d+ (?:UserTask|STW)End .*?) data=\".*\"", r"\1"))
-    lines = run(tool, "dump", *options, path).splitlines()
-    for pattern, known in unknown:
-        lines = [re.sub(pattern, known, line) for line in lines]
-    return lines
+    return run(tool, "dump", *options, path).splitlines()
 
 
-def totals(report, generations):
+def totals(report):
     found = {name: sum(row[name] for row in report["functions"]) for name in STATES}
     found["procs running"] = sum(row["running"] for row in report["procs"])
     found["procs in system calls"] = sum(row["syscall"] for row in report["procs"])
     found["stopped world"] = report["collector"].get("pauses_total", 0)
     found["collections"] = report["collector"].get("collections_total", 0)
-    if generations <= 1:
-        found["complete tasks"] = sum(row["complete"] for row in report["tasks"])
-        for row in report["reasons"]:
-            found["blocked: " + row["reason"]] = row["blocked_total"]
-    else:
-        found["system calls"] = sum(found.pop(name) for name in CALLS)
-        del found["procs in system calls"], found["stopped world"]
+    found["complete tasks"] = sum(row["complete"] for row in report["tasks"])
+    for row in report["reasons"]:
+        found["blocked: " + row["reason"]] = row["blocked_total"]
+    for row in report["functions"]:
+        for name in STATES:
+            found["%s: %s" % (row["name"], name)] = row[name]
     return found
 
 
@@ -70,12 +57,12 @@ def differences(tool, path):
     parts = [info(tool, path, "--from", str(begin), "--to", str(end)) for begin, end in zip(cuts, cuts[1:])]
     # Readers place each status at the end one nanosecond after the one before.
     slack = PARTS * len(whole["goroutines"])
-    known = totals(whole, generations)
+    known = totals(whole)
     wrong = ["%d %d" % (part["trace"]["duration"], end - begin) for part, begin, end in zip(parts, cuts, cuts[1:])
              if part["trace"]["duration"] != end - begin]
     sums = {}
     for part in parts:
-        for name, value in totals(part, generations).items():
+        for name, value in totals(part).items():
             sums[name] = sums.get(name, 0) + value
     for name in sorted(known.keys() | sums.keys()):
         if abs(known.get(name, 0) - sums.get(name, 0)) > slack:

@@ -7,7 +7,7 @@
 
 In every trace the steps of a path must fill its time without gaps, and the tables and folded stacks must add up to it.
 The search below is used for v2 traces. It looks for the goroutine that ran at a time, where the tool keeps references.
-It omits traces with coroutine switches, for which Go has other events, and traces in which Go moves times.
+It omits traces with coroutine switches, in which paths have many thousand steps, and traces in which Go moves times.
 """
 import bisect
 import collections
@@ -71,13 +71,24 @@ def waiting_chain():
 
 def switching():
     t = switches()
-    steps = """0 1000 running 1
-               1000 3000 running 2
-               3000 7000 running 3 woken 2
-               7000 9000 running 1 main.main woken 3"""
+    steps = """0 1001 running 1
+               1001 1002 runnable 2
+               1002 3000 running 2
+               3000 3002 runnable 3 woken 2
+               3002 7000 running 3
+               7000 7002 runnable 1 woken 3
+               7002 9000 running 1 main.main"""
     return t, [("--go 1 --to 9000", steps, None),
-               ("--go 1 --to 9000 --no-return", steps.replace("running 2", "running 2 woken 1"), None),
-               ("--go 2 --to 9000", "0 1000 running 1\n1000 3000 running 2 woken 1\n3000 9000 waiting 2", None)]
+               ("--go 1 --to 9000 --no-return", steps.replace("0 1001", "0 1000").replace("1001 1002 runnable 2", "1000 1002 runnable 2 woken 1"), None),
+               ("--go 2 --to 9000", "0 1000 running 1\n1000 1002 runnable 2 woken 1\n1002 3001 running 2\n3001 9000 waiting 2 coroutine switch", None)]
+
+
+def begun_before():
+    """Of a part that begins in a later generation: a task, a function and a reason that the first one tells."""
+    steps = """150000 260000 running 1 main.main
+               260000 290501 runnable 2 woken 1 main.main"""
+    return carried(), [("--go 2 --from 150000", steps, None), ("--task job --from 150000", "150000 280000 running 1 main.main", None),
+                       ("--go 2 --from 150000 --to 200000", "150000 200000 waiting 2 main.worker sync", None)]
 
 
 def used_again():
@@ -290,7 +301,7 @@ def check_choice(file):
 def known(directory):
     file = os.path.join(directory, "known.trace")
     paths = 0
-    for make in waiting_chain, switching, used_again, unknown_creator, causes, nested, handed_over:
+    for make in waiting_chain, switching, begun_before, used_again, unknown_creator, causes, nested, handed_over:
         trace, wanted = make()
         with open(file, "wb") as out:
             out.write(trace.data())

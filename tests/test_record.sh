@@ -3,7 +3,7 @@
 #
 #     tests/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, limits (of file sizes), ends, descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, limits (of file sizes), ends, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage sandbox limits ends descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage sandbox limits ends libraries descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -216,11 +216,11 @@ has_thread() { # has_thread TRACE FUNCTION [PARTIAL]
 }
 
 test_ends() {
-  local way plain traced compiler
+  local way plain traced compiler options
   for compiler in "${CC-cc}" musl-gcc; do
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/ends.c "$work/ends"
-    for way in return exit _exit _Exit quick_exit exit_group thread pthread_exit waits fork handler_forks exec exec_fails; do
+    for way in return exit _exit _Exit quick_exit exit_group thread thread_exits pthread_exit waits fork handler_forks handled_crash exec exec_fails; do
       plain=0 traced=0
       "$work/ends" $way >"$work/plain" || plain=$?
       timeout 60 "$tool" record -o "$work/ends.trace" "$work/ends" $way >"$work/traced" 2>"$work/traced.err" || traced=$?
@@ -230,6 +230,21 @@ test_ends() {
       [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec leaves the trace of the executed program
       [ $way != waits ] || has_thread "$work/ends.trace" waits_for_ever # after waits that a longjmp has ended
       rm -f "$work"/ends*.trace
+    done
+    # A crash ends the trace, and the flight recorder; neither keeps a process alive whose threads have ended.
+    for way in crash thread_exits pthread_exit; do
+      for options in '' '--flight 1000' --children; do
+        plain=0 traced=0
+        (ulimit -c 0; "$work/ends" $way) >"$work/plain" 2>/dev/null || plain=$?
+        (ulimit -c 0; timeout 60 "$tool" record $options -o "$work/ends.trace" "$work/ends" $way) >"$work/traced" 2>"$work/traced.err" ||
+          traced=$?
+        [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way $options: exit status $traced, not $plain"; }
+        cmp "$work/plain" "$work/traced" || fail "$way: another output"
+        [ $way != crash ] || grep -q 'was killed by a signal, with which the trace ends' "$work/traced.err" ||
+          { cat "$work/traced.err"; fail "$way $options: the trace does not end with the crash"; }
+        has_thread "$work/ends.trace" last_thing
+        rm -f "$work"/ends*.trace
+      done
     done
     for way in abort kill; do
       traced=0
@@ -250,6 +265,24 @@ test_ends() {
   plain=0
   wait $traced || plain=$?
   [ $plain = 143 ] || fail "terminated: exit status $plain, not 143"
+}
+
+test_libraries() {
+  local library compiler
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/libraries.c "$work/libraries"
+    for library in a b; do
+      compile "$compiler" tests/record/libraries.c "$work/library_$library" -DLIBRARY=$library -shared -fPIC
+    done
+    "$tool" record -o "$work/libraries.trace" "$work/libraries" "$work/library_a" "$work/library_b" >"$work/traced" 2>"$work/err" ||
+      fail "libraries: exit status $?"
+    judge "$work/libraries.trace" "$work/err"
+    for library in a b; do
+      [ "$("$tool" dump --json "$work/libraries.trace" | grep -c '"event":"GoCreate".*"function":"thread_of_'$library'"')" = 10 ] ||
+        fail "$compiler: not 10 threads of library $library"
+    done
+  done
 }
 
 test_descriptors() {

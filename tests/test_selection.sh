@@ -12,12 +12,11 @@ for format in 1.21 1.26; do
   build/tests/quick/hello_formats -o "$dir/hello-$format.trace" -f $format >/dev/null 2>&1
 done
 tests/test_selection.py build/examples/gotrace "$dir"/*.trace
-# Several generations: a part that begins in a later one differs in details, which parts_add_up.py allows.
 tests/flight_trace.sh "$dir/flight.trace" 3 -f 1.26
 # A part by the wall clock, of a trace whose last generation is broken.
 head -c -20 "$dir/flight.trace" >"$dir/broken"
 began=$(build/examples/gotrace info "$dir/flight.trace" | sed -n 's/^began *//p')
 build/examples/gotrace info --from "$began" "$dir/broken" >"$dir/part" 2>/dev/null || true
 grep -q '^began' "$dir/part" || { echo 'a broken trace has no part by the wall clock'; exit 1; }
-tests/parts_add_up.py build/examples/gotrace "$dir"/*.trace
+tests/parts_add_up.py build/examples/gotrace "$dir"/*.trace tests/traces/*
 tests/info_jobs.py -n 400 build/examples/gotrace "$dir"/*.trace

@@ -24,8 +24,8 @@ typedef struct ahead {
   bool met;        /* there is such a task */
 } ahead;
 
-/* Reads the trace, from where input_range() lets it begin to the end of the generation in which `until` lies; a trace
- * of v1 is one generation. An error is left for the next reading to report. */
+/* Reads the trace to the end of the generation in which `until` lies; a trace of v1 is one generation. An error is left
+ * for the next reading to report. */
 void ahead_read(ahead *a, input *in, int64_t until);
 void ahead_free(ahead *a);
 
@@ -37,6 +37,9 @@ uint32_t ahead_entry(const ahead *a, uint64_t id, uint32_t number);
 bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 
 /* ---- What events tell, in any format ---- */
+
+/* The reason of the implied events of a coroutine switch, for which Go has none. */
+#define SWITCH_REASON "coroutine switch"
 
 /* The event of v2 that resembles this event; 0: none. */
 unsigned event_like_v2(const gotrace_event *e);

@@ -193,7 +193,9 @@ const command commands[] = {
          "beside the tool and in ../lib/gotrace.\n\n"
          "A trace is a new file that only its owner can read, and replaces an existing FILE. A device, a pipe or your "
          "own symbolic link is written to. What a process starts after it has given up privileges is not traced. The "
-         "trace of a process ends when it enters a sandbox (seccomp).\n\n"
+         "trace of a process ends when it enters a sandbox (seccomp). A program that crashes is given at most a second "
+         "to complete the trace, by handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that the program does not "
+         "see and may replace.\n\n"
          "A thread that runs in the trace may sleep in a system call that the library does not see, and one that is "
          "runnable may have slept again after it was woken. The CPU time is the kernel's count.",
      .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
@@ -251,10 +253,7 @@ const command commands[] = {
      .summary = "every event, as text or JSON",
      .help =
          "Prints every event in order of time: nanoseconds from the first event, kind, arguments, stack. With --wire "
-         "the events are those in the file, in its order, with batches and tables.\n\n"
-         "With --from, generations that end before it are skipped, unless --function or --task need them. What a "
-         "status was before is then shown as unknown, and the end of a task or a stopped world that began in one has "
-         "no name.",
+         "the events are those in the file, in its order, with batches and tables.",
      .options = PART "," FILTER ",--wire,--json",
      .least = 1,
      .most = 1,

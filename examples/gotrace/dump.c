@@ -203,8 +203,6 @@ int command_dump(const char *path, const settings *set) {
     filter_ask(&selection, &found);
     ahead_read(&found, &in, until);
     filter_tell(&selection, &found);
-  } else {
-    input_range(&in, from, until);
   }
   memset(&d, 0, sizeof d);
   d.wire = set->wire;

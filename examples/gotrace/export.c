@@ -421,13 +421,6 @@ static void take(consumer *c, const op *o) {
     if (p) leave(x, p->m, o->time, pool_put_string("syscall"));
     break;
   }
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY:
-    wake(x, o);
-    if (o->kind == GOTRACE_V2_GO_SWITCH_DESTROY) end_regions(x, self, o->time, 0);
-    leave(x, o->m, o->time, 0);
-    start(x, g, o);
-    break;
   case GOTRACE_V2_GO_UNBLOCK: wake(x, o); break;
   case GOTRACE_V2_USER_TASK_BEGIN:
     if (chosen) begin_task(x, o);

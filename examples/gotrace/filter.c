@@ -194,7 +194,7 @@ static bool has_kind(const filter *f, unsigned family, unsigned kind) {
 
 static unsigned family_of(const op *o) { return o->v1_kind ? 1 : 2; }
 
-static unsigned kind_of(const op *o) { return o->v1_kind ? o->v1_kind : o->kind; }
+static unsigned kind_of(const op *o) { return o->v1_kind ? o->v1_kind : o->switches ? o->switches : o->kind; }
 
 static bool is_reason(filter *f, const char *reason, size_t size) {
   const char *wanted = f->set->by[BY_REASON];
@@ -256,7 +256,8 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
     k.has_task = true;
     break;
   case 'r':
-    if (!gotrace_decoder_string(d, e->args[0], &k.reason, &k.reason_size)) k.reason = NULL;
+    if (e->implied) k.reason = SWITCH_REASON, k.reason_size = sizeof SWITCH_REASON - 1;
+    else if (!gotrace_decoder_string(d, e->args[0], &k.reason, &k.reason_size)) k.reason = NULL;
     break;
   default: break;
   }

@@ -184,24 +184,6 @@ gotrace_result input_decode(input *in, bool raw) {
   return result;
 }
 
-/* Go 1.22 sometimes omits a goroutine's status. A generation after that cannot be read without the earlier ones. */
-static bool can_begin_later(input *in, int64_t until) {
-  gotrace_decoder_info info;
-  const gotrace_event *e;
-  gotrace_result result = input_decode(in, false);
-  gotrace_decoder_get_info(in->decoder, &info);
-  if (info.format != GOTRACE_GO_1_22) return true;
-  if (result == GOTRACE_OK) result = input_take(in, &e);
-  gotrace_decoder_get_info(in->decoder, &info);
-  while (result == GOTRACE_OK && between(info.first_time, e->time) <= until) result = input_take(in, &e);
-  return result == GOTRACE_OK || result == GOTRACE_END_OF_TRACE;
-}
-
-void input_range(input *in, int64_t from, int64_t until) {
-  in->from = in->mapped || in->copy.data ? from : 0;
-  if (in->from && !can_begin_later(in, until)) in->from = 0;
-}
-
 const char *input_error(const input *in) {
   static char text[100];
   const gotrace_decoder_failure *failure = gotrace_decoder_error(in->decoder);

@@ -60,7 +60,7 @@ typedef struct life { /* a goroutine; ids may be reused */
 typedef struct task {
   uint64_t id;
   uint32_t name, stack; /* `stack`: of its end */
-  bool begun, ended;
+  bool ended;
   int64_t begin, end;
   moment last;   /* the goroutine that ended it, at that moment */
   uint32_t home; /* 1 + the index of the goroutine that began it; 0: unknown */
@@ -91,14 +91,14 @@ typedef struct path {
   step *steps; /* backwards */
   uint32_t past_count, past_capacity, life_count, life_capacity, task_count, task_capacity;
   size_t step_count, step_capacity;
-  map open; /* from a task's id to 1 + its place */
+  map open;  /* from a task's id to 1 + its place */
+  map homes; /* from a task's id to the goroutine that began it, before the part */
   detour *detours;
   size_t detour_count, detour_capacity;
   int64_t floor; /* the walk is within a wait that began then, or the whole path begins then */
   bool no_return;
-  uint32_t home;    /* of the task */
-  moment switching; /* the goroutine that is switching to another one now */
-  bool outside;     /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
+  uint32_t home; /* of the task */
+  bool outside;  /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
   int64_t begin, end;
 } path;
 
@@ -131,7 +131,7 @@ static void path_stretch(consumer *c, const stretch *part) {
   life *l;
   past *made;
   moment waker = OUTSIDE;
-  if (part->status == GO_WAITING && part->by) waker = part->next == GO_RUNNING ? p->switching : moment_at(p, part->by);
+  if (part->status == GO_WAITING && part->by) waker = moment_at(p, part->by);
   if (p->past_count >= MOST_STRETCHES) fail("too many events; select a part with --from and --to");
   GROW(p->pasts, p->past_count, p->past_capacity);
   made = &p->pasts[p->past_count++];
@@ -150,12 +150,12 @@ static void path_stretch(consumer *c, const stretch *part) {
   if (part->next == GO_NONE) g->life = 0;
 }
 
-static task *open_task(path *p, const op *o) {
-  uintptr_t place = (uintptr_t)map_get(&p->open, o->id);
+static task *open_task(path *p, uint64_t id) {
+  uintptr_t place = (uintptr_t)map_get(&p->open, id);
   if (place) return &p->tasks[place - 1];
   GROW(p->tasks, p->task_count, p->task_capacity);
-  p->tasks[p->task_count++] = (task){.id = o->id, .begin = p->c.from};
-  map_put(&p->open, o->id, (void *)(uintptr_t)p->task_count);
+  p->tasks[p->task_count++] = (task){.id = id, .begin = p->c.from};
+  map_put(&p->open, id, (void *)(uintptr_t)p->task_count);
   return &p->tasks[p->task_count - 1];
 }
 
@@ -171,19 +171,16 @@ static void path_take(consumer *c, const op *o) {
     p->lives[made - 1].stack = o->stack;
     break;
   }
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY: p->switching = moment_at(p, o); break;
   case GOTRACE_V2_USER_TASK_BEGIN:
     map_put(&p->open, o->id, NULL);
-    t = open_task(p, o);
-    t->begun = true;
+    t = open_task(p, o->id);
     t->begin = o->time;
     t->name = o->name;
     t->home = life_at(p, moment_at(p, o));
     break;
   case GOTRACE_V2_USER_TASK_END:
     if (o->ends_again) break;
-    t = open_task(p, o);
+    t = open_task(p, o->id);
     t->ended = true;
     t->end = o->time;
     t->stack = o->stack;
@@ -200,7 +197,27 @@ static void watch_unblock(void *context, const gotrace_event *e) {
         (e->kind == GOTRACE_V1_GO_UNBLOCK || e->kind == GOTRACE_V1_GO_UNBLOCK_LOCAL) && e->p >= GOTRACE_FAKE_PROC;
 }
 
-static void path_begin(consumer *c, int64_t time) { ((path *)c)->begin = time; }
+/* Before the part: notes the goroutine that begins a task. */
+static void path_before(consumer *c, const op *o) {
+  path *p = (path *)c;
+  if (o->kind == GOTRACE_V2_USER_TASK_BEGIN) map_put(&p->homes, o->id, o->m ? o->m->g : NULL);
+}
+
+static void path_begin(consumer *c, int64_t time) {
+  path *p = (path *)c;
+  size_t i;
+  p->begin = time;
+  for (i = 0; i < c->w->tasks.count; i++) {
+    const user_task *of = c->w->tasks.values[i];
+    goroutine *home = map_get(&p->homes, of->id);
+    task *t;
+    if (!of->open) continue;
+    t = open_task(p, of->id);
+    t->name = of->name;
+    t->begin = of->begin;
+    if (home && home->status != GO_NONE) life_of(p, home), t->home = home->life;
+  }
+}
 
 static void path_end(consumer *c, int64_t time) { ((path *)c)->end = time; }
 
@@ -353,7 +370,7 @@ static const task *find_task(const path *p, const char *word) {
 
 static const task *path_of_task(path *p, const char *word) {
   const task *t = find_task(p, word);
-  p->begin = p->floor = t->begin;
+  p->begin = p->floor = t->begin > p->c.from ? t->begin : p->c.from;
   p->home = t->home;
   p->end = t->end;
   if (t->last) step_open(p, t->last, t->end, t->stack);
@@ -585,7 +602,8 @@ int command_path(const char *name, const settings *set) {
   p->c.take = path_take;
   p->c.end = path_end;
   p->c.stretch = path_stretch;
-  p->c.statuses = true;
+  p->c.before = path_before;
+  p->c.statuses = p->c.history = true;
   p->no_return = set->no_return;
   if (!input_open(&in, name, true)) return 1;
   in.lenient = set->lenient;
@@ -606,6 +624,7 @@ int command_path(const char *name, const settings *set) {
   free(p->steps);
   free(p->detours);
   map_free(&p->open);
+  map_free(&p->homes);
   source_free(&s);
   input_close(&in);
   return 0;

@@ -21,9 +21,6 @@
 
 #include <stdlib.h>
 
-/* Go treats a switch as an unblock, a block and a start, each a nanosecond after the other. */
-#define SWITCH_TIME 2
-
 typedef struct kind {
   const char *name;
   uint8_t status;             /* of the stretches that count; GO_NONE: counts operations */
@@ -155,8 +152,6 @@ static void profile_stretch(consumer *c, const stretch *part) {
     g->ran = true;
   }
   if (counts) count_stretch(p, g, part->cause, time);
-  if (p->kind->status == GO_RUNNABLE && part->status == GO_WAITING && part->next == GO_RUNNING)
-    count_stretch(p, g, 0, SWITCH_TIME);
   if (part->status == GO_WAITING && pool_text_is(part->reason, "forever")) {
     settle(p, g, true);
     g->stopped = true;

@@ -121,7 +121,7 @@ static bool was_so(const op *o) {
 /* A status in the first generation. True: it has held since the trace began, and is now applied. */
 static bool scan_status(source *s, const gotrace_event *e, const map *created) {
   op o = status_of(s, e);
-  o.time = s->start;
+  o.time = s->first;
   if (e->extra != GOTRACE_STATUS_UNKNOWN || (o.kind == GOTRACE_V2_GO_STATUS && map_get(created, o.id))) return false;
   if (world_has(s, e) || !was_so(&o)) return false;
   name_new(s, &o);
@@ -168,8 +168,7 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
   if (!v2_arguments[e->kind]) return;
   take_arguments(s->in->decoder, e, v2_arguments[e->kind], &o);
   if (e->data) o.name = pool_put_text(e->data, e->data_size);
-  if (s->to->as_go && ((e->implied && e->kind != GOTRACE_V2_PROC_STEAL) || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED))
-    o.name = pool_put_string("coroutine switch");
+  if (e->implied && e->kind != GOTRACE_V2_PROC_STEAL) o.name = pool_put_string(SWITCH_REASON);
   if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
   if (e->kind == GOTRACE_V2_USER_REGION_END) o.a[0] = (uint64_t)e->extra;
   if (e->kind == GOTRACE_V2_USER_TASK_END) o.ends_again = ahead_ends_again(&s->ahead, e);
@@ -204,16 +203,21 @@ void scan_v2(source *s) {
   s->any = false;
 }
 
-/* Events that become other operations with consumer.as_go. True: done. */
+/* A coroutine switch for a consumer that does not accept it. The first of its three operations; the implied events that
+ * follow become the others. True: done. */
+static bool take_switch(source *s, const gotrace_event *e, thread *m) {
+  op o = op_at(GOTRACE_V2_GO_UNBLOCK, e->time, m);
+  if (s->to->switches || (e->kind != GOTRACE_V2_GO_SWITCH && e->kind != GOTRACE_V2_GO_SWITCH_DESTROY)) return false;
+  o.id = e->args[0];
+  o.switches = e->kind;
+  give(s, &o);
+  return true;
+}
+
+/* Events that become operations with consumer.as_go. True: done. */
 static bool take_as_go(source *s, const gotrace_event *e, thread *m) {
   op o = op_at(e->kind, e->time, m);
   switch (e->kind) {
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY: /* the implied events follow */
-    o.kind = GOTRACE_V2_GO_UNBLOCK;
-    o.id = e->args[0];
-    give(s, &o);
-    return true;
   case GOTRACE_V2_GC_ACTIVE:
   case GOTRACE_V2_GC_SWEEP_ACTIVE:
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
@@ -257,9 +261,10 @@ void take_v2(source *s, const gotrace_event *e) {
   if (s->to->as_go) {
     if (!e->implied && take_often(s, e, m)) return;
     if (take_as_go(s, e, m)) return;
-  } else if (e->implied) {
+  } else if (e->implied && (s->to->switches || e->kind == GOTRACE_V2_PROC_STEAL)) {
     return; /* belongs to an event that is taken as a whole */
   }
+  if (take_switch(s, e, m)) return;
   if (e->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) take_experiment(s, e);
   else if (e->kind == GOTRACE_V2_SYNC) take_sync(s, e);
   else if (e->kind == GOTRACE_V2_CPU_SAMPLE) give_sample(s, e);

@@ -454,6 +454,9 @@ static void summarize(trace *t, bool details) {
             t->start.pid == first_pid && WIFEXITED(first_status) ? "ended by a system call of its own"
                                                                  : "was killed or still runs",
             shared.flight_milliseconds ? "nothing was written at its end" : "the trace ends with its last cut");
+  } else if (end->why == TRACE_CRASHED) {
+    fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path,
+            (int)t->start.pid);
   } else if (end->result < 0) {
     fprintf(stderr, "gotrace: %s: the trace ended early: %s%s\n", path,
             gotrace_result_string((gotrace_result)end->result), error_text(end->system_error));

@@ -53,17 +53,15 @@ static void begin(source *s) {
 /* Reads the trace ahead, unless its consumer will have got all of it before it shows anything. */
 static void look_ahead(source *s) {
   filter *const filters[] = {s->to->filter, s->to->own[0], s->to->own[1]};
-  bool looks = !s->to->as_go || s->from || s->until != INT64_MAX, skips = true;
+  bool looks = !s->to->as_go || s->from || s->until != INT64_MAX;
   size_t i;
   s->ahead.wanted = NOBODY;
   for (i = 0; i < COUNT(filters); i++) {
     if (!filters[i] || !filter_looks_ahead(filters[i])) continue;
     looks = true;
-    skips = false;
     s->by_task |= filters[i]->any_task;
     filter_ask(filters[i], &s->ahead);
   }
-  if (skips) input_range(s->in, s->to->history ? 0 : s->from, s->until);
   if (!looks) return;
   ahead_read(&s->ahead, s->in, s->until);
   for (i = 0; i < COUNT(filters); i++)
@@ -167,7 +165,6 @@ void source_first(source *s, const gotrace_event *e) {
   s->any = true;
   gotrace_decoder_get_info(s->in->decoder, &info);
   s->first = info.family == 1 ? e->time : info.first_time;
-  s->start = e->time;
   s->to->base = s->first;
   s->to->from = s->first > INT64_MAX - s->from ? INT64_MAX : s->first + s->from;
 }

@@ -26,9 +26,7 @@ typedef struct consumer {
   /* Set by the consumer. */
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
   bool all;       /* they get everything; world.chosen and stretch.chosen tell what the filter selects */
-  /* Needs the state before the part as a whole: the world's `history` and the reasons of waits. Otherwise earlier
-   * generations are skipped. */
-  bool history;
+  bool history;   /* needs the world's `history` */
   filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
   bool told;      /* wants OP_STATUS_TOLD */
@@ -36,10 +34,13 @@ typedef struct consumer {
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
    * (but in v1 the times of the file). A goroutine older than the trace appears at its first status event, and has had
-   * that status since the generation began (world.sync). A coroutine switch becomes an unblock, a block and a start.
-   * Ranges that were open when the generation began are given as GCActive and so on. Left out are the CPU samples and
-   * heap sizes of v2, and most stacks that are not needed to name a goroutine's function. */
+   * that status since the generation began (world.sync). Ranges that were open when the generation began are given as
+   * GCActive and so on. Left out are the CPU samples and heap sizes of v2, and most stacks that are not needed to name
+   * a goroutine's function. */
   bool as_go;
+  /* Accepts GoSwitch and GoSwitchDestroy; otherwise a coroutine switch becomes an unblock, a block or an end, and a
+   * start, a nanosecond apart, as in Go's reader. */
+  bool switches;
   bool statuses; /* accepts GoStatus after begin(); otherwise such a goroutine is given as newly created */
   /* Set by the source. */
   world *w;
@@ -61,7 +62,6 @@ typedef struct source {
   int format;                 /* of the input */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
   int64_t first, end;         /* times of the trace's first event and of the last one read */
-  int64_t start;              /* time of the first event read; generations before `from` may be skipped */
   uint64_t events;            /* number of events read */
   uint64_t disordered;        /* region ends in the part that are out of order; see input.lenient */
   uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */

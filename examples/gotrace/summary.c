@@ -338,19 +338,16 @@ static void sum_stretch(consumer *c, const stretch *part) {
 
 /* A status event: the goroutine has had this status since the generation began. If it is in a system call, Go assumes
  * that the proc of the thread with the event is the goroutine's own, and that a call without a proc has one from then
- * on. Go uses statuses of the first generation only; if generations were skipped, the correct times are used. */
+ * on. */
 static void take_status(summary *sum, const op *o) {
   goroutine_summary *g = begin_goroutine(sum, o->id, sum->s.w.sync);
-  bool skipped = sum->s.start > sum->s.first;
-  proc *own = o->m ? o->m->p : NULL, *tells = o->a[1] == NOBODY ? NULL : world_proc(&sum->s.w, o->a[1], true);
-  proc *p = skipped ? own : tells;
+  proc *p = o->a[1] == NOBODY ? NULL : world_proc(&sum->s.w, o->a[1], true);
   g->g->entry = o->new_stack;
   learn_function(sum, g->g);
   if (o->a[0] == GO_RUNNING) g->started = o->time, g->has_started = true;
   if (o->a[0] != GO_SYSCALL) return;
   begin_syscall(g, p, o->time);
   g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
-  if (skipped && !p) g->lost_proc = o->time;
   if (sum->c.family == 1) g->left_proc = g->created; /* GoInSyscall */
 }
 

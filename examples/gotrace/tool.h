@@ -216,7 +216,8 @@ typedef struct input {
   bytes copy;        /* a pipe that is decoded more than once, or what a gzip file contains */
   uint8_t ahead[64]; /* the beginning of a pipe that is read on demand */
   size_t ahead_size, ahead_taken;
-  int64_t from; /* decoding may skip what is earlier: nanoseconds since the first event */
+  int64_t
+      from; /* decoding may skip what is earlier, as only what needs no state may: nanoseconds since the first event */
   bool lenient; /* decoding accepts region ends that are out of order */
   gotrace_decoder *decoder;
   double next_progress; /* when to change the progress line */
@@ -237,10 +238,6 @@ bool input_open_file(input *in, const char *name, int fd, bool again);
 
 /* Uses a trace in an open file, which remains the caller's. */
 void input_of_file(input *in, const char *name, int fd);
-
-/* Restricts decoding to a range, in nanoseconds since the first event: from now on earlier generations are skipped if
- * possible. May decode the range once. */
-void input_range(input *in, int64_t from, int64_t until);
 
 /* Starts to decode from the beginning; input_next() then gives the events. Results as of gotrace_decoder_open and
  * gotrace_decoder_next. */

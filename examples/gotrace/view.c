@@ -199,8 +199,7 @@ static void draw_stretch(view *v, const stretch *part, uint32_t place) {
   if (v->rows[place - 1].begin < 0) v->rows[place - 1].since = since_of(v, g->since);
   if (m && m->p) who = row_of_proc(v, m->p);
   if (part->status == GO_WAITING && part->by) {
-    if (part->by->kind == GOTRACE_V2_GO_SWITCH || part->by->kind == GOTRACE_V2_GO_SWITCH_DESTROY) who = v->switcher;
-    else if (part->by->m && part->by->m->g) who = row_of_go(v, part->by->m->g);
+    if (part->by->m && part->by->m->g) who = row_of_go(v, part->by->m->g);
   }
   add_slice(v, place, part->begin, part->end, d->colour, what, who);
 }
@@ -323,11 +322,6 @@ static void count_op(view *v, const op *o, const goroutine *self) {
   case GOTRACE_V2_GO_BLOCK: count_change(v, own, GO_WAITING); break;
   case GOTRACE_V2_GO_SYSCALL_BEGIN: count_change(v, own, GO_SYSCALL); break;
   case GOTRACE_V2_GO_SYSCALL_END: count_change(v, own, GO_RUNNING); break;
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY:
-    count_change(v, own, o->kind == GOTRACE_V2_GO_SWITCH ? GO_WAITING : GO_NONE);
-    count_change(v, g ? g->status : GO_NONE, GO_RUNNING);
-    break;
   case GOTRACE_V2_PROC_START: v->now.values[COUNT_PROCS]++; break;
   case GOTRACE_V2_PROC_STOP:
   case GOTRACE_V2_PROC_STEAL: v->now.values[COUNT_PROCS] -= v->now.values[COUNT_PROCS] > 0; break;
@@ -495,8 +489,6 @@ static void view_take(consumer *c, const op *o) {
   double value;
   bool chosen = c->w->chosen;
   count_op(v, o, self);
-  if (o->kind == GOTRACE_V2_GO_SWITCH || o->kind == GOTRACE_V2_GO_SWITCH_DESTROY)
-    v->switcher = self ? row_of_go(v, self) : 0;
   switch (o->kind) {
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED:
@@ -512,7 +504,6 @@ static void view_take(consumer *c, const op *o) {
     break;
   }
   case GOTRACE_V2_GO_DESTROY:
-  case GOTRACE_V2_GO_SWITCH_DESTROY:
   case GOTRACE_V2_GO_DESTROY_SYSCALL:
     if (self) end_regions(v, self, o->time, false);
     break;

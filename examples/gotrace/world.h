@@ -179,8 +179,8 @@ typedef struct stretch {
   uint8_t status, next; /* `next`: the status that follows; GO_NONE: the goroutine ends, or the input does */
   uint32_t reason;      /* text: why it waits; 0: unknown, or another status */
   uint32_t stack;       /* where the goroutine was at its beginning; 0: unknown */
-  /* What ends it; NULL: the end of the input. If a wait ends, by->m->g is the waker. A coroutine switch is the
-   * exception: there the waker has already left the thread. */
+  /* What ends it; NULL: the end of the input. If a wait ends, by->m->g is the waker, unless the consumer accepts whole
+   * coroutine switches: there the waker has already left the thread. */
   const struct op *by;
   uint32_t cause; /* stack of the operation that began it: of the waker or creator, or its own */
   bool chosen;    /* the consumer's filter selects it; true without a filter */
@@ -196,8 +196,9 @@ enum {
 };
 
 typedef struct op {
-  unsigned kind;    /* GOTRACE_V2_... or OP_... */
-  unsigned v1_kind; /* GOTRACE_V1_...: the event of v1 that it is made of; 0: an event of v2 */
+  unsigned kind;     /* GOTRACE_V2_... or OP_... */
+  unsigned v1_kind;  /* GOTRACE_V1_...: the event of v1 that it is made of; 0: an event of v2 */
+  unsigned switches; /* GoSwitch or GoSwitchDestroy: the unblock is the first part of one; otherwise 0 */
   int64_t time;
   thread *m;          /* where it happens; NULL: unknown */
   uint64_t id;        /* the goroutine, proc or task concerned, or the number of procs */

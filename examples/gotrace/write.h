@@ -602,7 +602,7 @@ void writer_open(writer *w, output *out, int format) {
   w->c.take = writer_take;
   w->c.end = writer_end;
   w->format = format;
-  w->c.modules = true;
+  w->c.modules = w->c.switches = true;
   w->c.told = format >= GOTRACE_GO_1_22;
 }
 

@@ -199,6 +199,25 @@ static void wait_for_handler(void) {
   if (waitpid(forked, &status, 0) != forked || WEXITSTATUS(status) != 4) exit(1);
 }
 
+/* Crashes without a handler, as far as the program can see, or with one. */
+static void *volatile nowhere;
+void *crashes(void *unused);
+void *crashes(void *unused) {
+  run_thread(last_thing);
+  *(volatile int *)nowhere = 1;
+  return unused;
+}
+
+static void handle_crash(int number) { (void)number, _exit(10); }
+
+static void crash(bool handled) {
+  struct sigaction action;
+  if (sigaction(SIGSEGV, NULL, &action) != 0 || (action.sa_flags & SA_SIGINFO) || action.sa_handler != SIG_DFL) exit(1);
+  if (signal(SIGFPE, SIG_IGN) != SIG_DFL || signal(SIGFPE, SIG_DFL) != SIG_IGN) exit(1);
+  if (handled) signal(SIGSEGV, handle_crash);
+  run_thread(crashes);
+}
+
 int main(int count, char **words) {
   const char *way = count > 1 ? words[1] : "";
   struct stat status;
@@ -224,7 +243,10 @@ int main(int count, char **words) {
     if (child == 0) execl("/bin/sh", "sh", "-c", "exit 5", NULL), _exit(6);
     if (waitpid(child, &count, 0) != child || WEXITSTATUS(count) != 5) return 1;
   }
+  if (strcmp(way, "crash") == 0) crash(false);
+  if (strcmp(way, "handled_crash") == 0) crash(true);
   run_thread(last_thing);
+  if (strcmp(way, "thread_exits") == 0) syscall(SYS_exit, 0); /* the only thread, without the C library */
   if (strcmp(way, "exit") == 0) exit(2);
   if (strcmp(way, "_exit") == 0) _exit(3);
   if (strcmp(way, "_Exit") == 0) _Exit(4);

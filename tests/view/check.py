@@ -289,10 +289,6 @@ def compare_with_info(b, table, command, begin, end):
     if any(want[""]) or any(got[""]):
         want, got = ({"all": [sum(column) for column in zip(*times.values())]} for times in (want, got))
     slack = len(info["functions"])
-    switches = sum(kind["count"] for kind in info["kinds"] if kind["kind"].startswith("GoSwitch"))
-    if switches:  # for Go's reader each is several events, at different times
-        slack += 16 * switches
-        want, got = ({name: [sum(row)] for name, row in times.items()} for times in (want, got))
     for name in set(want) | set(got):
         check(all(abs(a - w) <= slack for a, w in zip(got.get(name, [0] * 4), want.get(name, [0] * 4))),
               "%s from %d to %d: %s in the table, %s in info" % (name, begin, end, got.get(name), want.get(name)))

@@ -84,7 +84,7 @@ class Story:
         self.end = 0
         for e in events:
             self.end = e["time"]
-            if not self.v1 and not e.get("implied"):  # dump lists the events that GoSwitch implies a nanosecond later
+            if not self.v1:
                 self.take_v2(e)
             self.take(e)
         if process.wait() != 0:
@@ -120,24 +120,20 @@ class Story:
             self.change(e, args["new_g"], time, "runnable" if kind == "GoCreate" else "blocked")
         elif kind == "GoStart":
             self.change(e, args["g"], time, "running")
-        elif kind == "GoUnblock":
+        elif kind in ("GoUnblock", "GoSwitch", "GoSwitchDestroy"):  # the rest of a switch are the implied events
             self.change(e, args["g"], time, "runnable")
         elif kind == "GoStop":
             self.change(e, g, time, "runnable")
         elif kind == "GoBlock":
-            self.change(e, g, time, "blocked", args.get("reason_string", ""))
+            self.change(e, g, time, "blocked", "coroutine switch" if e.get("implied") else args.get("reason_string", ""))
         elif kind in ("GoSyscallBegin", "GoSyscallEnd", "GoSyscallEndBlocked"):
             self.change(e, g, time, {"GoSyscallBegin": "syscall", "GoSyscallEnd": "running", "GoSyscallEndBlocked": "runnable"}[kind])
         elif kind in ("GoDestroy", "GoDestroySyscall"):
             self.change(e, g, time, None)
-        elif kind in ("GoSwitch", "GoSwitchDestroy"):
-            self.change(e, g, time, "blocked" if kind == "GoSwitch" else None)
-            self.change(e, args["g"], time, "running")
-            self.wakes.add((g, args["g"], time))
 
     def take(self, e):
         kind, time, args, g = e["event"], e["time"], e["args"], e.get("g")
-        if kind in ("GoUnblock", "GoUnblockLocal", "GoCreate", "GoCreateBlocked", "GoCreateSyscall"):
+        if kind in ("GoUnblock", "GoUnblockLocal", "GoSwitch", "GoSwitchDestroy", "GoCreate", "GoCreateBlocked", "GoCreateSyscall"):
             self.wakes.add((g, args.get("g", args.get("new_g")), time))
         elif kind == "UserRegionBegin" or kind == "UserRegion" and args["mode"] == 0:
             self.open_regions[g].append((time, args["name_string"]))

@@ -81,6 +81,8 @@
 #define GNU_OPENS(X)
 #endif
 
+typedef void handler(int); /* of a signal */
+
 #define CONDITION_VERSION "GLIBC_2.3.2"
 
 #define FUNCTIONS(X)                                                                                                \
@@ -138,6 +140,9 @@
   X(int, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *), NULL)                                 \
   X(int, pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *), NULL)                      \
   X(int, pthread_setname_np, (pthread_t, const char *), NULL)                                                       \
+  X(int, sigaction, (int, const struct sigaction *, struct sigaction *), NULL)                                      \
+  X(handler *, signal, (int, handler *), NULL)                                                                      \
+  X(int, dlclose, (void *), NULL)                                                                                   \
   X(int, prctl, (int, ...), NULL)                                                                                   \
   X(int, nanosleep, (const struct timespec *, struct timespec *), NULL)                                             \
   X(int, clock_nanosleep, (clockid_t, int, const struct timespec *, struct timespec *), NULL)                       \

@@ -397,7 +397,7 @@ static gotrace_result note_problems(struct trace_end *end) {
   return stats.result;
 }
 
-/* A sink of gotrace_flight_snapshot. The thread of write_snapshots() has blocked all signals. */
+/* A sink of gotrace_flight_snapshot. The service has blocked all signals. */
 static bool write_to(void *file, const void *data, size_t size) {
   const char *at = data;
   while (size) {
@@ -430,55 +430,147 @@ static void write_snapshot(unsigned number) {
   real.close(folder);
 }
 
-/* SIGUSR2: a thread of this library writes the flight recorder's data. */
-static uint32_t snapshots_wanted;
+/* A thread of this library, the service, does what a signal handler cannot: it writes the flight recorder's data on
+ * SIGUSR2, and ends the trace when the program crashes. It must not keep the process alive, so once a second it looks
+ * whether other threads are left. */
+static struct {
+  uint32_t wanted; /* atomic, a futex: increases with each request */
+  uint32_t snapshots_wanted, crash;
+  uint32_t ends; /* atomic: the thread ends */
+  bool exists;
+  pthread_t thread;
+} service;
 static uint32_t snapshot_lock;
-static bool has_snapshots;
-static pthread_t snapshot_thread;
-static uint32_t snapshots_end; /* atomic: the thread ends */
+
+enum { CRASHED = 1, CRASH_IS_TRACED };
+
+static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit) {
+  return REAL(syscall)(SYS_futex, word, operation, value, limit, NULL, 0);
+}
+
+static void request_service(void) {
+  __atomic_fetch_add(&service.wanted, 1u, __ATOMIC_RELEASE);
+  futex(&service.wanted, 1 /* FUTEX_WAKE */, 1, NULL);
+}
 
 static void want_snapshot(int number) {
   int kept = errno;
   (void)number;
-  __atomic_fetch_add(&snapshots_wanted, 1u, __ATOMIC_RELEASE);
-  REAL(syscall)(SYS_futex, &snapshots_wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  __atomic_fetch_add(&service.snapshots_wanted, 1u, __ATOMIC_RELEASE);
+  request_service();
   errno = kept;
 }
 
-static void *write_snapshots(void *unused) {
-  uint32_t written = 0, wanted;
-  (void)unused;
-  while (!__atomic_load_n(&snapshots_end, __ATOMIC_ACQUIRE)) {
-    wanted = __atomic_load_n(&snapshots_wanted, __ATOMIC_ACQUIRE);
-    if (wanted == written) {
-      REAL(syscall)(SYS_futex, &snapshots_wanted, 0 /* FUTEX_WAIT */, wanted, NULL, NULL, 0);
-      continue;
-    }
+static void write_snapshots(uint32_t *written) {
+  while (*written != __atomic_load_n(&service.snapshots_wanted, __ATOMIC_ACQUIRE)) {
     take_lock(&snapshot_lock);
-    written++;
-    if (__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE)) write_snapshot(written);
+    ++*written;
+    if (__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE)) write_snapshot(*written);
     drop_lock(&snapshot_lock);
+  }
+}
+
+static void end_trace(uint32_t why);
+
+static void *serve(void *unused) {
+  const struct timespec second = {1, 0};
+  uint32_t written = 0, done = 0, wanted;
+  (void)unused;
+  while (!__atomic_load_n(&service.ends, __ATOMIC_ACQUIRE)) {
+    wanted = __atomic_load_n(&service.wanted, __ATOMIC_ACQUIRE);
+    if (wanted == done) futex(&service.wanted, 0 /* FUTEX_WAIT */, wanted, &second);
+    done = wanted;
+    write_snapshots(&written);
+    if (__atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) == CRASHED) {
+      end_trace(TRACE_CRASHED);
+      __atomic_store_n(&service.crash, CRASH_IS_TRACED, __ATOMIC_RELEASE);
+      futex(&service.crash, 1 /* FUTEX_WAKE */, INT32_MAX, NULL);
+    }
+    if (only_services_left()) {
+      finish_trace();
+      break;
+    }
   }
   return NULL;
 }
 
-static void prepare_snapshots(void) {
+/* Not in a vfork child. */
+static bool is_traced(void) {
+  return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
+}
+
+/* The program crashes as without the tracer, with the same signal and its details, but waits first until the trace has
+ * ended: at most a second, since the thread may hold a lock that the tracer needs. */
+static void crash(int number, siginfo_t *details, void *context) {
+  const struct timespec second = {1, 0};
+  uint32_t none = 0;
+  (void)context;
+  if (service.exists && is_traced()) {
+    __atomic_compare_exchange_n(&service.crash, &none, CRASHED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    request_service();
+    while (__atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) == CRASHED)
+      if (futex(&service.crash, 0 /* FUTEX_WAIT */, CRASHED, &second) != 0 && errno == ETIMEDOUT) break;
+  }
+  real.signal(number, SIG_DFL);
+  REAL(syscall)(SYS_rt_tgsigqueueinfo, REAL(syscall)(SYS_getpid), REAL(syscall)(SYS_gettid), number, details);
+}
+
+/* Not those after which a program may go on, such as SIGTRAP. */
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+static bool is_own_action(const struct sigaction *action) {
+  return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == crash;
+}
+
+/* Handles crashes for which the program has no handler, or no longer does. */
+static void handle_crashes(bool wanted) {
+  struct sigaction now, own;
+  size_t i;
+  memset(&own, 0, sizeof own);
+  own.sa_sigaction = crash;
+  own.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigfillset(&own.sa_mask);
+  for (i = 0; i < COUNT(crashes); i++) {
+    if (real.sigaction(crashes[i], NULL, &now) != 0) continue;
+    if (wanted && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) real.sigaction(crashes[i], &own, NULL);
+    if (!wanted && is_own_action(&now)) real.signal(crashes[i], SIG_DFL);
+  }
+}
+
+/* The program does not see the library's handlers. */
+EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
+  int result = REAL(sigaction)(number, new, old);
+  if (result == 0 && old && is_own_action(old)) {
+    memset(old, 0, sizeof *old);
+    old->sa_handler = SIG_DFL;
+  }
+  return result;
+}
+
+EXPORT handler *signal(int number, handler *new) {
+  handler *old = REAL(signal)(number, new);
+  void (*own)(int, siginfo_t *, void *) = crash;
+  return memcmp(&old, &own, sizeof old) == 0 ? SIG_DFL : old;
+}
+
+static void prepare_service(void) {
   struct sigaction action;
-  if (has_snapshots) return;
+  if (service.exists) return;
   memset(&action, 0, sizeof action);
   action.sa_handler = want_snapshot;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGUSR2, &action, NULL);
-  has_snapshots = create_service(&snapshot_thread, write_snapshots) == 0;
+  if (state.settings->flight_milliseconds) real.sigaction(SIGUSR2, &action, NULL);
+  service.exists = create_service(&service.thread, serve) == 0;
+  if (service.exists) handle_crashes(true);
 }
 
-static void end_snapshots(void) {
-  if (!has_snapshots) return;
-  __atomic_store_n(&snapshots_end, 1u, __ATOMIC_RELEASE);
-  want_snapshot(0);
-  REAL(pthread_join)(snapshot_thread, NULL);
-  snapshots_end = snapshots_wanted = 0;
-  has_snapshots = false;
+static void end_service(void) {
+  if (!service.exists) return;
+  handle_crashes(false);
+  __atomic_store_n(&service.ends, 1u, __ATOMIC_RELEASE);
+  request_service();
+  REAL(pthread_join)(service.thread, NULL);
+  memset(&service, 0, sizeof service);
 }
 
 static void prepare_reasons(void) {
@@ -549,7 +641,7 @@ void start_trace(void) {
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
     if (result == GOTRACE_OK) {
       if (!reasons[0]) prepare_reasons();
-      if (s->flight_milliseconds) prepare_snapshots();
+      prepare_service();
       __atomic_store_n(&state.recording, 1u, __ATOMIC_RELEASE);
     }
   }
@@ -590,11 +682,6 @@ static void end_trace(uint32_t why) {
 
 void finish_trace(void) { end_trace(0); }
 
-/* Not in a vfork child. */
-static bool is_traced(void) {
-  return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
-}
-
 /* Ends the trace of a process that is about to execute another program. Removes it if it has hardly an event. */
 bool finish_before_exec(void) {
   int kept = errno;
@@ -627,7 +714,7 @@ static void clean_environment(void) {
 bool finish_before_sandbox(void) {
   if (!is_traced()) return false;
   end_trace(TRACE_SANDBOXED);
-  end_snapshots();
+  end_service();
   return true;
 }
 
@@ -646,8 +733,9 @@ void forget_trace(void) {
   __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
   if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
   state.file = 0;
-  snapshots_wanted = snapshot_lock = 0;
-  has_snapshots = false;
+  if (service.exists) handle_crashes(false);
+  memset(&service, 0, sizeof service);
+  snapshot_lock = 0;
 }
 
 #if defined(__GLIBC__)

@@ -9,7 +9,7 @@
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
- *     process.c     fork, exec, exit
+ *     process.c     fork, exec, dlclose, exit
  *     openmp.c      programs that use OpenMP: the adapter for it
  *     tracer.c      gotrace.h
  *
@@ -163,6 +163,7 @@ uint64_t mix(uint64_t a, uint64_t b);
 /* tracer.c */
 bool open_flight_file(const char *path); /* the trace's file in flight mode, written only at the end */
 bool finish_flight_file(void);           /* writes it and closes it; false: see errno */
+bool only_services_left(void);           /* the process lives only for the tracer and the calling thread */
 
 /* threads.c */
 #define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */

@@ -1,9 +1,10 @@
-/* process.c - fork, exec, exit: see preload.h */
+/* process.c - fork, exec, dlclose, exit: see preload.h */
 
 #include "preload.h"
 
 #include <alloca.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
@@ -252,6 +253,38 @@ EXPORT int execle(const char *path, const char *first, ...) {
   }
 SPAWN(posix_spawn, false)
 SPAWN(posix_spawnp, true)
+
+/* --------------------------------------------------------------------------------------------------- libraries ----
+ *
+ * A library may be loaded where another one was before. The tracer names addresses when a generation ends, so one ends
+ * before a library is unloaded. The tracer looks what is loaded only after it has begun a generation, so the second one
+ * after that is the first for which it rules out the old library. musl unloads nothing.
+ */
+
+#if defined(__GLIBC__)
+static int count_unloads(struct dl_phdr_info *module, size_t size, void *count) {
+  (void)size;
+  *(unsigned long long *)count = module->dlpi_subs;
+  return 1;
+}
+
+EXPORT int dlclose(void *library) {
+  unsigned long long before = 0, after = 0;
+  int result;
+  if (!tracing()) return REAL(dlclose)(library);
+  self.inside = 1;
+  dl_iterate_phdr(count_unloads, &before);
+  gotrace_advance();
+  self.inside = 0; /* the library's destructors are the program's */
+  result = REAL(dlclose)(library);
+  if (!tracing()) return result;
+  self.inside = 1;
+  dl_iterate_phdr(count_unloads, &after);
+  if (after != before) gotrace_advance(), gotrace_advance();
+  self.inside = 0;
+  return result;
+}
+#endif
 
 /* -------------------------------------------------------------------------------------------------------- exit ---- */
 

@@ -14,6 +14,7 @@ int create_service(pthread_t *handle, void *(*function)(void *)); /* threads.c *
 void finish_trace(void);                                          /* preload.c */
 bool open_flight_file(const char *path);
 bool finish_flight_file(void);
+bool only_services_left(void);
 
 #define pthread_mutex_lock(mutex) REAL(pthread_mutex_lock)(mutex)
 #define pthread_mutex_unlock(mutex) REAL(pthread_mutex_unlock)(mutex)
@@ -44,6 +45,12 @@ bool finish_flight_file(void) {
   bool closed = gotrace__file_close(&flight_file);
   if (!written) errno = failure;
   return written && closed;
+}
+
+/* Whether the process lives only for the tracer's thread and the calling one. */
+bool only_services_left(void) {
+  long count = gotrace__threads_after_main();
+  return count > 0 && count <= 3;
 }
 
 /* Destructors run in reverse order, so this one runs before the tracer's own, which would discard the flight recorder's
