@@ -137,6 +137,9 @@
  *      follow it on its thread.
  *   3. A goroutine runs on a thread that has a proc: call gotrace_proc_start first.
  *      Otherwise the tracer creates a proc for the thread, and the trace shows more procs than you have.
+ *   4. A thread runs one goroutine at a time. If it runs others inside one, on top of its stack, call
+ *      gotrace_nest_begin and gotrace_nest_end around these.
+ *      Otherwise each start takes the outer goroutine off the thread, and later calls about that one are dropped.
  *
  *   Breaking a rule has bounded effects: the trace opens, whatever is called, in any order, from any thread. A call
  *   that is invalid in the current state is repaired if it has one sensible meaning, and dropped otherwise. Both are
@@ -173,9 +176,9 @@
  *                 handles while tracing is off, too: a trace that starts later then knows the tasks.
  *   Who creates   Call gotrace_go_self() before a plain thread creates tasks: it makes the thread a goroutine, from
  *                 which the arrow starts.
- *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start). A plain thread that sometimes runs
- *                 tasks saves self = gotrace_go_self(), then calls gotrace_go_stop, gotrace_go_start(task),
- *                 gotrace_go_end, gotrace_go_start(self).
+ *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start).
+ *   Nested tasks  A task or plain thread that runs other tasks before it goes on, as in help-first job systems, calls
+ *                 outer = gotrace_nest_begin(task), gotrace_go_end(), gotrace_nest_end(outer).
  *   Waits         Report a wait before anybody can end it, thus before the scheduler's own queue or lock has the task.
  *                 If the hooks do not give the reason for a wait, record it in a wrapper of the waiting call.
  *   Wakers        gotrace_go_unblock belongs where the waker decides, not where the task runs again, so that the arrow
@@ -745,7 +748,10 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(NESTED, 36, 0, "nested call: from an allocator, unwinder, sink or signal handler that runs inside a call") \
   X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
   X(REGION_OLDER, 38, 2, "end of a region that began before the trace, or never")                              \
-  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")
+  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")               \
+  X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
+  X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
+  X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
@@ -1334,8 +1340,10 @@ GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const 
 GOTRACE_API gotrace_go *gotrace_go_self(void);
 GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go);
 
-/* For plain threads: the thread waits between _begin and _end. gotrace_wait_end unblocks and starts the thread's
- * goroutine, or only starts it if the waker called gotrace_go_unblock. */
+/* For plain threads, and for goroutines whose thread waits with them: the running goroutine waits between _begin and
+ * _end. gotrace_wait_end unblocks and starts it, or only starts it if the waker called gotrace_go_unblock. The wait
+ * belongs to the goroutine: another one that runs on the thread meanwhile (gotrace_nest_begin) may wait in turn.
+ * gotrace_wait_end ends the innermost wait. */
 #define gotrace_wait_begin(reason) gotrace_wait_begin_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_wait_begin_at(gotrace_site *site, unsigned reason);
 GOTRACE_API void gotrace_wait_end(void);
@@ -1361,6 +1369,33 @@ GOTRACE_API void gotrace_wait_end(void);
 #define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
 GOTRACE_API void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason);
 GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count);
+
+/* Nested running: a thread runs other goroutines inside one that waits, or that is in the middle of a call, on top of
+ * its stack. gotrace_nest_begin sets aside the goroutine that runs or waits (gotrace_wait_begin, gotrace_wait_on) on
+ * the calling thread, and starts `go` there; with NULL it starts none, and gotrace_go_start starts each. It returns the
+ * goroutine that it set aside, NULL if there was none. Once the inner goroutine has ended, stopped or blocked,
+ * gotrace_nest_end takes up again what gotrace_nest_begin returned:
+ *
+ *     gotrace_wait_on(&group->done, GOTRACE_REASON("group: wait"));
+ *     while (!group_done(group) && (task = next(worker))) {
+ *         gotrace_go *outer = gotrace_nest_begin(task->go);
+ *         run(task);                                     // may wait and nest in turn
+ *         gotrace_go_end();
+ *         gotrace_nest_end(outer);
+ *     }
+ *     gotrace_wait_end();
+ *
+ * In the trace, the outer goroutine stays blocked if it waits, and may be woken meanwhile; its gotrace_wait_end follows
+ * gotrace_nest_end. One that runs stops (GOTRACE_STOP_YIELD) and is runnable until gotrace_nest_end starts it. The
+ * inner ones run on the same proc and thread. A plain thread becomes a goroutine first, and needs no proc for the inner
+ * ones.
+ *
+ * Each _begin has an _end on the same thread, in reverse order. If an inner one is missing when an outer one, the wait
+ * or the thread ends, it is ended then, and counted. Waits and nested running together are up to 16,384 deep on a
+ * thread. In the child of a fork, the thread continues at the same depth. */
+#define gotrace_nest_begin(go) gotrace_nest_begin_at(GOTRACE_HERE, (go))
+GOTRACE_API gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_nest_end(gotrace_go *outer);
 
 /* --------------------------------------------------------------------------------------------------- >>emit ---- */
 
@@ -1575,6 +1610,8 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(void, gotrace_wait_end, (void), ) \
   X(void, gotrace_wait_on_at, (gotrace_site *site, const void *key, unsigned reason), ) \
   X(unsigned, gotrace_wake_at, (gotrace_site *site, const void *key, unsigned count), 0) \
+  X(gotrace_go *, gotrace_nest_begin_at, (gotrace_site *site, gotrace_go *go), NULL) \
+  X(void, gotrace_nest_end, (gotrace_go *outer), ) \
   X(gotrace_site *, gotrace_site_make, (const char *function, const char *file, uint32_t line), NULL) \
   X(gotrace_site *, gotrace_site_make_pc, (uintptr_t pc), NULL) \
   X(void, gotrace_gc_begin_at, (gotrace_site *site), ) \
@@ -1871,6 +1908,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #undef gotrace_go_label
 #undef gotrace_go_timer
 #undef gotrace_wait_end
+#undef gotrace_nest_end
 #undef gotrace_gc_end
 #undef gotrace_gc_scan_begin
 #undef gotrace_gc_scan_end
@@ -3500,13 +3538,33 @@ typedef struct gotrace__site_table {
   gotrace__made_site *chains[GOTRACE__SITE_CHAINS]; /* atomic */
 } gotrace__site_table;
 
-/* Threads that wait on an address, in order of arrival, see gotrace_wait_on. */
+/* A goroutine that the thread has set aside: because it waits, or to run others inside it (gotrace_nest_begin). */
+#ifndef GOTRACE__NEST_DEPTH
+#define GOTRACE__NEST_DEPTH 16384u
+#endif
+typedef struct gotrace__level {
+  struct gotrace__level *outer; /* the next one outside; of a free one, the next one */
+  gotrace_go *go;               /* or NULL; id detects that it was destroyed meanwhile */
+  uint64_t id;
+  const void *key;                        /* NULL: waits on nothing with an address; see gotrace_wait_on */
+  struct gotrace__level *next, *previous; /* in the bucket; protected by its lock, like `listed` */
+  bool listed;
+  bool waits;
+  bool nested; /* between nest begin and end */
+} gotrace__level;
+#define GOTRACE__LEVELS 32
+typedef struct gotrace__level_block {
+  struct gotrace__level_block *next;
+  gotrace__level levels[GOTRACE__LEVELS];
+} gotrace__level_block;
+
+/* Goroutines that wait on an address, in order of arrival, see gotrace_wait_on. */
 #ifndef GOTRACE__WAIT_BUCKETS
 #define GOTRACE__WAIT_BUCKETS 256
 #endif
 typedef struct gotrace__wait_bucket {
-  gotrace__mutex lock;           /* protects: */
-  gotrace__thread *first, *last; /* first: atomic */
+  gotrace__mutex lock;          /* protects: */
+  gotrace__level *first, *last; /* first: atomic */
 } gotrace__wait_bucket;
 
 /* A task that has begun and not ended. */
@@ -3565,15 +3623,14 @@ struct gotrace__thread {
   gotrace__uint64 tick;                /* of the last record */
   gotrace_go *go;                      /* atomic, like the next two: a start reads them */
   gotrace_proc *proc;
-  bool in_syscall;     /* go is in a system call; proc may have been stolen */
-  bool sweep, scan;    /* as in a proc, for a thread without one */
-  gotrace_proc *lost;  /* the one it had when a system call ended blocked, or NULL */
-  gotrace_go *waiting; /* between wait begin and end; waiting_id detects that it was destroyed meanwhile */
-  uint64_t waiting_id;
-  const void *wait_key; /* NULL: waits on nothing with an address; see gotrace_wait_on */
-  bool wait_listed;     /* protected by the bucket's lock, like the next two */
-  gotrace__thread *wait_next, *wait_previous;
-  gotrace_go *own_go; /* of a plain thread */
+  bool in_syscall;       /* go is in a system call; proc may have been stolen */
+  bool sweep, scan;      /* as in a proc, for a thread without one */
+  gotrace_proc *lost;    /* the one it had when a system call ended blocked, or NULL */
+  gotrace__level *level; /* the innermost, or NULL; changes in a call, like the next four */
+  gotrace__level outermost, *free_levels;
+  gotrace__level_block *level_blocks;
+  uint32_t depth, nests; /* levels; how many are nested */
+  gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
   gotrace_location entry;                  /* of the goroutine last referred to */
@@ -3916,6 +3973,7 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
  *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
  *   status        gotrace__status or gotrace__proc_status
  *   flags         GOTRACE__RECORD_... below
+ *   plain         whether the thread runs goroutines inside another one and has no proc
  *
  * SITE_REGION_...: a region without a task whose name is a constant, as most are. */
 #define GOTRACE__RECORDS(X)                                   \
@@ -3970,7 +4028,9 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   X(THREAD_START, 2, 0, "go number")                          \
   X(PROBLEM, 1, 0, "problem")                                 \
   X(COLLECTOR, 2, 0, "gc stw")                                \
-  X(SITE, 1, 0, "site")
+  X(SITE, 1, 0, "site")                                       \
+  X(NEST_BEGIN, 4, 0, "go number plain stack")                \
+  X(NEST_END, 3, 0, "go number plain")
 
 enum {
 #define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
@@ -3994,6 +4054,7 @@ static const struct {
 #define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
 #define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
 #define GOTRACE__RECORD_SCANS 32     /* so is a scan */
+#define GOTRACE__RECORD_PLAIN 64     /* THREAD: as "plain" */
 #define GOTRACE__RECORD_NUMBERS 7
 #define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
 
@@ -4587,6 +4648,9 @@ static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *num
   gotrace__store_relaxed(stamp, m->session);
 }
 
+/* Whether the thread needs no proc for what it runs. */
+static inline bool gotrace__is_plain(const gotrace__thread *m) { return m->nests && !m->proc; }
+
 /* The record that introduces the thread in a session, with what it runs. */
 static void gotrace__introduce_thread(gotrace__thread *m) {
   gotrace_go *g = m->go;
@@ -4605,6 +4669,7 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
   if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
   if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
+  if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;
   at = gotrace__put_varint(at, g ? g->place : 0);
   at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
   at = gotrace__put_varint(at, entry);
@@ -5857,56 +5922,122 @@ static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
   return &gotrace__t.wait_buckets[gotrace__mix(0, (uintptr_t)key) % GOTRACE__WAIT_BUCKETS];
 }
 
-/* The caller of these two holds the bucket's lock. `after`: NULL for the first place. */
-static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__thread *m, gotrace__thread *after) {
-  m->wait_previous = after;
-  m->wait_next = after ? after->wait_next : bucket->first;
-  if (m->wait_next) m->wait_next->wait_previous = m;
-  else bucket->last = m;
-  if (after) after->wait_next = m;
-  else gotrace__store_relaxed(&bucket->first, m);
-  m->wait_listed = true;
+/* The caller of these two holds the bucket's lock. */
+static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
+  level->next = NULL;
+  level->previous = bucket->last;
+  if (bucket->last) bucket->last->next = level;
+  else gotrace__store_relaxed(&bucket->first, level);
+  bucket->last = level;
+  level->listed = true;
 }
 
-static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__thread *m) {
-  if (m->wait_previous) m->wait_previous->wait_next = m->wait_next;
-  else gotrace__store_relaxed(&bucket->first, m->wait_next);
-  if (m->wait_next) m->wait_next->wait_previous = m->wait_previous;
-  else bucket->last = m->wait_previous;
-  m->wait_listed = false;
+static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
+  if (level->previous) level->previous->next = level->next;
+  else gotrace__store_relaxed(&bucket->first, level->next);
+  if (level->next) level->next->previous = level->previous;
+  else bucket->last = level->previous;
+  level->listed = false;
 }
 
-/* Ends the thread's wait on an address. */
-static void gotrace__end_address_wait(gotrace__thread *m) {
+static bool gotrace__has_free_level(gotrace__thread *m) {
+  gotrace__level_block *block;
+  unsigned i;
+  if (GOTRACE__LIKELY(!m->level || m->free_levels)) return true;
+  block = GOTRACE__CAST(gotrace__level_block *, gotrace__allocate(NULL, sizeof *block, false));
+  if (!block) return false;
+  block->next = m->level_blocks;
+  m->level_blocks = block;
+  for (i = 0; i < GOTRACE__LEVELS; i++) {
+    block->levels[i].outer = m->free_levels;
+    m->free_levels = &block->levels[i];
+  }
+  return true;
+}
+
+/* Sets aside a goroutine, or none (NULL); false if there is no room. The flag is up. */
+static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool waits) {
+  gotrace__level *level;
+  if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
+  level = m->level ? m->free_levels : &m->outermost;
+  if (m->level) m->free_levels = level->outer;
+  level->outer = m->level;
+  level->go = g;
+  level->id = g ? gotrace__load_relaxed(&g->id) : 0;
+  level->key = NULL;
+  level->waits = waits;
+  level->nested = false;
+  m->level = level;
+  m->depth++;
+  return true;
+}
+
+/* Why there is no room. */
+static gotrace_problem gotrace__no_level(const gotrace__thread *m) {
+  return m->depth == GOTRACE__NEST_DEPTH ? GOTRACE_PROBLEM_NEST_DEPTH : GOTRACE_PROBLEM_NO_MEMORY;
+}
+
+/* Ends a wait on an address. */
+static void gotrace__end_address_wait(gotrace__level *level) {
   gotrace__wait_bucket *bucket;
-  if (GOTRACE__LIKELY(!m->wait_key)) return;
-  bucket = gotrace__wait_bucket_of(m->wait_key);
+  if (GOTRACE__LIKELY(!level->key)) return;
+  bucket = gotrace__wait_bucket_of(level->key);
   gotrace__lock(&bucket->lock);
-  if (m->wait_listed) gotrace__unlist_wait(bucket, m);
-  m->wait_key = NULL;
+  if (level->listed) gotrace__unlist_wait(bucket, level);
+  level->key = NULL;
   gotrace__unlock(&bucket->lock);
+}
+
+/* Ends the innermost level; returns its goroutine, NULL if that has been destroyed. The flag is up. */
+static inline gotrace_go *gotrace__take_up(gotrace__thread *m) {
+  gotrace__level *level = m->level;
+  gotrace_go *g = level->go;
+  gotrace__end_address_wait(level);
+  m->level = level->outer;
+  m->depth--;
+  m->nests -= level->nested;
+  if (m->level) {
+    level->outer = m->free_levels;
+    m->free_levels = level;
+  }
+  return g && gotrace__load_relaxed(&g->id) == level->id ? g : NULL;
+}
+
+static void gotrace__free_levels(gotrace__thread *m) {
+  gotrace__level_block *block;
+  while ((block = m->level_blocks) != NULL) {
+    m->level_blocks = block->next;
+    gotrace__release(NULL, block, sizeof *block);
+  }
+  m->free_levels = NULL;
 }
 
 static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g;
+  bool kept;
   if (GOTRACE__UNLIKELY(!m)) return;
-  gotrace__end_address_wait(m); /* a previous wait that has not ended */
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   g = m->go;
+  if (GOTRACE__UNLIKELY(m->level && m->level->waits && (m->level->go == g || !g))) { /* it has not ended */
+    gotrace__raise(m);
+    if (!g) gotrace__end_address_wait(m->level);
+    while (g && m->level && m->level->waits && m->level->go == g) gotrace__take_up(m);
+    gotrace__leave(m);
+  }
   gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
   if (GOTRACE__UNLIKELY(!g)) return;
-  m->waiting_id = gotrace__load_relaxed(&g->id);
-  m->waiting = g;
-  if (key) { /* only after it waits, or a waker would find it running */
+  gotrace__raise(m);
+  kept = gotrace__set_aside(m, g, true);
+  if (kept && key) { /* only after it waits, or a waker would find it running */
     gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
     gotrace__lock(&bucket->lock);
-    if (m->waiting == g) { /* a signal handler may have ended this wait with its own */
-      m->wait_key = key;
-      gotrace__list_wait(bucket, m, bucket->last);
-    }
+    m->level->key = key;
+    gotrace__list_wait(bucket, m->level);
     gotrace__unlock(&bucket->lock);
   }
+  gotrace__leave(m);
+  if (GOTRACE__UNLIKELY(!kept)) gotrace__problem_call(m, gotrace__no_level(m));
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
@@ -5922,7 +6053,8 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, con
  * the thread's next wait. */
 GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
   gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-  gotrace__thread *m, *waiter;
+  gotrace__thread *m;
+  gotrace__level *waiter;
   unsigned woken = 0;
   if (!count || !key || !gotrace__load_relaxed(&bucket->first)) return 0;
   m = gotrace__caller();
@@ -5930,11 +6062,11 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
     bool on = gotrace__begin(m);
     gotrace_go *g = NULL;
     gotrace__lock(&bucket->lock);
-    for (waiter = bucket->first; waiter && waiter->wait_key != key; waiter = waiter->wait_next) continue;
+    for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;
     if (waiter) {
       gotrace__unlist_wait(bucket, waiter);
-      g = waiter->waiting;
-      if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL; /* something else has ended it */
+      g = waiter->go;
+      if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
     if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
       if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
@@ -5952,16 +6084,115 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g;
+  bool nested;
   if (GOTRACE__UNLIKELY(!m)) return;
-  g = m->waiting; /* read once: a signal handler may end the wait at any point here */
-  if (GOTRACE__UNLIKELY(!g)) {
+  gotrace__raise(m);
+  if (GOTRACE__UNLIKELY(!m->level || !m->level->waits)) {
+    gotrace__leave(m);
     gotrace__problem_call(m, GOTRACE_PROBLEM_WAIT_NONE);
     return;
   }
-  gotrace__end_address_wait(m);
-  m->waiting = NULL;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id)) g = NULL;
+  nested = m->level->nested;
+  g = gotrace__take_up(m);
+  gotrace__leave(m);
+  if (GOTRACE__UNLIKELY(nested)) gotrace__problem_call(m, GOTRACE_PROBLEM_NEST_OPEN);
   gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+}
+
+/* A goroutine in a system call cannot be set aside, nor end nested running. */
+static void gotrace__end_call(gotrace__thread *m) {
+  if (GOTRACE__LIKELY(!m->in_syscall)) return;
+  gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_OPEN);
+  gotrace_go_syscall_end();
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *from, *outer;
+  bool on;
+  if (!m) return NULL;
+  gotrace__end_call(m);
+  if (!m->go) gotrace__attach(m);
+  if (m->lost && go) gotrace__regain_proc(m);
+  on = gotrace__begin_anyway(m);
+  gotrace__here(m, site);
+  from = outer = m->go;
+  if (!from && m->level && m->level->waits && !m->level->nested) { /* it stays as it is */
+    outer = m->level->go;
+    m->level->nested = true;
+    m->nests++;
+  } else if (gotrace__set_aside(m, from, false)) {
+    m->level->nested = true;
+    m->nests++;
+  } else if (on) {
+    gotrace__record_problem(m, gotrace__no_level(m));
+  }
+  if (go && go == from) {
+    if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_START_RUNNING);
+    go = NULL;
+  }
+  if (on) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at;
+    if (go) {
+      if (from) gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
+      at = gotrace__about_go(m, GOTRACE__REC_NEST_BEGIN, go, true, from ? &from->tick : NULL);
+    } else {
+      at = gotrace__about_running(m, GOTRACE__REC_NEST_BEGIN, NULL);
+      *at++ = 0;
+      *at++ = 0;
+    }
+    at = gotrace__put_varint(at, gotrace__is_plain(m));
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+  }
+  if (from) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__start_hint(m, go);
+  gotrace__leave(m);
+  GOTRACE__KEEP_FRAME();
+  return outer;
+}
+
+/* Ends the nested running of a level, and of those inside it. `missing`: the program has not. */
+static void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool missing) {
+  gotrace_go *g = NULL;
+  bool on, waits = level->waits;
+  gotrace__end_call(m);
+  if (m->lost) gotrace__regain_proc(m);
+  on = gotrace__begin_anyway(m);
+  if (on && (missing || m->level != level)) gotrace__record_problem(m, GOTRACE_PROBLEM_NEST_OPEN);
+  while (m->level != level) gotrace__take_up(m);
+  if (waits) {
+    level->nested = false;
+    m->nests--;
+  } else {
+    bool gone = level->go != NULL;
+    g = gotrace__take_up(m);
+    gone = gone && !g;
+    if (on && gone) gotrace__record_problem(m, GOTRACE_PROBLEM_START_DEAD);
+  }
+  if (on) {
+    uint8_t *at;
+    if (g) {
+      at = gotrace__about_go(m, GOTRACE__REC_NEST_END, g, true, NULL);
+    } else {
+      at = gotrace__about_nothing(m, GOTRACE__REC_NEST_END);
+      *at++ = 0;
+      *at++ = 0;
+    }
+    gotrace__publish(m, gotrace__put_varint(at, gotrace__is_plain(m)));
+  }
+  if (m->go && m->go != g) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__start_hint(m, g);
+  gotrace__leave(m);
+}
+
+GOTRACE__DEFINE void gotrace_nest_end(gotrace_go *outer) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace__level *level;
+  if (!m) return;
+  for (level = m->level; level && !(level->nested && level->go == outer); level = level->outer) continue;
+  if (level) gotrace__end_nest(m, level, false);
+  else gotrace__problem_call(m, GOTRACE_PROBLEM_NEST_NONE);
 }
 
 /* --------------------------------------------------------------------------------------------- >>plain-threads ----
@@ -5974,10 +6205,10 @@ static const char *gotrace__thread_name(const char *name) {
   return kept ? kept : "thread";
 }
 
-/* Makes a thread a goroutine, if it runs no proc and waits for nothing. */
+/* Makes a thread a goroutine, if it runs no proc and has set nothing aside. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   gotrace_location entry = {0, NULL, "", 0};
-  if (m->go || m->waiting || m->proc) return;
+  if (m->go || m->level || m->proc) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
     if (m->go) return;
@@ -5998,8 +6229,13 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
 
 static void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
-  gotrace__end_address_wait(m);
-  m->waiting = NULL;
+  gotrace__level *level, *nested = NULL;
+  for (level = m->level; level; level = level->outer)
+    if (level->nested) nested = level;
+  if (nested) gotrace__end_nest(m, nested, true);
+  gotrace__raise(m);
+  while (m->level) gotrace__take_up(m);
+  gotrace__leave(m);
   if (m->in_syscall && m->go == g) gotrace_go_syscall_end();
   else if (m->in_syscall) gotrace_go_syscall_end_blocked();
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
@@ -6034,6 +6270,7 @@ static void gotrace__thread_over(gotrace__thread *m) {
   gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
   m->free_gos = NULL;
   m->free_count = m->take = 0;
+  gotrace__free_levels(m);
   m->sweep = m->scan = false;
   /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
    * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
@@ -6153,7 +6390,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   gotrace__thread *m = gotrace__me();
   if (!m) return NULL;
   if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
-  return m->go ? m->go : m->waiting;
+  return m->go ? m->go : m->level && m->level->waits && !m->level->nested ? m->level->go : NULL;
 }
 
 GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
@@ -6490,6 +6727,7 @@ struct gotrace__source {
   gotrace__lane lane;       /* v2 */
   uint32_t generation;      /* in which its proc and goroutine have statuses */
   bool introduced, lost_proc;
+  bool plain; /* runs goroutines inside another one, and needs no proc of the program's for them */
   bool gone;
   uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
   gotrace__waiters *waits_on; /* or NULL */
@@ -7621,9 +7859,9 @@ static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
   return true;
 }
 
-/* The same as a repair. A plain thread's own goroutine needs no proc of the program's. */
+/* The same as a repair. A plain thread's own goroutine, and those inside it, need no proc of the program's. */
 static bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
-  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
+  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
   return gotrace__need_proc(t, r);
 }
 
@@ -8308,7 +8546,7 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
     t->counters.idle++;
     return NULL;
   }
-  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN))
+  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN) && !r->plain)
     gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
   stack = gotrace__record_stack_id(t, record->a[6]);
   gotrace__write_creation(t, r, g, stack);
@@ -8319,30 +8557,66 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   return NULL;
 }
 
+/* What the start of a goroutine waits for; NULL: nothing. */
+static gotrace__waiters *gotrace__awaited_start(gotrace__transcriber *t, const gotrace__source *r, gotrace__model_go *g,
+                                                const gotrace__record *record, bool force) {
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
+  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number + 1) return NULL;
+  return !force && (!r->later || t->waiting) ? &g->waiters : NULL; /* for the unblock */
+}
+
+static void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                 const gotrace__record *record) {
+  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
+  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1 && !wait_end)
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
+  gotrace__number_go(t, g, record->a[1]);
+  if (!g->known || g->status == GOTRACE__DEAD) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
+    return;
+  }
+  if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_RUNNING);
+    return;
+  }
+  gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
+  if (r->go || !gotrace__repair_proc(t, r, g)) return;
+  gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
+}
+
 /* GO_START, THREAD_START, WAIT_END. */
 static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
                                               const gotrace__record *record, bool force) {
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1) {
-    if (!force && (!r->later || t->waiting)) return &g->waiters; /* for the unblock */
-    if (!wait_end) gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
+  gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
+  if (g && !waiters) gotrace__start_given(t, r, g, record);
+  return waiters;
+}
+
+/* NEST_BEGIN, NEST_END: what runs on the thread gives way to a goroutine inside or outside it, or to none. */
+static gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  bool begin = record->kind == GOTRACE__REC_NEST_BEGIN;
+  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL, *from = r->go;
+  gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
+  if (waiters) return waiters;
+  r->plain = record->a[2] != 0;
+  if (!from && !g) t->counters.idle++; /* or a malformed place, which is counted */
+  if (from && begin) {
+    gotrace__next_go(t, from);
+    if (from->status == GOTRACE__SYSCALL) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
+      gotrace__leave_call(t, r, false);
+    }
+    if (r->go == from && gotrace__repair_proc(t, r, from)) {
+      gotrace__not_before(t, from->time);
+      gotrace__stop(t, r, GOTRACE_STOP_YIELD, gotrace__stop_stack_id(t, from, record->a[3]));
+    }
+  } else {
+    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   }
-  gotrace__number_go(t, g, record->a[1]);
-  if (!g->known || g->status == GOTRACE__DEAD) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
-    return NULL;
-  }
-  if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_RUNNING);
-    return NULL;
-  }
-  gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
-  if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
-  gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
+  if (g) gotrace__start_given(t, r, g, record);
   return NULL;
 }
 
@@ -8826,6 +9100,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   switch (record->kind) {
   case GOTRACE__REC_THREAD:
     if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;
+    r->plain = (record->a[3] & GOTRACE__RECORD_PLAIN) != 0;
     gotrace__apply_thread(t, r, record);
     if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
     if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
@@ -8860,7 +9135,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   }
   case GOTRACE__REC_THREAD_END:
     gotrace__end_thread(t, r);
-    r->introduced = r->lost_proc = false;
+    r->introduced = r->lost_proc = r->plain = false;
     r->listed_go = r->listed_proc = 0;
     r->gone = true;
     gotrace__changed(t, &t->end_waiters);
@@ -8875,6 +9150,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_GO_START:
   case GOTRACE__REC_THREAD_START:
   case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
+  case GOTRACE__REC_NEST_BEGIN:
+  case GOTRACE__REC_NEST_END: return gotrace__apply_nest(t, r, record, force);
   case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
   case GOTRACE__REC_GO_SWITCH:
   case GOTRACE__REC_GO_SWITCH_END: return gotrace__apply_switch(t, r, record, force);
@@ -11946,6 +12223,7 @@ static void gotrace__free_all(void) {
     t->threads = m->next;
     gotrace__release(NULL, m->seen_stacks, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks);
     gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
+    gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
       gotrace__store_relaxed(&m->in_call, 1u); /* for ever */
       m->next = kept;
@@ -12231,12 +12509,18 @@ static void gotrace__abandon_threads(void) {
   size_t i;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
   for (m = t->threads; m; m = m->next) {
-    m->wait_key = NULL;
-    m->wait_listed = false;
+    gotrace__level *level;
+    for (level = m->level; level && m == self; level = level->outer) {
+      level->key = NULL;
+      level->listed = false;
+    }
     if (m == self) continue;
     m->in_call = 0;
     m->proc = m->lost = NULL;
-    m->go = m->own_go = m->waiting = NULL;
+    m->go = m->own_go = NULL;
+    m->level = NULL;
+    m->depth = m->nests = 0;
+    gotrace__free_levels(m);
     m->in_syscall = false;
     m->used = GOTRACE__FREE_RECORD;
   }
@@ -16759,6 +17043,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #define gotrace_go_label(label) GOTRACE__FROM_HERE(gotrace_go_label(label))
 #define gotrace_go_timer(go) GOTRACE__FROM_HERE(gotrace_go_timer(go))
 #define gotrace_wait_end() GOTRACE__FROM_HERE(gotrace_wait_end())
+#define gotrace_nest_end(outer) GOTRACE__FROM_HERE(gotrace_nest_end(outer))
 #define gotrace_gc_end() GOTRACE__FROM_HERE(gotrace_gc_end())
 #define gotrace_gc_scan_begin() GOTRACE__FROM_HERE(gotrace_gc_scan_begin())
 #define gotrace_gc_scan_end() GOTRACE__FROM_HERE(gotrace_gc_scan_end())

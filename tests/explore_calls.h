@@ -25,6 +25,7 @@ typedef struct explore_bytes {
 
 static struct explore_world {
   gotrace_go *go[EXPLORE_HANDLES];
+  gotrace_go *outer[EXPLORE_HANDLES]; /* of the nested running that begins with this goroutine */
   gotrace_proc *proc[EXPLORE_HANDLES];
   gotrace_task task[EXPLORE_HANDLES];
   gotrace_site site[EXPLORE_THREADS][2];
@@ -379,6 +380,9 @@ static void explore_end_thread(void) {
   X(wakeone, gotrace_wake_at(EXPLORE_SITE, &world.site[i], 1), false)                                                \
   X(wakeall, gotrace_wake_at(EXPLORE_SITE, &world.site[i], GOTRACE_WAKE_ALL), false)                                 \
   X(waitend, gotrace_wait_end(), true)                                                                               \
+  X(nest, world.outer[i] = gotrace_nest_begin_at(EXPLORE_SITE, world.go[i]), true)                                   \
+  X(nestnone, world.outer[i] = gotrace_nest_begin_at(EXPLORE_SITE, NULL), true)                                      \
+  X(nestend, gotrace_nest_end(world.outer[i]), true)                                                                 \
   X(tcreate, world.go[i] = gotrace_thread_create_at(EXPLORE_SITE, &explore_entries[i]), true)                        \
   X(beginas, gotrace_thread_begin_as(world.go[i]), true)                                                             \
   X(rename, gotrace_go_rename(world.go[i], "renamed"), false)                                                        \
