@@ -183,6 +183,7 @@
  *                 If the hooks do not give the reason for a wait, record it in a wrapper of the waiting call.
  *   Wakers        gotrace_go_unblock belongs where the waker decides, not where the task runs again, so that the arrow
  *                 begins at the waker. For threads that wait on an object: gotrace_wait_on and gotrace_wake.
+ *   No wait       A block that is reported before the waiter is visible, and then does not happen: gotrace_go_continue.
  *   Yields        A task that gives up its thread and can go on at once is stopped, not blocked.
  *   Destroyed     A task that is freed while it waits: gotrace_go_destroy, from its destructor or finalizer.
  *   Places        In a script or another language: gotrace_site_make(function, file, line); with only an address:
@@ -272,11 +273,12 @@
  *     nothing                        "0x7f5bb5e3124a", if no module is at the address, or if another library may have
  *                                    been there when the address was recorded
  *
- *   The frame's file is the module's path, "[vdso]" for the kernel's; its line is 0. The symbols of a module are read
- *   when its first address is named, and kept until the session ends: at most 64 MiB for all modules, not counted in
- *   the memory limit. C++ names stay mangled, since __cxa_demangle allocates with malloc; `gotrace symbolize` demangles
- *   them. A library that is loaded and unloaded within one generation may be mistaken for the next one at its address.
- *   In v1, a stack with the same addresses as an earlier stack shares that stack's names.
+ *   A goroutine's entry is looked up as it is, an address in a stack minus 1, since it is a return address, which may
+ *   be the first of the next function. The frame's file is the module's path, "[vdso]" for the kernel's; its line is 0.
+ * The symbols of a module are read when its first address is named, and kept until the session ends: at most 64 MiB for
+ * all modules, not counted in the memory limit. C++ names stay mangled, since __cxa_demangle allocates with malloc;
+ * `gotrace symbolize` demangles them. A library that is loaded and unloaded within one generation may be mistaken for
+ * the next one at its address. In v1, a stack with the same addresses as an earlier stack shares that stack's names.
  *
  *   For tools, a trace contains strings that describe the modules of its stacks. No event refers to them. Their form is
  *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", with numbers in base 16 and "-" for no build id. The virtual address
@@ -751,7 +753,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")               \
   X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
-  X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")
+  X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
+  X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
@@ -874,7 +877,8 @@ typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
  * the thread that emits. It must not call the tracer. */
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
-/* Fills in function, file and line of place->pc; returns false if it is unknown. Called on the thread that transcribes,
+/* Fills in function, file and line of place->pc, a return address or a goroutine's entry; returns false if it is
+ * unknown. Called on the thread that transcribes,
  * for each frame of each new stack in a generation. The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
@@ -1265,6 +1269,31 @@ GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason);
 #define gotrace_go_block(reason) gotrace_go_block_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
 
+/* The goroutine that has just blocked or stopped on the calling thread runs on: the block did not happen, since what it
+ * waits for was there already. The trace shows a block of no length. It has no effect on the goroutine's waker, if
+ * there is one: if that was faster, the goroutine only starts.
+ *
+ * With lock-free queues and tokens, report the block before the waiter becomes visible, and take it back if it does not
+ * wait after all. Here `state` is RUNNING, PARKED or NOTIFIED; a wake-up before the wait is kept in it:
+ *
+ *     void park(struct task *task) {                     // runs as task->go
+ *         int expected = RUNNING;
+ *         gotrace_go_block(GOTRACE_BLOCK_SYNC);
+ *         if (atomic_compare_exchange_strong(&task->state, &expected, PARKED)) {
+ *             switch_to_scheduler();                     // whose gotrace_go_start precedes the return
+ *         } else {                                       // NOTIFIED: nobody has seen the block
+ *             gotrace_go_continue(task->go);
+ *         }
+ *         atomic_store(&task->state, RUNNING);
+ *     }
+ *     void unpark(struct task *task) {
+ *         if (atomic_exchange(&task->state, NOTIFIED) == PARKED) {
+ *             gotrace_go_unblock(task->go);
+ *             make_runnable(task);
+ *         }
+ *     } */
+GOTRACE_API void gotrace_go_continue(gotrace_go *go);
+
 /* A blocked goroutine becomes runnable. Any thread, with or without a proc. Go: traceGoUnpark. */
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
@@ -1408,10 +1437,11 @@ GOTRACE_API void gotrace_nest_end(gotrace_go *outer);
  *
  * gotrace_site_make_pc takes only an address, which is looked up while the trace is written
  * (gotrace_options.symbolize). The same place always returns the same site. Strings are copied, and truncated to 1,024
- * bytes; NULL means unknown. The tracer owns the site and keeps it as long as the program runs. There are up to 16,384
- * sites; beyond that, or if out of memory, the result is NULL, which every call accepts as an unknown place. Any
- * thread, also while tracing is off. A call hashes the strings, so keep the result where you can. A site remembers one
- * constant name: if calls pass different names with the same site, pass 0 as `name_is_constant`. */
+ * bytes; NULL means unknown. The tracer owns the site and keeps it as long as the program runs. There are up to 262,144
+ * sites; beyond that, or if out of memory, the result is NULL, which every call accepts as an unknown place, and while
+ * tracing is on, each such call is counted (GOTRACE_PROBLEM_SITES_FULL). Any thread, also while tracing is off. A call
+ * hashes the strings, so keep the result where you can. A site remembers one constant name: if calls pass different
+ * names with the same site, pass 0 as `name_is_constant`. */
 GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line);
 GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc);
 
@@ -1591,6 +1621,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(unsigned, gotrace_reason, (const char *name), 0) \
   X(void, gotrace_go_stop_at, (gotrace_site *site, unsigned reason), ) \
   X(void, gotrace_go_block_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_go_continue, (gotrace_go *go), ) \
   X(void, gotrace_go_unblock_at, (gotrace_site *site, gotrace_go *go), ) \
   X(void, gotrace_go_switch_at, (gotrace_site *site, gotrace_go *go), ) \
   X(void, gotrace_go_switch_for_at, (gotrace_site *site, gotrace_go *go, unsigned reason), ) \
@@ -1907,6 +1938,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #undef gotrace_go_end_in_syscall
 #undef gotrace_go_label
 #undef gotrace_go_timer
+#undef gotrace_go_continue
 #undef gotrace_wait_end
 #undef gotrace_nest_end
 #undef gotrace_gc_end
@@ -3411,6 +3443,9 @@ typedef struct gotrace__stack_frame {
   const char *function, *file;
   uint64_t line;
 } gotrace__stack_frame;
+/* The line of a goroutine's entry that has only an address. It is the function's own, while others are return
+ * addresses, which readers look up minus 1. So it is written plus 1, as Go does. */
+#define GOTRACE__ENTRY_LINE ((uint64_t)1 << 32)
 GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 16 + 2 * sizeof(void *), frame_without_padding);
 
 /* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
@@ -3429,6 +3464,15 @@ static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) 
     hash = gotrace__mix(hash, frame.line);
     frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
   }
+  return frame;
+}
+
+/* The frame of a goroutine's entry. */
+static gotrace__stack_frame gotrace__entry_frame(const gotrace_location *entry) {
+  gotrace__stack_frame frame = gotrace__frame_of(entry);
+  if (!entry->pc || (entry->function && entry->function[0])) return frame;
+  frame.pc++;
+  frame.line = GOTRACE__ENTRY_LINE;
   return frame;
 }
 
@@ -3524,9 +3568,9 @@ typedef struct gotrace__sample {
 
 /* Sites made at run time, see gotrace_site_make. */
 #ifndef GOTRACE__SITES
-#define GOTRACE__SITES 16384u
+#define GOTRACE__SITES 262144u
 #endif
-#define GOTRACE__SITE_CHAINS 1024u
+#define GOTRACE__SITE_CHAINS 16384u
 typedef struct gotrace__made_site {
   gotrace_site site;
   struct gotrace__made_site *link; /* in its chain; set before the site is published */
@@ -4615,10 +4659,10 @@ static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_fram
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
-static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location) {
+static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location, bool entry) {
   gotrace__stack_frame frame;
   if (!location->pc && !location->function && !location->file) return 0;
-  frame = gotrace__frame_of(location);
+  frame = entry ? gotrace__entry_frame(location) : gotrace__frame_of(location);
   return gotrace__put_stack(m, &frame, 1);
 }
 
@@ -4630,7 +4674,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotra
     if (!place.function) place.file = NULL;
   }
   m->entry_session = m->session;
-  return m->entry_number = gotrace__location_stack(m, &place);
+  return m->entry_number = gotrace__location_stack(m, &place, true);
 }
 static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
   gotrace_location place = gotrace__entry_of(g);
@@ -4893,7 +4937,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
 }
 
 static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
-  uint32_t number = gotrace__location_stack(m, &site->location);
+  uint32_t number = gotrace__location_stack(m, &site->location, false);
   gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
   return number;
 }
@@ -5324,6 +5368,11 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, un
   if (GOTRACE__LIKELY(m != NULL))
     gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
   GOTRACE__KEEP_FRAME();
+}
+
+GOTRACE__DEFINE void gotrace_go_continue(gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__start_on(m, GOTRACE__REC_WAIT_END, go);
 }
 
 static inline void gotrace__unblock_hint(gotrace_go *g) {
@@ -6451,12 +6500,14 @@ static gotrace_site *gotrace__make_site(const gotrace_location *place) {
   size_t file_size = place->file ? gotrace__kept_size(place->file, strlen(place->file)) : 0;
   uint64_t hash = gotrace__mix(place->line, place->pc);
   gotrace__made_site *made;
+  gotrace__thread *m;
   if (place->function) hash = gotrace__mix(hash, gotrace__hash_bytes(place->function, function_size));
   hash = gotrace__mix(hash, 1);
   if (place->file) hash = gotrace__mix(hash, gotrace__hash_bytes(place->file, file_size));
   made = sites ? gotrace__find_site(sites, hash, place, function_size, file_size) : NULL;
   if (made) return &made->site;
-  if (!gotrace__me_outside()) return NULL;
+  m = gotrace__me_outside();
+  if (!m) return NULL;
   gotrace__lock(&t->records);
   sites = t->sites;
   if (!sites) {
@@ -6466,6 +6517,7 @@ static gotrace_site *gotrace__make_site(const gotrace_location *place) {
   if (sites) made = gotrace__find_site(sites, hash, place, function_size, file_size);
   if (sites && !made) made = gotrace__new_site(sites, hash, place, function_size, file_size);
   gotrace__unlock(&t->records);
+  if (!made) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
   return made ? &made->site : NULL;
 }
 
@@ -6786,7 +6838,8 @@ typedef struct gotrace__transcribe_options {
   uint64_t first_task;              /* ids from here on begin in this session */
   uint64_t service_thread;          /* id of the thread that writes what no thread has said */
   gotrace_write_fn *write;
-  bool (*name)(void *context, gotrace_location *place, char *text, size_t size); /* names an address; or NULL */
+  /* Names a return address; or, if place->line is 1, a function's own. NULL: none is named. */
+  bool (*name)(void *context, gotrace_location *place, char *text, size_t size);
   void (*chunk_done)(void *context,
                      gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
   void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
@@ -7145,12 +7198,16 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
     place.file = frames[i].file;
     place.line = (uint32_t)frames[i].line;
     if ((!place.function || !place.function[0]) && place.pc) {
+      bool entry = frames[i].line == GOTRACE__ENTRY_LINE;
       row->named = true;
       place.function = NULL;
+      place.pc -= entry;
+      place.line += entry;
       if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
           !place.function[0]) {
         snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
         place.function = name;
+        if (entry) place.line = 0;
       }
     }
     *out++ = frames[i].pc;
@@ -11078,10 +11135,12 @@ static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
 
 /* Names an address for the transcriber. */
 static bool gotrace__name_address(void *context, gotrace_location *place, char *text, size_t size) {
+  bool entry = place->line == 1;
   (void)context;
+  if (entry) place->line = 0;
   if (gotrace__ask_symbolizer(place)) return true;
   place->function = NULL;
-  if (!gotrace__symbol(place->pc, text, size, &place->file)) return false;
+  if (!gotrace__symbol(place->pc + entry, text, size, &place->file)) return false;
   place->function = text;
 #ifdef GOTRACE__ELF
   if (gotrace__modules.last) gotrace__modules.last->noted = 1;
@@ -11752,7 +11811,7 @@ static gotrace_result gotrace__open_session(gotrace__beginning *n) {
 static uint32_t gotrace__living_entry(const gotrace_location *entry) {
   gotrace__stack_frame frame;
   if (!entry->pc && !(entry->function && entry->function[0])) return 0;
-  frame = gotrace__frame_of(entry);
+  frame = gotrace__entry_frame(entry);
   return gotrace__stack_put(gotrace__t.stacks, &frame, 1);
 }
 
@@ -17042,6 +17101,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #define gotrace_go_end_in_syscall() GOTRACE__FROM_HERE(gotrace_go_end_in_syscall())
 #define gotrace_go_label(label) GOTRACE__FROM_HERE(gotrace_go_label(label))
 #define gotrace_go_timer(go) GOTRACE__FROM_HERE(gotrace_go_timer(go))
+#define gotrace_go_continue(go) GOTRACE__FROM_HERE(gotrace_go_continue(go))
 #define gotrace_wait_end() GOTRACE__FROM_HERE(gotrace_wait_end())
 #define gotrace_nest_end(outer) GOTRACE__FROM_HERE(gotrace_nest_end(outer))
 #define gotrace_gc_end() GOTRACE__FROM_HERE(gotrace_gc_end())

@@ -379,6 +379,7 @@ static void explore_end_thread(void) {
   X(waiton, gotrace_wait_on_at(EXPLORE_SITE, &world.site[i], GOTRACE_BLOCK_SYNC), true)                              \
   X(wakeone, gotrace_wake_at(EXPLORE_SITE, &world.site[i], 1), false)                                                \
   X(wakeall, gotrace_wake_at(EXPLORE_SITE, &world.site[i], GOTRACE_WAKE_ALL), false)                                 \
+  X(continue, gotrace_go_continue(world.go[i]), true)                                                                \
   X(waitend, gotrace_wait_end(), true)                                                                               \
   X(nest, world.outer[i] = gotrace_nest_begin_at(EXPLORE_SITE, world.go[i]), true)                                   \
   X(nestnone, world.outer[i] = gotrace_nest_begin_at(EXPLORE_SITE, NULL), true)                                      \

@@ -31,6 +31,7 @@ static uint64_t annotations(void) {
   gotrace_proc_start(NULL), bad++;
   gotrace_proc_steal(NULL), bad++;
   gotrace_go_start(NULL), bad++;
+  gotrace_go_continue(NULL), bad++;
   gotrace_nest_end(gotrace_nest_begin_at(NULL, NULL));
   gotrace_go_unblock_at(NULL, NULL), bad++;
   gotrace_go_switch_at(NULL, NULL), bad++;
