@@ -745,7 +745,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(SAMPLE_LOST, 31, 0, "no room for a CPU sample")                                                            \
   X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                               \
   X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has run since: not marked")                        \
-  X(BAD_HANDLE, 34, 0, "NULL handle")                                                                          \
+  X(BAD_HANDLE, 34, 0, "handle out of range")                                                                  \
   X(BAD_REASON, 35, 1, "reason out of range: treated as unspecified")                                          \
   X(NESTED, 36, 0, "nested call: from an allocator, unwinder, sink or signal handler that runs inside a call") \
   X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
@@ -1211,8 +1211,9 @@ GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 
 /* Creates a goroutine that begins at `entry` (NULL: unknown): runnable; _blocked: blocked until an unblock; _syscall:
  * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied;
- * its strings must stay valid as long as the goroutine lives, and until gotrace_stop returns. NULL if out of memory;
- * all calls accept a NULL handle and count it. Go: traceGoCreate. */
+ * its strings must stay valid as long as the goroutine lives, and until gotrace_stop returns. NULL if out of memory,
+ * which is counted. All calls accept a NULL handle: it is a goroutine or proc that the trace lacks, and so are the
+ * events and annotations of a thread between gotrace_go_start(NULL) and its next start. Go: traceGoCreate. */
 #define gotrace_go_create(entry) gotrace_go_create_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_blocked(entry) gotrace_go_create_blocked_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_syscall(entry) gotrace_go_create_syscall_at(GOTRACE_HERE, (entry))
@@ -3674,6 +3675,7 @@ struct gotrace__thread {
   gotrace__level outermost, *free_levels;
   gotrace__level_block *level_blocks;
   uint32_t depth, nests; /* levels; how many are nested */
+  bool lacks;            /* it has started a NULL handle */
   gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
@@ -4099,6 +4101,7 @@ static const struct {
 #define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
 #define GOTRACE__RECORD_SCANS 32     /* so is a scan */
 #define GOTRACE__RECORD_PLAIN 64     /* THREAD: as "plain" */
+#define GOTRACE__RECORD_LACKS 128    /* THREAD: it may run a goroutine that the trace lacks */
 #define GOTRACE__RECORD_NUMBERS 7
 #define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
 
@@ -4714,6 +4717,7 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
   if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
   if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;
+  if (m->lacks && !g) flags |= GOTRACE__RECORD_LACKS;
   at = gotrace__put_varint(at, g ? g->place : 0);
   at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
   at = gotrace__put_varint(at, entry);
@@ -4999,6 +5003,11 @@ static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
   gotrace__leave(m);
 }
 
+/* The same, unless the call may be about a goroutine that the trace lacks. */
+static void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
+  if (m->go || !m->lacks) gotrace__problem_call(m, problem);
+}
+
 /* ----------------------------------------------------------------------------------------------------- >>procs ----
  *
  * Calls: procs.
@@ -5030,12 +5039,12 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
+  if (!proc) return;
   if (gotrace__begin(m)) {
-    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
+    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
     gotrace__leave(m);
   }
-  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
+  if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
     return;
   gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
   gotrace__store_release(&proc->used, 0u);
@@ -5055,12 +5064,11 @@ static inline void gotrace__hold_hint(gotrace_proc *p, unsigned status) {
 }
 
 static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
+  if (!p) return;
   if (gotrace__begin(m)) {
-    if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
+    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
     gotrace__leave(m);
   }
-  if (!p) return;
   if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
     return; /* misuse */
   gotrace__idle_hint(m, m->proc);
@@ -5100,12 +5108,12 @@ GOTRACE__DEFINE void gotrace_proc_stop(void) {
 GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
+  if (!proc) return;
   if (gotrace__begin(m)) {
-    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
+    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
     gotrace__leave(m);
   }
-  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
+  if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
   gotrace__store_relaxed(&proc->owner, 0u);
   gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
@@ -5295,15 +5303,25 @@ static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
 /* Starts a goroutine: GO_START, THREAD_START, WAIT_END. Like some that follow, this is two functions, so that a call
  * while tracing is off saves no registers. */
 static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
-  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
+  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) {
+    m->lacks |= !g;
+    return;
+  }
   if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   gotrace__run_hint(m, g);
+}
+/* A NULL handle starts: from now on, the thread may run a goroutine that the trace lacks. */
+static GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO_START, gotrace__record_time(m, NULL, NULL));
+  *at++ = 0;
+  *at++ = 0;
+  gotrace__publish(m, at);
 }
 static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
   if (gotrace__begin(m)) {
     if (GOTRACE__UNLIKELY(!g)) {
-      gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+      gotrace__start_null(m);
     } else {
       uint8_t *at = gotrace__about_go(m, kind, g, true, NULL);
       if (kind == GOTRACE__REC_WAIT_END) at = gotrace__put_varint(at, 0);
@@ -5390,8 +5408,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thre
                                                                    gotrace_go *g) {
   if (gotrace__begin(m)) {
     gotrace__here(m, site);
-    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__put_unblock(m, site, frame, g);
+    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, site, frame, g);
     gotrace__leave(m);
   }
   if (g) gotrace__unblock_hint(g);
@@ -5409,12 +5426,17 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, 
 static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
                                    unsigned reason) {
   gotrace_go *from = m->go;
-  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin_anyway(m);
+  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on;
+  if (GOTRACE__UNLIKELY(!g || (!from && m->lacks))) { /* to or from a goroutine that the trace lacks */
+    if (end) gotrace__end(m, GOTRACE__REC_GO_END);
+    else gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, GOTRACE_BLOCK_GENERIC);
+    gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+    return;
+  }
+  on = gotrace__begin_anyway(m);
   gotrace__here(m, site);
-  if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
-    gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
-                               : !from ? GOTRACE_PROBLEM_NOT_RUNNING
-                                       : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
+  if (on && GOTRACE__UNLIKELY(!from || g == from)) {
+    gotrace__record_problem(m, !from ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (on) {
     uint32_t stack = gotrace__stack(m, site, frame);
     uint8_t *at;
@@ -5462,8 +5484,8 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
     uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
     uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
     gotrace__publish(m, gotrace__put_varint(at, stack));
-  } else if (on) {
-    gotrace__record_problem(m, go ? GOTRACE_PROBLEM_DESTROY : GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (on && go) {
+    gotrace__record_problem(m, GOTRACE_PROBLEM_DESTROY);
   }
   if (dies) {
     if (go == m->own_go) m->own_go = NULL;
@@ -5479,7 +5501,7 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
   if (!m) return;
   gotrace__attach(m);
   if (!m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
     return;
   }
   kept = gotrace__set_label(m->go, label);
@@ -5496,7 +5518,7 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
 /* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
 static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
   if (g && !gotrace__runs_elsewhere(m, g) && gotrace__load_relaxed(&g->live)) return true;
-  gotrace__problem_call(m, g ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_BAD_HANDLE);
+  if (g) gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
   return false;
 }
 
@@ -5587,7 +5609,7 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   bool running;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    gotrace__lacking_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
     return;
   }
   if (gotrace__begin(m)) {
@@ -5609,7 +5631,7 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
   if (!m->in_syscall || !m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    gotrace__lacking_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
     return;
   }
   gotrace__idle_hint(m, m->proc);
@@ -6138,14 +6160,15 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   gotrace__raise(m);
   if (GOTRACE__UNLIKELY(!m->level || !m->level->waits)) {
     gotrace__leave(m);
-    gotrace__problem_call(m, GOTRACE_PROBLEM_WAIT_NONE);
+    gotrace__lacking_call(m, GOTRACE_PROBLEM_WAIT_NONE);
     return;
   }
   nested = m->level->nested;
   g = gotrace__take_up(m);
   gotrace__leave(m);
   if (GOTRACE__UNLIKELY(nested)) gotrace__problem_call(m, GOTRACE_PROBLEM_NEST_OPEN);
-  gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+  if (GOTRACE__LIKELY(g != NULL)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+  else gotrace__problem_call(m, GOTRACE_PROBLEM_START_DEAD);
 }
 
 /* A goroutine in a system call cannot be set aside, nor end nested running. */
@@ -6231,7 +6254,7 @@ static void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool mi
     gotrace__publish(m, gotrace__put_varint(at, gotrace__is_plain(m)));
   }
   if (m->go && m->go != g) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
-  gotrace__start_hint(m, g);
+  if (g) gotrace__start_hint(m, g);
   gotrace__leave(m);
 }
 
@@ -6320,7 +6343,7 @@ static void gotrace__thread_over(gotrace__thread *m) {
   m->free_gos = NULL;
   m->free_count = m->take = 0;
   gotrace__free_levels(m);
-  m->sweep = m->scan = false;
+  m->sweep = m->scan = m->lacks = false;
   /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
    * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
   gotrace__store_seq_cst(&m->in_call, 1u); /* it is up; the order counts */
@@ -6780,6 +6803,7 @@ struct gotrace__source {
   uint32_t generation;      /* in which its proc and goroutine have statuses */
   bool introduced, lost_proc;
   bool plain; /* runs goroutines inside another one, and needs no proc of the program's for them */
+  bool lacks; /* since its last start of a goroutine, it may run one that the trace lacks: a NULL handle */
   bool gone;
   uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
   gotrace__waiters *waits_on; /* or NULL */
@@ -8151,10 +8175,16 @@ typedef enum gotrace__inside_call {
   GOTRACE__LOST_PROC
 } gotrace__inside_call;
 
+/* A call needs the thread's goroutine, and there is none. */
+static void gotrace__no_go(gotrace__transcriber *t, const gotrace__source *r, gotrace_problem problem) {
+  if (r->lacks) t->counters.idle++;
+  else gotrace__problem_seen(t, problem);
+}
+
 static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
   if (!r->go) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_GOROUTINE);
+    gotrace__no_go(t, r, GOTRACE_PROBLEM_NO_GOROUTINE);
     return GOTRACE__NOT_POSSIBLE;
   }
   if (r->go->status == GOTRACE__SYSCALL) {
@@ -8628,6 +8658,7 @@ static void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, go
   if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1 && !wait_end)
     gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
   gotrace__number_go(t, g, record->a[1]);
+  r->lacks = false;
   if (!g->known || g->status == GOTRACE__DEAD) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
     return;
@@ -8645,8 +8676,12 @@ static void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, go
 /* GO_START, THREAD_START, WAIT_END. */
 static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
                                               const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
+  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
+  if (!record->a[0]) {
+    r->lacks = true;
+    t->counters.idle++;
+  }
   if (g && !waiters) gotrace__start_given(t, r, g, record);
   return waiters;
 }
@@ -8659,6 +8694,7 @@ static gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__s
   gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
   if (waiters) return waiters;
   r->plain = record->a[2] != 0;
+  r->lacks |= begin && !record->a[0];
   if (!from && !g) t->counters.idle++; /* or a malformed place, which is counted */
   if (from && begin) {
     gotrace__next_go(t, from);
@@ -8789,7 +8825,7 @@ static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace
   bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
                    kind == GOTRACE__REC_GO_END_IN_SYSCALL;
   if (!g) {
-    gotrace__problem_seen(t, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__no_go(t, r, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
     return NULL;
   }
   /* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
@@ -9158,6 +9194,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_THREAD:
     if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;
     r->plain = (record->a[3] & GOTRACE__RECORD_PLAIN) != 0;
+    r->lacks = (record->a[3] & GOTRACE__RECORD_LACKS) != 0;
     gotrace__apply_thread(t, r, record);
     if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
     if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
@@ -9192,7 +9229,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   }
   case GOTRACE__REC_THREAD_END:
     gotrace__end_thread(t, r);
-    r->introduced = r->lost_proc = r->plain = false;
+    r->introduced = r->lost_proc = r->plain = r->lacks = false;
     r->listed_go = r->listed_proc = 0;
     r->gone = true;
     gotrace__changed(t, &t->end_waiters);
@@ -9222,7 +9259,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
   case GOTRACE__REC_GO_LABEL:
     if (!r->go) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+      gotrace__no_go(t, r, GOTRACE_PROBLEM_NOT_RUNNING);
     } else {
       gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
       gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);

@@ -568,13 +568,22 @@ static uint64_t explore_heard_of(bool samples) {
   return explore.record_count[explore.running] + gotrace__t.lost + gotrace__t.nested;
 }
 
+/* Whether the call has a NULL handle, or is about a goroutine that had one, and therefore leaves no record. */
+static bool explore_is_void(const explore_command *command) {
+  const gotrace__thread *m = gotrace__self;
+  if (m && m->lacks && !m->go && (command->call == EXPLORE_CALL_waitend || command->call == EXPLORE_CALL_endsys))
+    return true;
+  if (command->call == EXPLORE_CALL_pstart) return !world.proc[command->handle];
+  return command->call == EXPLORE_CALL_destroy && !world.go[command->handle];
+}
+
 static void explore_run_commands(const explore_turn *turn, unsigned i) {
   explore_thread *thread = &explore.threads[explore.running];
   for (; i < turn->count; i++) {
     const explore_command *command = &script.commands[turn->first + i];
     bool samples = command->call == EXPLORE_CALL_sample;
     bool on = world.started && !world.stopping && !explore.lacks && explore_heard[command->call] &&
-              !(samples && gotrace__t.version < GOTRACE_GO_1_19);
+              !explore_is_void(command) && !(samples && gotrace__t.version < GOTRACE_GO_1_19);
     uint32_t session = gotrace__t.session;
     uint64_t before = on ? explore_heard_of(samples) : 0;
     thread->doing = explore_words[command->call];

@@ -41,7 +41,7 @@ static void transcribe(void) {
 
 static void *on_a_thread(void *unused) {
   go = -1, proc = NULL;
-  EXPECT_IN("on_a_thread", gotrace_go_unblock(NULL), "NULL handle (dropped)");
+  EXPECT_IN("on_a_thread", gotrace_proc_stop(), "proc stop on a thread without a proc (dropped)");
   return unused;
 }
 
@@ -65,8 +65,7 @@ static void each_problem(gotrace_proc *made) {
   pthread_t thread;
   EXPECT(gotrace_proc_stop(), "proc stop on a thread without a proc (dropped)");
   EXPECT(gotrace_go_end(), "block, stop, end or label while no goroutine runs (dropped)");
-  EXPECT(gotrace_go_start(NULL), "NULL handle (dropped)");
-  EXPECT(gotrace_go_start(NULL), "NULL handle (dropped)"); /* another place */
+  EXPECT(gotrace_go_end(), "block, stop, end or label while no goroutine runs (dropped)"); /* another place */
   EXPECT(gotrace_go_syscall_end(), "end of a system call that did not begin (dropped)");
   EXPECT(gotrace_wait_end(), "end of a wait that did not begin (dropped)");
   proc = made;
@@ -77,7 +76,7 @@ static void each_problem(gotrace_proc *made) {
   gotrace_go_start(job);
   go = (long long)gotrace_go_id(job);
   EXPECT(gotrace_go_unblock(other), "unblock of a goroutine that is not blocked (dropped)");
-  EXPECT(gotrace_go_switch(NULL), "NULL handle (dropped)");
+  EXPECT(gotrace_go_switch(job), "switch to a goroutine that cannot run (dropped)");
   EXPECT(gotrace_go_destroy(job), "destroy of a goroutine that is running, in a system call or dead (dropped)");
   EXPECT(gotrace_gc_mark_assist_end(), "begin of a mark assist during one, or end without a begin (dropped)");
   many_records();
@@ -101,12 +100,12 @@ int main(void) {
     if (session == 0) each_problem(made);
     /* Once per place, whatever the number of calls and sessions; at the latest when the trace stops. */
     before = lines;
-    for (i = 0; i < 3; i++) gotrace_proc_destroy(NULL);
+    for (i = 0; i < 3; i++) gotrace_proc_stop();
     gotrace_go_block(GOTRACE_BLOCK_SYNC);
     CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
     CHECK_EQUAL(lines - before, session ? 0 : 2);
     gotrace_get_stats(&stats);
-    CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_BAD_HANDLE], session ? 3 : 7);
+    CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_PROC_STOP_NONE], session ? 3 : 5);
     CHECK_OPENS(&bytes);
   }
   test_free(&bytes);
