@@ -1197,6 +1197,9 @@ GOTRACE_API gotrace_proc *gotrace_proc_create(void);
 GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, with no sweep open */
 GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
 
+/* The proc that the calling thread has started and not lost; NULL if none, also for a plain thread. */
+GOTRACE_API gotrace_proc *gotrace_proc_self(void);
+
 /* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: takes the proc from another thread
  * whose goroutine is in a system call. That thread then calls gotrace_go_syscall_end_blocked, before or after the thief
  * calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock + traceProcStop. */
@@ -1610,6 +1613,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(gotrace_proc *, gotrace_proc_create, (void), NULL) \
   X(void, gotrace_proc_destroy, (gotrace_proc *proc), ) \
   X(int, gotrace_proc_id, (const gotrace_proc *proc), 0) \
+  X(gotrace_proc *, gotrace_proc_self, (void), NULL) \
   X(void, gotrace_proc_start, (gotrace_proc *proc), ) \
   X(void, gotrace_proc_stop, (void), ) \
   X(void, gotrace_proc_steal, (gotrace_proc *proc), ) \
@@ -5044,8 +5048,7 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
     gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
     gotrace__leave(m);
   }
-  if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
-    return;
+  if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep)) return;
   gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
   gotrace__store_release(&proc->used, 0u);
 }
@@ -5082,6 +5085,12 @@ static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
 GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
   if (m) gotrace__start_proc(m, proc);
+}
+
+GOTRACE__DEFINE gotrace_proc *gotrace_proc_self(void) {
+  const gotrace__thread *m = gotrace__self;
+  if (!m || !m->proc) return NULL;
+  return gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
 }
 
 static void gotrace__stop_proc(gotrace__thread *m) {

@@ -182,7 +182,9 @@ static void nothing(gotrace_format format) {
   gotrace_go *go;
   seen s = {{0}, ""};
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK(gotrace_proc_self() == NULL);
   gotrace_proc_start(proc);
+  CHECK(gotrace_proc_self() == proc);
   go = gotrace_go_create(&entries[0]);
   s.ids[0] = gotrace_go_id(go);
   CHECK(gotrace_nest_begin(NULL) == NULL && gotrace_nest_begin(go) == NULL);
@@ -190,6 +192,7 @@ static void nothing(gotrace_format format) {
   gotrace_nest_end(NULL);
   gotrace_nest_end(NULL);
   gotrace_proc_stop();
+  CHECK(gotrace_proc_self() == NULL);
   gotrace_proc_destroy(proc);
   finish(format, &bytes, &s, "nest_nothing", "so eo");
 }

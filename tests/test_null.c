@@ -26,6 +26,7 @@ static void annotations(void) {
   gotrace_procs_change_at(NULL, 3);
   CHECK_EQUAL(gotrace_go_id(NULL), 0);
   CHECK_EQUAL(gotrace_proc_id(NULL), GOTRACE_GLOBAL_PROC);
+  (void)gotrace_proc_self();
   gotrace_proc_destroy(NULL);
   gotrace_proc_start(NULL);
   gotrace_proc_steal(NULL);
