@@ -233,8 +233,6 @@ tested('test_nest', 'nest-introduced-as-a-worker', 'if (gotrace__is_plain(m)) fl
 tested('test_nest', 'nest-restarts-who-waits', 'if (!from && m->level && m->level->waits && !m->level->nested) {', 'if (0) {')
 tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc) return;', 'if (m->go || m->proc) return;')
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
-tested('test_nest', 'nest-forgets-who-was-destroyed', 'return g && gotrace__load_relaxed(&g->id) == level->id ? g : NULL;', 'return g;')
-mutant('nest-forked-with-its-waits', 'level->key = NULL;\n      level->listed = false;', '', '1023/nest-fork')
 
 transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
             'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
