@@ -139,6 +139,9 @@
  *      follow it on its thread.
  *   3. A goroutine runs on a thread that has a proc: call gotrace_proc_start first.
  *      Otherwise the tracer creates a proc for the thread, and the trace shows more procs than you have.
+ *   4. A thread runs one goroutine at a time. If it runs others inside one, on top of its stack, call
+ *      gotrace_nest_begin and gotrace_nest_end around these.
+ *      Otherwise each start takes the outer goroutine off the thread, and later calls about that one are dropped.
  *
  *   Breaking a rule has bounded effects: the trace opens, whatever is called, in any order, from any thread. A call
  *   that is invalid in the current state is repaired if it has one sensible meaning, and dropped otherwise. Both are
@@ -218,13 +221,14 @@
  *                 handles while tracing is off, too: a trace that starts later then knows the tasks.
  *   Who creates   Call gotrace_go_self() before a plain thread creates tasks: it makes the thread a goroutine, from
  *                 which the arrow starts.
- *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start). A plain thread that sometimes runs
- *                 tasks saves self = gotrace_go_self(), then calls gotrace_go_stop, gotrace_go_start(task),
- *                 gotrace_go_end, gotrace_go_start(self).
+ *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start).
+ *   Nested tasks  A task or plain thread that runs other tasks before it goes on, as in help-first job systems, calls
+ *                 outer = gotrace_nest_begin(task), gotrace_go_end(), gotrace_nest_end(outer).
  *   Waits         Report a wait before anybody can end it, thus before the scheduler's own queue or lock has the task.
  *                 If the hooks do not give the reason for a wait, record it in a wrapper of the waiting call.
  *   Wakers        gotrace_go_unblock belongs where the waker decides, not where the task runs again, so that the arrow
  *                 begins at the waker. For threads that wait on an object: gotrace_wait_on and gotrace_wake.
+ *   No wait       A block that is reported before the waiter is visible, and then does not happen: gotrace_go_continue.
  *   Yields        A task that gives up its thread and can go on at once is stopped, not blocked.
  *   Destroyed     A task that is freed while it waits: gotrace_go_destroy, from its destructor or finalizer.
  *   Places        In a script or another language: gotrace_site_make(function, file, line); with only an address:
@@ -316,11 +320,12 @@
  *     nothing                        "0x7f5bb5e3124a", if no module is at the address, or if another library may have
  *                                    been there when the address was recorded
  *
- *   The frame's file is the module's path, "[vdso]" for the kernel's; its line is 0. The symbols of a module are read
- *   when its first address is named, and kept until the session ends: at most 64 MiB for all modules, not counted in
- *   the memory limit. C++ names stay mangled, since __cxa_demangle allocates with malloc; `gotrace symbolize` demangles
- *   them. A library that is loaded and unloaded within one generation may be mistaken for the next one at its address.
- *   In v1, a stack with the same addresses as an earlier stack shares that stack's names.
+ *   A goroutine's entry is looked up as it is, an address in a stack minus 1, since it is a return address, which may
+ *   be the first of the next function. The frame's file is the module's path, "[vdso]" for the kernel's; its line is 0.
+ * The symbols of a module are read when its first address is named, and kept until the session ends: at most 64 MiB for
+ * all modules, not counted in the memory limit. C++ names stay mangled, since __cxa_demangle allocates with malloc;
+ * `gotrace symbolize` demangles them. A library that is loaded and unloaded within one generation may be mistaken for
+ * the next one at its address. In v1, a stack with the same addresses as an earlier stack shares that stack's names.
  *
  *   For tools, a trace contains strings that describe the modules of its stacks. No event refers to them. Their form is
  *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", with numbers in base 16 and "-" for no build id. The virtual address
@@ -800,12 +805,16 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(SAMPLE_LOST, 31, 0, "no room for a CPU sample")                                                            \
   X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                               \
   X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has run since: not marked")                        \
-  X(BAD_HANDLE, 34, 0, "NULL handle")                                                                          \
+  X(BAD_HANDLE, 34, 0, "handle out of range")                                                                  \
   X(BAD_REASON, 35, 1, "reason out of range: treated as unspecified")                                          \
   X(NESTED, 36, 0, "nested call: from an allocator, unwinder, sink or signal handler that runs inside a call") \
   X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
   X(REGION_OLDER, 38, 2, "end of a region that began before the trace, or never")                              \
-  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")
+  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")               \
+  X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
+  X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
+  X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
+  X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
@@ -936,7 +945,8 @@ typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
  * the thread that emits. It must not call the tracer. */
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
-/* Fills in function, file and line of place->pc; returns false if it is unknown. Called on the thread that transcribes,
+/* Fills in function, file and line of place->pc, a return address or a goroutine's entry; returns false if it is
+ * unknown. Called on the thread that transcribes,
  * for each frame of each new stack in a generation. The strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
@@ -1287,6 +1297,9 @@ GOTRACE_API gotrace_proc *gotrace_proc_create(void);
 GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, with no sweep open */
 GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
 
+/* The proc that the calling thread has started and not lost; NULL if none, also for a plain thread. */
+GOTRACE_API gotrace_proc *gotrace_proc_self(void);
+
 /* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: takes the proc from another thread
  * whose goroutine is in a system call. That thread then calls gotrace_go_syscall_end_blocked, before or after the thief
  * calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock + traceProcStop. */
@@ -1301,8 +1314,9 @@ GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 
 /* Creates a goroutine that begins at `entry` (NULL: unknown): runnable; _blocked: blocked until an unblock; _syscall:
  * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied;
- * its strings must stay valid as long as the goroutine lives, and until gotrace_stop returns. NULL if out of memory;
- * all calls accept a NULL handle and count it. Go: traceGoCreate. */
+ * its strings must stay valid as long as the goroutine lives, and until gotrace_stop returns. NULL if out of memory,
+ * which is counted. All calls accept a NULL handle: it is a goroutine or proc that the trace lacks, and so are the
+ * events and annotations of a thread between gotrace_go_start(NULL) and its next start. Go: traceGoCreate. */
 #define gotrace_go_create(entry) gotrace_go_create_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_blocked(entry) gotrace_go_create_blocked_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_syscall(entry) gotrace_go_create_syscall_at(GOTRACE_HERE, (entry))
@@ -1366,6 +1380,31 @@ GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason);
  * internal/trace/tracev1.go). Go: traceGoPark. */
 #define gotrace_go_block(reason) gotrace_go_block_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
+
+/* The goroutine that has just blocked or stopped on the calling thread runs on: the block did not happen, since what it
+ * waits for was there already. The trace shows a block of no length. It has no effect on the goroutine's waker, if
+ * there is one: if that was faster, the goroutine only starts.
+ *
+ * With lock-free queues and tokens, report the block before the waiter becomes visible, and take it back if it does not
+ * wait after all. Here `state` is RUNNING, PARKED or NOTIFIED; a wake-up before the wait is kept in it:
+ *
+ *     void park(struct task *task) {                     // runs as task->go
+ *         int expected = RUNNING;
+ *         gotrace_go_block(GOTRACE_BLOCK_SYNC);
+ *         if (atomic_compare_exchange_strong(&task->state, &expected, PARKED)) {
+ *             switch_to_scheduler();                     // whose gotrace_go_start precedes the return
+ *         } else {                                       // NOTIFIED: nobody has seen the block
+ *             gotrace_go_continue(task->go);
+ *         }
+ *         atomic_store(&task->state, RUNNING);
+ *     }
+ *     void unpark(struct task *task) {
+ *         if (atomic_exchange(&task->state, NOTIFIED) == PARKED) {
+ *             gotrace_go_unblock(task->go);
+ *             make_runnable(task);
+ *         }
+ *     } */
+GOTRACE_API void gotrace_go_continue(gotrace_go *go);
 
 /* A blocked goroutine becomes runnable. Any thread, with or without a proc. Go: traceGoUnpark. */
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
@@ -1442,8 +1481,10 @@ GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const 
 GOTRACE_API gotrace_go *gotrace_go_self(void);
 GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go);
 
-/* For plain threads: the thread waits between _begin and _end. gotrace_wait_end unblocks and starts the thread's
- * goroutine, or only starts it if the waker called gotrace_go_unblock. */
+/* For plain threads, and for goroutines whose thread waits with them: the running goroutine waits between _begin and
+ * _end. gotrace_wait_end unblocks and starts it, or only starts it if the waker called gotrace_go_unblock. The wait
+ * belongs to the goroutine: another one that runs on the thread meanwhile (gotrace_nest_begin) may wait in turn.
+ * gotrace_wait_end ends the innermost wait. */
 #define gotrace_wait_begin(reason) gotrace_wait_begin_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_wait_begin_at(gotrace_site *site, unsigned reason);
 GOTRACE_API void gotrace_wait_end(void);
@@ -1470,6 +1511,33 @@ GOTRACE_API void gotrace_wait_end(void);
 GOTRACE_API void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason);
 GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count);
 
+/* Nested running: a thread runs other goroutines inside one that waits, or that is in the middle of a call, on top of
+ * its stack. gotrace_nest_begin sets aside the goroutine that runs or waits (gotrace_wait_begin, gotrace_wait_on) on
+ * the calling thread, and starts `go` there; with NULL it starts none, and gotrace_go_start starts each. It returns the
+ * goroutine that it set aside, NULL if there was none. Once the inner goroutine has ended, stopped or blocked,
+ * gotrace_nest_end takes up again what gotrace_nest_begin returned:
+ *
+ *     gotrace_wait_on(&group->done, GOTRACE_REASON("group: wait"));
+ *     while (!group_done(group) && (task = next(worker))) {
+ *         gotrace_go *outer = gotrace_nest_begin(task->go);
+ *         run(task);                                     // may wait and nest in turn
+ *         gotrace_go_end();
+ *         gotrace_nest_end(outer);
+ *     }
+ *     gotrace_wait_end();
+ *
+ * In the trace, the outer goroutine stays blocked if it waits, and may be woken meanwhile; its gotrace_wait_end follows
+ * gotrace_nest_end. One that runs stops (GOTRACE_STOP_YIELD) and is runnable until gotrace_nest_end starts it. The
+ * inner ones run on the same proc and thread. A plain thread becomes a goroutine first, and needs no proc for the inner
+ * ones.
+ *
+ * Each _begin has an _end on the same thread, in reverse order. If an inner one is missing when an outer one, the wait
+ * or the thread ends, it is ended then, and counted. Waits and nested running together are up to 16,384 deep on a
+ * thread. In the child of a fork, the thread continues at the same depth. */
+#define gotrace_nest_begin(go) gotrace_nest_begin_at(GOTRACE_HERE, (go))
+GOTRACE_API gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_nest_end(gotrace_go *outer);
+
 /* --------------------------------------------------------------------------------------------------- >>emit ---- */
 
 /* Makes a call site at run time, for the calls `..._at`, which take one: a place in a script, in another language, or
@@ -1481,10 +1549,11 @@ GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsign
  *
  * gotrace_site_make_pc takes only an address, which is looked up while the trace is written
  * (gotrace_options.symbolize). The same place always returns the same site. Strings are copied, and truncated to 1,024
- * bytes; NULL means unknown. The tracer owns the site and keeps it as long as the program runs. There are up to 16,384
- * sites; beyond that, or if out of memory, the result is NULL, which every call accepts as an unknown place. Any
- * thread, also while tracing is off. A call hashes the strings, so keep the result where you can. A site remembers one
- * constant name: if calls pass different names with the same site, pass 0 as `name_is_constant`. */
+ * bytes; NULL means unknown. The tracer owns the site and keeps it as long as the program runs. There are up to 262,144
+ * sites; beyond that, or if out of memory, the result is NULL, which every call accepts as an unknown place, and while
+ * tracing is on, each such call is counted (GOTRACE_PROBLEM_SITES_FULL). Any thread, also while tracing is off. A call
+ * hashes the strings, so keep the result where you can. A site remembers one constant name: if calls pass different
+ * names with the same site, pass 0 as `name_is_constant`. */
 GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line);
 GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc);
 
@@ -1726,6 +1795,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(gotrace_proc *, gotrace_proc_create, (void), NULL) \
   X(void, gotrace_proc_destroy, (gotrace_proc *proc), ) \
   X(int, gotrace_proc_id, (const gotrace_proc *proc), 0) \
+  X(gotrace_proc *, gotrace_proc_self, (void), NULL) \
   X(void, gotrace_proc_start, (gotrace_proc *proc), ) \
   X(void, gotrace_proc_stop, (void), ) \
   X(void, gotrace_proc_steal, (gotrace_proc *proc), ) \
@@ -1738,6 +1808,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(unsigned, gotrace_reason, (const char *name), 0) \
   X(void, gotrace_go_stop_at, (gotrace_site *site, unsigned reason), ) \
   X(void, gotrace_go_block_at, (gotrace_site *site, unsigned reason), ) \
+  X(void, gotrace_go_continue, (gotrace_go *go), ) \
   X(void, gotrace_go_unblock_at, (gotrace_site *site, gotrace_go *go), ) \
   X(void, gotrace_go_switch_at, (gotrace_site *site, gotrace_go *go), ) \
   X(void, gotrace_go_switch_for_at, (gotrace_site *site, gotrace_go *go, unsigned reason), ) \
@@ -1757,6 +1828,8 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(void, gotrace_wait_end, (void), ) \
   X(void, gotrace_wait_on_at, (gotrace_site *site, const void *key, unsigned reason), ) \
   X(unsigned, gotrace_wake_at, (gotrace_site *site, const void *key, unsigned count), 0) \
+  X(gotrace_go *, gotrace_nest_begin_at, (gotrace_site *site, gotrace_go *go), NULL) \
+  X(void, gotrace_nest_end, (gotrace_go *outer), ) \
   X(gotrace_site *, gotrace_site_make, (const char *function, const char *file, uint32_t line), NULL) \
   X(gotrace_site *, gotrace_site_make_pc, (uintptr_t pc), NULL) \
   X(void, gotrace_gc_begin_at, (gotrace_site *site), ) \
@@ -3686,6 +3759,9 @@ typedef struct gotrace__stack_frame {
   const char *function, *file;
   uint64_t line;
 } gotrace__stack_frame;
+/* The line of a goroutine's entry that has only an address. It is the function's own, while others are return
+ * addresses, which readers look up minus 1. So it is written plus 1, as Go does. */
+#define GOTRACE__ENTRY_LINE ((uint64_t)1 << 32)
 GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 16 + 2 * sizeof(void *), frame_without_padding);
 
 /* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
@@ -3776,6 +3852,15 @@ static const char *gotrace__short_name(const char *function, char *name, size_t 
     at += 2;
   }
   return name[0] ? name : "initializer"; /* outside a function */
+}
+
+/* The frame of a goroutine's entry. */
+static gotrace__stack_frame gotrace__entry_frame(const gotrace_location *entry) {
+  gotrace__stack_frame frame = gotrace__frame_of(entry);
+  if (!entry->pc || (entry->function && entry->function[0])) return frame;
+  frame.pc++;
+  frame.line = GOTRACE__ENTRY_LINE;
+  return frame;
 }
 
 /* The id of a stack, innermost frame first, from 1 on; 0 for the empty stack, or if out of memory. Frames beyond
@@ -3870,9 +3955,9 @@ typedef struct gotrace__sample {
 
 /* Sites made at run time, see gotrace_site_make. */
 #ifndef GOTRACE__SITES
-#define GOTRACE__SITES 16384u
+#define GOTRACE__SITES 262144u
 #endif
-#define GOTRACE__SITE_CHAINS 1024u
+#define GOTRACE__SITE_CHAINS 16384u
 typedef struct gotrace__made_site {
   gotrace_site site;
   struct gotrace__made_site *link; /* in its chain; set before the site is published */
@@ -3884,13 +3969,33 @@ typedef struct gotrace__site_table {
   gotrace__made_site *chains[GOTRACE__SITE_CHAINS]; /* atomic */
 } gotrace__site_table;
 
-/* Threads that wait on an address, in order of arrival, see gotrace_wait_on. */
+/* A goroutine that the thread has set aside: because it waits, or to run others inside it (gotrace_nest_begin). */
+#ifndef GOTRACE__NEST_DEPTH
+#define GOTRACE__NEST_DEPTH 16384u
+#endif
+typedef struct gotrace__level {
+  struct gotrace__level *outer; /* the next one outside; of a free one, the next one */
+  gotrace_go *go;               /* or NULL; id detects that it was destroyed meanwhile */
+  uint64_t id;
+  const void *key;                        /* NULL: waits on nothing with an address; see gotrace_wait_on */
+  struct gotrace__level *next, *previous; /* in the bucket; protected by its lock, like `listed` */
+  bool listed;
+  bool waits;
+  bool nested; /* between nest begin and end */
+} gotrace__level;
+#define GOTRACE__LEVELS 32
+typedef struct gotrace__level_block {
+  struct gotrace__level_block *next;
+  gotrace__level levels[GOTRACE__LEVELS];
+} gotrace__level_block;
+
+/* Goroutines that wait on an address, in order of arrival, see gotrace_wait_on. */
 #ifndef GOTRACE__WAIT_BUCKETS
 #define GOTRACE__WAIT_BUCKETS 256
 #endif
 typedef struct gotrace__wait_bucket {
-  gotrace__mutex lock;           /* protects: */
-  gotrace__thread *first, *last; /* first: atomic */
+  gotrace__mutex lock;          /* protects: */
+  gotrace__level *first, *last; /* first: atomic */
 } gotrace__wait_bucket;
 
 /* A task that has begun and not ended. */
@@ -3950,15 +4055,15 @@ struct gotrace__thread {
   gotrace__uint64 tick;                /* of the last record */
   gotrace_go *go;                      /* atomic, like the next two: a start reads them */
   gotrace_proc *proc;
-  bool in_syscall;     /* go is in a system call; proc may have been stolen */
-  bool sweep, scan;    /* as in a proc, for a thread without one */
-  gotrace_proc *lost;  /* the one it had when a system call ended blocked, or NULL */
-  gotrace_go *waiting; /* between wait begin and end; waiting_id detects that it was destroyed meanwhile */
-  uint64_t waiting_id;
-  const void *wait_key; /* NULL: waits on nothing with an address; see gotrace_wait_on */
-  bool wait_listed;     /* protected by the bucket's lock, like the next two */
-  gotrace__thread *wait_next, *wait_previous;
-  gotrace_go *own_go; /* of a plain thread */
+  bool in_syscall;       /* go is in a system call; proc may have been stolen */
+  bool sweep, scan;      /* as in a proc, for a thread without one */
+  gotrace_proc *lost;    /* the one it had when a system call ended blocked, or NULL */
+  gotrace__level *level; /* the innermost, or NULL; changes in a call, like the next four */
+  gotrace__level outermost, *free_levels;
+  gotrace__level_block *level_blocks;
+  uint32_t depth, nests; /* levels; how many are nested */
+  bool lacks;            /* it has started a NULL handle */
+  gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
   gotrace_location entry;                  /* of the goroutine last referred to */
@@ -4302,6 +4407,7 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
  *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
  *   status        gotrace__status or gotrace__proc_status
  *   flags         GOTRACE__RECORD_... below
+ *   plain         whether the thread runs goroutines inside another one and has no proc
  *
  * SITE_REGION_...: a region without a task whose name is a constant, as most are. */
 #define GOTRACE__RECORDS(X)                                   \
@@ -4356,7 +4462,9 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   X(THREAD_START, 2, 0, "go number")                          \
   X(PROBLEM, 1, 0, "problem")                                 \
   X(COLLECTOR, 2, 0, "gc stw")                                \
-  X(SITE, 1, 0, "site")
+  X(SITE, 1, 0, "site")                                       \
+  X(NEST_BEGIN, 4, 0, "go number plain stack")                \
+  X(NEST_END, 3, 0, "go number plain")
 
 enum {
 #define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
@@ -4380,6 +4488,8 @@ static const struct {
 #define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
 #define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
 #define GOTRACE__RECORD_SCANS 32     /* so is a scan */
+#define GOTRACE__RECORD_PLAIN 64     /* THREAD: as "plain" */
+#define GOTRACE__RECORD_LACKS 128    /* THREAD: it may run a goroutine that the trace lacks */
 #define GOTRACE__RECORD_NUMBERS 7
 #define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
 
@@ -4944,10 +5054,10 @@ static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_fram
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
-static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location) {
+static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location, bool entry) {
   gotrace__stack_frame frame;
   if (!location->pc && !location->function && !location->file) return 0;
-  frame = gotrace__frame_of(location);
+  frame = entry ? gotrace__entry_frame(location) : gotrace__frame_of(location);
   return gotrace__put_stack(m, &frame, 1);
 }
 
@@ -4959,7 +5069,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotra
     if (!place.function) place.file = NULL;
   }
   m->entry_session = m->session;
-  return m->entry_number = gotrace__location_stack(m, &place);
+  return m->entry_number = gotrace__location_stack(m, &place, true);
 }
 static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
   gotrace_location place = gotrace__entry_of(g);
@@ -4976,6 +5086,9 @@ static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *num
   gotrace__store_relaxed(number, 0u);
   gotrace__store_relaxed(stamp, m->session);
 }
+
+/* Whether the thread needs no proc for what it runs. */
+static inline bool gotrace__is_plain(const gotrace__thread *m) { return m->nests && !m->proc; }
 
 /* The record that introduces the thread in a session, with what it runs. */
 static void gotrace__introduce_thread(gotrace__thread *m) {
@@ -4995,6 +5108,8 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
   if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
   if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
+  if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;
+  if (m->lacks && !g) flags |= GOTRACE__RECORD_LACKS;
   at = gotrace__put_varint(at, g ? g->place : 0);
   at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
   at = gotrace__put_varint(at, entry);
@@ -5218,7 +5333,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
 }
 
 static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
-  uint32_t number = gotrace__location_stack(m, &site->location);
+  uint32_t number = gotrace__location_stack(m, &site->location, false);
   gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
   return number;
 }
@@ -5280,6 +5395,11 @@ static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
   gotrace__leave(m);
 }
 
+/* The same, unless the call may be about a goroutine that the trace lacks. */
+static void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
+  if (m->go || !m->lacks) gotrace__problem_call(m, problem);
+}
+
 /* ----------------------------------------------------------------------------------------------------- >>procs ----
  *
  * Calls: procs.
@@ -5313,13 +5433,12 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
+  if (!proc) return;
   if (gotrace__begin(m)) {
-    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
+    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
     gotrace__leave(m);
   }
-  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep))
-    return;
+  if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep)) return;
   gotrace__lock(&t->records);
   if (gotrace__load_relaxed(&proc->used)) { /* else it is destroyed twice */
     gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
@@ -5344,12 +5463,11 @@ static inline void gotrace__hold_hint(gotrace_proc *p, unsigned status) {
 }
 
 static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
+  if (!p) return;
   if (gotrace__begin(m)) {
-    if (!p) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
+    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
     gotrace__leave(m);
   }
-  if (!p) return;
   if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
     return; /* misuse */
   gotrace__idle_hint(m, m->proc);
@@ -5363,6 +5481,12 @@ static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
 GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
   if (m) gotrace__start_proc(m, proc);
+}
+
+GOTRACE__DEFINE gotrace_proc *gotrace_proc_self(void) {
+  const gotrace__thread *m = gotrace__self;
+  if (!m || !m->proc) return NULL;
+  return gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
 }
 
 static void gotrace__stop_proc(gotrace__thread *m) {
@@ -5389,12 +5513,12 @@ GOTRACE__DEFINE void gotrace_proc_stop(void) {
 GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
+  if (!proc) return;
   if (gotrace__begin(m)) {
-    if (!proc) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
+    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
     gotrace__leave(m);
   }
-  if (!proc || gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
+  if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
   gotrace__store_relaxed(&proc->owner, 0u);
   gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
@@ -5584,15 +5708,25 @@ static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
 /* Starts a goroutine: GO_START, THREAD_START, WAIT_END. Like some that follow, this is two functions, so that a call
  * while tracing is off saves no registers. */
 static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
-  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) return;
+  if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) {
+    m->lacks |= !g;
+    return;
+  }
   if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   gotrace__run_hint(m, g);
+}
+/* A NULL handle starts: from now on, the thread may run a goroutine that the trace lacks. */
+static GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
+  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO_START, gotrace__record_time(m, NULL, NULL));
+  *at++ = 0;
+  *at++ = 0;
+  gotrace__publish(m, at);
 }
 static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
   if (gotrace__begin(m)) {
     if (GOTRACE__UNLIKELY(!g)) {
-      gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
+      gotrace__start_null(m);
     } else {
       uint8_t *at = gotrace__about_go(m, kind, g, true, NULL);
       if (kind == GOTRACE__REC_WAIT_END) at = gotrace__put_varint(at, 0);
@@ -5659,6 +5793,11 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, un
   GOTRACE__KEEP_FRAME();
 }
 
+GOTRACE__DEFINE void gotrace_go_continue(gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__start_on(m, GOTRACE__REC_WAIT_END, go);
+}
+
 static inline void gotrace__unblock_hint(gotrace_go *g) {
   if (gotrace__load_relaxed(&g->status) == GOTRACE__WAITING)
     gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
@@ -5674,8 +5813,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thre
                                                                    gotrace_go *g) {
   if (gotrace__begin(m)) {
     gotrace__here(m, site);
-    if (GOTRACE__UNLIKELY(!g)) gotrace__record_problem(m, GOTRACE_PROBLEM_BAD_HANDLE);
-    else gotrace__put_unblock(m, site, frame, g);
+    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, site, frame, g);
     gotrace__leave(m);
   }
   if (g) gotrace__unblock_hint(g);
@@ -5693,12 +5831,17 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, 
 static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
                                    unsigned reason) {
   gotrace_go *from = m->go;
-  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on = gotrace__begin_anyway(m);
+  bool end = kind == GOTRACE__REC_GO_SWITCH_END, on;
+  if (GOTRACE__UNLIKELY(!g || (!from && m->lacks))) { /* to or from a goroutine that the trace lacks */
+    if (end) gotrace__end(m, GOTRACE__REC_GO_END);
+    else gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, GOTRACE_BLOCK_GENERIC);
+    gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+    return;
+  }
+  on = gotrace__begin_anyway(m);
   gotrace__here(m, site);
-  if (on && GOTRACE__UNLIKELY(!g || !from || g == from)) {
-    gotrace__record_problem(m, !g      ? GOTRACE_PROBLEM_BAD_HANDLE
-                               : !from ? GOTRACE_PROBLEM_NOT_RUNNING
-                                       : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
+  if (on && GOTRACE__UNLIKELY(!from || g == from)) {
+    gotrace__record_problem(m, !from ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (on) {
     uint32_t stack = gotrace__stack(m, site, frame);
     uint8_t *at;
@@ -5746,8 +5889,8 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
     uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
     uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
     gotrace__publish(m, gotrace__put_varint(at, stack));
-  } else if (on) {
-    gotrace__record_problem(m, go ? GOTRACE_PROBLEM_DESTROY : GOTRACE_PROBLEM_BAD_HANDLE);
+  } else if (on && go) {
+    gotrace__record_problem(m, GOTRACE_PROBLEM_DESTROY);
   }
   if (dies) {
     if (go == m->own_go) m->own_go = NULL;
@@ -5763,7 +5906,7 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
   if (!m) return;
   gotrace__attach(m);
   if (!m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
     return;
   }
   kept = gotrace__set_label(m->go, label);
@@ -5780,7 +5923,7 @@ GOTRACE__DEFINE void gotrace_go_label(const char *label) {
 /* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
 static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
   if (g && !gotrace__runs_elsewhere(m, g) && gotrace__load_relaxed(&g->live)) return true;
-  gotrace__problem_call(m, g ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_BAD_HANDLE);
+  if (g) gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
   return false;
 }
 
@@ -5871,7 +6014,7 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   bool running;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    gotrace__lacking_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
     return;
   }
   if (gotrace__begin(m)) {
@@ -5893,7 +6036,7 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
   if (!m->in_syscall || !m->go) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
+    gotrace__lacking_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
     return;
   }
   gotrace__idle_hint(m, m->proc);
@@ -6295,56 +6438,122 @@ static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
   return &gotrace__t.wait_buckets[gotrace__mix(0, (uintptr_t)key) % GOTRACE__WAIT_BUCKETS];
 }
 
-/* The caller of these two holds the bucket's lock. `after`: NULL for the first place. */
-static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__thread *m, gotrace__thread *after) {
-  m->wait_previous = after;
-  m->wait_next = after ? after->wait_next : bucket->first;
-  if (m->wait_next) m->wait_next->wait_previous = m;
-  else bucket->last = m;
-  if (after) after->wait_next = m;
-  else gotrace__store_relaxed(&bucket->first, m);
-  m->wait_listed = true;
+/* The caller of these two holds the bucket's lock. */
+static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
+  level->next = NULL;
+  level->previous = bucket->last;
+  if (bucket->last) bucket->last->next = level;
+  else gotrace__store_relaxed(&bucket->first, level);
+  bucket->last = level;
+  level->listed = true;
 }
 
-static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__thread *m) {
-  if (m->wait_previous) m->wait_previous->wait_next = m->wait_next;
-  else gotrace__store_relaxed(&bucket->first, m->wait_next);
-  if (m->wait_next) m->wait_next->wait_previous = m->wait_previous;
-  else bucket->last = m->wait_previous;
-  m->wait_listed = false;
+static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
+  if (level->previous) level->previous->next = level->next;
+  else gotrace__store_relaxed(&bucket->first, level->next);
+  if (level->next) level->next->previous = level->previous;
+  else bucket->last = level->previous;
+  level->listed = false;
 }
 
-/* Ends the thread's wait on an address. */
-static void gotrace__end_address_wait(gotrace__thread *m) {
+static bool gotrace__has_free_level(gotrace__thread *m) {
+  gotrace__level_block *block;
+  unsigned i;
+  if (GOTRACE__LIKELY(!m->level || m->free_levels)) return true;
+  block = GOTRACE__CAST(gotrace__level_block *, gotrace__allocate(NULL, sizeof *block, false));
+  if (!block) return false;
+  block->next = m->level_blocks;
+  m->level_blocks = block;
+  for (i = 0; i < GOTRACE__LEVELS; i++) {
+    block->levels[i].outer = m->free_levels;
+    m->free_levels = &block->levels[i];
+  }
+  return true;
+}
+
+/* Sets aside a goroutine, or none (NULL); false if there is no room. The flag is up. */
+static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool waits) {
+  gotrace__level *level;
+  if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
+  level = m->level ? m->free_levels : &m->outermost;
+  if (m->level) m->free_levels = level->outer;
+  level->outer = m->level;
+  level->go = g;
+  level->id = g ? gotrace__load_relaxed(&g->id) : 0;
+  level->key = NULL;
+  level->waits = waits;
+  level->nested = false;
+  m->level = level;
+  m->depth++;
+  return true;
+}
+
+/* Why there is no room. */
+static gotrace_problem gotrace__no_level(const gotrace__thread *m) {
+  return m->depth == GOTRACE__NEST_DEPTH ? GOTRACE_PROBLEM_NEST_DEPTH : GOTRACE_PROBLEM_NO_MEMORY;
+}
+
+/* Ends a wait on an address. */
+static void gotrace__end_address_wait(gotrace__level *level) {
   gotrace__wait_bucket *bucket;
-  if (GOTRACE__LIKELY(!m->wait_key)) return;
-  bucket = gotrace__wait_bucket_of(m->wait_key);
+  if (GOTRACE__LIKELY(!level->key)) return;
+  bucket = gotrace__wait_bucket_of(level->key);
   gotrace__lock(&bucket->lock);
-  if (m->wait_listed) gotrace__unlist_wait(bucket, m);
-  m->wait_key = NULL;
+  if (level->listed) gotrace__unlist_wait(bucket, level);
+  level->key = NULL;
   gotrace__unlock(&bucket->lock);
+}
+
+/* Ends the innermost level; returns its goroutine, NULL if that has been destroyed. The flag is up. */
+static inline gotrace_go *gotrace__take_up(gotrace__thread *m) {
+  gotrace__level *level = m->level;
+  gotrace_go *g = level->go;
+  gotrace__end_address_wait(level);
+  m->level = level->outer;
+  m->depth--;
+  m->nests -= level->nested;
+  if (m->level) {
+    level->outer = m->free_levels;
+    m->free_levels = level;
+  }
+  return g && gotrace__load_relaxed(&g->id) == level->id ? g : NULL;
+}
+
+static void gotrace__free_levels(gotrace__thread *m) {
+  gotrace__level_block *block;
+  while ((block = m->level_blocks) != NULL) {
+    m->level_blocks = block->next;
+    gotrace__release(NULL, block, sizeof *block);
+  }
+  m->free_levels = NULL;
 }
 
 static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g;
+  bool kept;
   if (GOTRACE__UNLIKELY(!m)) return;
-  gotrace__end_address_wait(m); /* a previous wait that has not ended */
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   g = m->go;
+  if (GOTRACE__UNLIKELY(m->level && m->level->waits && (m->level->go == g || !g))) { /* it has not ended */
+    gotrace__raise(m);
+    if (!g) gotrace__end_address_wait(m->level);
+    while (g && m->level && m->level->waits && m->level->go == g) gotrace__take_up(m);
+    gotrace__leave(m);
+  }
   gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
   if (GOTRACE__UNLIKELY(!g)) return;
-  m->waiting_id = gotrace__load_relaxed(&g->id);
-  m->waiting = g;
-  if (key) { /* only after it waits, or a waker would find it running */
+  gotrace__raise(m);
+  kept = gotrace__set_aside(m, g, true);
+  if (kept && key) { /* only after it waits, or a waker would find it running */
     gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
     gotrace__lock(&bucket->lock);
-    if (m->waiting == g) { /* a signal handler may have ended this wait with its own */
-      m->wait_key = key;
-      gotrace__list_wait(bucket, m, bucket->last);
-    }
+    m->level->key = key;
+    gotrace__list_wait(bucket, m->level);
     gotrace__unlock(&bucket->lock);
   }
+  gotrace__leave(m);
+  if (GOTRACE__UNLIKELY(!kept)) gotrace__problem_call(m, gotrace__no_level(m));
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
@@ -6360,7 +6569,8 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, con
  * the thread's next wait. */
 GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) {
   gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
-  gotrace__thread *m, *waiter;
+  gotrace__thread *m;
+  gotrace__level *waiter;
   unsigned woken = 0;
   if (!count || !key || !gotrace__load_relaxed(&bucket->first)) return 0;
   m = gotrace__caller();
@@ -6368,11 +6578,11 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
     bool on = gotrace__begin(m);
     gotrace_go *g = NULL;
     gotrace__lock(&bucket->lock);
-    for (waiter = bucket->first; waiter && waiter->wait_key != key; waiter = waiter->wait_next) continue;
+    for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;
     if (waiter) {
       gotrace__unlist_wait(bucket, waiter);
-      g = waiter->waiting;
-      if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL; /* something else has ended it */
+      g = waiter->go;
+      if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
     if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
       if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
@@ -6390,16 +6600,116 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g;
+  bool nested;
   if (GOTRACE__UNLIKELY(!m)) return;
-  g = m->waiting; /* read once: a signal handler may end the wait at any point here */
-  if (GOTRACE__UNLIKELY(!g)) {
-    gotrace__problem_call(m, GOTRACE_PROBLEM_WAIT_NONE);
+  gotrace__raise(m);
+  if (GOTRACE__UNLIKELY(!m->level || !m->level->waits)) {
+    gotrace__leave(m);
+    gotrace__lacking_call(m, GOTRACE_PROBLEM_WAIT_NONE);
     return;
   }
-  gotrace__end_address_wait(m);
-  m->waiting = NULL;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->id) != m->waiting_id)) g = NULL;
-  gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+  nested = m->level->nested;
+  g = gotrace__take_up(m);
+  gotrace__leave(m);
+  if (GOTRACE__UNLIKELY(nested)) gotrace__problem_call(m, GOTRACE_PROBLEM_NEST_OPEN);
+  if (GOTRACE__LIKELY(g != NULL)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+  else gotrace__problem_call(m, GOTRACE_PROBLEM_START_DEAD);
+}
+
+/* A goroutine in a system call cannot be set aside, nor end nested running. */
+static void gotrace__end_call(gotrace__thread *m) {
+  if (GOTRACE__LIKELY(!m->in_syscall)) return;
+  gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_OPEN);
+  gotrace_go_syscall_end();
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *from, *outer;
+  bool on;
+  if (!m) return NULL;
+  gotrace__end_call(m);
+  if (!m->go) gotrace__attach(m);
+  if (m->lost && go) gotrace__regain_proc(m);
+  on = gotrace__begin_anyway(m);
+  gotrace__here(m, site);
+  from = outer = m->go;
+  if (!from && m->level && m->level->waits && !m->level->nested) { /* it stays as it is */
+    outer = m->level->go;
+    m->level->nested = true;
+    m->nests++;
+  } else if (gotrace__set_aside(m, from, false)) {
+    m->level->nested = true;
+    m->nests++;
+  } else if (on) {
+    gotrace__record_problem(m, gotrace__no_level(m));
+  }
+  if (go && go == from) {
+    if (on) gotrace__record_problem(m, GOTRACE_PROBLEM_START_RUNNING);
+    go = NULL;
+  }
+  if (on) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint8_t *at;
+    if (go) {
+      if (from) gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
+      at = gotrace__about_go(m, GOTRACE__REC_NEST_BEGIN, go, true, from ? &from->tick : NULL);
+    } else {
+      at = gotrace__about_running(m, GOTRACE__REC_NEST_BEGIN, NULL);
+      *at++ = 0;
+      *at++ = 0;
+    }
+    at = gotrace__put_varint(at, gotrace__is_plain(m));
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+  }
+  if (from) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  gotrace__start_hint(m, go);
+  gotrace__leave(m);
+  GOTRACE__KEEP_FRAME();
+  return outer;
+}
+
+/* Ends the nested running of a level, and of those inside it. `missing`: the program has not. */
+static void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool missing) {
+  gotrace_go *g = NULL;
+  bool on, waits = level->waits;
+  gotrace__end_call(m);
+  if (m->lost) gotrace__regain_proc(m);
+  on = gotrace__begin_anyway(m);
+  if (on && (missing || m->level != level)) gotrace__record_problem(m, GOTRACE_PROBLEM_NEST_OPEN);
+  while (m->level != level) gotrace__take_up(m);
+  if (waits) {
+    level->nested = false;
+    m->nests--;
+  } else {
+    bool gone = level->go != NULL;
+    g = gotrace__take_up(m);
+    gone = gone && !g;
+    if (on && gone) gotrace__record_problem(m, GOTRACE_PROBLEM_START_DEAD);
+  }
+  if (on) {
+    uint8_t *at;
+    if (g) {
+      at = gotrace__about_go(m, GOTRACE__REC_NEST_END, g, true, NULL);
+    } else {
+      at = gotrace__about_nothing(m, GOTRACE__REC_NEST_END);
+      *at++ = 0;
+      *at++ = 0;
+    }
+    gotrace__publish(m, gotrace__put_varint(at, gotrace__is_plain(m)));
+  }
+  if (m->go && m->go != g) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  if (g) gotrace__start_hint(m, g);
+  gotrace__leave(m);
+}
+
+GOTRACE__DEFINE void gotrace_nest_end(gotrace_go *outer) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace__level *level;
+  if (!m) return;
+  for (level = m->level; level && !(level->nested && level->go == outer); level = level->outer) continue;
+  if (level) gotrace__end_nest(m, level, false);
+  else gotrace__problem_call(m, GOTRACE_PROBLEM_NEST_NONE);
 }
 
 /* --------------------------------------------------------------------------------------------- >>plain-threads ----
@@ -6412,10 +6722,10 @@ static const char *gotrace__thread_name(const char *name) {
   return kept ? kept : "thread";
 }
 
-/* Makes a thread a goroutine, if it runs no proc and waits for nothing. */
+/* Makes a thread a goroutine, if it runs no proc and has set nothing aside. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   gotrace_location entry = {0, NULL, "", 0};
-  if (m->go || m->waiting || m->proc) return;
+  if (m->go || m->level || m->proc) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
     if (m->go) return;
@@ -6436,8 +6746,13 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
 
 static void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
-  gotrace__end_address_wait(m);
-  m->waiting = NULL;
+  gotrace__level *level, *nested = NULL;
+  for (level = m->level; level; level = level->outer)
+    if (level->nested) nested = level;
+  if (nested) gotrace__end_nest(m, nested, true);
+  gotrace__raise(m);
+  while (m->level) gotrace__take_up(m);
+  gotrace__leave(m);
   if (m->in_syscall && m->go == g) gotrace_go_syscall_end();
   else if (m->in_syscall) gotrace_go_syscall_end_blocked();
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) {
@@ -6472,7 +6787,8 @@ static void gotrace__thread_over(gotrace__thread *m) {
   gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
   m->free_gos = NULL;
   m->free_count = m->take = 0;
-  m->sweep = m->scan = false;
+  gotrace__free_levels(m);
+  m->sweep = m->scan = m->lacks = false;
   /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
    * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
   gotrace__store_seq_cst(&m->in_call, 1u); /* it is up; the order counts */
@@ -6591,7 +6907,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   gotrace__thread *m = gotrace__me();
   if (!m) return NULL;
   if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
-  return m->go ? m->go : m->waiting;
+  return m->go ? m->go : m->level && m->level->waits && !m->level->nested ? m->level->go : NULL;
 }
 
 GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
@@ -6652,12 +6968,14 @@ static gotrace_site *gotrace__make_site(const gotrace_location *place) {
   size_t file_size = place->file ? gotrace__kept_size(place->file, strlen(place->file)) : 0;
   uint64_t hash = gotrace__mix(place->line, place->pc);
   gotrace__made_site *made;
+  gotrace__thread *m;
   if (place->function) hash = gotrace__mix(hash, gotrace__hash_bytes(place->function, function_size));
   hash = gotrace__mix(hash, 1);
   if (place->file) hash = gotrace__mix(hash, gotrace__hash_bytes(place->file, file_size));
   made = sites ? gotrace__find_site(sites, hash, place, function_size, file_size) : NULL;
   if (made) return &made->site;
-  if (!gotrace__me_outside()) return NULL;
+  m = gotrace__me_outside();
+  if (!m) return NULL;
   gotrace__lock(&t->records);
   sites = t->sites;
   if (!sites) {
@@ -6667,6 +6985,7 @@ static gotrace_site *gotrace__make_site(const gotrace_location *place) {
   if (sites) made = gotrace__find_site(sites, hash, place, function_size, file_size);
   if (sites && !made) made = gotrace__new_site(sites, hash, place, function_size, file_size);
   gotrace__unlock(&t->records);
+  if (!made) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
   return made ? &made->site : NULL;
 }
 
@@ -6928,6 +7247,8 @@ struct gotrace__source {
   gotrace__lane lane;       /* v2 */
   uint32_t generation;      /* in which its proc and goroutine have statuses */
   bool introduced, lost_proc;
+  bool plain; /* runs goroutines inside another one, and needs no proc of the program's for them */
+  bool lacks; /* since its last start of a goroutine, it may run one that the trace lacks: a NULL handle */
   bool gone;
   uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
   gotrace__waiters *waits_on; /* or NULL */
@@ -6986,7 +7307,8 @@ typedef struct gotrace__transcribe_options {
   uint64_t first_task;              /* ids from here on begin in this session */
   uint64_t service_thread;          /* id of the thread that writes what no thread has said */
   gotrace_write_fn *write;
-  bool (*name)(void *context, gotrace_location *place, char *text, size_t size); /* names an address; or NULL */
+  /* Names a return address; or, if place->line is 1, a function's own. NULL: none is named. */
+  bool (*name)(void *context, gotrace_location *place, char *text, size_t size);
   void (*chunk_done)(void *context,
                      gotrace__record_chunk *chunk); /* takes back a chunk that is not read again; or NULL */
   void (*before_end)(void *context, struct gotrace__transcriber *t); /* may add texts to a generation; or NULL */
@@ -7345,12 +7667,16 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
     place.file = frames[i].file;
     place.line = (uint32_t)frames[i].line;
     if ((!place.function || !place.function[0]) && place.pc) {
+      bool entry = frames[i].line == GOTRACE__ENTRY_LINE;
       row->named = true;
       place.function = NULL;
+      place.pc -= entry;
+      place.line += entry;
       if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
           !place.function[0]) {
         snprintf(name, sizeof name, "0x%llx", (unsigned long long)place.pc);
         place.function = name;
+        if (entry) place.line = 0;
       }
     }
     *out++ = frames[i].pc;
@@ -8059,9 +8385,9 @@ static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
   return true;
 }
 
-/* The same as a repair. A plain thread's own goroutine needs no proc of the program's. */
+/* The same as a repair. A plain thread's own goroutine, and those inside it, need no proc of the program's. */
 static bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
-  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
+  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
   return gotrace__need_proc(t, r);
 }
 
@@ -8294,10 +8620,16 @@ typedef enum gotrace__inside_call {
   GOTRACE__LOST_PROC
 } gotrace__inside_call;
 
+/* A call needs the thread's goroutine, and there is none. */
+static void gotrace__no_go(gotrace__transcriber *t, const gotrace__source *r, gotrace_problem problem) {
+  if (r->lacks) t->counters.idle++;
+  else gotrace__problem_seen(t, problem);
+}
+
 static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
   if (!r->go) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_GOROUTINE);
+    gotrace__no_go(t, r, GOTRACE_PROBLEM_NO_GOROUTINE);
     return GOTRACE__NOT_POSSIBLE;
   }
   if (r->go->status == GOTRACE__SYSCALL) {
@@ -8746,7 +9078,7 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
     t->counters.idle++;
     return NULL;
   }
-  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN))
+  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN) && !r->plain)
     gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
   stack = gotrace__record_stack_id(t, record->a[6]);
   gotrace__write_creation(t, r, g, stack);
@@ -8757,30 +9089,72 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   return NULL;
 }
 
-/* GO_START, THREAD_START, WAIT_END. */
-static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
-                                              const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
-  if (!g) return NULL;
+/* What the start of a goroutine waits for; NULL: nothing. */
+static gotrace__waiters *gotrace__awaited_start(gotrace__transcriber *t, const gotrace__source *r, gotrace__model_go *g,
+                                                const gotrace__record *record, bool force) {
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1) {
-    if (!force && (!r->later || t->waiting)) return &g->waiters; /* for the unblock */
-    if (!wait_end) gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
-  }
+  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number + 1) return NULL;
+  return !force && (!r->later || t->waiting) ? &g->waiters : NULL; /* for the unblock */
+}
+
+static void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                 const gotrace__record *record) {
+  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
+  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1 && !wait_end)
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
   gotrace__number_go(t, g, record->a[1]);
+  r->lacks = false;
   if (!g->known || g->status == GOTRACE__DEAD) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
-    return NULL;
+    return;
   }
   if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_START_RUNNING);
-    return NULL;
+    return;
   }
   gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
-  if (r->go || !gotrace__repair_proc(t, r, g)) return NULL;
+  if (r->go || !gotrace__repair_proc(t, r, g)) return;
   gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
+}
+
+/* GO_START, THREAD_START, WAIT_END. */
+static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
+                                              const gotrace__record *record, bool force) {
+  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
+  gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
+  if (!record->a[0]) {
+    r->lacks = true;
+    t->counters.idle++;
+  }
+  if (g && !waiters) gotrace__start_given(t, r, g, record);
+  return waiters;
+}
+
+/* NEST_BEGIN, NEST_END: what runs on the thread gives way to a goroutine inside or outside it, or to none. */
+static gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
+  bool begin = record->kind == GOTRACE__REC_NEST_BEGIN;
+  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL, *from = r->go;
+  gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
+  if (waiters) return waiters;
+  r->plain = record->a[2] != 0;
+  r->lacks |= begin && !record->a[0];
+  if (!from && !g) t->counters.idle++; /* or a malformed place, which is counted */
+  if (from && begin) {
+    gotrace__next_go(t, from);
+    if (from->status == GOTRACE__SYSCALL) {
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
+      gotrace__leave_call(t, r, false);
+    }
+    if (r->go == from && gotrace__repair_proc(t, r, from)) {
+      gotrace__not_before(t, from->time);
+      gotrace__stop(t, r, GOTRACE_STOP_YIELD, gotrace__stop_stack_id(t, from, record->a[3]));
+    }
+  } else {
+    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+  }
+  if (g) gotrace__start_given(t, r, g, record);
   return NULL;
 }
 
@@ -8896,7 +9270,7 @@ static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace
   bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
                    kind == GOTRACE__REC_GO_END_IN_SYSCALL;
   if (!g) {
-    gotrace__problem_seen(t, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
+    gotrace__no_go(t, r, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
     return NULL;
   }
   /* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
@@ -9264,6 +9638,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   switch (record->kind) {
   case GOTRACE__REC_THREAD:
     if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;
+    r->plain = (record->a[3] & GOTRACE__RECORD_PLAIN) != 0;
+    r->lacks = (record->a[3] & GOTRACE__RECORD_LACKS) != 0;
     gotrace__apply_thread(t, r, record);
     if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
     if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
@@ -9298,7 +9674,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   }
   case GOTRACE__REC_THREAD_END:
     gotrace__end_thread(t, r);
-    r->introduced = r->lost_proc = false;
+    r->introduced = r->lost_proc = r->plain = r->lacks = false;
     r->listed_go = r->listed_proc = 0;
     r->gone = true;
     gotrace__changed(t, &t->end_waiters);
@@ -9313,6 +9689,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_GO_START:
   case GOTRACE__REC_THREAD_START:
   case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
+  case GOTRACE__REC_NEST_BEGIN:
+  case GOTRACE__REC_NEST_END: return gotrace__apply_nest(t, r, record, force);
   case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
   case GOTRACE__REC_GO_SWITCH:
   case GOTRACE__REC_GO_SWITCH_END: return gotrace__apply_switch(t, r, record, force);
@@ -9326,7 +9704,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
   case GOTRACE__REC_GO_LABEL:
     if (!r->go) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+      gotrace__no_go(t, r, GOTRACE_PROBLEM_NOT_RUNNING);
     } else {
       gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
       gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);
@@ -11248,10 +11626,12 @@ static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
 
 /* Names an address for the transcriber. */
 static bool gotrace__name_address(void *context, gotrace_location *place, char *text, size_t size) {
+  bool entry = place->line == 1;
   (void)context;
+  if (entry) place->line = 0;
   if (gotrace__ask_symbolizer(place)) return true;
   place->function = NULL;
-  if (!gotrace__symbol(place->pc, text, size, &place->file)) return false;
+  if (!gotrace__symbol(place->pc + entry, text, size, &place->file)) return false;
   place->function = text;
 #ifdef GOTRACE__ELF
   if (gotrace__modules.last) gotrace__modules.last->noted = 1;
@@ -11924,7 +12304,7 @@ static gotrace_result gotrace__open_session(gotrace__beginning *n) {
 static uint32_t gotrace__living_entry(const gotrace_location *entry) {
   gotrace__stack_frame frame;
   if (!entry->pc && !(entry->function && entry->function[0])) return 0;
-  frame = gotrace__frame_of(entry);
+  frame = gotrace__entry_frame(entry);
   return gotrace__stack_put(gotrace__t.stacks, &frame, 1);
 }
 
@@ -12371,6 +12751,7 @@ static void gotrace__free_all(void) {
     t->threads = m->next;
     gotrace__release(NULL, m->seen_stacks, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks);
     gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
+    gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
       gotrace__store_relaxed(&m->in_call, 1u); /* for ever */
       m->next = kept;
@@ -12844,12 +13225,18 @@ static void gotrace__abandon_threads(void) {
   size_t i;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
   for (m = t->threads; m; m = m->next) {
-    m->wait_key = NULL;
-    m->wait_listed = false;
+    gotrace__level *level;
+    for (level = m->level; level && m == self; level = level->outer) {
+      level->key = NULL;
+      level->listed = false;
+    }
     if (m == self) continue;
     m->in_call = 0;
     m->proc = m->lost = NULL;
-    m->go = m->own_go = m->waiting = NULL;
+    m->go = m->own_go = NULL;
+    m->level = NULL;
+    m->depth = m->nests = 0;
+    gotrace__free_levels(m);
     m->in_syscall = false;
     m->used = GOTRACE__FREE_RECORD;
   }
@@ -17747,9 +18134,11 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #define gotrace_go_label(...) GOTRACE__FROM_HERE(gotrace_go_label(__VA_ARGS__))
 #define gotrace_go_rename(...) GOTRACE__FROM_HERE(gotrace_go_rename(__VA_ARGS__))
 #define gotrace_go_timer(...) GOTRACE__FROM_HERE(gotrace_go_timer(__VA_ARGS__))
+#define gotrace_go_continue(...) GOTRACE__FROM_HERE(gotrace_go_continue(__VA_ARGS__))
 #define gotrace_go_stack_bounds(...) GOTRACE__FROM_HERE(gotrace_go_stack_bounds(__VA_ARGS__))
 #define gotrace_go_self(...) GOTRACE__FROM_HERE(gotrace_go_self(__VA_ARGS__))
 #define gotrace_wait_end(...) GOTRACE__FROM_HERE(gotrace_wait_end(__VA_ARGS__))
+#define gotrace_nest_end(...) GOTRACE__FROM_HERE(gotrace_nest_end(__VA_ARGS__))
 #define gotrace_gc_end(...) GOTRACE__FROM_HERE(gotrace_gc_end(__VA_ARGS__))
 #define gotrace_gc_scan_begin(...) GOTRACE__FROM_HERE(gotrace_gc_scan_begin(__VA_ARGS__))
 #define gotrace_gc_scan_end(...) GOTRACE__FROM_HERE(gotrace_gc_scan_end(__VA_ARGS__))

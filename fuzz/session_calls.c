@@ -155,7 +155,7 @@ static void fuzz_serve(void) {
 static struct {
   fuzz_input in;
   gotrace__thread *threads[THREADS];
-  gotrace_go *gos[GOS];
+  gotrace_go *gos[GOS], *outer[GOS];
   gotrace_proc *procs[PROCS];
   gotrace_task tasks[TASKS];
   gotrace_site sites[SITES];
@@ -476,7 +476,11 @@ static void one_call(void) {
     else if (on % 8 == 6) gotrace_wake_at(site, &w.sites[on / 8 % 4], on / 32);
     else gotrace_wait_begin_at(site, on / 8 % 19);
     break;
-  case 25: gotrace_wait_end(); break;
+  case 25:
+    if (on % 4 == 1) w.outer[on / 4 % GOS] = gotrace_nest_begin_at(site, on & 128 ? NULL : w.gos[on / 4 % GOS]);
+    else if (on % 4 == 3) gotrace_nest_end(w.outer[on / 4 % GOS]);
+    else gotrace_wait_end();
+    break;
   case 26:
   case 27: gotrace_proc_start(p); break;
   case 28: gotrace_proc_stop(); break;

@@ -34,7 +34,7 @@ FUZZ_NOT_COVERED
 #include "tests/capture_calls.h"
 #include "tests/check_v2.h"
 
-enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, FORMATS = 9, MOST_LOGS = 1 << 16 };
+enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, FORMATS = 9, MOST_LOGS = 1 << 16, NESTS = 3, WAITS = 256 };
 static const unsigned formats[FORMATS] = {1008, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
 
 #define SAMPLES 64
@@ -56,9 +56,12 @@ static struct {
   uint64_t seen; /* what has been counted so far, see applied */
   uint64_t logs; /* numbered */
   uint64_t tasks[TASKS];
-  unsigned waiting[CAPTURE_THREADS]; /* correct: the own goroutine that the thread waits as, or 0 */
-  unsigned own[CAPTURE_THREADS];     /* correct: the thread's own goroutine, or 0 */
-  unsigned stolen[CAPTURE_THREADS];  /* correct: the proc that the thread has lost in its system call */
+  unsigned waiting[CAPTURE_THREADS];       /* correct: the own goroutine that the thread waits as, or 0 */
+  unsigned own[CAPTURE_THREADS];           /* correct: the thread's own goroutine, or 0 */
+  unsigned nested[CAPTURE_THREADS][NESTS]; /* correct: what the thread has set aside; with WAITS: it waits */
+  unsigned nests[CAPTURE_THREADS];
+  bool aside[GOS + 1];              /* by place */
+  unsigned stolen[CAPTURE_THREADS]; /* correct: the proc that the thread has lost in its system call */
   unsigned regions[CAPTURE_GOS + 1], assist[CAPTURE_GOS + 1];
   uint64_t old_tasks; /* begun before the trace */
   bool forgets;       /* texts and ids at each cut */
@@ -185,7 +188,7 @@ static void wild_call(void) {
   static const uint8_t about_go[] = {GOTRACE__REC_GO_START,   GOTRACE__REC_THREAD_START,  GOTRACE__REC_GO_UNBLOCK,
                                      GOTRACE__REC_GO_UNBLOCK, GOTRACE__REC_WAIT_END,      GOTRACE__REC_GO_SWITCH,
                                      GOTRACE__REC_GO_DESTROY, GOTRACE__REC_GO_SWITCH_END, GOTRACE__REC_GO_RENAME,
-                                     GOTRACE__REC_GO_TIMER};
+                                     GOTRACE__REC_GO_TIMER,   GOTRACE__REC_NEST_BEGIN,    GOTRACE__REC_NEST_END};
   static const uint8_t about_self[] = {GOTRACE__REC_GO_END,           GOTRACE__REC_GO_STOP,
                                        GOTRACE__REC_GO_BLOCK,         GOTRACE__REC_GO_BLOCK,
                                        GOTRACE__REC_SYSCALL_BEGIN,    GOTRACE__REC_SYSCALL_BEGIN,
@@ -201,6 +204,7 @@ static void wild_call(void) {
   w.c.tick += on % 4;
   if (w.c.threads[thread].ended) return; /* nothing is called on it until another thread has its record */
   if (call < 16) {
+    w.c.threads[thread].plain = on & 4;
     capture_go_call(&w.c, thread, about_go[call % sizeof about_go], go);
   } else if (call < 30) {
     capture_running_call(&w.c, thread, about_self[call % sizeof about_self], take(256) % 19);
@@ -235,6 +239,7 @@ static unsigned find_go(unsigned status, bool own) {
   for (i = 0; i < GOS; i++) {
     unsigned place = 1 + (first + i) % GOS;
     const capture_go *g = &w.c.gos[place];
+    if (w.aside[place] && !own) continue;
     if (status == GOTRACE__DEAD ? !g->live : g->live && g->status == status && !(g->flags & GOTRACE__RECORD_OWN) != own)
       return place;
   }
@@ -263,12 +268,29 @@ static void correct_call(void) {
   capture_thread *m = &w.c.threads[thread];
   if (w.lags) w.c.lag = take(256) % GOTRACE__CLOCK_SKEW;
   w.c.tick += w.lags ? call % 4 : 1 + call % 3;
+  if (m->ended) return;
+  if (!m->go && w.nests[thread] && call < 16 && (m->proc || thread % 4 == 3)) { /* what has been set aside goes on */
+    unsigned outer = w.nested[thread][--w.nests[thread]];
+    w.aside[outer % WAITS] = false;
+    m->plain = w.nests[thread] && !m->proc;
+    capture_go_call(&w.c, thread, GOTRACE__REC_NEST_END, outer & WAITS ? 0 : outer);
+    w.waiting[thread] = outer & WAITS ? outer % WAITS : 0;
+    return;
+  }
+  if (((m->go && !m->in_syscall && !w.assist[m->go] && !(w.stw && w.stw_go == m->go)) || w.waiting[thread]) &&
+      call == 31 && w.nests[thread] < NESTS) { /* another one runs inside */
+    w.nested[thread][w.nests[thread]++] = w.waiting[thread] ? w.waiting[thread] | WAITS : m->go;
+    w.aside[w.nested[thread][w.nests[thread] - 1] % WAITS] = true;
+    m->plain = !m->proc;
+    w.waiting[thread] = 0;
+    capture_go_call(&w.c, thread, GOTRACE__REC_NEST_BEGIN, thread % 3 ? find_go(GOTRACE__RUNNABLE, false) : 0);
+    return;
+  }
   if (w.waiting[thread]) { /* a plain thread waits: its wait ends by a wake-up or by itself */
     capture_go_call(&w.c, thread, GOTRACE__REC_WAIT_END, w.waiting[thread]);
     w.waiting[thread] = 0;
     return;
   }
-  if (m->ended) return;
   if (m->in_syscall) {
     if (call < 8) {
       user_call(thread, GOTRACE__REC_LOG, 0, call);
@@ -304,7 +326,7 @@ static void correct_call(void) {
       } else if (other) {
         capture_proc_call(&w.c, thread, GOTRACE__REC_PROC_START, other);
       }
-    } else if (call == 0) {
+    } else if (call == 0 && !w.nests[thread]) {
       capture_proc_call(&w.c, thread, GOTRACE__REC_PROC_STOP, 0);
     } else if (call < 6 && (go = find_go(GOTRACE__DEAD, false)) != 0) {
       capture_create(&w.c, thread, go, call % 2 ? GOTRACE__RUNNABLE : GOTRACE__WAITING, 0, 2);

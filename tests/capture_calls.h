@@ -51,6 +51,7 @@ typedef struct capture_thread {
   capture_known known;
   unsigned go, proc; /* places */
   bool in_syscall, introduced, held;
+  bool plain; /* as the record's */
   bool ended; /* until another thread has its record, see capture_release */
 } capture_thread;
 
@@ -153,6 +154,7 @@ static inline bool capture_begin(capture *c, unsigned thread) {
     if (!g->stamped) g->number = 0;
     g->stamped = g->introduced = true;
   }
+  if (m->plain) record.a[3] |= GOTRACE__RECORD_PLAIN;
   if (p && (!m->in_syscall || (!p->stamped && p->owner == thread + 1))) record.a[4] = m->proc;
   if (p && !m->in_syscall && !p->stamped) {
     p->number = 0;
@@ -275,24 +277,31 @@ static inline void capture_create(capture *c, unsigned thread, unsigned place, u
 }
 
 /* Calls about another goroutine: GO_START, THREAD_START, WAIT_END, GO_UNBLOCK, GO_DESTROY, GO_SWITCH, GO_SWITCH_END,
- * GO_RENAME, GO_TIMER. */
+ * NEST_BEGIN, NEST_END (both also about none), GO_RENAME, GO_TIMER. The caller changes `plain` first. */
 static inline void capture_go_call(capture *c, unsigned thread, unsigned kind, unsigned place) {
   capture_thread *m = &c->threads[thread];
   capture_go *g = &c->gos[place], *from = m->go ? &c->gos[m->go] : NULL;
+  bool is_nest = kind == GOTRACE__REC_NEST_BEGIN || kind == GOTRACE__REC_NEST_END;
   bool is_switch = kind == GOTRACE__REC_GO_SWITCH || kind == GOTRACE__REC_GO_SWITCH_END;
+  bool leaves = is_switch || kind == GOTRACE__REC_NEST_BEGIN;
   bool waker = kind == GOTRACE__REC_GO_UNBLOCK || kind == GOTRACE__REC_GO_RENAME || kind == GOTRACE__REC_GO_TIMER;
   if (capture_begin(c, thread)) {
     gotrace__record record = capture_record(kind);
     uint64_t tick;
     if (place) capture_know_go(c, thread, place, !waker);
-    tick = capture_time(c, thread, place ? g : NULL, NULL, is_switch ? from : NULL);
+    tick = capture_time(c, thread, place ? g : NULL, NULL, leaves || !place ? from : NULL);
     record.a[0] = place;
-    if (is_switch && from) from->number++;
+    if (leaves && from) from->number++;
     if (place) record.a[1] = waker ? (g->stamped ? g->number : 0) : ++g->number;
     record.a[2] = kind == GOTRACE__REC_GO_SWITCH ? GOTRACE__SWITCH_UNEXPLAINED : kind == GOTRACE__REC_GO_RENAME ? 0 : 1;
     record.a[3] = 1;
+    if (is_nest) record.a[2] = m->plain;
     if (kind == GOTRACE__REC_GO_RENAME) record.text[0] = "renamed", record.text_size[0] = 7;
     capture_put(c, thread, &record, tick);
+  }
+  if (is_nest && from && from != g) {
+    from->status = GOTRACE__RUNNABLE;
+    m->go = 0;
   }
   if (!place) return;
   if (is_switch && from) {
@@ -300,7 +309,7 @@ static inline void capture_go_call(capture *c, unsigned thread, unsigned kind, u
     from->live = kind == GOTRACE__REC_GO_SWITCH;
   }
   if (kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
-  if (is_switch || kind == GOTRACE__REC_GO_START || kind == GOTRACE__REC_THREAD_START ||
+  if (is_switch || is_nest || kind == GOTRACE__REC_GO_START || kind == GOTRACE__REC_THREAD_START ||
       kind == GOTRACE__REC_WAIT_END) {
     m->go = place;
     g->status = GOTRACE__RUNNING;

@@ -25,6 +25,7 @@ typedef struct explore_bytes {
 
 static struct explore_world {
   gotrace_go *go[EXPLORE_HANDLES];
+  gotrace_go *outer[EXPLORE_HANDLES]; /* of the nested running that begins with this goroutine */
   gotrace_proc *proc[EXPLORE_HANDLES];
   gotrace_task task[EXPLORE_HANDLES];
   gotrace_site site[EXPLORE_THREADS][2];
@@ -378,7 +379,11 @@ static void explore_end_thread(void) {
   X(waiton, gotrace_wait_on_at(EXPLORE_SITE, &world.site[i], GOTRACE_BLOCK_SYNC), true)                              \
   X(wakeone, gotrace_wake_at(EXPLORE_SITE, &world.site[i], 1), false)                                                \
   X(wakeall, gotrace_wake_at(EXPLORE_SITE, &world.site[i], GOTRACE_WAKE_ALL), false)                                 \
+  X(continue, gotrace_go_continue(world.go[i]), true)                                                                \
   X(waitend, gotrace_wait_end(), true)                                                                               \
+  X(nest, world.outer[i] = gotrace_nest_begin_at(EXPLORE_SITE, world.go[i]), true)                                   \
+  X(nestnone, world.outer[i] = gotrace_nest_begin_at(EXPLORE_SITE, NULL), true)                                      \
+  X(nestend, gotrace_nest_end(world.outer[i]), true)                                                                 \
   X(tcreate, world.go[i] = gotrace_thread_create_at(EXPLORE_SITE, &explore_entries[i]), true)                        \
   X(beginas, gotrace_thread_begin_as(world.go[i]), true)                                                             \
   X(rename, gotrace_go_rename(world.go[i], "renamed"), false)                                                        \
@@ -563,13 +568,22 @@ static uint64_t explore_heard_of(bool samples) {
   return explore.record_count[explore.running] + gotrace__t.lost + gotrace__t.nested;
 }
 
+/* Whether the call has a NULL handle, or is about a goroutine that had one, and therefore leaves no record. */
+static bool explore_is_void(const explore_command *command) {
+  const gotrace__thread *m = gotrace__self;
+  if (m && m->lacks && !m->go && (command->call == EXPLORE_CALL_waitend || command->call == EXPLORE_CALL_endsys))
+    return true;
+  if (command->call == EXPLORE_CALL_pstart) return !world.proc[command->handle];
+  return command->call == EXPLORE_CALL_destroy && !world.go[command->handle];
+}
+
 static void explore_run_commands(const explore_turn *turn, unsigned i) {
   explore_thread *thread = &explore.threads[explore.running];
   for (; i < turn->count; i++) {
     const explore_command *command = &script.commands[turn->first + i];
     bool samples = command->call == EXPLORE_CALL_sample;
     bool on = world.started && !world.stopping && !explore.lacks && explore_heard[command->call] &&
-              !(samples && gotrace__t.version < GOTRACE_GO_1_19);
+              !explore_is_void(command) && !(samples && gotrace__t.version < GOTRACE_GO_1_19);
     uint32_t session = gotrace__t.session;
     uint64_t before = on ? explore_heard_of(samples) : 0;
     thread->doing = explore_words[command->call];

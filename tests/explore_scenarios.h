@@ -156,6 +156,35 @@
     {"wait-on-unblock", 1008, 1026, "on; 1 self0 waiton1 || 1 waitend waiton1; 2 unblock0; 3 wakeone1; 4 off"},
     {"wait-on-destroy", 1008, 1026, "on; 1 self0 waiton1 || 1 waitend; 2 destroy0 create2; 3 wakeone1"},
     {"wait-on-limit", 1008, 1026, "1 self0 waiton1; 2 self1; on limit || 1 waitend; 2 wakeall1 waiton1; 3 wakeall1"},
+    /* Goroutines inside a waiting or running one: beside its waker, a start, a cut, the end, another owner, a fork. */
+    {"nest-wake", 1008, 1026,
+     "clean; on; 1 self0 create1 waiton1 || 1 nest1 end nestend1 waitend; 2 wakeone1; 3 advance || 1 log"},
+    {"nest-waits", 1008, 1026,
+     "clean; on; 1 self0 create1 create2 waiton1 nest1 waiton2 || 1 nest2 end nestend2 waitend end nestend1 waitend; 2 "
+     "wakeone1 wakeone2 || 1 log"},
+    {"nest-late", 1008, 1026,
+     "clean; 1 self0 create1 waiton1 || 1 nest1 create2 nest2 end nestend2 end nestend1 waitend; 2 wakeone1; 3 on"},
+    {"nest-none-late", 1008, 1026,
+     "clean; 1 self0 create1 waiton1 nestnone0 || 1 start1 wait; 3 on advance || 1 waitend end nestend0 waitend log"},
+    {"nest-runs", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 || 1 nest1 log block nestend1 log end; 3 on || 2 self2 "
+     "unblock1; "
+     "1 start1"},
+    {"nest-owner", 1008, 1026,
+     "clean pcreate0 pcreate1 create0 create1; on; 1 pstart0 start0; 2 pstart1 start1 || 1 await1 nest1 end nestend1; "
+     "2 "
+     "yield post1; 3 advance"},
+    {"nest-off", 1008, 1026,
+     "pcreate0 create0 create1; on; 1 pstart0 start0 || 1 nest1 end nestend1; 2 off; 3 read on || 1 log end"},
+    {"nest-misuse", 1008, 1026,
+     "pcreate0 pcreate1 create0 create1; on; 1 pstart0 start0; 2 pstart1 || 1 nest1 nestend0 nestend1 nestend1; 2 "
+     "start1 nest0 nestend0; 3 unblock0 unblock1"},
+    {"nest-exit", 1008, 1026,
+     "create1; on; 1 self0 waiton1 nest1 wait || 1 exit; 2 wakeall1 unblock1; 3 begin waiton1 || 3 waitend"},
+    {"nest-destroy", 1008, 1026, "on; 1 self0 create1 || 1 nest1 yield nestend1; 2 destroy0 destroy1; 3 create2"},
+    {"nest-fork", 1008, 1026,
+     "create1; on; 1 self0 waiton1 nest1 waiton2 || 1 fork on waitend nestend1 waitend log off; 2 wakeall1 wakeall2"},
+    {"nest-lack", 1023, 1023, "create1 create2; on; 1 self0 lack || 1 wait nest1 wait nest2 end nestend2 waitend end"},
     {"wait-on-fork", 1008, 1026, "1 self0 waiton1; on || 1 waitend; 3 fork wakeall1 on waiton1 wakeall1 waitend off"},
     /* Exactly one of several threads that destroy or wake a goroutine succeeds. */
     {"destroyers", 1008, 1026, "createblocked0; on || 1 destroy0; 2 destroy0; 3 unblock0"},

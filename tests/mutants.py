@@ -222,6 +222,18 @@ mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t-
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
+# Nested running.
+transcriber('nest-needs-a-proc', '& GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC)',
+            '& GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC)')
+transcriber('nest-takes-over', 'if (from && begin) {', 'if (0) {')
+transcriber('nest-transition-not-counted', 'if (from && begin) {\n    gotrace__next_go(t, from);', 'if (from && begin) {')
+transcriber('nest-end-over-a-running-goroutine',
+            '} else {\n    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);\n  }\n  if (g)', '}\n  if (g)')
+tested('test_nest', 'nest-introduced-as-a-worker', 'if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;', '')
+tested('test_nest', 'nest-restarts-who-waits', 'if (!from && m->level && m->level->waits && !m->level->nested) {', 'if (0) {')
+tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc) return;', 'if (m->go || m->proc) return;')
+tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
+
 transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
             'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
 transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')

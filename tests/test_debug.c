@@ -43,7 +43,7 @@ static const char *const unplaced[] = {
     "gotrace_flight_stop",  "gotrace_advance",      "gotrace_flight_snapshot_file",
     "gotrace_is_enabled",   "gotrace_debug_here",   "gotrace_proc_id",
     "gotrace_go_id",        "gotrace_reason",       "gotrace_site_make",
-    "gotrace_site_make_pc", "gotrace_cpu_sample",
+    "gotrace_site_make_pc", "gotrace_cpu_sample",   "gotrace_proc_self",
 };
 
 static int takes_site(int i) { return strstr(calls[i].parameters, "gotrace_site *site") != NULL; }
@@ -101,7 +101,7 @@ static void check_all_made(void) {
 
 static void *on_a_thread(void *unused) {
   go = -1, proc = NULL;
-  EXPECT_IN("on_a_thread", gotrace_go_unblock(NULL), "NULL handle (dropped)");
+  EXPECT_IN("on_a_thread", gotrace_proc_stop(), "proc stop on a thread without a proc (dropped)");
   return unused;
 }
 
@@ -130,19 +130,17 @@ static void each_problem(gotrace_proc *made) {
   pthread_t thread;
   EXPECT(gotrace_proc_stop(), "proc stop on a thread without a proc (dropped)");
   EXPECT(gotrace_go_end(), none);
-  EXPECT(gotrace_go_start(NULL), "NULL handle (dropped)");
-  EXPECT(gotrace_go_start(NULL), "NULL handle (dropped)"); /* another place */
+  EXPECT(gotrace_go_end(), none); /* another place */
   EXPECT(gotrace_go_syscall_end(), "end of a system call that did not begin (dropped)");
   EXPECT(gotrace_go_syscall_end_blocked(), "end of a system call that did not begin (dropped)");
   EXPECT(gotrace_go_end_in_syscall(), "end of a system call that did not begin (dropped)");
   EXPECT(gotrace_wait_end(), misused_wait);
-  EXPECT(gotrace_thread_begin_as(NULL), "NULL handle (dropped)");
-  EXPECT(gotrace_proc_start(NULL), "NULL handle (dropped)");
-  EXPECT(gotrace_proc_steal(NULL), "NULL handle (dropped)");
-  EXPECT(gotrace_proc_destroy(NULL), "NULL handle (dropped)");
-  EXPECT(gotrace_go_rename(NULL, "name"), "NULL handle (dropped)");
-  EXPECT(gotrace_go_timer(NULL), "NULL handle (dropped)");
-  EXPECT(gotrace_go_stack_bounds(NULL, NULL, NULL), "NULL handle (dropped)");
+  PLACED(gotrace_proc_start(NULL));
+  PLACED(gotrace_proc_steal(NULL));
+  PLACED(gotrace_proc_destroy(NULL));
+  PLACED(gotrace_go_rename(NULL, "name"));
+  PLACED(gotrace_go_timer(NULL));
+  PLACED(gotrace_go_stack_bounds(NULL, NULL, NULL));
   EXPECT(gotrace_stw_end(), misused_stw);
   proc = made;
   gotrace_proc_start(proc);
@@ -156,10 +154,14 @@ static void each_problem(gotrace_proc *made) {
   EXPECT(gotrace_gc_scan_end(), "the trace format has no such event (left out)");
   job = gotrace_go_create(&entry);
   other = gotrace_go_create(&entry);
+  EXPECT(gotrace_nest_end(NULL), "end of nested running that did not begin (dropped)");
+  PLACED(gotrace_thread_begin_as(NULL));
+  PLACED(gotrace_go_continue(NULL));
+  PLACED(gotrace_go_start(NULL));
   gotrace_go_start(job);
   go = (long long)gotrace_go_id(job);
   EXPECT(gotrace_go_unblock(other), "unblock of a goroutine that is not blocked (dropped)");
-  EXPECT(gotrace_go_switch(NULL), "NULL handle (dropped)");
+  EXPECT(gotrace_go_switch(job), "switch to a goroutine that cannot run (dropped)");
   EXPECT(gotrace_go_destroy(job), "destroy of a goroutine that is running, in a system call or dead (dropped)");
   EXPECT(gotrace_gc_mark_assist_end(), "start of a mark assist during one, or end without a start (dropped)");
   PLACED(gotrace_thread_begin("name"));
@@ -203,12 +205,12 @@ int main(void) {
     if (session == 0) each_problem(made);
     /* Once per place, whatever the number of calls and sessions; at the latest when the trace stops. */
     before = lines;
-    for (i = 0; i < 3; i++) gotrace_proc_destroy(NULL);
+    for (i = 0; i < 3; i++) gotrace_proc_stop();
     gotrace_go_block(GOTRACE_BLOCK_SYNC);
     CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
     CHECK_EQUAL(lines - before, session ? 0 : 2);
     gotrace_get_stats(&stats);
-    CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_BAD_HANDLE], session ? 3 : 14);
+    CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_PROC_STOP_NONE], session ? 3 : 5);
     CHECK_OPENS(&bytes);
   }
   test_free(&bytes);

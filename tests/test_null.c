@@ -18,31 +18,33 @@ static void logv(gotrace_task task, const char *format, ...) {
   va_end(arguments);
 }
 
-/* Makes the calls that take handles, texts or places. Returns the number of calls with a NULL handle. */
-static uint64_t annotations(void) {
-  uint64_t bad = 0;
+/* Makes the calls that take handles, texts or places. */
+static void annotations(void) {
   gotrace_task task = gotrace_task_begin_at(NULL, NULL, 0, GOTRACE_NO_TASK);
   gotrace_debug_here(NULL);
   gotrace_thread_begin(NULL);
   gotrace_procs_change_at(NULL, 3);
   CHECK_EQUAL(gotrace_go_id(NULL), 0);
   CHECK_EQUAL(gotrace_proc_id(NULL), GOTRACE_GLOBAL_PROC);
-  gotrace_proc_destroy(NULL), bad++;
-  gotrace_proc_start(NULL), bad++;
-  gotrace_proc_steal(NULL), bad++;
-  gotrace_go_start(NULL), bad++;
-  gotrace_go_unblock_at(NULL, NULL), bad++;
-  gotrace_go_switch_at(NULL, NULL), bad++;
-  gotrace_go_switch_end_at(NULL, NULL), bad++;
-  gotrace_go_timer(NULL), bad++;
-  gotrace_go_destroy_at(NULL, NULL), bad++;
-  gotrace_go_switch_for_at(NULL, NULL, GOTRACE_BLOCK_SYNC), bad++;
-  gotrace_go_rename(NULL, NULL), bad++;
-  gotrace_thread_begin_as(NULL), bad++;
+  (void)gotrace_proc_self();
+  gotrace_proc_destroy(NULL);
+  gotrace_proc_start(NULL);
+  gotrace_proc_steal(NULL);
+  gotrace_go_start(NULL);
+  gotrace_go_continue(NULL);
+  gotrace_nest_end(gotrace_nest_begin_at(NULL, NULL));
+  gotrace_go_unblock_at(NULL, NULL);
+  gotrace_go_switch_at(NULL, NULL);
+  gotrace_go_switch_end_at(NULL, NULL);
+  gotrace_go_timer(NULL);
+  gotrace_go_destroy_at(NULL, NULL);
+  gotrace_go_switch_for_at(NULL, NULL, GOTRACE_BLOCK_SYNC);
+  gotrace_go_rename(NULL, NULL);
+  gotrace_thread_begin_as(NULL);
   gotrace_thread_rename(NULL);
   CHECK(gotrace_reason(NULL) < GOTRACE_BLOCK_REASON_COUNT);
   (void)gotrace_site_make(NULL, NULL, 0);
-  gotrace_go_stack_bounds(NULL, NULL, NULL), bad++;
+  gotrace_go_stack_bounds(NULL, NULL, NULL);
   gotrace_go_label(NULL);
   gotrace_region_begin_at(NULL, task, NULL, 0);
   gotrace_region_begin_at(NULL, task, NULL, 1);
@@ -99,25 +101,65 @@ static uint64_t annotations(void) {
     gotrace_proc_stop();
     gotrace_proc_destroy(proc);
   }
-  return bad;
 }
 
 static void traced(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options;
   gotrace_stats stats;
-  uint64_t bad;
   memset(&options, 0, sizeof options);
   options.format = format;
   options.alloc_events = true;
   options.write = test_sink;
   options.context = &bytes;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  bad = annotations();
+  annotations();
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   gotrace_get_stats(&stats);
-  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_BAD_HANDLE], bad);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_BAD_HANDLE], 0);
   CHECK_OPENS(&bytes);
+  test_free(&bytes);
+}
+
+/* A scheduler whose creations have given NULL, in parts or before the trace: no problem is counted, and the other
+ * goroutines are traced. */
+static void null_goroutines(gotrace_format format, bool late) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("worker");
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_proc *proc = gotrace_proc_create();
+  gotrace_go *go, *outer;
+  gotrace_stats stats;
+  if (!late) CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_proc_start(proc);
+  go = gotrace_go_create_blocked(&entry);
+  gotrace_go_start(NULL);
+  if (late) CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_go_label("label");
+  gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
+  outer = gotrace_nest_begin(NULL);
+  gotrace_go_end();
+  gotrace_nest_end(outer);
+  gotrace_wait_end();
+  gotrace_go_switch(go);
+  gotrace_go_switch(NULL);
+  gotrace_go_unblock(go);
+  gotrace_go_block(GOTRACE_BLOCK_SYNC);
+  gotrace_go_start(NULL);
+  gotrace_go_syscall_begin();
+  gotrace_go_syscall_end();
+  gotrace_go_switch_end(go);
+  gotrace_go_switch_end(NULL);
+  gotrace_go_stop(GOTRACE_STOP_YIELD);
+  gotrace_go_start(NULL);
+  gotrace_go_continue(NULL);
+  gotrace_go_end();
+  gotrace_proc_stop();
+  gotrace_proc_destroy(proc);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.dropped + stats.repaired + stats.left_out, 0);
   test_free(&bytes);
 }
 
@@ -219,7 +261,11 @@ int main(void) {
   names();
   decoder();
   annotations(); /* while tracing is off */
-  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) traced(formats[i]);
+  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    traced(formats[i]);
+    null_goroutines(formats[i], false);
+    null_goroutines(formats[i], true);
+  }
   sessions();
   return 0;
 }

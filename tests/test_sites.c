@@ -65,6 +65,67 @@ static void in_a_trace(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* An entry given by its address is looked up as it is, not as a return address. */
+__attribute__((noinline)) static void before(void) { __asm__ volatile("nop; nop; nop"); }
+__attribute__((noinline)) static void wanted(void) { __asm__ volatile("nop; nop"); }
+
+static bool symbolize(void *context, gotrace_location *place) {
+  (void)context;
+  if (place->pc != (uintptr_t)&wanted) return false;
+  place->function = "exactly";
+  return true;
+}
+
+static void by_address(gotrace_format format, bool asks) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_location plain = {(uintptr_t)&wanted, NULL, NULL, 0};
+  gotrace_decoder *decoder;
+  gotrace_event event;
+  gotrace_frame frame;
+  gotrace_go *older = gotrace_go_create(&plain);
+  const char *expected = asks ? "exactly" : "wanted";
+  unsigned count = 0;
+  before();
+  wanted();
+  if (asks) options.symbolize = symbolize;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  (void)gotrace_go_self();
+  gotrace_go_destroy(gotrace_go_create(&gotrace_site_make_pc((uintptr_t)&wanted)->location));
+  gotrace_go_destroy(gotrace_go_create(&plain));
+  gotrace_go_destroy(older);
+  gotrace_thread_end();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  CHECK_EQUAL(test_open_decoder(&decoder, bytes.data, bytes.size, false), GOTRACE_OK);
+  while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
+    if (strcmp(event.spec->name, "GoCreate") != 0 || !gotrace_decoder_stack(decoder, event.args[1], &frame, 1))
+      continue;
+    if (frame.pc != (uintptr_t)&wanted + 1) continue; /* as Go writes it */
+    CHECK(frame.function_size == strlen(expected) && memcmp(frame.function, expected, frame.function_size) == 0);
+    CHECK_EQUAL(frame.line, 0);
+    count++;
+  }
+  gotrace_decoder_close(decoder);
+  CHECK(count >= 2);
+  test_free(&bytes);
+}
+
+/* Beyond their number, sites are counted. */
+static void too_many(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_GO_1_23, &bytes);
+  gotrace_stats stats;
+  uint32_t i, missing = 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  for (i = 0; i < 200; i++) missing += gotrace_site_make("more", NULL, i) == NULL;
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK(missing > 100);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_SITES_FULL], missing);
+  test_free(&bytes);
+}
+
 int main(void) {
   gotrace_site *site, *other;
   char name[1200];
@@ -97,8 +158,14 @@ int main(void) {
 
   for (i = 0; i < TEST_FORMATS; i++) in_a_trace(test_formats[i]);
 
+#ifdef __linux__
+  for (i = 0; i < TEST_FORMATS; i++) by_address(test_formats[i], false);
+#endif
+  for (i = 0; i < TEST_FORMATS; i++) by_address(test_formats[i], true);
+
   for (i = k = 0; i < 200; i++) k += gotrace_site_make("one more", NULL, (uint32_t)i) != NULL;
   CHECK(k > 0 && k < GOTRACE__SITES);
+  too_many();
   CHECK(gotrace_site_make("function", "file.c", 3) == site);                              /* known sites remain */
   gotrace_log_at(gotrace_site_make("one too many", NULL, 1000), GOTRACE_NO_TASK, "", ""); /* NULL is accepted */
   return 0;

@@ -962,6 +962,41 @@ static void check_moved_rows(void) {
   done();
 }
 
+/* Nested running: the outer goroutine is runnable meanwhile; a plain thread needs no proc for what it runs inside; what
+ * still runs at the end of nested running is counted. */
+static void check_nest(unsigned format) {
+  unsigned kind;
+  CHECK(begin(format));
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  for (kind = 1; kind <= 4; kind++) create(0, kind);
+  go(0, GOTRACE__REC_GO_START, 1);
+  go(0, GOTRACE__REC_NEST_BEGIN, 2);
+  self(0, GOTRACE__REC_GO_END);
+  go(0, GOTRACE__REC_NEST_END, 1);
+  self(0, GOTRACE__REC_GO_BLOCK);
+  go(0, GOTRACE__REC_NEST_BEGIN, 3); /* inside a wait */
+  self(0, GOTRACE__REC_GO_END);
+  go(0, GOTRACE__REC_NEST_END, 0);
+  go(0, GOTRACE__REC_WAIT_END, 1);
+  self(0, GOTRACE__REC_GO_END);
+  c.threads[3].plain = true; /* since before the trace */
+  go(3, GOTRACE__REC_GO_START, 4);
+  step();
+  CHECK_EQUAL(problems(), 0);
+  CHECK_EQUAL(t.counters.forced, 0);
+  if (!t.v1) {
+    CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_STOP], 1);
+    CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_START], 6);
+    CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_UNBLOCK], 1);
+  }
+  go(3, GOTRACE__REC_NEST_END, 0);
+  step();
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_START_OVER], 1);
+  CHECK_EQUAL(end("nest"), GOTRACE_OK);
+  CHECK_EQUAL(problems(), 1);
+  done();
+}
+
 int main(void) {
   size_t i;
   check_table();
@@ -980,6 +1015,7 @@ int main(void) {
   for (i = 0; i < TEST_FORMATS; i++) {
     check_story((unsigned)test_formats[i]);
     check_problems((unsigned)test_formats[i]);
+    check_nest((unsigned)test_formats[i]);
     check_end_before_steal((unsigned)test_formats[i]);
   }
   check_v1_ends(GOTRACE_GO_1_8);
