@@ -11840,7 +11840,7 @@ static void gotrace__work(bool cut, bool all) {
            t->options.on_limit != GOTRACE_LIMIT_BLOCK)
     failed = GOTRACE_LIMIT_REACHED;
   gotrace__publish_stats(r, false);
-  if (!on && r->error && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
+  if (!on && (r->error || r->full) && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
   t->work_wanted = t->work_wanted || more;
   t->ended = t->finished;

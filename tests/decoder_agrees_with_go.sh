@@ -24,4 +24,4 @@ fi
 make -s build/tests/address/print_decoded
 tests/decoder_agrees_with_go.py build/tests/address/print_decoded "$traces"/*.trace
 tests/conversions_open_in_go.sh $brief "$what"
-tests/summary_agrees_with_go.sh "$what"
+tests/summary_agrees_with_go.sh $brief "$what"

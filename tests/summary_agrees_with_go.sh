@@ -2,18 +2,20 @@
 # `gotrace info` reports the same as Go 1.27's summarizer, to the nanosecond (summary_agrees_with_go.py). Its reports on
 # the parts of a trace add up to that on the whole (parts_add_up.py), do not depend on the number of threads
 # (info_jobs.py), and are the same as those of other commands (commands_agree.py; of a release's traces, only the small ones,
-# without filters). examples/latency.c, which uses only the library, finds the same
-# runnable times (latency.py).
+# without filters; with -b, none). examples/latency.c, which uses only the library, finds the same runnable times
+# (latency.py).
 #
-#     tests/summary_agrees_with_go.sh examples     traces that the examples write
-#     tests/summary_agrees_with_go.sh canned       the traces in Go's sources
-#     tests/summary_agrees_with_go.sh RELEASE      the traces of decoder_agrees_with_go.sh, written if missing
+#     tests/summary_agrees_with_go.sh [-b] examples     traces that the examples write
+#     tests/summary_agrees_with_go.sh [-b] canned       the traces in Go's sources
+#     tests/summary_agrees_with_go.sh [-b] RELEASE      the traces of decoder_agrees_with_go.sh, written if missing
 #
 # Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests/need.sh python3
 
+brief=
+if [ "$1" = -b ]; then brief=1; shift; fi
 what=$1
 program=$(sh tests/go/inside.sh 1.27 print_summary.go -i internal/trace access_summary.go)
 make -s build/examples/gotrace build/examples/latency
@@ -47,6 +49,7 @@ tests/summary_agrees_with_go.py build/examples/gotrace "$program" "$traces"/*.tr
 tests/parts_add_up.py build/examples/gotrace "$traces"/*.trace
 tests/info_jobs.py build/examples/gotrace "$traces"/*.trace
 tests/latency.py build/examples/latency build/examples/gotrace "$traces"/*.trace
+[ -z "$brief" ] || exit 0
 case $what in
   canned) tests/commands_agree.py -n 40 build/examples/gotrace "$traces"/*.trace ;;
   examples) tests/commands_agree.py build/examples/gotrace "$traces"/*.trace ;; # copies of them differ at each run

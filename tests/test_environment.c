@@ -255,6 +255,7 @@ static const struct {
     PLAIN(gotrace_wait_begin, gotrace_wait_begin_at),
     PLAIN(gotrace_wait_on, gotrace_wait_on_at),
     PLAIN(gotrace_wake, gotrace_wake_at),
+    PLAIN(gotrace_nest_begin, gotrace_nest_begin_at),
     PLAIN(gotrace_gc_begin, gotrace_gc_begin_at),
     PLAIN(gotrace_stw_begin, gotrace_stw_begin_at),
     PLAIN(gotrace_gc_sweep_span, gotrace_gc_sweep_span_at),
