@@ -28,11 +28,11 @@ header = gotrace.h $(found)
 
 examples = $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)) build/examples/gotrace $(record_libraries)
 # library.c comes first, because compiling it takes the longest.
-tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcard examples/gotrace/library.c examples/gotrace/*.c))
+tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcard examples/gotrace/library.c examples/gotrace/*.c examples/gotrace/*/*.c))
 # The libraries that `gotrace record` loads into programs: for glibc, and for musl if its compiler is installed.
 MUSL_CC ?= musl-gcc
 record_libraries = $(addprefix build/examples/libgotrace-record,.so $(if $(shell command -v $(MUSL_CC)),-musl.so))
-preload_sources = $(wildcard examples/gotrace/preload/*.c)
+preload_sources = $(wildcard examples/gotrace/record/preload/*.c)
 tests = $(patsubst tests/%.c,build/tests/default/%,$(wildcard tests/test_*.c))
 targets = $(patsubst fuzz/%.c,%,$(filter-out fuzz/replay.c,$(wildcard fuzz/*.c)))
 version = $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
@@ -92,9 +92,9 @@ tool_libraries = $(filter -l%,$(tool_optional)) $(dl)
 build/examples/tool/%.o: private CPPFLAGS += $(filter -D%,$(tool_optional))
 
 # This file embeds the script and style of the page that gotrace view writes.
-build/examples/tool/view_page.o: $(wildcard examples/gotrace/view/*)
+build/examples/tool/view/view_page.o: $(wildcard examples/gotrace/view/page/*)
 
-build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) $(header)
+build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*/*.h) $(header)
 	@mkdir -p $(@D)
 	$(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
@@ -103,8 +103,8 @@ build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*.h) $
 openmp_tools = $(eval openmp_tools := $(shell $(CLANG) -print-resource-dir 2>/dev/null)/include)$(openmp_tools)
 preload_flags = $(if $(wildcard $(openmp_tools)/omp-tools.h),-idirafter $(openmp_tools)) -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 
-build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/preload/*.h) \
-    examples/adapters/openmp.c examples/gotrace/board.h examples/gotrace/executable.h $(header)
+build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/record/preload/*.h) \
+    examples/adapters/openmp.c examples/gotrace/record/board.h examples/gotrace/record/executable.h $(header)
 	@mkdir -p $(@D)
 	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs,--wrap=open $(preload_sources) -o $@ $(LDFLAGS) -ldl
 
@@ -230,7 +230,7 @@ format:
 
 # The picture in README.md: the trace of `make demo`, drawn by gotrace view in Chromium.
 pictures: build/examples/scheduler build/examples/gotrace
-	tests/view/picture.py examples/gotrace/view/picture.png
+	tests/view/picture.py examples/gotrace/view/page/picture.png
 
 pages: examples
 	tests/run.sh -j 1 pages
@@ -247,9 +247,9 @@ demo:
 # Fuzzers: with libFuzzer, for FUZZ_SECONDS each; or only their seeds, with any compiler and a plain main.
 FUZZ_SECONDS ?= 60
 # $(fuzz_more_TARGET): what else a target consists of. That of the tool's commands takes the place of exit().
-tool_sources = $(filter-out examples/gotrace/main.c,$(wildcard examples/gotrace/*.c))
+tool_sources = examples/gotrace/library.c $(wildcard examples/gotrace/*/*.c)
 fuzz_more_tool = $(FLAGS) $(tool_sources) $(tool_optional) -Wl,--wrap=exit
-build/fuzz/tool build/fuzz-replay/tool build/fuzz-random/tool: $(wildcard examples/gotrace/*.[ch] examples/gotrace/view/*)
+build/fuzz/tool build/fuzz-replay/tool build/fuzz-random/tool: $(wildcard examples/gotrace/*.c examples/gotrace/*/*.[ch] examples/gotrace/view/page/*)
 
 fuzz: $(targets:%=fuzz-run-%)
 

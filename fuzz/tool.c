@@ -5,7 +5,7 @@
  * had allocated stays, so leaks are not looked for.
  *
  * What commands start is left out: PATH is empty, so symbolize finds no program, and record has tests of its own. */
-#include "../examples/gotrace/commands.h"
+#include "../examples/gotrace/command/commands.h"
 
 #include <setjmp.h>
 #include <sys/mman.h>

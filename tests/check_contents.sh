@@ -17,8 +17,9 @@ missing=$(for test in tests/test_*.c tests/test_*.sh tests/cases/*.c; do
   [ "$name" = cases/case.c ] || grep -qE "\\b${name##*/}" tests/README.md || echo "$test"
 done)
 [ -z "$missing" ] || { printf 'tests/README.md does not name:\n%s\n' "$missing"; exit 1; }
-missing=$(for file in examples/gotrace/*.c examples/adapters/*.[ch]*; do
-  grep -q "\`${file##*/}\`" "${file%/*}/README.md" || echo "$file"
+missing=$(for file in examples/gotrace/*.c examples/gotrace/*/*.c examples/adapters/*.[ch]*; do
+  folder=${file#examples/}
+  grep -q "\`${file##*/}\`" "examples/${folder%%/*}/README.md" || echo "$file"
 done)
 [ -z "$missing" ] || { printf 'the README of the folder does not name:\n%s\n' "$missing"; exit 1; }
 

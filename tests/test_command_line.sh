@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tool's command line: help, version, messages for wrong use, manual page, completion, all made from the tables in
-# examples/gotrace/commands.c. What `make install` installs of them: test_packages.sh.
+# examples/gotrace/command/commands.c. What `make install` installs of them: test_packages.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

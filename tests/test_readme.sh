@@ -65,7 +65,7 @@ for readme in README.md */README.md */*/README.md; do
     grep -qE "\b$name" gotrace.h || { echo "$readme: no $name in the header"; wrong=1; }
   done < <(grep -oE '\b(gotrace|GOTRACE)_[A-Za-z0-9_]+[A-Za-z0-9]' "$readme" | sort -u)
   while read -r command; do
-    grep -q "\.name = \"$command\"" examples/gotrace/commands.c || { echo "$readme: no command $command"; wrong=1; }
+    grep -q "\.name = \"$command\"" examples/gotrace/command/commands.c || { echo "$readme: no command $command"; wrong=1; }
   done < <(grep -oE '(`|^)gotrace [a-z]+' "$readme" | sed 's/.* //' | sort -u)
 done
 [ ! "$wrong" ] || exit 1

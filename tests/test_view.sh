@@ -40,7 +40,7 @@ for name in 1.21-http_1_21_good 1.21-stress_1_11_good 1.21-user_task_region_1_21
   [ ! -e "$go/$name.trace" ] || traces+=("$go/$name.trace")
 done
 tests/view/check.py -n 17 build/examples/gotrace "${traces[@]}"
-build_tool() { ${CC:-cc} -std=c11 -O1 -w -I. $([ ! -d /usr/include/stb ] || echo "-isystem /usr/include/stb") -o "$dir/gotrace" examples/gotrace/[a-z]*.c -pthread "$@"; }
+build_tool() { ${CC:-cc} -std=c11 -O1 -w -I. $([ ! -d /usr/include/stb ] || echo "-isystem /usr/include/stb") -o "$dir/gotrace" examples/gotrace/*.c examples/gotrace/*/*.c -pthread "$@"; }
 # Pages too small for all slices: they are exact at the resolution that they state, and at coarser ones. Of these traces
 # only that of threads always has counters to compare.
 if [ -e $go/big.trace ] && build_tool -DHAVE_ZLIB -DPAGE_SIZE=2500000 -lz; then

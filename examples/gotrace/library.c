@@ -10,14 +10,14 @@
  * hash, entries of at most 64 KiB). */
 
 #define GOTRACE_IMPLEMENTATION
-#include "tool.h"
+#include "base/tool.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "write.h"
+#include "write/write.h"
 
 /* The header's maps get memory and seed from a decoder. This one reads no trace. Each thread has its own, because a
  * decoder counts its allocations. All have the same seed, so maps can be handed to other threads. */

@@ -2,15 +2,11 @@
  *
  * As an example it shows how to read traces with the decoder of gotrace.h, raw and ordered, and what it takes to write
  * a trace from the events of another. It is also a tool for daily use: `gotrace help` lists its commands. Build it with
- * `make build/examples/gotrace`, or by hand:
- *
- *     cc -std=c11 -O2 -o gotrace examples/gotrace/[a-z]*.c -I. -pthread
- *
- * README.md is the map of the files.
+ * `make build/examples/gotrace`. README.md is the map of its folders.
  *
  * This file reads the command line. */
 
-#include "commands.h"
+#include "command/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "../../examples/gotrace/board.h"
+#include "../../examples/gotrace/record/board.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,0 +1,439 @@
+/* commands.c - the tables of commands and options: see commands.h */
+
+#include "commands.h"
+#include "../reading/filter.h"
+
+#include <stdlib.h>
+
+/* ----------------------------------------------------------------------------------------------------- setters ---- */
+
+/* A setter gets its option for the field and the number there. field() returns the field's address. */
+static void *field(const option *o, settings *set) { return (char *)set + o->field; }
+
+static void set_flag(const option *o, const char *value, settings *set) {
+  bool *at = field(o, set);
+  (void)value;
+  *at = true;
+}
+
+static void set_text(const option *o, const char *value, settings *set) {
+  const char **at = field(o, set);
+  *at = value;
+}
+
+static void set_time(const option *o, const char *value, settings *set) {
+  int64_t *at = field(o, set);
+  *at = moment_parse(value);
+  if (*at == MOMENT_INVALID) usage("invalid time '%s'", value);
+}
+
+static void set_format(const option *o, const char *value, settings *set) {
+  int *at = field(o, set);
+  *at = parse_written_format(value);
+  if (!*at) usage("unknown format '%s'", value);
+}
+
+/* Sets the index of the value in the option's list. */
+static void set_choice(const option *o, const char *value, settings *set) {
+  uint32_t *at = field(o, set), number = 0;
+  const char *word = o->values;
+  size_t size;
+  for (; *word; word += size + (word[size] == ' '), number++) {
+    size = strcspn(word, " ");
+    if (strlen(value) != size || strncmp(value, word, size) != 0) continue;
+    *at = number;
+    return;
+  }
+  usage("unknown %.*s '%s'", (int)option_name_size(o) - 2, o->spec + 2, value);
+}
+
+static uint64_t parse_number(const option *o, const char *text, double unit, double most) {
+  char *end;
+  double value = strtod(text, &end);
+  if (end != text && *end && strchr("KMG", *end) && most > 1e12) {
+    value *= *end == 'K' ? 1024.0 : *end == 'M' ? 1048576.0 : 1073741824.0;
+    end++;
+  }
+  if (end == text || *end || !(value > 0) || value * unit > most || value * unit < 1)
+    usage("invalid value '%s' for %.*s", text, (int)option_name_size(o), o->spec);
+  return (uint64_t)(value * unit + 0.5);
+}
+
+/* Multiplies the value by `number`. */
+static void set_number(const option *o, const char *value, settings *set) {
+  uint32_t *at = field(o, set);
+  *at = (uint32_t)parse_number(o, value, o->number, 4e9);
+}
+
+static void set_bytes(const option *o, const char *value, settings *set) {
+  uint64_t *at = field(o, set);
+  *at = parse_number(o, value, 1, 9e18);
+}
+
+/* Sets the option's name without "--". */
+static void set_profile(const option *o, const char *value, settings *set) {
+  const char **at = field(o, set);
+  (void)value;
+  if (*at) usage("profile takes --%s or --%s, not both", *at, o->spec + 2);
+  *at = o->spec + 2;
+}
+
+/* ----------------------------------------------------------------------------------------------------- options ---- */
+
+#define FORMATS "1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26"
+
+const option options[] = {
+    /* The part of the trace. */
+    {"--from TIME",
+     "start of the range, from the first event (1.5s, 20ms, 300us, or nanoseconds); or wall-clock time, if the trace "
+     "has it, as info shows it: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
+     NULL, set_time, SETTING(from), 0},
+    {"--to TIME", "end of the range, given likewise", NULL, set_time, SETTING(until), 0},
+
+    /* Filters: see filter.h. */
+    {"--go IDS", "only what happens on these goroutines (1,2,3), or creates, unblocks or starts them", NULL, set_text,
+     SETTING(by[BY_GO]), 0},
+    {"--function NAME", "only goroutines that began with a function whose name contains NAME", NULL, set_text,
+     SETTING(by[BY_FUNCTION]), 0},
+    {"--task ID|NAME",
+     "only what goroutines do while their innermost region belongs to the task with this id, or else name", NULL,
+     set_text, SETTING(by[BY_TASK]), 0},
+    {"--proc IDS", "only what happens on these procs, or concerns them", NULL, set_text, SETTING(by[BY_PROC]), 0},
+    {"--thread IDS", "only what happens on these threads", NULL, set_text, SETTING(by[BY_THREAD]), 0},
+    {"--kind NAMES", "only events of these kinds, and the times that such events end", NULL, set_text,
+     SETTING(by[BY_KIND]), 0},
+    {"--reason TEXT", "only what blocks for this reason, and such waits", NULL, set_text, SETTING(by[BY_REASON]), 0},
+
+    {"--jobs N", "read on N threads, a whole trace of Go 1.22 or later; default: one per processor", NULL, set_number,
+     SETTING(jobs), 1},
+
+    /* The result. */
+    {"-o OUT", "write to the file OUT; without it, to standard output", NULL, set_text, SETTING(output), 0},
+    {"--json", "as JSON; dump writes one object a line", NULL, set_flag, SETTING(json), 0},
+    {"--csv", "comma-separated values, a line for each: file,table,name,reason,field,value", NULL, set_flag,
+     SETTING(csv), 0},
+    {"--histogram", "also how the times are distributed", NULL, set_flag, SETTING(histogram), 0},
+    {"--details", "with --json or --csv, also each goroutine, region and task", NULL, set_flag, SETTING(details), 0},
+    {"--wire", "events as they are in the file, in its order", NULL, set_flag, SETTING(wire), 0},
+    {"--to FORMAT", "the format of a Go release: 1.8 to 1.21 are v1, 1.22 and later are v2", FORMATS, set_format,
+     SETTING(format), 0},
+    {"--chrome", "Chrome's JSON, for ui.perfetto.dev and chrome://tracing", NULL, set_flag, SETTING(chrome), 0},
+    {"--perfetto", "Perfetto's protobuf, for ui.perfetto.dev: also a track for each goroutine, and stacks", NULL,
+     set_flag, SETTING(perfetto), 0},
+    {"--open", "show the page in a browser; without -o it is a file in TMPDIR or /tmp", NULL, set_flag, SETTING(open),
+     0},
+    {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
+    {"--lenient",
+     "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
+     "printed on standard error",
+     NULL, set_flag, SETTING(lenient), 0},
+
+    /* profile. */
+    {"--cpu", "CPU samples, by the stack that was running", NULL, set_profile, SETTING(profile), 0},
+    {"--sync", "waits for channels, locks and the like, by the stack that waited", NULL, set_profile, SETTING(profile),
+     0},
+    {"--network", "waits for the network, by the stack that waited", NULL, set_profile, SETTING(profile), 0},
+    {"--syscall", "system calls, by the stack that called", NULL, set_profile, SETTING(profile), 0},
+    {"--scheduler", "times in which goroutines could have run, by the stack that woke or created them", NULL,
+     set_profile, SETTING(profile), 0},
+    {"--create", "goroutines, by the stack that created them", NULL, set_profile, SETTING(profile), 0},
+    {"--folded", "folded stacks: lines \"a;b;c VALUE\", outermost function first, for flamegraph.pl and speedscope",
+     NULL, set_flag, SETTING(folded), 0},
+
+    /* path. */
+    {"--task TASK", "the task with this id, or else name; of several with one name, the longest that ends", NULL,
+     set_text, SETTING(task), 0},
+    {"--go ID", "the goroutine with this id", NULL, set_text, SETTING(go), 0},
+    {"--no-return",
+     "never go back to a goroutine that waited: follow the one that ended the wait also through what it did before the "
+     "wait began",
+     NULL, set_flag, SETTING(no_return), 0},
+
+    /* record. */
+    {"-o FILE", "write the trace to FILE instead of COMMAND.PID.trace; %p stands for the process id", NULL, set_text,
+     SETTING(output), 0},
+    {"--format FORMAT", "the format of the trace, default 1.23", FORMATS, set_format, SETTING(format), 0},
+    {"--stacks KIND",
+     "call-site: a call's stack is its caller (default); none; frame-pointers: complete for code built with "
+     "-fno-omit-frame-pointer; unwind: always complete, takes microseconds a stack",
+     "call-site none frame-pointers unwind", set_choice, SETTING(stacks), 0},
+    {"--flight SECONDS", "keep only the last SECONDS in memory; written at the end and on SIGUSR2", NULL, set_number,
+     SETTING(flight), 1000},
+    {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
+     SETTING(children), 0},
+    {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
+    {"--cut MILLISECONDS", "write at least that often, default 1000: a killed program loses what came later", NULL,
+     set_number, SETTING(cut), 1},
+    {"--min-syscall", "leave out system calls that do not wait", NULL, set_flag, SETTING(only_waits), 0},
+    {"--no-symbolize", "do not look for lines and inlined callers afterwards, as gotrace symbolize does", NULL,
+     set_flag, SETTING(no_symbolize), 0},
+    {"-q", "print no summary", NULL, set_flag, SETTING(quiet), 0},
+};
+
+const size_t option_count = COUNT(options);
+
+/* ---------------------------------------------------------------------------------------------------- commands ---- */
+
+#define PART "--from TIME,--to TIME"
+#define FILTER \
+  "--go IDS,--function NAME,--task ID|NAME,--proc IDS,--thread IDS,--kind NAMES,--reason TEXT" /* filter.h */
+
+const command commands[] = {
+    {.name = "record",
+     .arguments = "[OPTIONS] [--] COMMAND ARGS...",
+     .summary = "run a program that has threads, and trace it",
+     .help =
+         "Runs COMMAND with a library preloaded that writes its trace, to COMMAND.PID.trace: threads with their "
+         "creators; locks, condition variables, semaphores, barriers, joins; sleeps; poll, select and epoll; network "
+         "and pipes; system calls. Each wait shows who ended it. The program's output, exit status and signals are "
+         "unchanged. Afterwards a summary is printed on standard error.\n\n"
+         "  gotrace record xz -T2 -k file\n"
+         "  go tool trace xz.*.trace\n\n"
+         "COMMAND must be linked dynamically, with glibc or musl, and may not be setuid. The libraries are looked for "
+         "beside the tool and in ../lib/gotrace.\n\n"
+         "A trace is a new file that only its owner can read, and replaces an existing FILE. A device, a pipe or your "
+         "own symbolic link is written to. What a process starts after it has given up privileges is not traced. The "
+         "trace of a process ends when it enters a sandbox (seccomp). A program that crashes is given at most a second "
+         "to complete the trace, by handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that the program does not "
+         "see and may replace.\n\n"
+         "A thread that runs in the trace may sleep in a system call that the library does not see, and one that is "
+         "runnable may have slept again after it was woken. The CPU time is the kernel's count.",
+     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
+                "--min-syscall,--no-symbolize,-q",
+     .least = 1,
+     .most = MANY,
+     .program = true,
+     .run_all = command_record},
+    {.name = "info",
+     .arguments = "[OPTIONS] FILE...",
+     .summary = "what ran, for how long, and what it waited for",
+     .help =
+         "Prints what stands out; when the trace began, if it has the wall clock (from Go 1.25 on); what goroutines "
+         "did, by the function they began with: running, runnable (waiting "
+         "for a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses "
+         "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
+         "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "
+         "values may be 0.4 % off; all else is exact, and equal to what Go 1.27 finds. Of several ends of a task the "
+         "last counts. Tasks that have not ended are listed with the time since their starts. Counters are "
+         "those that the program reports by gotrace_count; only values in the part count.\n\n"
+         "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
+         "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
+         "--json prints one object for each file; its fields are described in examples/gotrace/report/tables.h.",
+     .options = PART "," FILTER ",--histogram,--json,--csv,--details,--lenient,--jobs N",
+     .least = 1,
+     .most = MANY,
+     .run = command_info},
+    {.name = "diff",
+     .arguments = "[OPTIONS] A B",
+     .summary = "two traces side by side, what changed beyond noise first",
+     .help = "Compares how long and how often goroutines ran, waited for procs, were in system calls and blocked, by "
+             "function and reason; tasks, regions and pauses by name. A change is beyond noise if the averages differ "
+             "by more than three standard errors, or the numbers in a second by more than three times the root of "
+             "their sum; and if the total in a second of trace changed by more than 2 % and 1 ms. Of 370 rows in "
+             "which nothing changed, one may seem beyond noise. The program's counters (gotrace_count) are compared "
+             "by the means of their values.\n\n"
+             "  gotrace diff before.trace after.trace",
+     .options = PART "," FILTER ",--json,--jobs N",
+     .least = 2,
+     .most = 2,
+     .run_all = command_diff},
+    {.name = "check",
+     .arguments = "FILE...",
+     .summary = "whether Go would open it, and if not, why",
+     .help =
+         "Reads each trace to its end and prints one line: that it is valid, or the first error with its offset and "
+         "event. The verdict is that of the reader of Go 1.27. Traces of Go 1.22 and later are decoded on several "
+         "threads, a generation on each.",
+     .options = "--jobs N",
+     .least = 1,
+     .most = MANY,
+     .run = command_check},
+    {.name = "dump",
+     .arguments = "[OPTIONS] FILE",
+     .summary = "every event, as text or JSON",
+     .help =
+         "Prints every event in order of time: nanoseconds from the first event, kind, arguments, stack. With --wire "
+         "the events are those in the file, in its order, with batches and tables.",
+     .options = PART "," FILTER ",--wire,--json",
+     .least = 1,
+     .most = 1,
+     .run = command_dump},
+    {.name = "cut",
+     .arguments = "[OPTIONS] FILE",
+     .summary = "part of it, as a trace",
+     .help =
+         "Writes a part of a trace, in the same format or the nearest one that can be written: the part between two "
+         "times, or only some goroutines. It starts with the state at that moment: goroutines with their statuses and "
+         "stacks, collections, sweeps and mark assists in progress.\n\n"
+         "  gotrace cut --from 1.5s --to 1.52s -o part.trace app.trace\n"
+         "  gotrace cut --function handle -o handlers.trace app.trace\n\n"
+         "Filters select whole goroutines, since a trace with only some events of a goroutine is not valid: a "
+         "goroutine "
+         "is kept if the filters select any of its events or times in this part. All procs are kept. Everything else "
+         "is left out: other goroutines, even those that wake a kept one, and collections that began on them or before "
+         "the part. If no kept goroutine runs when a collection ends, a goroutine is added that ends it.\n\n"
+         "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it. "
+         "From Go 1.22 on, what comes long before the part is not read: a goroutine that was created there has its "
+         "function from its stacks.",
+     .options = PART "," FILTER ",-o OUT,--partial",
+     .needs = PART "," FILTER,
+     .least = 1,
+     .most = 1,
+     .run = command_convert},
+    {.name = "convert",
+     .arguments = "--to FORMAT [-o OUT] FILE",
+     .summary = "the same in the format of another release",
+     .help =
+         "Writes a trace in another format. So today's Go can open a trace of Go 1.5 again, and an older Go one of "
+         "today.\n\n"
+         "  gotrace convert --to 1.23 -o new.trace old.trace\n\n"
+         "What the format does not have is left out and named, with its number, in one line on standard error. "
+         "Formats up to 1.21 do not have the durations of system calls that keep their proc (read back, they end at "
+         "once), and of the reasons of waits only those of Go 1.5; all others become \"unspecified\". Coroutines came "
+         "with 1.23; before, a switch becomes an unblock, a block and a start. 1.22 does not have the names of "
+         "goroutines that never run. Experiments came with 1.23, reasons of stopped worlds other than a collection's "
+         "with 1.21, CPU samples with 1.19, tasks, regions and logs with 1.11, mark assists with 1.10. GCScanStart "
+         "and GCScanDone of Go 1.5 to 1.9 are written in format 1.8; elsewhere they are one stopped world.",
+     .options = "--to FORMAT,-o OUT,--partial",
+     .needs = "--to FORMAT",
+     .least = 1,
+     .most = 1,
+     .run = command_convert},
+    {.name = "export",
+     .arguments = "--perfetto|--chrome [-o OUT] FILE",
+     .summary = "for Perfetto and Chrome",
+     .help =
+         "Writes a trace in the format of another viewer. Procs are rows on which goroutines are slices; tasks, "
+         "regions, collections and stopped worlds have rows of their own; arrows lead from where a goroutine is woken "
+         "to where it goes on. --perfetto also shows each goroutine's statuses, with stacks and the reasons of its "
+         "waits, and counters of goroutines by status. The heap's size and the program's counters (gotrace_count) are "
+         "counters. CPU samples are instants, of their goroutine or else of their proc.\n\n"
+         "  gotrace export --perfetto -o app.perfetto-trace app.trace\n"
+         "  gotrace export --chrome --from 1s --to 1.5s -o app.json app.trace\n\n"
+         "What began before the part is shown from the start of the part on; tasks and regions say how much earlier "
+         "they began, or that their start is not in the trace (\"cut\"). A counter has its last value before the part "
+         "at the part's begin. With a filter, collections, stopped worlds and counters are still those of the whole "
+         "trace, except for the program's, which are filtered as logs are. With --lenient, a region is cut in two "
+         "where one around it ends.",
+     .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
+     .needs = "--perfetto,--chrome",
+     .least = 1,
+     .most = 1,
+     .run = command_export},
+    {.name = "profile",
+     .arguments = "KIND [--folded] [-o OUT] FILE",
+     .summary = "times and counts by stack, for pprof and flame graphs",
+     .help =
+         "Writes how often and for how many nanoseconds goroutines were in a state, or how many samples or goroutines "
+         "there were, by stack. The format is pprof's, which also speedscope opens, or folded stacks, whose values "
+         "are nanoseconds, or for --cpu and --create counts. KIND is one of the first six options.\n\n"
+         "--sync, --network, --syscall and --scheduler count what the profiles of go tool trace count: only stretches "
+         "that have ended, and of a goroutine that runs in the trace, only those after it first ran. With --from or "
+         "--to, stretches are cut to the part, and goroutines older than the part count from its start on. A system "
+         "call of a v1 trace that has no end counts as a nanosecond.\n\n"
+         "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
+         "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
+     .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
+                ",--partial,--lenient",
+     .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
+     .least = 1,
+     .most = 1,
+     .run = command_profile},
+    {.name = "path",
+     .arguments = "--task TASK|--go ID [-o OUT] FILE",
+     .summary = "the critical path: what a task or goroutine waited for",
+     .help =
+         "Prints the critical path to the end of a task or goroutine: the chain of running, runnable and blocked "
+         "stretches, over all goroutines, that this end waited for. A table adds up the steps by function, state and "
+         "reason; then come the steps.\n\n"
+         "The path is followed backwards. In place of a wait it shows what the goroutine that ended the wait did "
+         "meanwhile, whose own waits are replaced in the same way. Where the wait began, it returns to the goroutine "
+         "that waited. From a goroutine's first moment it goes to its creator. The path of a task goes back to the "
+         "task's start, that of a goroutine to the start of the trace or part. Its steps fill this time without "
+         "gaps.\n\n"
+         "A wait that the network, a timer or something unknown ended, or that has not ended, stays on the path, as a "
+         "wait for \"outside\". So does a wait with the reason \"preempted\", whoever ended it. Within a wait for a "
+         "goroutine that became ready for no recorded reason, such as an idle worker that the scheduler started, the "
+         "time before stays with the goroutine that waited. If a task ends in another goroutine than it began in, the "
+         "path does not return from a wait that the goroutine ended in which it began.\n\n"
+         "Each change of state in the trace or part takes 32 bytes of memory; there may be 2 billion.\n\n"
+         "  gotrace path --task request app.trace",
+     .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--partial,--lenient",
+     .needs = "--task TASK,--go ID",
+     .least = 1,
+     .most = 1,
+     .run = command_path},
+    {.name = "view",
+     .arguments = "[-o OUT|--open] FILE",
+     .summary = "a page that shows it, for any browser",
+     .help = "Writes one HTML file that shows the trace: goroutines, procs, threads, tasks and regions over time, who "
+             "woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. It needs no "
+             "network and no other file. Press ? in it for help. A page has at most 30 MB: of a large trace it shows "
+             "the whole, and details down to a zoom level shown on the page; for all details choose a part.\n\n"
+             "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
+             "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
+             "the collector and counters are those of the whole trace, with all other goroutines faint. The program's "
+             "counters are filtered as logs are.\n\n"
+             "  gotrace view -o app.html app.trace\n"
+             "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
+     .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",
+     .least = 1,
+     .most = 1,
+     .run = command_view},
+    {.name = "symbolize",
+     .arguments = "[-o OUT] FILE",
+     .summary = "the same with lines, inlined callers and C++ names",
+     .help = "Writes a trace with the functions, lines and inlined callers that debug information knows, by "
+             "llvm-symbolizer or addr2line, whichever is installed. OUT may be FILE itself.",
+     .options = "-o OUT",
+     .least = 1,
+     .most = 1,
+     .run = command_symbolize},
+    {.name = "help",
+     .arguments = "[COMMAND]",
+     .summary = "what a command does, and its options",
+     .help =
+         "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash and --zsh, "
+         "completion for these shells; --complete WORDS..., what may complete the last word.",
+     .least = 0,
+     .most = MANY,
+     .run_all = command_help},
+};
+
+const size_t command_count = COUNT(commands);
+
+/* --------------------------------------------------------------------------------------------------- searching ---- */
+
+const command *find_command(const char *name) {
+  size_t i;
+  for (i = 0; i < command_count; i++)
+    if (strcmp(name, commands[i].name) == 0) return &commands[i];
+  return NULL;
+}
+
+size_t option_name_size(const option *o) { return strcspn(o->spec, " "); }
+
+const char *option_value(const option *o) {
+  size_t size = option_name_size(o);
+  return o->spec[size] ? o->spec + size + 1 : NULL;
+}
+
+const option *next_option(const char **at) {
+  size_t size, i;
+  if (!*at || !**at) return NULL;
+  size = strcspn(*at, ",");
+  for (i = 0; i < option_count; i++) {
+    if (strlen(options[i].spec) != size || strncmp(*at, options[i].spec, size) != 0) continue;
+    *at += size + ((*at)[size] == ',');
+    return &options[i];
+  }
+  fail("'%s' is missing in the table of options", *at);
+}
+
+const option *find_option(const command *c, const char *name, size_t size) {
+  const char *at = c->options;
+  const option *o;
+  while ((o = next_option(&at)))
+    if (option_name_size(o) == size && strncmp(o->spec, name, size) == 0) return o;
+  return NULL;
+}

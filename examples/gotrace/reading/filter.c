@@ -1,0 +1,531 @@
+/* filter.c - which events and stretches a command considers: see filter.h
+ *
+ * `facts` decides whether something is selected; it is the same for events and operations. The filter learns what it
+ * needs to know about goroutines (functions, tasks of open regions) from what passes through it. */
+
+#include "source.h"
+
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+/* What a filter knows about a goroutine. */
+typedef struct member {
+  uint64_t *tasks; /* of its open regions, innermost last */
+  uint32_t depth, capacity;
+  /* Only for events. Operations get the function from the world. */
+  uint32_t function; /* text; 0: unknown */
+  uint32_t nameless; /* how many goroutines with this id began without a name */
+} member;
+
+typedef struct facts {
+  unsigned family, kind;
+  uint64_t m, p, g;      /* where it happens; NOBODY: nowhere */
+  uint64_t other, proc;  /* the goroutine or proc it concerns; NOBODY: none */
+  uint32_t functions[2]; /* texts: of g and other; 0: unknown */
+  const char *reason;    /* NULL: none */
+  size_t reason_size;
+  uint64_t task; /* the task it concerns, if has_task */
+  bool has_task;
+} facts;
+
+enum { IDS_GO, IDS_PROC, IDS_THREAD };
+
+static bool read_ids(filter *f, unsigned which, const char *text) {
+  size_t count = 0;
+  char *end;
+  for (; *text; text = end + (*end == ',')) {
+    if (*text < '0' || *text > '9') return false;
+    f->ids[which] = resize(f->ids[which], (count + 1) * sizeof(uint64_t));
+    f->ids[which][count++] = strtoull(text, &end, 10);
+    if (*end && *end != ',') return false;
+  }
+  f->id_counts[which] = count;
+  f->met[which] = resize(NULL, count + 1);
+  memset(f->met[which], 0, count + 1);
+  return count > 0;
+}
+
+static bool has_id(filter *f, unsigned which, uint64_t id) {
+  bool has = false;
+  size_t i;
+  for (i = 0; i < f->id_counts[which] && id != NOBODY; i++)
+    if (f->ids[which][i] == id) f->met[which][i] = has = true;
+  return has;
+}
+
+/* Reads names of kinds, of any format. */
+static bool read_kinds(filter *f, const char *text) {
+  while (*text) {
+    size_t size = strcspn(text, ","), count, i;
+    bool found = false;
+    int family;
+    for (family = 1; family <= 2; family++) {
+      const gotrace_event_spec *specs = gotrace_event_specs(family, &count);
+      for (i = 0; i < count; i++) {
+        if (strlen(specs[i].name) != size || strncasecmp(specs[i].name, text, size) != 0) continue;
+        f->kinds[family - 1][specs[i].number & 0xff] = found = true;
+      }
+    }
+    if (!found) return false;
+    text += size;
+    text += *text == ',';
+  }
+  return true;
+}
+
+bool filter_given(const settings *set) {
+  size_t i = 0;
+  while (i < FILTERS && !set->by[i]) i++;
+  return i < FILTERS;
+}
+
+void filter_open(filter *f, const settings *set) {
+  static const struct {
+    unsigned option, ids;
+    const char *name;
+  } numbers[] = {{BY_GO, IDS_GO, "goroutine"}, {BY_PROC, IDS_PROC, "proc"}, {BY_THREAD, IDS_THREAD, "thread"}};
+  const char *task = set->by[BY_TASK];
+  char *end;
+  size_t i;
+  memset(f, 0, sizeof *f);
+  f->set = set;
+  f->on = filter_given(set);
+  for (i = 0; i < COUNT(numbers); i++) {
+    const char *value = set->by[numbers[i].option];
+    if (value && !read_ids(f, numbers[i].ids, value)) usage("invalid %s '%s'", numbers[i].name, value);
+  }
+  if (set->by[BY_KIND] && !read_kinds(f, set->by[BY_KIND])) usage("'%s' names no kind of event", set->by[BY_KIND]);
+  if (!task) return;
+  f->any_task = true;
+  f->task = *task >= '0' && *task <= '9' ? strtoull(task, &end, 10) : NOBODY;
+  if (f->task != NOBODY && *end) f->task = NOBODY;
+}
+
+void filter_close(filter *f) {
+  size_t i;
+  for (i = 0; i < COUNT(f->ids); i++) free(f->ids[i]), free(f->met[i]);
+  for (i = 0; i < f->members.count; i++) free(((member *)f->members.values[i])->tasks);
+  map_free(&f->members);
+  map_free(&f->tasks);
+  free(f->functions);
+}
+
+/* -------------------------------------------------------------------------------------------- tasks, functions ---- */
+
+static member *member_of(filter *f, uint64_t g, bool add) {
+  member *known = g == NOBODY ? NULL : map_get(&f->members, g);
+  if (known || !add || g == NOBODY) return known;
+  known = keep(sizeof *known);
+  map_put(&f->members, g, known);
+  return known;
+}
+
+bool filter_looks_ahead(const filter *f) { return f->set->by[BY_FUNCTION] || f->any_task; }
+
+void filter_ask(const filter *f, ahead *a) { a->wanted = f->any_task ? f->task : NOBODY; }
+
+void filter_tell(filter *f, const ahead *a) {
+  f->ahead = a;
+  if (!a->met) f->task = NOBODY; /* a number that is no id is a name */
+  f->task_met = a->met;
+}
+
+static bool is_task(const filter *f, uint64_t id) {
+  return f->task != NOBODY ? id == f->task : map_get(&f->tasks, id) != NULL;
+}
+
+static bool in_task(filter *f, uint64_t g) {
+  const member *known = member_of(f, g, false);
+  return known && known->depth && is_task(f, known->tasks[known->depth - 1]);
+}
+
+static void enter(filter *f, uint64_t g, uint64_t task) {
+  member *known = member_of(f, g, true);
+  if (!known) return;
+  GROW(known->tasks, known->depth, known->capacity);
+  known->tasks[known->depth++] = task;
+}
+
+/* A region ends that has `inside` open regions inside it. */
+static void leave(filter *f, uint64_t g, uint64_t inside) {
+  member *known = member_of(f, g, false);
+  uint64_t *task;
+  if (!known || inside >= known->depth) return;
+  task = &known->tasks[--known->depth - inside];
+  memmove(task, task + 1, (size_t)inside * sizeof *task);
+}
+
+static void name_task(filter *f, uint64_t id, const char *name, size_t size) {
+  const char *wanted = f->set->by[BY_TASK];
+  if (size == strlen(wanted) && memcmp(name, wanted, size) == 0) map_put(&f->tasks, id, f);
+  else if (map_get(&f->tasks, id)) map_put(&f->tasks, id, NULL);
+}
+
+/* A goroutine is created: it inherits the task of its creator's innermost region. */
+static void inherit(filter *f, uint64_t creator, uint64_t g) {
+  const member *from = member_of(f, creator, false);
+  member *to = member_of(f, g, from && from->depth);
+  uint64_t task = from && from->depth ? from->tasks[from->depth - 1] : 0;
+  if (!to) return;
+  to->depth = 0;
+  if (from && from->depth) enter(f, g, task);
+}
+
+static bool has_function(filter *f, uint32_t name) {
+  if (!name) return false;
+  if (name >= f->functions_capacity) {
+    uint32_t capacity = 2 * name + 64;
+    f->functions = resize(f->functions, capacity);
+    memset(f->functions + f->functions_capacity, 0, capacity - f->functions_capacity);
+    f->functions_capacity = capacity;
+  }
+  if (!f->functions[name]) f->functions[name] = pool_text_contains(name, f->set->by[BY_FUNCTION]) ? 1 : 2;
+  return f->functions[name] == 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------ events ---- */
+
+/* Operations also have kinds without an event. */
+static bool has_kind(const filter *f, unsigned family, unsigned kind) {
+  return kind < COUNT(f->kinds[0]) && f->kinds[family - 1][kind];
+}
+
+static unsigned family_of(const op *o) { return o->v1_kind ? 1 : 2; }
+
+static unsigned kind_of(const op *o) { return o->v1_kind ? o->v1_kind : o->switches ? o->switches : o->kind; }
+
+static bool is_reason(filter *f, const char *reason, size_t size) {
+  const char *wanted = f->set->by[BY_REASON];
+  if (!reason || size != strlen(wanted) || memcmp(reason, wanted, size) != 0) return false;
+  return f->reason_met = true;
+}
+
+/* Both are evaluated, unlike by ||. */
+static bool either(bool a, bool b) { return a || b; }
+
+/* Tries every option, even if an earlier one does not select it, since each notes what there is: see
+ * filter_unknown(). */
+static bool selected(filter *f, const facts *k) {
+  const char *const *by = f->set->by;
+  bool all = true;
+  if (by[BY_GO]) all &= either(has_id(f, IDS_GO, k->g), has_id(f, IDS_GO, k->other));
+  if (by[BY_FUNCTION]) all &= either(has_function(f, k->functions[0]), has_function(f, k->functions[1]));
+  if (by[BY_PROC]) all &= either(has_id(f, IDS_PROC, k->p), has_id(f, IDS_PROC, k->proc));
+  if (by[BY_THREAD]) all &= has_id(f, IDS_THREAD, k->m);
+  if (by[BY_KIND]) all &= has_kind(f, k->family, k->kind);
+  if (by[BY_TASK]) all &= (k->has_task && is_task(f, k->task)) || in_task(f, k->g) || in_task(f, k->other);
+  if (by[BY_REASON]) all &= is_reason(f, k->reason, k->reason_size);
+  return all;
+}
+
+static uint64_t id_of(int64_t id) { return id == GOTRACE_NO_ID ? NOBODY : (uint64_t)id; }
+
+/* Learns the functions that goroutines began with, for --function. */
+static void learn_functions(filter *f, const gotrace_decoder *d, const gotrace_event *e, facts *k) {
+  member *known;
+  uint32_t entry;
+  if (event_begins_go(d, e, &entry)) {
+    known = member_of(f, k->other, true);
+    if (!entry && known) entry = ahead_entry(f->ahead, k->other, known->nameless++);
+    if (known) known->function = pool_function(entry);
+  }
+  known = member_of(f, k->g, false);
+  if (known) k->functions[0] = known->function;
+  known = member_of(f, k->other, false);
+  if (known) k->functions[1] = known->function;
+}
+
+bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
+  facts k = {0};
+  unsigned like;
+  bool result;
+  if (!f->on) return true;
+  k.family = e->spec->since < GOTRACE_GO_1_22 ? 1 : 2;
+  k.kind = e->kind;
+  k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
+  k.other = k.proc = NOBODY;
+  if (k.family == 2 && k.kind == GOTRACE_V2_SYNC) pool_forget_ids();
+  like = event_like_v2(e);
+  switch (event_concerns(like)) {
+  case 'g': k.other = e->args[0]; break;
+  case 'p': k.proc = e->args[0]; break;
+  case 't':
+    k.task = e->args[0];
+    k.has_task = true;
+    break;
+  case 'r':
+    if (e->implied) k.reason = SWITCH_REASON, k.reason_size = sizeof SWITCH_REASON - 1;
+    else if (!gotrace_decoder_string(d, e->args[0], &k.reason, &k.reason_size)) k.reason = NULL;
+    break;
+  default: break;
+  }
+  if (k.family == 1 && (k.reason = v1_reason(e->kind)) != NULL) k.reason_size = strlen(k.reason);
+  if (e->kind == GOTRACE_V2_STW_BEGIN && k.family == 2) k.reason = e->data, k.reason_size = e->data_size;
+  if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_CREATE_SYSCALL)
+    inherit(f, k.g, k.other);
+  if (f->set->by[BY_FUNCTION]) learn_functions(f, d, e, &k);
+  if (!f->any_task) return selected(f, &k);
+  if (like == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
+  if (like == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) {
+    const char *name = "";
+    size_t size = 0;
+    if (gotrace_decoder_string(d, e->args[2], &name, &size)) name_task(f, k.task, name, size);
+  }
+  result = selected(f, &k);
+  if (like == GOTRACE_V2_USER_REGION_END) leave(f, k.g, (uint64_t)e->extra);
+  return result;
+}
+
+bool filter_op(filter *f, world *w, const op *o) {
+  facts k = {0};
+  const goroutine *g = o->m ? o->m->g : NULL, *other;
+  pool_text text = pool_text_of(o->name);
+  bool result;
+  if (!f->on) return true;
+  k.family = family_of(o);
+  k.kind = kind_of(o);
+  k.m = o->m ? o->m->id : NOBODY;
+  k.p = o->m && o->m->p ? o->m->p->id : NOBODY;
+  k.g = g ? g->id : NOBODY;
+  k.other = k.proc = NOBODY;
+  if (o->kind == GOTRACE_V2_CPU_SAMPLE) k.m = o->a[0], k.p = o->a[1], k.g = o->a[2] ? o->a[2] : NOBODY;
+  switch (event_concerns(o->kind)) {
+  case 'g': k.other = o->id; break;
+  case 'p': k.proc = o->id; break;
+  case 't':
+    k.task = o->id;
+    k.has_task = true;
+    break;
+  default: break;
+  }
+  if (event_concerns(o->kind) == 'r' || o->kind == GOTRACE_V2_STW_BEGIN)
+    k.reason = text.data, k.reason_size = text.size;
+  if (f->set->by[BY_FUNCTION]) {
+    if (o->kind == GOTRACE_V2_CPU_SAMPLE) g = world_go(w, k.g);
+    if (g) k.functions[0] = name_of(g);
+    other = k.other == NOBODY ? NULL : world_go(w, k.other);
+    if (other) k.functions[1] = name_of(other);
+    else k.functions[1] = pool_function(o->new_stack);
+  }
+  if (!f->any_task) return selected(f, &k);
+  if (o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
+      o->kind == GOTRACE_V2_GO_CREATE_SYSCALL)
+    inherit(f, k.g, k.other);
+  if (o->kind == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
+  if (o->kind == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, text.data, text.size);
+  result = selected(f, &k);
+  if (o->kind == GOTRACE_V2_USER_REGION_END) leave(f, k.g, o->a[0]);
+  return result;
+}
+
+bool filter_stretch(filter *f, const stretch *part) {
+  const char *const *by = f->set->by;
+  const goroutine *g = part->g;
+  const thread *m = g->m;
+  pool_text text = pool_text_of(part->reason);
+  if (!f->on) return true;
+  if (!filter_goroutine(f, g)) return false;
+  if (by[BY_PROC] && !(m && m->p && has_id(f, IDS_PROC, m->p->id))) return false;
+  if (by[BY_THREAD] && !(m && has_id(f, IDS_THREAD, m->id))) return false;
+  if (by[BY_KIND] && !(part->by && has_kind(f, family_of(part->by), kind_of(part->by)))) return false;
+  if (by[BY_TASK] && !in_task(f, g->id)) return false;
+  return !by[BY_REASON] || (part->status == GO_WAITING && is_reason(f, text.data, text.size));
+}
+
+bool filter_goroutine(filter *f, const goroutine *g) {
+  if (f->set->by[BY_GO] && !has_id(f, IDS_GO, g->id)) return false;
+  return !f->set->by[BY_FUNCTION] || has_function(f, name_of(g));
+}
+
+bool filter_task(const filter *f, uint64_t id) { return !f->any_task || is_task(f, id); }
+
+/* ---------------------------------------------------------------------------------------------------- unknown ---- */
+
+/* Of --go, --proc or --thread: the first id that was not met; NULL: all were, or in a part of the trace, which need not
+ * have all, any was. The world also has what nothing happened to. */
+static const uint64_t *unknown_id(const filter *f, unsigned which, const map *known, bool part) {
+  const uint64_t *unknown = NULL;
+  bool met, any = false;
+  size_t i;
+  for (i = f->id_counts[which]; i-- > 0;) {
+    met = f->met[which][i] || (known && map_get(known, f->ids[which][i]));
+    any |= met;
+    if (!met) unknown = &f->ids[which][i];
+  }
+  return part && any ? NULL : unknown;
+}
+
+static bool met_function(filter *f, const world *w) {
+  size_t i;
+  for (i = 0; i < f->functions_capacity; i++)
+    if (f->functions[i] == 1) return true;
+  for (i = 0; w && i < w->gos.count; i++)
+    if (has_function(f, name_of(w->gos.values[i]))) return true;
+  return false;
+}
+
+const char *filter_unknown(filter *f, const world *w) {
+  static const char *const things[] = {"goroutine", "proc", "thread"};
+  static char text[256];
+  const char *const *by = f->set->by;
+  const map *known[] = {w ? &w->gos : NULL, w ? &w->procs : NULL, w ? &w->threads : NULL};
+  bool part = f->set->from || f->set->until != INT64_MAX;
+  const char *where = part ? "this part of the trace" : "the trace";
+  const uint64_t *id;
+  unsigned i;
+  for (i = 0; i < COUNT(things); i++) {
+    if (!(id = unknown_id(f, i, known[i], part))) continue;
+    snprintf(text, sizeof text, "no %s %llu in %s", things[i], (ull)*id, where);
+    return text;
+  }
+  if (by[BY_FUNCTION] && !met_function(f, w))
+    snprintf(text, sizeof text, "no goroutine in %s began with a function '%.100s'", where, by[BY_FUNCTION]);
+  else if (f->any_task && !f->task_met && !f->tasks.count)
+    snprintf(text, sizeof text, "no task %.100s in %s", by[BY_TASK], where);
+  else if (by[BY_REASON] && !f->reason_met)
+    snprintf(text, sizeof text, "nothing in %s blocks for '%.100s'", where, by[BY_REASON]);
+  else return NULL;
+  return text;
+}
+
+void filter_require(filter *f, const world *w) {
+  const char *unknown = filter_unknown(f, w);
+  if (unknown) fail("%s", unknown);
+}
+
+/* ----------------------------------------------------------------------------------------------------- moments ---- */
+
+#define SECOND 1000000000
+
+/* A time of the wall clock. */
+typedef struct moment {
+  int64_t seconds, nanoseconds; /* since 1970; since midnight, if of_day */
+  bool of_day, utc;
+  const char *text; /* as given */
+} moment;
+
+static moment moments[8]; /* -1 stands for the first, and so on */
+static int64_t moment_count;
+
+static bool parse_clock(const char *text, moment *m) {
+  struct tm day;
+  double seconds;
+  int used = 0, hour, minute, fields;
+  char separator;
+  memset(&day, 0, sizeof day);
+  fields = sscanf(text, "%4d-%2d-%2d%c%n", &day.tm_year, &day.tm_mon, &day.tm_mday, &separator, &used);
+  m->of_day = fields != 4;
+  if (!m->of_day && separator != 'T' && separator != ' ') return false;
+  if (!m->of_day) text += used;
+  used = 0;
+  if (sscanf(text, "%2d:%2d:%lf%n", &hour, &minute, &seconds, &used) != 3 || !used) return false;
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || !(seconds >= 0 && seconds < 60)) return false;
+  m->utc = text[used] == 'Z';
+  if (text[used + m->utc]) return false;
+  m->nanoseconds = (int64_t)((seconds - (double)(int)seconds) * SECOND + 0.5);
+  m->seconds = hour * 3600 + minute * 60 + (int)seconds;
+  if (m->of_day) return true;
+  day.tm_year -= 1900;
+  day.tm_mon--;
+  day.tm_hour = hour, day.tm_min = minute, day.tm_sec = (int)seconds;
+  day.tm_isdst = -1;
+  m->seconds = (int64_t)(m->utc ? timegm(&day) : mktime(&day));
+  return true;
+}
+
+int64_t moment_parse(const char *text) {
+  static const struct {
+    const char *name;
+    double size;
+  } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
+  char *end;
+  double value = strtod(text, &end);
+  size_t i;
+  if (strchr(text, ':')) {
+    if (moment_count == COUNT(moments) || !parse_clock(text, &moments[moment_count])) return MOMENT_INVALID;
+    moments[moment_count].text = text;
+    return -++moment_count;
+  }
+  for (i = 0; i < COUNT(units); i++) {
+    if (end == text || strcmp(end, units[i].name) != 0 || !(value >= 0)) continue;
+    value *= units[i].size;
+    return value < 9e18 ? (int64_t)(value + 0.5) : INT64_MAX;
+  }
+  return MOMENT_INVALID;
+}
+
+/* The second since 1970 for a time of day: on the day of `start` or, if that is more than an hour before `start`, on
+ * the next day. */
+static int64_t on_day(const moment *m, int64_t start) {
+  time_t begin = (time_t)start;
+  struct tm day;
+  int64_t at = 0;
+  int attempt;
+  if (m->utc) gmtime_r(&begin, &day);
+  else localtime_r(&begin, &day);
+  for (attempt = 0; attempt < 2; attempt++, day.tm_mday++) {
+    day.tm_hour = (int)(m->seconds / 3600), day.tm_min = (int)(m->seconds / 60 % 60);
+    day.tm_sec = (int)(m->seconds % 60);
+    day.tm_isdst = -1;
+    at = (int64_t)(m->utc ? timegm(&day) : mktime(&day));
+    if (at >= start - 3600) break;
+  }
+  return at;
+}
+
+const char *moment_text(uint64_t wall, bool utc, char text[MOMENT_TEXT]) {
+  time_t seconds = (time_t)(wall / SECOND);
+  struct tm day;
+  size_t size;
+  if (utc) gmtime_r(&seconds, &day);
+  else localtime_r(&seconds, &day);
+  size = strftime(text, MOMENT_TEXT, "%Y-%m-%dT%H:%M:%S", &day);
+  snprintf(text + size, MOMENT_TEXT - size, ".%09u%s", (unsigned)(wall % SECOND), utc ? "Z" : "");
+  return text;
+}
+
+/* The time of the trace's last event. Reads only the last generation, unless that is broken. */
+static int64_t end_of(input *in) {
+  const int64_t begins[] = {INT64_MAX, 0}, from = in->from;
+  int64_t end = 0;
+  size_t i;
+  for (i = 0; i < COUNT(begins) && !end; i++) {
+    gotrace_event e;
+    gotrace_result result;
+    in->from = begins[i];
+    result = input_decode(in, false);
+    while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) end = e.time;
+  }
+  in->from = from;
+  return end;
+}
+
+int64_t moment_resolve(int64_t given, input *in) {
+  gotrace_event e;
+  const moment *m;
+  int64_t first = 0, seconds, since, length;
+  uint64_t start = 0;
+  char from[MOMENT_TEXT], until[MOMENT_TEXT];
+  if (given >= 0) return given;
+  m = &moments[-given - 1];
+  if (input_decode(in, false) != GOTRACE_OK) return 0; /* the error is reported later */
+  while (!start && input_next(in, &e) == GOTRACE_OK) {
+    if (!first) first = e.time;
+    if (e.spec->since < GOTRACE_GO_1_22 || e.kind != GOTRACE_V2_SYNC) continue;
+    start = wall_at(&(wall_clock){e.args[2], e.args[3], (int64_t)e.args[0]}, first);
+  }
+  erase_progress();
+  if (!start) fail("the trace has no wall clock, which Go 1.25 and later write; give times from its first event");
+  length = between(first, end_of(in));
+  erase_progress();
+  seconds = (int64_t)(start / SECOND);
+  seconds = (m->of_day ? on_day(m, seconds) : m->seconds) - seconds;
+  since = seconds > INT64_MAX / SECOND / 2   ? INT64_MAX
+          : seconds < INT64_MIN / SECOND / 2 ? INT64_MIN
+                                             : seconds * SECOND + m->nanoseconds - (int64_t)(start % SECOND);
+  if (since < -SECOND || (since > length && since - length > SECOND))
+    fail("%s is outside of the trace, which is from %s to %s", m->text, moment_text(start, m->utc, from),
+         moment_text(start + (uint64_t)length, m->utc, until));
+  return since < 0 ? 0 : since;
+}

@@ -1,0 +1,120 @@
+/* input.h - a trace in a file or pipe, and its decoder
+ *
+ *     input.c      opens, maps and decodes it
+ *     foreign.c    inputs that are compressed, or no traces
+ *     parallel.c   decodes a trace on several threads */
+
+#ifndef INPUT_H
+#define INPUT_H
+
+#include "../base/tool.h"
+
+/* --------------------------------------------------------------------------------------------------- foreign.c ---- */
+
+bool is_gzip(const uint8_t *data, size_t size);
+
+/* Appends what the data of a gzip file contain. The result is NULL or says what is wrong. */
+const char *unpack_gzip(bytes *to, const uint8_t *data, size_t size);
+
+/* For messages: what data are that begin so and are no trace; NULL: unknown. */
+const char *foreign_kind(const uint8_t *data, size_t size);
+
+/* Where a second trace begins: at an offset or up to 16 bytes before it; 0: nowhere. */
+uint64_t find_header(const uint8_t *data, size_t size, uint64_t offset);
+
+/* ----------------------------------------------------------------------------------------------------- input.c ---- */
+
+typedef struct input {
+  const char *path;
+  void *mapped;     /* NULL: the file is read */
+  uint64_t dropped; /* pages before this offset were released */
+  size_t size;
+  int fd;
+  bytes copy;        /* a pipe that is decoded more than once, or what a gzip file contains */
+  uint8_t ahead[64]; /* the beginning of a pipe that is read on demand */
+  size_t ahead_size, ahead_taken;
+  int64_t
+      from; /* decoding may skip what is earlier, as only what needs no state may: nanoseconds since the first event */
+  bool lenient; /* decoding accepts region ends that are out of order */
+  gotrace_decoder *decoder;
+  double next_progress; /* when to change the progress line */
+  double done, share;   /* parts of the whole work: done before this pass over the trace, and this pass */
+  bool first_look;      /* see input_first_look() */
+  double shown;         /* part of the whole work that the terminal shows; never decreases */
+  uint64_t events;
+  const gotrace_event *batch[64]; /* for input_take() */
+  size_t batch_size, taken;
+} input;
+
+/* Opens a trace, which gzip may have compressed; false: a message was printed. `again`: it will be decoded more than
+ * once. */
+bool input_open(input *in, const char *path, bool again);
+
+/* The same for an open file; -1: opening it failed, see errno. */
+bool input_open_file(input *in, const char *name, int fd, bool again);
+
+/* Uses a trace in an open file, which remains the caller's. */
+void input_of_file(input *in, const char *name, int fd);
+
+/* Starts to decode from the beginning; input_next() then gives the events. Results as of gotrace_decoder_open and
+ * gotrace_decoder_next. */
+gotrace_result input_decode(input *in, bool raw);
+
+/* For the progress line. Call it before input_decode(): this pass over the trace is at most half of the work left. */
+void input_first_look(input *in);
+void input_progress(input *in, uint64_t offset); /* of the last event */
+
+/* Counts events that were taken, the last one at an offset. */
+static inline void input_count(input *in, size_t count, uint64_t offset) {
+  in->events += count;
+  if ((in->events & 0xffff) < count) input_progress(in, offset);
+}
+
+static inline gotrace_result input_next(input *in, gotrace_event *event) {
+  gotrace_result result = gotrace_decoder_next(in->decoder, event);
+  if (result == GOTRACE_OK && !(++in->events & 0xffff)) input_progress(in, event->offset);
+  return result;
+}
+
+/* The same without copying the event, for busy loops. The event is valid until the next call. */
+static inline gotrace_result input_take(input *in, const gotrace_event **event) {
+  if (in->taken == in->batch_size) {
+    gotrace_result result;
+    in->taken = 0;
+    in->batch_size = COUNT(in->batch);
+    result = gotrace_decoder_next_batch(in->decoder, in->batch, &in->batch_size);
+    if (result != GOTRACE_OK) return result;
+  }
+  *event = in->batch[in->taken++];
+  if (!(++in->events & 0xffff)) input_progress(in, (*event)->offset);
+  return GOTRACE_OK;
+}
+
+/* How to process the generations of a trace. A trace without generations counts as one. */
+typedef struct generations {
+  void *context;
+  /* Reads the next generation, or the rest of the trace, from the decoder of the whole trace. The result is that of the
+   * last gotrace_decoder_next. */
+  gotrace_result (*whole)(void *context, input *in);
+  /* Reads a part to its end, on any thread, and returns what it found. */
+  void *(*part)(void *context, gotrace_decoder *part);
+  /* Called in the order of the generations, on the thread of `whole`. `fits`: whether the result fits what was read
+   * before. If so, and if the decoders can be joined, `join` takes it. Otherwise `whole` reads the generation. */
+  bool (*fits)(void *context, const void *made);
+  void (*join)(void *context, void *made);
+  void (*drop)(void *made);
+} generations;
+
+/* After input_decode(), reads the rest, on `jobs` threads where possible (parallel.c). Returns the last result of
+ * `whole`, which does not depend on `jobs`. */
+gotrace_result input_finish(input *in, unsigned jobs, const generations *to);
+
+/* Describes what is wrong with the trace, with offset and event. */
+const char *input_error(const input *in);
+
+/* To follow such a message: the options of the command that would help; "" if none would. `some`: there is something
+ * that --partial would keep. */
+const char *input_advice(const input *in, const settings *set, bool some);
+void input_close(input *in);
+
+#endif

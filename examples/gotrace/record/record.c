@@ -1,0 +1,541 @@
+/* record.c - gotrace record: runs a program with the preloaded library of preload/, which writes its trace
+ *
+ * The command and the library share three files in memory (board.h, which also says who trusts what). To its caller
+ * this process looks like the command: it leaves the output to it, passes on signals, and exits with its status. In
+ * between it waits; at the end it reports what was traced.
+ *
+ * A trace is written by a traced process, so it may be forged. Separate processes read it. For root, debuggers read
+ * only files that nobody else can have made. */
+
+#include "../command/commands.h"
+
+#include "board.h"
+#include "executable.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static struct record_settings shared;
+static const struct trace_list *list;
+static const struct trace_ends *ends;
+static volatile pid_t child;
+static uid_t program_owner;
+static pid_t first_pid; /* of the command, and how it ended */
+static int first_status;
+
+/* The output, as the user named it; its folder stays open. */
+static struct {
+  const char *path; /* NULL: not named */
+  int folder_size;  /* how much of `path` is the folder, with its slash */
+  int folder;
+  bool replaces; /* a file that is there */
+} out;
+
+/* ------------------------------------------------------------------------------------------------- the command ---- */
+
+/* Where the shell would find a command; fails if nowhere. */
+static const char *find_program(const char *name) {
+  static char path[BOARD_PATH];
+  const char *at = getenv("PATH"), *end;
+  struct stat status;
+  int error = ENOENT;
+  program.file = NULL;
+  if (strchr(name, '/')) {
+    if (stat(name, &status) != 0) fail("%s: %s", name, strerror(errno));
+    if (S_ISDIR(status.st_mode)) fail("%s: is a directory", name);
+    if (access(name, X_OK) != 0) fail("%s: %s", name, strerror(errno));
+    return name;
+  }
+  if (!at) at = "/usr/local/bin:/usr/bin:/bin";
+  for (;; at = end + 1) {
+    end = at + strcspn(at, ":");
+    snprintf(path, sizeof path, "%.*s%s%s", (int)(end - at), at, end > at ? "/" : "", name);
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+      if (access(path, X_OK) == 0) return path;
+      error = errno;
+    }
+    if (!*end) break;
+  }
+  fail("%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
+}
+
+/* The dynamic linker that a program asks for. Fails if the library cannot be loaded into the program. */
+static void read_interpreter(const char *path, char interpreter[BOARD_PATH]) {
+  char file[BOARD_PATH];
+  struct stat status;
+  unsigned depth;
+  snprintf(file, sizeof file, "%s", path);
+  for (depth = 0;; depth++) {
+    executable kind = read_executable(file, interpreter, BOARD_PATH);
+    if (kind == EXECUTABLE_UNREADABLE && errno != EACCES) fail("%s: %s", file, strerror(errno));
+    if (stat(file, &status) == 0 &&
+        (((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
+         ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getegid())))
+      fail("%s: a setuid or setgid program cannot be traced: the system loads no library into it", file);
+    if (kind == EXECUTABLE_FOREIGN) fail("%s: a program of another architecture", file);
+    if (kind == EXECUTABLE_STATIC)
+      fail("%s: a statically linked program cannot be traced: the system loads no library into it", file);
+    if (kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_UNREADABLE) return;
+    if (kind != EXECUTABLE_SCRIPT || depth == MOST_INTERPRETERS) fail("%s: neither a program nor a script", file);
+    if (!*interpreter) fail("%s: no interpreter", file);
+    if (access(interpreter, X_OK) != 0) fail("%s: interpreter %s: %s", file, interpreter, strerror(errno));
+    memcpy(file, interpreter, sizeof file);
+  }
+}
+
+/* Finds the libraries: beside the tool, or where `make install` puts them. Returns the index of the one for the
+ * program. */
+static unsigned find_libraries(const char *interpreter) {
+  static const char *const names[] = {"libgotrace-record.so", "libgotrace-record-musl.so"};
+  static const char *const places[] = {"", "../lib/gotrace/"};
+  unsigned needed = strstr(interpreter, "ld-musl") ? RECORD_MUSL : RECORD_GNU, which;
+  char own[BOARD_PATH];
+  ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+  size_t i;
+  if (length < 0) fail("/proc/self/exe: %s; record needs the /proc file system", strerror(errno));
+  own[length] = 0;
+  *(strrchr(own, '/') + 1) = 0;
+  for (which = RECORD_GNU; which <= RECORD_MUSL; which++) {
+    char *path = shared.library[which];
+    for (i = 0; i < COUNT(places) && !*path; i++)
+      if (snprintf(path, BOARD_PATH, "%s%s%s", own, places[i], names[which]) >= BOARD_PATH || access(path, R_OK) != 0)
+        *path = 0;
+    if (strpbrk(path, " :")) fail("%s: LD_PRELOAD allows no space and no colon in a path", path);
+  }
+  if (!shared.library[needed][0]) fail("%s is neither in %s nor in %s../lib/gotrace", names[needed], own, own);
+  return needed;
+}
+
+/* -------------------------------------------------------------------------------------------------- the output ---- */
+
+static void keep_file(struct kept_file *kept, int descriptor) {
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) fail("%s", strerror(errno));
+  kept->descriptor = descriptor;
+  kept->identity.device = (uint64_t)status.st_dev;
+  kept->identity.inode = (uint64_t)status.st_ino;
+}
+
+static int open_folder(const char *path) {
+  int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) fail("%s: %s", out.path ? out.path : path, strerror(errno));
+  return folder;
+}
+
+/* Looks what is there already. A file will be replaced. The trace goes into a device, a pipe, or through a link, unless
+ * somebody else made the link; any further trace then gets a name of its own in the current directory. */
+static void find_output(const char *name) {
+  struct stat status;
+  int file;
+  if (fstatat(out.folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (S_ISLNK(status.st_mode) && status.st_uid != 0 && status.st_uid != geteuid())
+    fail("%s: a link of another user", out.path);
+  if (S_ISDIR(status.st_mode)) fail("%s: is a directory", out.path);
+  out.replaces = S_ISREG(status.st_mode);
+  if (out.replaces) {
+    if (faccessat(out.folder, name, W_OK, 0) != 0) fail("%s: %s", out.path, strerror(errno));
+    return;
+  }
+  file = openat(out.folder, name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (file < 0) fail("%s: %s", out.path, strerror(errno));
+  keep_file(&shared.given, file);
+  close(out.folder);
+  out.folder = open_folder(".");
+  out.folder_size = 0;
+  shared.output[0] = 0;
+}
+
+static void choose_output(const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+  char folder[BOARD_PATH] = ".";
+  out.path = path;
+  out.folder_size = slash ? (int)(slash + 1 - path) : 0;
+  shared.given.descriptor = -1;
+  if (out.folder_size >= BOARD_PATH || (name && strlen(name) >= sizeof shared.output)) fail("%s: path too long", path);
+  if (name && !*name) fail("%s: is a directory", path);
+  if (slash) snprintf(folder, sizeof folder, "%.*s", out.folder_size, path);
+  out.folder = open_folder(folder);
+  if (name) snprintf(shared.output, sizeof shared.output, "%s", name);
+  if (name && !strchr(name, '%')) find_output(name); /* otherwise the name is not yet known */
+  keep_file(&shared.folder, out.folder);
+  if (shared.given.descriptor < 0 && faccessat(out.folder, ".", W_OK | X_OK, 0) != 0)
+    fail("%s: %s", path ? path : "current directory", strerror(errno));
+}
+
+/* A file in memory, for this user only. */
+static int memory_file(void) {
+  int file = memfd_create("gotrace record", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (file < 0 || fchmod(file, 0600) != 0) fail("shared memory: %s", strerror(errno));
+  return file;
+}
+
+/* Memory that the traced processes write. Its file keeps its size, so that reading it cannot fail. */
+static const void *share(struct kept_file *kept, size_t size) {
+  int file = memory_file();
+  const void *memory;
+  if (ftruncate(file, (off_t)size) != 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    fail("shared memory: %s", strerror(errno));
+  memory = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) fail("shared memory: %s", strerror(errno));
+  keep_file(kept, file);
+  return memory;
+}
+
+/* Fewer entries if the limit of file sizes, which is also that of shared memory, does not allow all. */
+static uint32_t count_entries(void) {
+  struct rlimit limit;
+  uint32_t count = BOARD_TRACES;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return count;
+  while (count && (list_size(count) > limit.rlim_cur || ends_size(count) > limit.rlim_cur)) count /= 2;
+  if (!count || sizeof shared > limit.rlim_cur)
+    fail("the limit of file sizes is too small (ulimit -f): %llu bytes", (ull)limit.rlim_cur);
+  return count;
+}
+
+/* ----------------------------------------------------------------------------------------------------- running ---- */
+
+static void pass_on(int number) {
+  if (child > 0) kill(child, number);
+}
+
+/* The terminal sends its signals to the command too, so they are not passed on. */
+static void prepare_signals(void) {
+  static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
+  struct sigaction action, old;
+  size_t i;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGQUIT, &action, NULL);
+  action.sa_handler = pass_on;
+  action.sa_flags = SA_RESTART;
+  for (i = 0; i < COUNT(passed); i++)
+    if (sigaction(passed[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(passed[i], &action, NULL);
+}
+
+/* In the child, so that programs that the tool runs later are not traced. */
+static void add_to_environment(const char *library, int file) {
+  const char *old = getenv("LD_PRELOAD");
+  char text[2 * BOARD_PATH + 64];
+  snprintf(text, sizeof text, "%s%s%s", library, old && *old ? ":" : "", old ? old : "");
+  setenv("LD_PRELOAD", text, 1);
+  snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)shared.command_pid, file);
+  setenv(BOARD_VARIABLE, text, 1);
+}
+
+/* In the child, which knows its own id. */
+static bool write_settings(int file) {
+  shared.first_pid = getpid();
+  return write(file, &shared, sizeof shared) == (ssize_t)sizeof shared && fcntl(file, F_ADD_SEALS, BOARD_SEALS) == 0;
+}
+
+static int run(const char *path, char **words, const char *library) {
+  sigset_t all, old;
+  int status, pipe_ends[2], error = 0, settings_file = memory_file();
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &old);
+  child = fork();
+  if (child < 0) fail("fork: %s", strerror(errno));
+  if (child == 0) {
+    add_to_environment(library, settings_file);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    if (write_settings(settings_file)) execv(path, words);
+    error = errno;
+    if (write(pipe_ends[1], &error, sizeof error) < 0) error = 0;
+    _exit(127);
+  }
+  prepare_signals();
+  sigprocmask(SIG_SETMASK, &old, NULL);
+  close(pipe_ends[1]);
+  while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;
+  close(pipe_ends[0]);
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) fail("wait: %s", strerror(errno));
+  first_pid = child;
+  first_status = status;
+  child = 0;
+  if (error) fail("%s: %s", path, strerror(error));
+  return status;
+}
+
+/* Ends as the command did: with the same status or signal. */
+static int end_like(int status) {
+  if (WIFSIGNALED(status)) {
+    struct rlimit none = {0, 0};
+    struct sigaction action;
+    sigset_t set;
+    fflush(stdout);
+    setrlimit(RLIMIT_CORE, &none); /* no second core file: the command's is the one of interest */
+    memset(&action, 0, sizeof action);
+    action.sa_handler = SIG_DFL;
+    sigaction(WTERMSIG(status), &action, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, WTERMSIG(status));
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+  }
+  return WEXITSTATUS(status);
+}
+
+/* ------------------------------------------------------------------------------------------------------ traces ---- */
+
+/* An entry of the list, and what became of it. */
+typedef struct trace {
+  struct trace_entry start;
+  struct trace_end end;      /* may be forged */
+  int file;                  /* the trace, open to read; -1: none, or not a file */
+  bool is_there;             /* the process has not removed it */
+  bool goes_on;              /* there is another one of its process */
+  char path[2 * BOARD_PATH]; /* as the messages show it */
+} trace;
+
+/* Opens the trace in the folder; -1: it is not there. */
+static int open_trace(const struct trace_entry *entry) {
+  struct stat status;
+  int file = openat(out.folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file >= 0 &&
+      (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !has_identity(&status, &entry->identity))) {
+    close(file);
+    file = -1;
+  }
+  return file;
+}
+
+/* Whether a trace after this one has its name: then this one was removed before. */
+static bool is_used_again(const char *name, uint32_t index, uint32_t count) {
+  for (index++; index < count; index++)
+    if (list->entry[index].state == TRACE_STARTED && strncmp(list->entry[index].name, name, NAME_MAX) == 0) return true;
+  return false;
+}
+
+/* Whether a process has a trace after this one. */
+static bool goes_on(int32_t pid, uint32_t index, uint32_t count) {
+  for (index++; index < count; index++)
+    if (list->entry[index].pid == pid) return true;
+  return false;
+}
+
+static void load_trace(trace *t, uint32_t index, uint32_t count) {
+  char *name = t->start.name;
+  bytes shown = {0};
+  memset(t, 0, sizeof *t);
+  t->start = list->entry[index];
+  t->end = ends->entry[index];
+  t->file = -1;
+  t->goes_on = goes_on(t->start.pid, index, count);
+  name[NAME_MAX] = 0;
+  if (t->start.state == TRACE_STARTED && !strchr(name, '/')) {
+    if (*name && !is_used_again(name, index, count)) t->file = open_trace(&t->start);
+    t->is_there = t->file >= 0 || !*name;
+  }
+  if (*name) snprintf(t->path, sizeof t->path, "%.*s%s", out.folder_size, out.path ? out.path : "", name);
+  else snprintf(t->path, sizeof t->path, "%s", out.path ? out.path : shared.program);
+  put_safe(&shown, TEXT_VISIBLE, t->path, strlen(t->path));
+  snprintf(t->path, sizeof t->path, "%.*s", (int)shown.size, (const char *)shown.data);
+  free(shown.data);
+}
+
+/* Calls a function in a process of its own: if it fails, only the traced program decides the exit status. */
+static bool apart(void (*function)(trace *t, int to), trace *t, int to) {
+  int status = 1;
+  pid_t reader;
+  fflush(stderr);
+  reader = fork();
+  if (reader == 0) {
+    function(t, to);
+    _exit(0);
+  }
+  while (reader > 0 && waitpid(reader, &status, 0) < 0 && errno == EINTR) continue;
+  return reader > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- names ---- */
+
+/* Whether only root and the owner of the program, whose code has run anyway, can change what a path leads to. */
+static bool is_trusted(char *path) {
+  bool is_file = true;
+  for (;;) {
+    struct stat status;
+    char *slash = strrchr(path, '/');
+    if (lstat(*path ? path : "/", &status) != 0 || (is_file && !S_ISREG(status.st_mode)) ||
+        (status.st_uid != 0 && status.st_uid != program_owner) ||
+        ((status.st_mode & S_IWOTH) && (is_file || !(status.st_mode & S_ISVTX))))
+      return false;
+    if (!slash) return true;
+    *slash = 0;
+    is_file = false;
+  }
+}
+
+static const char *choose_trusted(const char *path) {
+  static char chosen[BOARD_PATH];
+  char rest[BOARD_PATH];
+  if (strlen(path) >= sizeof chosen || !realpath(path, chosen)) return NULL;
+  memcpy(rest, chosen, sizeof rest);
+  return is_trusted(rest) ? chosen : NULL;
+}
+
+static void symbolize_into(trace *t, int to) {
+  int nothing = open("/dev/null", O_WRONLY);
+  input in;
+  output result;
+  if (nothing >= 0) dup2(nothing, 2);
+  if (!input_open_file(&in, t->path, t->file, true)) fail("cannot read");
+  output_of_file(&result, t->path, to);
+  symbolize(&in, &result, geteuid() == 0 ? choose_trusted : NULL);
+}
+
+/* The tracer locks the file until it has written all. The system ends the lock of a killed process. */
+static bool is_being_written(int file) { return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
+
+/* Replaces the trace by one with more names, unless that fails. */
+static void add_names(trace *t) {
+  char name[sizeof t->start.name + 16];
+  int file;
+  if (t->file < 0 || is_being_written(t->file)) return;
+  snprintf(name, sizeof name, "%s.%d", t->start.name, (int)getpid());
+  file = openat(out.folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  if (apart(symbolize_into, t, file) && renameat(out.folder, name, out.folder, t->start.name) == 0) {
+    close(t->file);
+    t->file = file;
+  } else {
+    unlinkat(out.folder, name, 0);
+    close(file);
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------- summary ---- */
+
+/* ": the reason", or nothing. */
+static const char *error_text(int error) {
+  static char text[128];
+  snprintf(text, sizeof text, "%s%s", error ? ": " : "", error ? strerror(error) : "");
+  return text;
+}
+
+static void print_info(trace *t, int to) {
+  input in;
+  (void)to;
+  lseek(t->file, 0, SEEK_SET);
+  if (input_open_file(&in, t->path, t->file, true)) info_summary(&in);
+}
+
+static void summarize(trace *t, bool details) {
+  const struct trace_end *end = &t->end;
+  const char *path = t->path;
+  uint64_t lost = 0;
+  unsigned i;
+  if (t->start.state == TRACE_FAILED) {
+    fprintf(stderr, "gotrace: %s: process %d was not traced: %s%s\n", path, (int)t->start.pid,
+            gotrace_result_string((gotrace_result)t->start.result), error_text(t->start.system_error));
+    return;
+  }
+  if (end->why == TRACE_EXECUTES && !t->goes_on)
+    fprintf(stderr,
+            "gotrace: process %d is not traced any more: it has executed a program that loads no library, or has given "
+            "up privileges, or has no /proc\n",
+            (int)t->start.pid);
+  if (end->why == TRACE_SANDBOXED && !t->goes_on)
+    fprintf(stderr,
+            "gotrace: %s: process %d is not traced any more: it has entered a sandbox (seccomp), which could "
+            "kill it for what the tracer does\n",
+            path, (int)t->start.pid);
+  if (!t->is_there) return;
+  if (!end->has_ended) {
+    fprintf(stderr, "gotrace: %s: process %d %s; %s\n", path, (int)t->start.pid,
+            t->start.pid == first_pid && WIFEXITED(first_status) ? "ended by a system call of its own"
+                                                                 : "was killed or still runs",
+            shared.flight_milliseconds ? "nothing was written at its end" : "the trace ends with its last cut");
+  } else if (end->why == TRACE_CRASHED) {
+    fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path,
+            (int)t->start.pid);
+  } else if (end->result < 0) {
+    fprintf(stderr, "gotrace: %s: the trace ended early: %s%s\n", path,
+            gotrace_result_string((gotrace_result)end->result), error_text(end->system_error));
+  } else if (end->result == GOTRACE_LIMIT_REACHED) {
+    fprintf(stderr, "gotrace: %s: the trace ended early: its limit was reached\n", path);
+  }
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) lost += end->problems[i];
+  if (lost) fprintf(stderr, "gotrace: %s: %llu problems\n", path, (ull)lost);
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
+    if (end->problems[i])
+      fprintf(stderr, "gotrace: %12llu  %s (%s)\n", (ull)end->problems[i], gotrace_problem_string((gotrace_problem)i),
+              gotrace_problem_outcome((gotrace_problem)i));
+  if (!details) {
+    fprintf(stderr, "gotrace: %s: process %d, %llu events\n", path, (int)t->start.pid, (ull)end->events);
+  } else if (t->file >= 0) {
+    apart(print_info, t, 2);
+    fprintf(stderr, "\nmore        gotrace info %s\npictures    go tool trace %s\n", path, path);
+  }
+}
+
+/* Removes the empty file that the flight recorder of a killed process leaves. */
+static void remove_empty(trace *t) {
+  struct stat status;
+  if (t->file < 0 || fstat(t->file, &status) != 0 || status.st_size || is_being_written(t->file)) return;
+  unlinkat(out.folder, t->start.name, 0);
+  close(t->file);
+  t->file = -1;
+}
+
+/* Reads the traces of the list one after the other, since each may keep a file open. */
+static void report_traces(const char *program_path, const settings *set) {
+  static trace t;
+  uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
+  uint32_t count = all < shared.traces ? all : shared.traces;
+  for (i = 0; i < count; i++) {
+    load_trace(&t, i, count);
+    shown += t.is_there || t.start.state == TRACE_FAILED;
+    if (t.file >= 0) close(t.file);
+  }
+  for (i = 0; i < count; i++) {
+    load_trace(&t, i, count);
+    remove_empty(&t);
+    if (!set->no_symbolize) add_names(&t);
+    if (!set->quiet) summarize(&t, shown == 1);
+    if (t.file >= 0) close(t.file);
+  }
+  if (!all && !set->quiet) report("%s loaded no library: it is not traced", program_path);
+  if (all > count && !set->quiet) report("%u more processes", all - count);
+}
+
+int command_record(char **words, int count, const settings *set) {
+  const char *path, *slash;
+  char interpreter[BOARD_PATH];
+  struct stat status;
+  unsigned library;
+  int result;
+  (void)count;
+  path = find_program(words[0]);
+  read_interpreter(path, interpreter);
+  library = find_libraries(interpreter);
+  choose_output(set->output);
+  if (stat(path, &status) == 0) program_owner = status.st_uid;
+  shared.traces = count_entries();
+  list = share(&shared.list, list_size(shared.traces));
+  ends = share(&shared.ends, ends_size(shared.traces));
+  slash = strrchr(words[0], '/');
+  snprintf(shared.program, sizeof shared.program, "%s", slash ? slash + 1 : words[0]);
+  shared.format = (uint32_t)set->format;
+  shared.stacks = set->stacks;
+  shared.size_limit = set->limit;
+  shared.cut_milliseconds = set->cut;
+  shared.flight_milliseconds = set->flight;
+  shared.children = set->children;
+  shared.only_waits = set->only_waits;
+  shared.command_pid = getpid();
+  shared.version = BOARD_VERSION;
+  if (out.replaces && unlinkat(out.folder, shared.output, 0) != 0 && errno != ENOENT)
+    fail("%s: %s", out.path, strerror(errno));
+  result = run(path, words, shared.library[library]);
+  report_traces(path, set);
+  return end_like(result);
+}

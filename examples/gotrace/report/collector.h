@@ -1,0 +1,62 @@
+/* collector.h - the garbage collector: pauses, collections, mutator utilization
+ *
+ * Mutator utilization is the share of procs that is left to the program by the collector. The minimum over all windows
+ * of a length is what the slowest request of that length may get. As on the page of `go tool trace`, stopped worlds,
+ * background workers and mark assists count as the collector's time; sweeping does not.
+ *
+ * Go: internal/trace/gc.go, MutatorUtilizationV2 and MMUCurve. The numbers are equal bit for bit. If utilization
+ * changes more than MOST_CHANGES times, no minimum is computed. */
+
+#ifndef COLLECTOR_H
+#define COLLECTOR_H
+
+#include "../base/histogram.h"
+#include "../reading/world.h"
+
+#define MOST_CHANGES ((size_t)1 << 22)
+#define MOST_PAUSE_REASONS 64
+
+enum { COLLECTOR_ASSIST = 1, COLLECTOR_WORKER = 2 }; /* goroutine.collects: in a mark assist; a background worker */
+
+typedef struct utilization { /* from `time` on */
+  int64_t time;
+  double value;
+} utilization;
+
+typedef struct pause_reason {
+  uint32_t name; /* text */
+  histogram pauses;
+} pause_reason;
+
+typedef struct procs_count {
+  int64_t time;
+  uint64_t count;
+} procs_count;
+
+typedef struct collector {
+  pause_reason reasons[MOST_PAUSE_REASONS + 1]; /* the last one: others */
+  unsigned reason_count;
+  histogram pauses, collections;
+  int64_t collecting; /* begin of the collection; valid if is_collecting */
+  bool is_collecting;
+  /* Mutator utilization. */
+  utilization *changes;
+  size_t count, capacity;
+  bool too_many;
+  int32_t *on_proc; /* how many activities of the collector are on each proc */
+  size_t procs, procs_capacity, busy;
+  procs_count *counts; /* the history of GOMAXPROCS */
+  size_t counts_count, counts_capacity;
+  bool any;        /* a goroutine has worked for the collector */
+  int64_t stopped; /* number of stop-the-worlds for the collector */
+} collector;
+
+/* Takes an operation before it is applied. `from`: start of the part; earlier changes only set its initial state. */
+void collector_take(collector *gc, world *w, const op *o, int64_t from);
+void collector_end(collector *gc, const world *w, int64_t from, int64_t end);
+void collector_free(collector *gc);
+
+/* The minimum mutator utilization, 0 to 1, over all windows of a length; negative: unknown. */
+double minimum_utilization(const collector *gc, int64_t window);
+
+#endif

@@ -1,0 +1,452 @@
+/* info.c - gotrace info: what ran, for how long, what it waited for
+ *
+ * summary.c gathers the numbers; this file prints them as text, tables.c as JSON and CSV. */
+
+#include "../command/commands.h"
+#include "tables.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define SHOWN 30        /* most lines of a list */
+#define SHOWN_REASONS 6 /* per function */
+
+typedef struct printer {
+  FILE *to;       /* standard output; standard error for the summary */
+  unsigned shown; /* lines of a list, fewer in the summary */
+  size_t width;   /* of a line; see line_width() */
+  bool cut;       /* names are shortened to the width */
+  bool histograms;
+  summary *sum;
+  unsigned least; /* least importance of the columns that fit */
+} printer;
+
+/* ----------------------------------------------------------------------------------------------------- values ---- */
+
+/* A duration with a suitable unit, in at most 10 columns. */
+static const char *human(double nanoseconds, char text[32]) {
+  static const struct {
+    double size;
+    const char *name;
+  } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+  size_t i = 0;
+  while (i < COUNT(units) && nanoseconds < units[i].size) i++;
+  if (i < COUNT(units)) snprintf(text, 32, "%.3f %s", nanoseconds / units[i].size, units[i].name);
+  else snprintf(text, 32, "%.0f ns", nanoseconds);
+  return text;
+}
+
+static void duration(const printer *p, int64_t nanoseconds) {
+  char text[32];
+  fprintf(p->to, " %11s", nanoseconds ? human((double)nanoseconds, text) : "-");
+}
+
+/* `used`: width of the line so far. If the name does not fit, its middle is left out, because names differ least
+ * there. */
+static void put_name(const printer *p, pool_text name, const char *unknown, size_t used) {
+  size_t room = p->width > used + 16 ? p->width - used : 16, head, tail;
+  if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
+  head = name.size, tail = 0;
+  if (p->cut && name.size > room) {
+    head = (room - 3) / 2;
+    tail = room - 3 - head;
+    while (head && ((unsigned char)name.data[head] & 0xc0) == 0x80) head--; /* do not split a UTF-8 sequence */
+    while (tail && ((unsigned char)name.data[name.size - tail] & 0xc0) == 0x80) tail--;
+  }
+  print_visible(p->to, name.data, head);
+  if (tail || head < name.size) fputs("...", p->to);
+  print_visible(p->to, name.data + name.size - tail, tail);
+  putc('\n', p->to);
+}
+
+/* ------------------------------------------------------------------------------------------------- histograms ---- */
+
+typedef struct bars {
+  const printer *p;
+  uint64_t most;
+} bars;
+
+static void find_most(void *context, int64_t low, int64_t high, uint64_t count) {
+  bars *b = context;
+  (void)low, (void)high;
+  if (count > b->most) b->most = count;
+}
+
+static void print_bar(void *context, int64_t low, int64_t high, uint64_t count) {
+  const bars *b = context;
+  char from[32], to[32];
+  unsigned length = (unsigned)(40.0 * (double)count / (double)b->most + 0.5);
+  fprintf(b->p->to, "%20s to %-10s %10llu ", human((double)low, from), human((double)high, to), (ull)count);
+  while (length--) putc('#', b->p->to);
+  putc('\n', b->p->to);
+}
+
+static void print_histogram(const printer *p, const histogram *h) {
+  bars b = {p, 0};
+  if (!p->histograms || !h->count) return;
+  histogram_show(h, find_most, &b);
+  histogram_show(h, print_bar, &b);
+}
+
+/* -------------------------------------------------------------------------------------------- lines of tables ---- */
+
+enum { COUNTED, TOTAL, AVERAGE, P50, P90, P99, LONGEST, AT, GOROUTINE, COLUMNS };
+
+static const struct {
+  const char *name;
+  int importance; /* less important columns are left out of narrow lines */
+} columns[COLUMNS] = {{"count", 9}, {"total", 8},   {"average", 2}, {"p50", 5},      {"p90", 3},
+                      {"p99", 6},   {"longest", 7}, {"at", 4},      {"goroutine", 1}};
+
+/* The least importance of the columns to show, so that 40 columns are left for names if possible. */
+static unsigned fitting(size_t width) {
+  int least = 1;
+  while (least < 7 && 12 * (size_t)(10 - least) + 40 > width) least++;
+  return (unsigned)least;
+}
+
+static bool has_column(const printer *p, unsigned c) { return columns[c].importance >= (int)p->least; }
+
+static void spread_head(const printer *p, const char *title) {
+  unsigned c;
+  putc('\n', p->to);
+  for (c = 0; c < COLUMNS; c++)
+    if (has_column(p, c)) fprintf(p->to, "%12s", columns[c].name);
+  fprintf(p->to, "  %s\n", title);
+}
+
+/* A line with count, times and longest of a histogram, then a name. */
+static void spread_line(const printer *p, const histogram *h, const char *prefix, pool_text name, const char *unknown) {
+  static const double shares[] = {0.5, 0.9, 0.99};
+  char text[32];
+  unsigned c;
+  size_t used = 2 + strlen(prefix);
+  for (c = 0; c < COLUMNS; c++) {
+    if (!has_column(p, c)) continue;
+    used += 12;
+    switch (c) {
+    case COUNTED: fprintf(p->to, "%12llu", (ull)h->count); break;
+    case TOTAL: duration(p, (int64_t)h->total); break;
+    case AVERAGE: duration(p, h->count ? (int64_t)(h->total / h->count) : 0); break;
+    case LONGEST: duration(p, h->longest); break;
+    case AT: fprintf(p->to, "%12s", human((double)between(p->sum->s.first, h->when), text)); break;
+    case GOROUTINE: fprintf(p->to, "%12llu", (ull)h->who); break;
+    default: duration(p, histogram_percentile(h, shares[c - P50])); break;
+    }
+  }
+  fprintf(p->to, "  %s", prefix);
+  put_name(p, name, unknown, used);
+  print_histogram(p, h);
+}
+
+#define TIMES_HEAD "      count     running    runnable    syscalls     blocked"
+#define TIMES_WIDTH 59
+
+static void times_line(const printer *p, uint64_t count, const times *t) {
+  fprintf(p->to, " %10llu", (ull)count);
+  duration(p, t->running);
+  duration(p, t->runnable);
+  duration(p, plus(t->syscall, t->syscall_blocked));
+  duration(p, blocked_time(t));
+}
+
+static pool_text group_name(const group *g) {
+  pool_text others = {"(others)", 8};
+  return g->others ? others : pool_text_of(g->name);
+}
+
+static int64_t active_time(const times *t) { return plus(plus(t->running, t->runnable), t->syscall); }
+
+/* Groups by active time, longest first; then those that only waited. */
+static int by_activity(const void *a, const void *b) {
+  const group *x = *(group *const *)a, *y = *(group *const *)b;
+  int64_t of_x = active_time(&x->t), of_y = active_time(&y->t);
+  if (of_x != of_y) return of_x < of_y ? 1 : -1;
+  of_x = blocked_time(&x->t), of_y = blocked_time(&y->t);
+  if (of_x != of_y) return of_x < of_y ? 1 : -1;
+  return x->count < y->count ? 1 : x->count > y->count ? -1 : by_name(x, y);
+}
+
+static void left_out(const printer *p, size_t count) {
+  if (count > p->shown) fprintf(p->to, "%11s %zu more\n", "", count - p->shown);
+}
+
+static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown) {
+  group **sorted = sorted_groups(all, by_activity);
+  size_t i;
+  bool has_cpu = p->sum->recorded && all == &p->sum->functions;
+  if (*sorted) fprintf(p->to, "\n%s%s  %s\n", TIMES_HEAD, has_cpu ? "    CPU time" : "", title);
+  for (i = 0; sorted[i]; i++) {
+    if (i >= p->shown) continue;
+    times_line(p, sorted[i]->count, &sorted[i]->t);
+    if (has_cpu) duration(p, sorted[i]->t.cpu);
+    fputs("  ", p->to);
+    put_name(p, group_name(sorted[i]), unknown, TIMES_WIDTH + 2 + (has_cpu ? 12 : 0));
+  }
+  left_out(p, i);
+  free(sorted);
+}
+
+/* -------------------------------------------------------------------------------------------------- functions ---- */
+
+/* The distribution of single stretches, by function. */
+static void print_spreads(const printer *p) {
+  group **sorted = sorted_groups(&p->sum->functions, by_activity);
+  size_t i;
+  if (*sorted) spread_head(p, "single times, by function");
+  for (i = 0; sorted[i] && i < p->shown; i++) {
+    const group *g = sorted[i];
+    unsigned shown = 0;
+    uint32_t j;
+    spread_line(p, &g->running, "running: ", group_name(g), "(unknown)");
+    if (g->runnable.count) spread_line(p, &g->runnable, "  runnable", pool_text_of(0), "");
+    if (g->syscall.count) spread_line(p, &g->syscall, "  in system calls", pool_text_of(0), "");
+    for (j = 0; j < g->blocked_count && shown < SHOWN_REASONS; j++)
+      if (g->blocked[j]) spread_line(p, g->blocked[j], "  blocked: ", reason_text(p->sum, j), ""), shown++;
+  }
+  free(sorted);
+}
+
+static void print_reasons(const printer *p) {
+  uint32_t i;
+  bool any = false;
+  for (i = 0; i <= MOST_REASONS; i++) {
+    const histogram *h = &p->sum->reasons[i].waits;
+    if (!h->count) continue;
+    if (!any) spread_head(p, "blocked, by reason");
+    any = true;
+    spread_line(p, h, "", reason_text(p->sum, i), "");
+  }
+}
+
+/* ------------------------------------------------------------------------------------------- tasks and regions ---- */
+
+static void print_named(const printer *p, const groups *all, const char *title, const char *times_title) {
+  group **sorted = sorted_groups(all, by_activity);
+  size_t i;
+  if (*sorted) spread_head(p, title);
+  for (i = 0; sorted[i] && i < p->shown; i++) {
+    spread_line(p, &sorted[i]->whole, "", group_name(sorted[i]), "(unknown)");
+    if (sorted[i]->open.count) spread_line(p, &sorted[i]->open, "  not ended, so far", pool_text_of(0), "");
+  }
+  free(sorted);
+  print_groups(p, all, times_title, "(unknown)");
+}
+
+/* --------------------------------------------------------------------------------------------------- counters ---- */
+
+static void print_counters(const printer *p) {
+  counter_summary **sorted = sorted_counters(p->sum);
+  size_t i;
+  unsigned k;
+  char text[REAL_TEXT];
+  if (*sorted) fputs("\n      count       least        most        last        mean  counters\n", p->to);
+  for (i = 0; sorted[i]; i++) {
+    const counter_summary *c = sorted[i];
+    const double values[] = {c->least, c->most, c->last, c->mean};
+    size_t used = 13;
+    if (i >= p->shown) continue;
+    fprintf(p->to, " %10llu", (ull)c->count);
+    for (k = 0; k < COUNT(values); k++) {
+      real_text(values[k], text);
+      if (k == 3 || strlen(text) > 11) snprintf(text, sizeof text, "%.6g", values[k]);
+      used += (size_t)fprintf(p->to, " %11s", text);
+    }
+    fputs("  ", p->to);
+    put_name(p, pool_text_of(c->name), "(no name)", used);
+  }
+  left_out(p, i);
+  free(sorted);
+}
+
+/* -------------------------------------------------------------------------------------------------- collector ---- */
+
+static void print_collector(const printer *p) {
+  static const struct {
+    int64_t nanoseconds;
+    const char *text;
+  } windows[] = {{1000, "1 us"},      {10000, "10 us"},      {100000, "100 us"}, {1000000, "1 ms"},
+                 {10000000, "10 ms"}, {100000000, "100 ms"}, {1000000000, "1 s"}};
+  const collector *gc = &p->sum->gc;
+  double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
+  unsigned i;
+  pool_text none = {"", 0};
+  if (!gc->pauses.count && !gc->collections.count) return;
+  spread_head(p, "collector");
+  if (gc->collections.count) spread_line(p, &gc->collections, "collections", none, "");
+  for (i = 0; i <= MOST_PAUSE_REASONS; i++)
+    if (gc->reasons[i].pauses.count)
+      spread_line(p, &gc->reasons[i].pauses, "stopped world: ", pool_text_of(gc->reasons[i].name), "(others)");
+  fprintf(p->to, "%11s the world is stopped %.3f %% of the time, a collection goes on %.1f %%\n", "",
+          (double)gc->pauses.total / whole, (double)gc->collections.total / whole);
+  if (minimum_utilization(gc, 1000) < 0) return;
+  fprintf(p->to, "%11s least share of procs left to the program, in any", "");
+  for (i = 0; i < COUNT(windows); i++)
+    fprintf(p->to, "%s %s: %.1f %%", i ? "," : "", windows[i].text,
+            100 * minimum_utilization(gc, windows[i].nanoseconds));
+  putc('\n', p->to);
+}
+
+/* --------------------------------------------------------------------------------------------- procs, the rest ---- */
+
+static int by_proc(const void *a, const void *b) {
+  const proc *x = *(proc *const *)a, *y = *(proc *const *)b;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void print_procs(const printer *p) {
+  const world *w = &p->sum->s.w;
+  proc **all = resize(NULL, (w->proc_count + 1) * sizeof *all), *at;
+  size_t count = 0, i;
+  double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
+  for (at = w->proc_list; at; at = at->next)
+    if (at->id < FRESH_PROC) all[count++] = at;
+  qsort(all, count, sizeof *all, by_proc);
+  if (count) fprintf(p->to, "\n       proc     running    syscalls    of the time\n");
+  for (i = 0; i < count && i < 10 * SHOWN; i++) {
+    fprintf(p->to, " %10llu", (ull)all[i]->id);
+    duration(p, all[i]->of_running);
+    duration(p, all[i]->of_syscalls);
+    fprintf(p->to, " %12.1f %%\n", (double)plus(all[i]->of_running, all[i]->of_syscalls) / whole);
+  }
+  free(all);
+}
+
+static void print_losses(const printer *p) {
+  uint64_t i;
+  const summary *sum = p->sum;
+  if (sum->dropped) fprintf(p->to, "\n%10llu  losses reported by the tracer\n", (ull)sum->dropped);
+  for (i = 0; i < sum->dropped && i < MOST_LOSSES; i++) {
+    fprintf(p->to, "%10s  ", "");
+    put_name(p, pool_text_of(sum->losses[i]), "", 12);
+  }
+}
+
+static void print_latencies(const printer *p) {
+  unsigned i;
+  char text[32];
+  if (p->sum->worst_count)
+    fprintf(p->to, "\n     waited       since  goroutine  longest %s\n",
+            p->sum->recorded ? "times from being woken to running again" : "scheduling latencies");
+  for (i = 0; i < p->sum->worst_count; i++) {
+    const latency *l = &p->sum->worst[i];
+    fprintf(p->to, "%11s", human((double)l->waited, text));
+    fprintf(p->to, " %11s %10llu  ", human((double)between(p->sum->s.first, l->when), text), (ull)l->g);
+    put_name(p, pool_text_of(l->name), "(unknown)", 36);
+  }
+}
+
+static int by_count(const void *a, const void *b) {
+  const uint64_t *x = a, *y = b; /* pairs of count and kind */
+  return x[0] < y[0] ? 1 : x[0] > y[0] ? -1 : x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+static void print_kinds(const printer *p) {
+  uint64_t kinds[256][2];
+  size_t count = 0, i;
+  for (i = 0; i < 256; i++) {
+    if (!p->sum->kinds[i]) continue;
+    kinds[count][0] = p->sum->kinds[i];
+    kinds[count++][1] = i;
+  }
+  qsort(kinds, count, sizeof kinds[0], by_count);
+  fprintf(p->to, "\n%10s  events by kind\n", "count");
+  for (i = 0; i < count; i++) fprintf(p->to, "%10llu  %s\n", (ull)kinds[i][0], p->sum->specs[kinds[i][1]]->name);
+}
+
+static void print_head(const printer *p) {
+  const summary *sum = p->sum;
+  uint64_t began = wall_at(&sum->s.w.wall, sum->s.first);
+  char text[512];
+  stands_out(p->sum, text, sizeof text);
+  if (*text) print_visible(p->to, text, strlen(text)), fputs("\n\n", p->to);
+  fprintf(p->to, "%-24sGo 1.%d (v%d)\n", "format", sum->format % 1000, sum->family);
+  if (began) fprintf(p->to, "%-24s%s\n", "began", moment_text(began, false, text));
+  fprintf(p->to, "%-24s%s\n", "duration", human((double)sum->duration, text));
+  fprintf(p->to, "%-24s%llu\n", "events", (ull)sum->events);
+  if (sum->family == 2) fprintf(p->to, "%-24s%llu\n", "generations", (ull)sum->generations);
+  if (sum->s.w.gomaxprocs) fprintf(p->to, "%-24s%llu\n", "GOMAXPROCS", (ull)sum->s.w.gomaxprocs);
+}
+
+static void print_text(const printer *p) {
+  print_head(p);
+  print_losses(p);
+  print_groups(p, &p->sum->functions, "goroutines by function", "(unknown)");
+  print_reasons(p);
+  if (p->to != stdout) return;
+  print_spreads(p);
+  print_named(p, &p->sum->tasks, "tasks by name: time from begin to end", "for tasks");
+  print_named(p, &p->sum->regions, "regions by name", "in regions");
+  print_counters(p);
+  print_collector(p);
+  print_procs(p);
+  print_latencies(p);
+  print_kinds(p);
+}
+
+/* The terminal's width, or the value of COLUMNS. */
+static size_t line_width(FILE *to, bool *terminal) {
+  struct winsize size;
+  const char *given_width = getenv("COLUMNS");
+  int given = given_width ? atoi(given_width) : 0;
+  *terminal = isatty(fileno(to)) || given > 0;
+  if (given > 0) return (size_t)given;
+  return *terminal && ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 120;
+}
+
+static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
+  static bool headed, several;
+  const char *path = in->path;
+  unsigned how = (unsigned)((set->json  ? TABLES_JSON
+                             : set->csv ? TABLES_CSV
+                                        : 0) |
+                            (set->histogram ? TABLES_HISTOGRAM : 0));
+  summary *sum;
+  detail_tables each;
+  gotrace_result result;
+  bool complete;
+  in->lenient = set->lenient;
+  sum = resize(NULL, sizeof *sum);
+  memset(sum, 0, sizeof *sum);
+  detail_tables_begin(&each, how, path);
+  if (set->details && how & (TABLES_JSON | TABLES_CSV)) sum->each = &each.d;
+  result = summarize(sum, in, set);
+  complete = result == GOTRACE_END_OF_TRACE;
+  erase_progress();
+  if (complete && sum->unknown) {
+    report("%s", sum->unknown);
+    complete = false;
+  } else if (sum->format && how & (TABLES_JSON | TABLES_CSV)) {
+    output out;
+    fflush(to);
+    output_direct(&out);
+    if (!set->json && !headed) print_csv_head(&out);
+    headed = true;
+    print_tables(&out, sum, how, path, complete, sum->each ? &each : NULL);
+    output_close(&out);
+  } else if (sum->format) {
+    printer p = {to, shown, 0, false, set->histogram, sum, 1};
+    p.width = line_width(to, &p.cut);
+    p.least = fitting(p.width);
+    if (several) putc('\n', to);
+    several = true;
+    print_text(&p);
+  }
+  if (result != GOTRACE_END_OF_TRACE) report("%s%s", input_error(in), input_advice(in, set, false));
+  summary_free(sum);
+  free(sum);
+  input_close(in);
+  return !complete;
+}
+
+int command_info(const char *path, const settings *set) {
+  input in;
+  return input_open(&in, path, true) ? inform(&in, set, stdout, SHOWN) : 1;
+}
+
+void info_summary(input *in) {
+  settings set = {0};
+  set.until = INT64_MAX;
+  inform(in, &set, stderr, 10);
+}

@@ -1,0 +1,632 @@
+/* path.c - gotrace path: the critical path, what the end of a task or goroutine waited for
+ *
+ * The path is found backwards. It starts where the task or goroutine ends and follows that goroutine into its past. At
+ * the end of a wait it moves to the goroutine that ended the wait, at that moment, and follows that one back to where
+ * the wait began, through waits of its own in the same way. There it returns to the goroutine that waited. So each wait
+ * is explained by what others did meanwhile, and by nothing else. From a goroutine's first moment the path moves to its
+ * creator.
+ *
+ * Within a wait, the path follows a goroutine back only to where it became ready for no recorded reason: an idle worker
+ * that the scheduler started, or a goroutine without a known creator. What remains of the wait belongs to the goroutine
+ * that waited. Some reasons are a cause themselves (has_own_cause): the path stays in the waiting goroutine. It does
+ * so, too, if a wait that is not within another one has no end, or is ended by no goroutine or by an unknown one. If a
+ * goroutine's creator is unknown, the time before it is "outside", unless it is within a wait. So the steps of the path
+ * cover the whole interval without gaps.
+ *
+ * A task may end in another goroutine than it began in, such as a worker that gets it through a channel. What the
+ * worker did before belongs to other tasks. So the path does not return from a wait that the task's first goroutine
+ * ended.
+ *
+ * With --no-return the path never returns to a goroutine that waited: it follows the one that ended the wait through
+ * all that it did before, back to the end of its own last wait. So what a goroutine did before a wait is not on the
+ * path: had it been faster there, it would only have waited longer.
+ *
+ * All stretches of the selected part are kept until the path is known, 32 bytes each. A moment refers to a goroutine's
+ * past: to the last stretch that had ended or, if none had, to the goroutine itself. A record only holds moments that
+ * are older than itself, and a return goes to an earlier time than all that was found since, so the walk terminates. */
+
+#include "../command/commands.h"
+#include "folded.h"
+#include "../reading/source.h"
+
+#include <stdlib.h>
+
+#define OUTSIDE 0 /* no moment; no goroutine */
+#define LIFE 0x80000000u
+#define MOST_STRETCHES 0x7ffffff0u
+
+typedef uint32_t moment; /* 1 + the index of a stretch, or LIFE + 1 + the index of a goroutine */
+
+typedef struct past { /* a stretch */
+  int64_t end;        /* and begin of the next one */
+  moment before;      /* the goroutine's previous stretch; its LIFE if this is the first */
+  uint32_t life;
+  moment waker;   /* if it is a wait: the goroutine that ended it, at that moment */
+  uint32_t stack; /* where the goroutine was, as far as known */
+  uint32_t woke;  /* stack of the waker */
+  uint32_t reason : 29, status : 3;
+} past;
+
+_Static_assert(sizeof(past) == 32, "the help states the memory for a stretch");
+
+typedef struct life { /* a goroutine; ids may be reused */
+  uint64_t id;
+  int64_t begin;
+  moment last;    /* its latest moment so far */
+  moment creator; /* OUTSIDE: unknown */
+  uint32_t stack; /* of its creation */
+  uint32_t entry; /* text: the function that it began with */
+} life;
+
+typedef struct task {
+  uint64_t id;
+  uint32_t name, stack; /* `stack`: of its end */
+  bool ended;
+  int64_t begin, end;
+  moment last;   /* the goroutine that ended it, at that moment */
+  uint32_t home; /* 1 + the index of the goroutine that began it; 0: unknown */
+} task;
+
+typedef struct step { /* of the path */
+  int64_t begin, end;
+  uint32_t life, by; /* 1 + indices; `by`: the waker or creator from which the path came. 0: outside */
+  uint32_t stack, by_stack;
+  uint32_t reason;
+  uint8_t status; /* GO_NONE: outside */
+  bool created;   /* `by` is the creator */
+  bool outside;   /* a wait that no known goroutine ended */
+} step;
+
+/* A wait that the walk explains now. The walk is in the past of another goroutine and returns when the wait began. */
+typedef struct detour {
+  moment wait; /* the innermost wait, which began at `begin` or before */
+  moment back; /* past of the goroutine to return to, whose wait began at `begin` */
+  int64_t begin;
+} detour;
+
+typedef struct path {
+  consumer c;
+  past *pasts;
+  life *lives;
+  task *tasks;
+  step *steps; /* backwards */
+  uint32_t past_count, past_capacity, life_count, life_capacity, task_count, task_capacity;
+  size_t step_count, step_capacity;
+  map open;  /* from a task's id to 1 + its place */
+  map homes; /* from a task's id to the goroutine that began it, before the part */
+  detour *detours;
+  size_t detour_count, detour_capacity;
+  int64_t floor; /* the walk is within a wait that began then, or the whole path begins then */
+  bool no_return;
+  uint32_t home; /* of the task */
+  bool outside;  /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
+  int64_t begin, end;
+} path;
+
+/* -------------------------------------------------------------------------------------------------- collecting ---- */
+
+static uint32_t new_life(path *p, goroutine *g, int64_t begin) {
+  if (p->life_count >= MOST_STRETCHES) fail("too many goroutines; select a part with --from and --to");
+  GROW(p->lives, p->life_count, p->life_capacity);
+  p->life_count++;
+  p->lives[p->life_count - 1] = (life){.id = g->id, .begin = begin, .last = LIFE | p->life_count};
+  return g->life = p->life_count;
+}
+
+static life *life_of(path *p, goroutine *g) {
+  if (!g->life) new_life(p, g, g->since > p->c.from ? g->since : p->c.from);
+  return &p->lives[g->life - 1];
+}
+
+static uint32_t life_at(const path *p, moment at) { return at & LIFE ? at & ~LIFE : at ? p->pasts[at - 1].life : 0; }
+
+/* The current moment of the goroutine that runs where an operation happens. */
+static moment moment_at(path *p, const op *o) {
+  goroutine *g = o->m ? o->m->g : NULL;
+  return g && g->status == GO_RUNNING && !p->outside ? life_of(p, g)->last : OUTSIDE;
+}
+
+static void path_stretch(consumer *c, const stretch *part) {
+  path *p = (path *)c;
+  goroutine *g = part->g;
+  life *l;
+  past *made;
+  moment waker = OUTSIDE;
+  if (part->status == GO_WAITING && part->by) waker = moment_at(p, part->by);
+  if (p->past_count >= MOST_STRETCHES) fail("too many events; select a part with --from and --to");
+  GROW(p->pasts, p->past_count, p->past_capacity);
+  made = &p->pasts[p->past_count++];
+  l = life_of(p, g);
+  if (!l->entry) l->entry = name_of(g);
+  *made = (past){.end = part->end,
+                 .before = l->last,
+                 .life = g->life,
+                 .waker = waker,
+                 .stack = part->stack,
+                 .reason = part->reason & 0x1fffffff,
+                 .status = (unsigned)part->status & 7};
+  if (part->by && part->status == GO_RUNNING) made->stack = part->by->stack;
+  if (part->by && part->status == GO_WAITING) made->woke = part->by->stack;
+  l->last = p->past_count;
+  if (part->next == GO_NONE) g->life = 0;
+}
+
+static task *open_task(path *p, uint64_t id) {
+  uintptr_t place = (uintptr_t)map_get(&p->open, id);
+  if (place) return &p->tasks[place - 1];
+  GROW(p->tasks, p->task_count, p->task_capacity);
+  p->tasks[p->task_count++] = (task){.id = id, .begin = p->c.from};
+  map_put(&p->open, id, (void *)(uintptr_t)p->task_count);
+  return &p->tasks[p->task_count - 1];
+}
+
+static void path_take(consumer *c, const op *o) {
+  path *p = (path *)c;
+  task *t;
+  switch (o->kind) {
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED: {
+    moment creator = moment_at(p, o);
+    uint32_t made = new_life(p, go_record(c->w, o->id), o->time);
+    p->lives[made - 1].creator = creator;
+    p->lives[made - 1].stack = o->stack;
+    break;
+  }
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    map_put(&p->open, o->id, NULL);
+    t = open_task(p, o->id);
+    t->begin = o->time;
+    t->name = o->name;
+    t->home = life_at(p, moment_at(p, o));
+    break;
+  case GOTRACE_V2_USER_TASK_END:
+    if (o->ends_again) break;
+    t = open_task(p, o->id);
+    t->ended = true;
+    t->end = o->time;
+    t->stack = o->stack;
+    t->last = moment_at(p, o);
+    break;
+  default: break;
+  }
+}
+
+static void watch_unblock(void *context, const gotrace_event *e) {
+  path *p = context;
+  if (p->c.family == 1)
+    p->outside =
+        (e->kind == GOTRACE_V1_GO_UNBLOCK || e->kind == GOTRACE_V1_GO_UNBLOCK_LOCAL) && e->p >= GOTRACE_FAKE_PROC;
+}
+
+/* Before the part: notes the goroutine that begins a task. */
+static void path_before(consumer *c, const op *o) {
+  path *p = (path *)c;
+  if (o->kind == GOTRACE_V2_USER_TASK_BEGIN) map_put(&p->homes, o->id, o->m ? o->m->g : NULL);
+}
+
+static void path_begin(consumer *c, int64_t time) {
+  path *p = (path *)c;
+  size_t i;
+  p->begin = time;
+  for (i = 0; i < c->w->tasks.count; i++) {
+    const user_task *of = c->w->tasks.values[i];
+    goroutine *home = map_get(&p->homes, of->id);
+    task *t;
+    if (!of->open) continue;
+    t = open_task(p, of->id);
+    t->name = of->name;
+    t->begin = of->begin;
+    if (home && home->status != GO_NONE) life_of(p, home), t->home = home->life;
+  }
+}
+
+static void path_end(consumer *c, int64_t time) { ((path *)c)->end = time; }
+
+/* ---------------------------------------------------------------------------------------------------- the path ---- */
+
+/* The time at which the past that a moment refers to ends. */
+static int64_t time_of(const path *p, moment at) {
+  return at & LIFE ? p->lives[(at & ~LIFE) - 1].begin : p->pasts[at - 1].end;
+}
+
+/* Adds a step, without what is before the floor, unless it is empty. */
+static void add_step(path *p, step made) {
+  if (made.begin < p->floor) made.begin = p->floor;
+  if (made.begin >= made.end) return;
+  GROW(p->steps, p->step_count, p->step_capacity);
+  p->steps[p->step_count++] = made;
+}
+
+/* What a goroutine did from a moment until `end`, when it woke or created another, or ended the task: it was
+ * running. */
+static void step_open(path *p, moment at, int64_t end, uint32_t stack) {
+  add_step(p,
+           (step){.begin = time_of(p, at), .end = end, .life = life_at(p, at), .stack = stack, .status = GO_RUNNING});
+}
+
+/* Records the waker or creator in the step that follows a wait or creation. */
+static void note_waker(path *p, uint32_t of, moment by, uint32_t stack, bool created) {
+  step *after = p->step_count ? &p->steps[p->step_count - 1] : NULL;
+  if (!after || after->life != of) return;
+  after->by = life_at(p, by);
+  after->by_stack = stack;
+  after->created = created;
+}
+
+/* What a goroutine did in a stretch until `end`. */
+static void step_stretch(path *p, moment at, int64_t end) {
+  const past *s = &p->pasts[at - 1];
+  add_step(p, (step){.begin = time_of(p, s->before),
+                     .end = end,
+                     .life = s->life,
+                     .stack = s->stack,
+                     .reason = s->reason,
+                     .status = s->status,
+                     .outside = s->status == GO_WAITING && !s->waker});
+}
+
+/* Whether the reason of a wait is its cause, whoever ended it. A preempted goroutine is continued by the collector that
+ * had it scanned, and did not wait for what that goroutine had done before. */
+static bool has_own_cause(const past *wait) {
+  if (pool_text_is(wait->reason, "preempted")) return true;
+  return !wait->waker && (pool_text_contains(wait->reason, "network") || pool_text_contains(wait->reason, "sleep"));
+}
+
+/* Moves from a wait that ends now to the goroutine that ended it. */
+static moment enter(path *p, moment wait) {
+  const past *s = &p->pasts[wait - 1];
+  bool home = !p->detour_count && s->life != p->home && life_at(p, s->waker) == p->home;
+  note_waker(p, s->life, s->waker, s->woke, false);
+  if (!p->no_return && !home) {
+    int64_t begin = time_of(p, s->before);
+    if (begin > p->floor || !p->detour_count) {
+      GROW(p->detours, p->detour_count, p->detour_capacity);
+      if (begin > p->floor) p->floor = begin;
+      p->detours[p->detour_count++] = (detour){.back = s->before, .begin = p->floor};
+    }
+    p->detours[p->detour_count - 1].wait = wait;
+  }
+  step_open(p, s->waker, s->end, s->woke);
+  return s->waker;
+}
+
+/* It is unknown why the goroutine became ready at `at`. If the walk explains a wait, the rest of it stays with the
+ * goroutine that waited. */
+static moment lose(path *p, moment at) {
+  if (p->detour_count) step_stretch(p, p->detours[p->detour_count - 1].wait, time_of(p, at));
+  return OUTSIDE;
+}
+
+/* The moment before the last one, within the same wait; OUTSIDE: the walk has not found it. */
+static moment earlier(path *p, moment at) {
+  if (at & LIFE) {
+    const life *l = &p->lives[(at & ~LIFE) - 1];
+    if (!l->creator) return lose(p, at);
+    note_waker(p, at & ~LIFE, l->creator, l->stack, true);
+    step_open(p, l->creator, l->begin, l->stack);
+    return l->creator;
+  } else {
+    const past *s = &p->pasts[at - 1];
+    bool own = !p->no_return && (time_of(p, s->before) >= s->end || has_own_cause(s));
+    if (s->waker && !own) return enter(p, at);
+    if (s->status == GO_WAITING && p->detour_count && !own) return lose(p, at);
+    step_stretch(p, at, s->end);
+    return s->before;
+  }
+}
+
+/* Walks back from `at`, the last stretch that had ended when the earliest step found so far begins. */
+static void walk(path *p, moment at) {
+  for (;;) {
+    if (at && time_of(p, at) > p->floor) {
+      at = earlier(p, at);
+    } else {
+      if (!p->detour_count) break;
+      at = p->detours[--p->detour_count].back;
+      p->floor = p->detour_count ? p->detours[p->detour_count - 1].begin : p->begin;
+    }
+  }
+  add_step(p, (step){.begin = p->begin, .end = p->step_count ? p->steps[p->step_count - 1].begin : p->end});
+}
+
+/* Puts the steps in order of time. */
+static void order_steps(path *p) {
+  size_t i, count = p->step_count;
+  for (i = 0; i < count / 2; i++) {
+    step swapped = p->steps[i];
+    p->steps[i] = p->steps[count - 1 - i];
+    p->steps[count - 1 - i] = swapped;
+  }
+}
+
+static bool number_is(const char *text, uint64_t *number) {
+  char *end;
+  *number = strtoull(text, &end, 10);
+  return *text >= '0' && *text <= '9' && !*end;
+}
+
+/* The task with an id; NULL: with a name. If several have ended, the longest one. */
+static const task *longest_task(const path *p, const uint64_t *id, const char *name) {
+  const task *found = NULL;
+  uint32_t i;
+  for (i = 0; i < p->task_count; i++) {
+    const task *t = &p->tasks[i];
+    if (id ? t->id != *id : !pool_text_is(t->name, name)) continue;
+    if (!found || (t->ended && (!found->ended || t->end - t->begin > found->end - found->begin))) found = t;
+  }
+  return found;
+}
+
+/* A number is a task's name if no task has that id. */
+static const task *find_task(const path *p, const char *word) {
+  uint64_t id;
+  const task *found = number_is(word, &id) ? longest_task(p, &id, NULL) : NULL;
+  if (!found) found = longest_task(p, NULL, word);
+  if (!found) fail("no task %s in this part", word);
+  if (!found->ended)
+    fail("task %s does not end in this part; it has been open for %.9f s", word,
+         (double)between(found->begin, p->end) / 1e9);
+  return found;
+}
+
+static const task *path_of_task(path *p, const char *word) {
+  const task *t = find_task(p, word);
+  p->begin = p->floor = t->begin > p->c.from ? t->begin : p->c.from;
+  p->home = t->home;
+  p->end = t->end;
+  if (t->last) step_open(p, t->last, t->end, t->stack);
+  walk(p, t->last);
+  return t;
+}
+
+/* The goroutine with this id; the last one, if the id was reused. */
+static void path_of_go(path *p, const char *word) {
+  uint64_t id;
+  uint32_t i = p->life_count;
+  if (!number_is(word, &id)) fail("invalid goroutine '%s'", word);
+  while (i > 0 && p->lives[i - 1].id != id) i--;
+  if (!i) fail("no goroutine %s in this part", word);
+  p->floor = p->begin;
+  p->end = time_of(p, p->lives[i - 1].last);
+  walk(p, p->lives[i - 1].last);
+}
+
+/* ------------------------------------------------------------------------------------------------------ output ---- */
+
+static const char *const states[] = {"outside", "runnable", "running", "syscall", "waiting"};
+
+typedef struct total { /* of the steps with the same function, state and reason, or also stack */
+  uint32_t function, reason, stack;
+  uint8_t status;
+  size_t count;
+  int64_t time;
+} total;
+
+static uint32_t function_at(const path *p, uint32_t of) { return of ? p->lives[of - 1].entry : 0; }
+
+static uint32_t top_frame(uint32_t stack) {
+  pool_stack s = pool_stack_of(stack);
+  return s.count ? s.frames[0].function : 0;
+}
+
+static int by_total(const void *a, const void *b) {
+  const total *x = a, *y = b;
+  if (x->time != y->time) return x->time < y->time ? 1 : -1;
+  if (x->function != y->function) return x->function < y->function ? -1 : 1;
+  return x->status != y->status ? x->status - y->status : x->reason < y->reason ? -1 : x->reason > y->reason;
+}
+
+static total *add_totals(const path *p, bool by_stack, size_t *count) {
+  total *all = NULL;
+  size_t capacity = 0, i;
+  map places = {0};
+  *count = 0;
+  for (i = 0; i < p->step_count; i++) {
+    const step *s = &p->steps[i];
+    uint32_t name = function_at(p, s->life), stack = by_stack ? s->stack : 0;
+    uint32_t of[4] = {name, s->reason, stack, s->status};
+    uint64_t key = hash_of(of, sizeof of);
+    uintptr_t place = (uintptr_t)map_get(&places, key);
+    if (!place) {
+      GROW(all, *count, capacity);
+      all[(*count)++] = (total){name, s->reason, stack, s->status, 0, 0};
+      map_put(&places, key, (void *)(place = *count));
+    }
+    all[place - 1].count++;
+    all[place - 1].time += s->end - s->begin;
+  }
+  map_free(&places);
+  if (*count) qsort(all, *count, sizeof *all, by_total);
+  return all;
+}
+
+static void put_duration(output *out, int64_t nanoseconds, int width) {
+  static const struct {
+    int64_t size;
+    const char *name;
+  } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+  char text[32];
+  size_t i = 0;
+  while (i < COUNT(units) && nanoseconds < units[i].size) i++;
+  if (i < COUNT(units))
+    snprintf(text, sizeof text, "%.3f %s", (double)nanoseconds / (double)units[i].size, units[i].name);
+  else snprintf(text, sizeof text, "%d ns", (int)nanoseconds);
+  print(out, "%*s", width, text);
+}
+
+/* A time since the first event, with all nine digits. */
+static void put_time(output *out, const path *p, int64_t time, int width) {
+  int64_t since = between(p->c.base, time);
+  char text[40];
+  snprintf(text, sizeof text, "%lld.%09lld s", (long long)(since / 1000000000), (long long)(since % 1000000000));
+  print(out, "%*s", width, text);
+}
+
+static void put_text(output *out, uint32_t text, const char *unknown) {
+  pool_text t = pool_text_of(text);
+  if (t.size) put_visible(out, t.data, t.size);
+  else put_string(out, unknown);
+}
+
+static void put_function(output *out, const path *p, uint32_t of) {
+  put_text(out, function_at(p, of), of ? "(unknown)" : "outside");
+}
+
+static void write_totals(const path *p, output *out) {
+  size_t count, i;
+  total *all = add_totals(p, false, &count);
+  print(out, "\n%14s %7s %9s  %-9s function, reason\n", "time", "share", "count", "state");
+  for (i = 0; i < count; i++) {
+    put_duration(out, all[i].time, 14);
+    print(out, " %5.1f %% %9llu  %-9s ",
+          p->end > p->begin ? 100.0 * (double)all[i].time / (double)(p->end - p->begin) : 0, (ull)all[i].count,
+          states[all[i].status]);
+    put_text(out, all[i].function, all[i].status ? "(unknown)" : "outside");
+    if (all[i].reason) put_string(out, ", "), put_text(out, all[i].reason, "");
+    put_string(out, "\n");
+    output_check(out);
+  }
+  free(all);
+}
+
+static void write_step(const path *p, const step *s, output *out) {
+  put_time(out, p, s->begin, 18);
+  put_duration(out, s->end - s->begin, 15);
+  if (s->life) print(out, " %11llu  %-9s ", (ull)p->lives[s->life - 1].id, states[s->status]);
+  else print(out, " %11s  %-9s ", "", "");
+  put_function(out, p, s->life);
+  if (s->reason) put_string(out, ", "), put_text(out, s->reason, "");
+  if (s->stack) put_string(out, ", at "), put_text(out, top_frame(s->stack), "?");
+  if (s->outside) put_string(out, ", for outside");
+  if (s->by) {
+    print(out, s->created ? ", created by %llu " : ", woken by %llu ", (ull)p->lives[s->by - 1].id);
+    put_function(out, p, s->by);
+    if (s->by_stack) put_string(out, " at "), put_text(out, top_frame(s->by_stack), "?");
+  }
+  put_string(out, "\n");
+}
+
+static void write_text(const path *p, const task *t, const char *go, output *out) {
+  size_t i;
+  if (t) {
+    print(out, "task %llu ", (ull)t->id);
+    put_text(out, t->name, "(unknown)");
+  } else {
+    print(out, "goroutine %.30s", go);
+  }
+  put_string(out, ": ");
+  put_duration(out, p->end - p->begin, 0);
+  put_string(out, ", from ");
+  put_time(out, p, p->begin, 0);
+  put_string(out, " to ");
+  put_time(out, p, p->end, 0);
+  put_string(out, "\n");
+  write_totals(p, out);
+  print(out, "\n%18s %14s %11s  %-9s function, reason, place\n", "since", "time", "goroutine", "state");
+  for (i = 0; i < p->step_count; i++) {
+    write_step(p, &p->steps[i], out);
+    output_check(out);
+  }
+}
+
+static void put_member(output *out, const char *name, uint32_t text) {
+  pool_text t = pool_text_of(text);
+  if (!text) return;
+  print(out, ", \"%s\": ", name);
+  put_quoted(out, t.data, t.size);
+}
+
+static void write_json(const path *p, const task *t, const char *go, output *out) {
+  size_t count, i;
+  total *all = add_totals(p, false, &count);
+  print(out, "{\"begin\": %lld, \"end\": %lld", (long long)between(p->c.base, p->begin),
+        (long long)between(p->c.base, p->end));
+  if (t) print(out, ", \"task\": %llu", (ull)t->id), put_member(out, "name", t->name);
+  else print(out, ", \"go\": %.30s", go);
+  put_string(out, ",\n \"path\": [");
+  for (i = 0; i < p->step_count; i++) {
+    const step *s = &p->steps[i];
+    print(out, "%s\n  {\"since\": %lld, \"time\": %lld, \"state\": \"%s\"", i ? "," : "",
+          (long long)between(p->c.base, s->begin), (long long)(s->end - s->begin), states[s->status]);
+    if (s->life) print(out, ", \"go\": %llu", (ull)p->lives[s->life - 1].id);
+    put_member(out, "function", function_at(p, s->life));
+    put_member(out, "reason", s->reason);
+    put_member(out, "at", top_frame(s->stack));
+    if (s->by) {
+      print(out, ", \"%s\": {\"go\": %llu", s->created ? "created_by" : "woken_by", (ull)p->lives[s->by - 1].id);
+      put_member(out, "function", function_at(p, s->by));
+      put_member(out, "at", top_frame(s->by_stack));
+      put_string(out, "}");
+    }
+    put_string(out, "}");
+    output_check(out);
+  }
+  put_string(out, "],\n \"totals\": [");
+  for (i = 0; i < count; i++) {
+    print(out, "%s\n  {\"time\": %lld, \"count\": %llu, \"state\": \"%s\"", i ? "," : "", (long long)all[i].time,
+          (ull)all[i].count, states[all[i].status]);
+    put_member(out, "function", all[i].function);
+    put_member(out, "reason", all[i].reason);
+    put_string(out, "}");
+    output_check(out);
+  }
+  put_string(out, "]}\n");
+  free(all);
+}
+
+/* A line per step: its stack, with the goroutine's state as the innermost frame. */
+static void write_folded(const path *p, output *out) {
+  folded lines = {0};
+  size_t count, i;
+  total *all = add_totals(p, true, &count);
+  for (i = 0; i < count; i++) {
+    pool_text reason = pool_text_of(all[i].reason);
+    char leaf[64];
+    snprintf(leaf, sizeof leaf, "[%s%s%.*s]", states[all[i].status], reason.size ? ", " : "",
+             (int)prefix_size(reason.data, reason.size, 40), reason.data);
+    folded_add(&lines, all[i].stack, all[i].function, leaf, (uint64_t)all[i].time);
+  }
+  free(all);
+  folded_write(&lines, out);
+}
+
+int command_path(const char *name, const settings *set) {
+  input in;
+  source s;
+  path *p = keep(sizeof *p);
+  const task *t = NULL;
+  output out;
+  gotrace_result result;
+  if (set->task && set->go) fail("path takes --task or --go, not both");
+  memset(&s, 0, sizeof s);
+  p->c.begin = path_begin;
+  p->c.take = path_take;
+  p->c.end = path_end;
+  p->c.stretch = path_stretch;
+  p->c.before = path_before;
+  p->c.statuses = p->c.history = true;
+  p->no_return = set->no_return;
+  if (!input_open(&in, name, true)) return 1;
+  in.lenient = set->lenient;
+  result = source_run(&s, &in, &p->c, set->from, set->until, watch_unblock, p);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  erase_progress();
+  if (set->task) t = path_of_task(p, set->task);
+  else path_of_go(p, set->go);
+  order_steps(p);
+  output_open(&out, set->output);
+  if (set->folded) write_folded(p, &out);
+  else if (set->json) write_json(p, t, set->go, &out);
+  else write_text(p, t, set->go, &out);
+  output_close(&out);
+  free(p->pasts);
+  free(p->lives);
+  free(p->tasks);
+  free(p->steps);
+  free(p->detours);
+  map_free(&p->open);
+  map_free(&p->homes);
+  source_free(&s);
+  input_close(&in);
+  return 0;
+}

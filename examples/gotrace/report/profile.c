@@ -1,0 +1,358 @@
+/* profile.c - gotrace profile: times and counts by stack, as pprof's protobuf or folded stacks
+ *
+ * Counts the same, for the same stacks, as the profiles of `go tool trace` (cmd/trace/pprof.go): stretches of a status,
+ * by the stack of the event that began them. So time in which a goroutine was runnable belongs to the stack of the
+ * goroutine that woke or created it. Only those stretches of a goroutine count that
+ *
+ *   - have ended, or are cut by the end of the selected part, and are longer than 0 ns
+ *   - come after the goroutine first ran in the trace, if it runs in it at all. In a part of a trace, goroutines older
+ *     than the part are assumed to have run.
+ *   - come before it blocked "forever" for the last time, unless it ends later.
+ *
+ * Whether the last two hold is known only later: until then, such times are held.
+ *
+ * Two differences from `go tool trace`: if a goroutine id was reused (cgo callbacks), each use counts, there only the
+ * last. And times of a v1 trace are those in the file, while Go moves equal times apart by a nanosecond. */
+
+#include "../command/commands.h"
+#include "folded.h"
+#include "../reading/filter.h"
+#include "../base/protobuf.h"
+#include "../reading/source.h"
+
+#include <stdlib.h>
+
+typedef struct kind {
+  const char *name;
+  uint8_t status;             /* of the stretches that count; GO_NONE: counts operations */
+  const char *reasons[4];     /* of a wait: it must contain one of these */
+  bool exactly;               /* it must equal one of these */
+  const char *counted, *unit; /* of the samples */
+} kind;
+
+static const kind kinds[] = {
+    {"cpu", GO_NONE, {NULL}, false, "samples", "count"},
+    {"create", GO_NONE, {NULL}, false, "goroutines", "count"},
+    {"sync", GO_WAITING, {"chan", "sync", "select"}, false, "contentions", "count"},
+    {"network", GO_WAITING, {"network"}, true, "contentions", "count"},
+    {"syscall", GO_SYSCALL, {NULL}, false, "contentions", "count"},
+    {"scheduler", GO_RUNNABLE, {NULL}, false, "contentions", "count"},
+};
+
+typedef struct record {
+  uint32_t stack;
+  uint64_t count;
+  int64_t time;
+} record;
+
+typedef struct held { /* a time that may not count in the end */
+  goroutine *g;
+  uint32_t stack, previous; /* `previous`: 1 + the index of the same goroutine's previous one */
+  int64_t time;
+} held;
+
+typedef struct profile {
+  consumer c;
+  const kind *kind;
+  const source *s;
+  record *records;
+  uint32_t count, capacity;
+  map places;  /* from a stack to 1 + its record's index */
+  map reasons; /* from a text to `yes` or `no` */
+  map told;    /* goroutines first seen in a system call: to the time of that status event */
+  held *held;
+  uint32_t held_count, held_capacity;
+  int64_t begin, end;
+} profile;
+
+static char yes, no;
+
+/* A stack whose only frame is unknown is like none. */
+static uint32_t known_stack(uint32_t stack) {
+  pool_stack s = pool_stack_of(stack);
+  return s.count == 1 && !s.frames[0].pc && !s.frames[0].function ? 0 : stack;
+}
+
+static void add(profile *p, uint32_t stack, int64_t time) {
+  uintptr_t place = (uintptr_t)map_get(&p->places, stack);
+  record *r;
+  if (!place) {
+    GROW(p->records, p->count, p->capacity);
+    p->records[p->count++] = (record){stack, 0, 0};
+    map_put(&p->places, stack, (void *)(uintptr_t)(place = p->count));
+  }
+  r = &p->records[place - 1];
+  r->count++;
+  r->time = r->time > INT64_MAX - time ? INT64_MAX : r->time + time;
+}
+
+static void hold(profile *p, goroutine *g, uint32_t stack, int64_t time) {
+  GROW(p->held, p->held_count, p->held_capacity);
+  p->held[p->held_count++] = (held){g, stack, g->held, time};
+  g->held = p->held_count;
+}
+
+/* Counts or drops the times that are held for a goroutine. */
+static void settle(profile *p, goroutine *g, bool count) {
+  uint32_t place = g->held;
+  for (; place; place = p->held[place - 1].previous) {
+    if (count) add(p, p->held[place - 1].stack, p->held[place - 1].time);
+    p->held[place - 1].g = NULL;
+  }
+  g->held = 0;
+}
+
+static void count_stretch(profile *p, goroutine *g, uint32_t stack, int64_t time) {
+  stack = known_stack(stack);
+  if (!g->ran || g->stopped) hold(p, g, stack, time);
+  else add(p, stack, time);
+}
+
+static bool text_has(pool_text text, const char *part) {
+  size_t size = strlen(part), i;
+  for (i = 0; i + size <= text.size; i++)
+    if (memcmp(text.data + i, part, size) == 0) return true;
+  return false;
+}
+
+static bool reason_counts(profile *p, uint32_t reason) {
+  char *known = map_get(&p->reasons, reason);
+  size_t i;
+  if (known) return known == &yes;
+  known = &no;
+  for (i = 0; i < COUNT(p->kind->reasons) && p->kind->reasons[i]; i++)
+    if (p->kind->exactly ? pool_text_is(reason, p->kind->reasons[i])
+                         : text_has(pool_text_of(reason), p->kind->reasons[i]))
+      known = &yes;
+  map_put(&p->reasons, reason, known);
+  return known == &yes;
+}
+
+/* The time for which a stretch counts. */
+static int64_t length_of(const profile *p, const stretch *part) {
+  int64_t begin = part->begin;
+  if (part->status == GO_SYSCALL) {
+    /* For Go, a system call older than the trace begins at the event that tells of it. */
+    const int64_t *told = map_get(&p->told, part->g->id);
+    if (told && !part->g->ran && begin == p->s->first) begin = *told;
+    /* A v1 system call that keeps its proc has no end event. Go gives it a nanosecond. */
+    if (p->c.family == 1 && part->by && part->by->kind == GOTRACE_V2_GO_SYSCALL_END && part->end == begin) return 1;
+  }
+  return between(begin, part->end);
+}
+
+static void profile_stretch(consumer *c, const stretch *part) {
+  profile *p = (profile *)c;
+  goroutine *g = part->g;
+  int64_t time = length_of(p, part);
+  bool counts = part->status == p->kind->status && time > 0 && (part->by || p->s->over) &&
+                (part->status != GO_WAITING || reason_counts(p, part->reason));
+  if (part->begin == c->from && c->from > p->s->first) g->ran = true;
+  if (part->status == GO_RUNNING && !g->ran) {
+    settle(p, g, false);
+    g->ran = true;
+  }
+  if (counts) count_stretch(p, g, part->cause, time);
+  if (part->status == GO_WAITING && pool_text_is(part->reason, "forever")) {
+    settle(p, g, true);
+    g->stopped = true;
+  }
+  if (part->next == GO_NONE) {
+    settle(p, g, part->by || !g->stopped);
+    g->ran = g->stopped = false;
+  }
+}
+
+static void profile_take(consumer *c, const op *o) {
+  profile *p = (profile *)c;
+  bool created = o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
+                 o->kind == GOTRACE_V2_GO_CREATE_SYSCALL;
+  if (p->kind->status != GO_NONE) return;
+  if (p->kind->name[1] == 'p' ? o->kind == GOTRACE_V2_CPU_SAMPLE : created) add(p, known_stack(o->stack), 0);
+}
+
+static void profile_begin(consumer *c, int64_t time) { ((profile *)c)->begin = time; }
+
+static void profile_end(consumer *c, int64_t time) { ((profile *)c)->end = time; }
+
+/* Records when the trace tells that a goroutine has been in a system call since before the trace. */
+static void watch_status(void *context, const gotrace_event *e) {
+  profile *p = context;
+  uint64_t id = e->args[0];
+  int64_t *told;
+  if (p->c.family == 1) {
+    if (e->kind != GOTRACE_V1_GO_IN_SYSCALL) return;
+  } else if ((e->kind != GOTRACE_V2_GO_STATUS && e->kind != GOTRACE_V2_GO_STATUS_STACK) ||
+             e->extra != GOTRACE_STATUS_UNKNOWN || (e->args[2] & 0xff) != GO_SYSCALL) {
+    return;
+  }
+  if (map_get(&p->told, id)) return;
+  told = keep(sizeof *told);
+  *told = e->time;
+  map_put(&p->told, id, told);
+}
+
+static void write_folded(const profile *p, output *out) {
+  folded lines = {0};
+  uint32_t i;
+  for (i = 0; i < p->count; i++) {
+    const record *r = &p->records[i];
+    folded_add(&lines, r->stack, 0, NULL, p->kind->status == GO_NONE ? r->count : (uint64_t)r->time);
+  }
+  folded_write(&lines, out);
+}
+
+/* ---------------------------------------------------------------------------------------------- pprof's format ---- */
+
+enum { /* fields of the messages of pprof's profile.proto */
+       PROFILE_SAMPLE_TYPE = 1,
+       PROFILE_SAMPLE = 2,
+       PROFILE_LOCATION = 4,
+       PROFILE_FUNCTION = 5,
+       PROFILE_STRING_TABLE = 6,
+       PROFILE_TIME_NANOS = 9,
+       PROFILE_DURATION_NANOS = 10,
+       PROFILE_PERIOD_TYPE = 11,
+       PROFILE_PERIOD = 12,
+       VALUE_TYPE_TYPE = 1,
+       VALUE_TYPE_UNIT = 2,
+       SAMPLE_LOCATION_ID = 1,
+       SAMPLE_VALUE = 2,
+       LOCATION_ID = 1,
+       LOCATION_ADDRESS = 3,
+       LOCATION_LINE = 4,
+       LINE_FUNCTION_ID = 1,
+       LINE_LINE = 2,
+       FUNCTION_ID = 1,
+       FUNCTION_NAME = 2,
+       FUNCTION_SYSTEM_NAME = 3,
+       FUNCTION_FILENAME = 4
+};
+
+typedef struct pprof {
+  bytes strings, functions, locations, rest; /* fields of the profile */
+  map by_text, by_function, by_frame;        /* to indices and ids */
+  uint64_t string_count, function_count, location_count;
+  bytes nested, inner, list;
+} pprof;
+
+static uint64_t string_index(pprof *w, uint32_t text) {
+  uint64_t known = (uintptr_t)map_get(&w->by_text, text);
+  pool_text t = pool_text_of(text);
+  if (known || !text) return known;
+  put_string_field(&w->strings, PROFILE_STRING_TABLE, t.data, t.size);
+  map_put(&w->by_text, text, (void *)(uintptr_t)++w->string_count);
+  return w->string_count;
+}
+
+static uint64_t function_id(pprof *w, const pool_frame *f) {
+  uint64_t key = (uint64_t)f->function << 32 | f->file, known = (uintptr_t)map_get(&w->by_function, key);
+  if (known) return known;
+  map_put(&w->by_function, key, (void *)(uintptr_t)++w->function_count);
+  put_number_field(&w->nested, FUNCTION_ID, w->function_count);
+  put_number_field(&w->nested, FUNCTION_NAME, string_index(w, f->function));
+  put_number_field(&w->nested, FUNCTION_SYSTEM_NAME, string_index(w, f->function));
+  put_number_field(&w->nested, FUNCTION_FILENAME, string_index(w, f->file));
+  put_message_field(&w->functions, PROFILE_FUNCTION, &w->nested);
+  return w->function_count;
+}
+
+/* Go has one location per pc. Here, frames of inlined functions may have the same pc, so each frame has its own. */
+static uint64_t location_id(pprof *w, const pool_frame *f) {
+  uint32_t key = pool_put_stack(f, 1);
+  uint64_t known = (uintptr_t)map_get(&w->by_frame, key), id;
+  if (known) return known;
+  map_put(&w->by_frame, key, (void *)(uintptr_t)++w->location_count);
+  id = function_id(w, f);
+  put_number_field(&w->inner, LINE_FUNCTION_ID, id);
+  put_number_field(&w->inner, LINE_LINE, f->line);
+  put_number_field(&w->nested, LOCATION_ID, w->location_count);
+  put_number_field(&w->nested, LOCATION_ADDRESS, f->pc);
+  put_message_field(&w->nested, LOCATION_LINE, &w->inner);
+  put_message_field(&w->locations, PROFILE_LOCATION, &w->nested);
+  return w->location_count;
+}
+
+static void put_value_type(pprof *w, unsigned field, const char *type, const char *unit) {
+  put_number_field(&w->nested, VALUE_TYPE_TYPE, string_index(w, pool_put_string(type)));
+  put_number_field(&w->nested, VALUE_TYPE_UNIT, string_index(w, pool_put_string(unit)));
+  put_message_field(&w->rest, field, &w->nested);
+}
+
+static void put_record(pprof *w, const record *r, bool times, output *out) {
+  pool_stack stack = pool_stack_of(r->stack);
+  bytes sample = {0};
+  uint32_t i;
+  for (i = 0; i < stack.count; i++) put_number(&w->list, location_id(w, &stack.frames[i]));
+  if (stack.count) put_message_field(&sample, SAMPLE_LOCATION_ID, &w->list);
+  put_number(&w->list, r->count);
+  if (times) put_number(&w->list, (uint64_t)r->time);
+  put_message_field(&sample, SAMPLE_VALUE, &w->list);
+  put_message_field(&out->block, PROFILE_SAMPLE, &sample);
+  output_check(out);
+  free(sample.data);
+}
+
+static void write_pprof(const profile *p, output *out) {
+  uint64_t wall = wall_at(&p->c.w->wall, p->begin);
+  bool times = p->kind->status != GO_NONE;
+  pprof w;
+  uint32_t i;
+  memset(&w, 0, sizeof w);
+  put_data_field(&w.strings, PROFILE_STRING_TABLE, "", 0);
+  put_value_type(&w, PROFILE_SAMPLE_TYPE, p->kind->counted, "count");
+  if (times) put_value_type(&w, PROFILE_SAMPLE_TYPE, "delay", "nanoseconds");
+  put_value_type(&w, PROFILE_PERIOD_TYPE, "trace", "count");
+  put_number_field(&w.rest, PROFILE_PERIOD, 1);
+  put_number_field(&w.rest, PROFILE_DURATION_NANOS, (uint64_t)between(p->begin, p->end));
+  if (wall) put_number_field(&w.rest, PROFILE_TIME_NANOS, wall);
+  for (i = 0; i < p->count; i++) put_record(&w, &p->records[i], times, out);
+  put_data(&out->block, w.rest.data, w.rest.size);
+  put_data(&out->block, w.locations.data, w.locations.size);
+  put_data(&out->block, w.functions.data, w.functions.size);
+  put_data(&out->block, w.strings.data, w.strings.size);
+  free(w.strings.data);
+  free(w.functions.data);
+  free(w.locations.data);
+  free(w.rest.data);
+  free(w.nested.data);
+  free(w.inner.data);
+  free(w.list.data);
+  map_free(&w.by_text);
+  map_free(&w.by_function);
+  map_free(&w.by_frame);
+}
+
+int command_profile(const char *path, const settings *set) {
+  input in;
+  source s;
+  filter selection;
+  profile *p = keep(sizeof *p);
+  output out;
+  gotrace_result result;
+  memset(&s, 0, sizeof s);
+  p->kind = kinds;
+  while (strcmp(p->kind->name, set->profile) != 0) p->kind++;
+  p->s = &s;
+  p->c.begin = profile_begin;
+  p->c.take = profile_take;
+  p->c.end = profile_end;
+  p->c.stretch = p->kind->status == GO_NONE ? NULL : profile_stretch;
+  p->c.statuses = p->c.history = true;
+  if (!input_open(&in, path, true)) return 1;
+  in.lenient = set->lenient;
+  filter_open(&selection, set);
+  p->c.filter = &selection;
+  result = source_run(&s, &in, &p->c, set->from, set->until, watch_status, p);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  filter_require(&selection, &s.w);
+  erase_progress();
+  output_open(&out, set->output);
+  if (set->folded) write_folded(p, &out);
+  else write_pprof(p, &out);
+  output_close(&out);
+  source_free(&s);
+  filter_close(&selection);
+  input_close(&in);
+  return 0;
+}

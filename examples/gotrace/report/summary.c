@@ -1,0 +1,686 @@
+/* summary.c - what goroutines, tasks, regions and the collector did: see summary.h */
+
+#include "summary.h"
+
+#include "../record/board.h"
+
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------------------------- reasons ---- */
+
+static RARE uint32_t new_reason(summary *sum, uint32_t name) {
+  uint32_t capacity = sum->reason_places_capacity, place = sum->reason_count;
+  if (name >= capacity) {
+    sum->reason_places_capacity = 2 * name + 64;
+    sum->reason_places = resize(sum->reason_places, sum->reason_places_capacity);
+    memset(sum->reason_places + capacity, 0, sum->reason_places_capacity - capacity);
+  }
+  if (place < MOST_REASONS) sum->reasons[sum->reason_count++].name = name;
+  sum->reason_places[name] = (uint8_t)(place + 1);
+  return place;
+}
+
+static inline uint32_t reason_of_text(summary *sum, uint32_t name) {
+  bool known = name < sum->reason_places_capacity && sum->reason_places[name];
+  return known ? sum->reason_places[name] - 1u : new_reason(sum, name);
+}
+
+uint32_t summary_reason(summary *sum, uint32_t name) { return reason_of_text(sum, name); }
+
+pool_text reason_text(const summary *sum, uint32_t place) {
+  pool_text others = {"(others)", 8}, unknown = {"(unknown)", 9}, text;
+  if (place == MOST_REASONS) return others;
+  text = pool_text_of(sum->reasons[place].name);
+  return text.size ? text : unknown;
+}
+
+/* ------------------------------------------------------------------------------------------------------ tasks ---- */
+
+static task *task_of(summary *sum, uint64_t id) {
+  task *t = map_get(&sum->task_ids, id);
+  if (t) return t;
+  t = keep(sizeof *t);
+  t->id = id;
+  map_put(&sum->task_ids, id, t);
+  return t;
+}
+
+static void name_task(summary *sum, task *t, uint32_t name) {
+  group *named = group_of(&sum->tasks, name);
+  if (t->name == named) return;
+  t->name = named;
+  add_times(&named->t, &t->t);
+  clear_times(&t->t);
+}
+
+/* ------------------------------------------------------------------------------------------------- goroutines ---- */
+
+static bool is_runtimes(uint32_t name) {
+  pool_text text = pool_text_of(name);
+  if (!text.size) return true;
+  return text.size >= 8 && memcmp(text.data, "runtime.", 8) == 0 && !pool_text_is(name, "runtime.main");
+}
+
+static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
+  unsigned i;
+  g->function = group_of(&sum->functions, name);
+  for (i = 0; i < sum->worst_count; i++)
+    if (sum->worst[i].pending && sum->worst[i].g == g->g->id) sum->worst[i].name = name, sum->worst[i].pending = false;
+  g->function->count += g->counted;
+  if (!g->unnamed) return;
+  merge_group(g->function, g->unnamed, NULL);
+  clear_group(g->unnamed);
+  free(g->unnamed);
+  g->unnamed = NULL;
+}
+
+/* Takes the goroutine's name from the world, once that is known. */
+static void learn_function(summary *sum, goroutine *g) {
+  if (g && g->summary && !g->summary->function && name_of(g)) set_function(sum, g->summary, name_of(g));
+}
+
+/* The group that receives the goroutine's stretches. */
+static group *stretches_of(goroutine_summary *g) {
+  if (g->function) return g->function;
+  if (g->unnamed) return g->unnamed;
+  g->unnamed = resize(NULL, sizeof *g->unnamed);
+  memset(g->unnamed, 0, sizeof *g->unnamed);
+  return g->unnamed;
+}
+
+static goroutine_summary *begin_goroutine(summary *sum, uint64_t id, int64_t time) {
+  goroutine *of = go_record(&sum->s.w, id);
+  goroutine_summary *g = of->summary;
+  if (g) return g;
+  g = of->summary = resize(NULL, sizeof *g);
+  memset(g, 0, sizeof *g);
+  g->g = of;
+  g->created = g->last = time;
+  g->call = g->lost_proc = g->left_proc = NONE;
+  return g;
+}
+
+static void push_region(goroutine_summary *g, uint32_t name, uint64_t task_id, int64_t time, bool inherited) {
+  open_region *r;
+  GROW(g->regions, g->region_count, g->region_capacity);
+  r = &g->regions[g->region_count++];
+  memset(r, 0, sizeof *r);
+  r->name = name;
+  r->task = task_id;
+  r->begin = time;
+  r->inherited = inherited;
+  r->has_begun = true;
+}
+
+/* Ends the region with `inside` open regions inside it. Its time also counts for the region around it. `counts`: Go's
+ * summary contains it. */
+static RARE void end_region(summary *sum, goroutine_summary *g, uint32_t inside, int64_t time, bool counts) {
+  uint32_t at = g->region_count - 1 - inside, i;
+  open_region *r = &g->regions[at];
+  int64_t begin = r->begin < sum->c.from ? sum->c.from : r->begin;
+  add_times(at ? &g->regions[at - 1].own : &g->t, &r->own);
+  for (i = 1; i <= inside; i++) add_times(&r->own, &r[i].own);
+  counts = counts && sum->s.begun && time >= sum->c.from && filter_goroutine(&sum->selection, g->g) &&
+           filter_task(&sum->selection, r->task);
+  if (counts && sum->each) sum->each->region(sum->each, sum, g, r, time);
+  if (counts && !r->inherited) {
+    group *of = group_of(&sum->regions, r->name);
+    of->count++;
+    add_times(&of->t, &r->own);
+    histogram_add(&of->whole, between(begin, time), begin, g->g->id);
+  }
+  clear_times(&r->own);
+  memmove(r, r + 1, inside * sizeof *r);
+  g->region_count--;
+}
+
+/* Adds nanoseconds to the times of a goroutine, region or task. `status`: also IN_SYSCALL_WITHOUT_PROC. */
+static inline void add_time(times *t, unsigned status, uint32_t reason, int64_t time) {
+  switch (status) {
+  case GO_RUNNING: t->running = plus(t->running, time); break;
+  case GO_RUNNABLE: t->runnable = plus(t->runnable, time); break;
+  case GO_SYSCALL: t->syscall = plus(t->syscall, time); break;
+  case GO_WAITING: add_blocked(t, reason, time); break;
+  default: t->syscall_blocked = plus(t->syscall_blocked, time); break;
+  }
+}
+
+/* The same for its innermost region, and the task of that. */
+static RARE void account_region(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time) {
+  open_region *r = &g->regions[g->region_count - 1];
+  task *of;
+  add_time(&r->own, status, reason, time);
+  if (!r->task || (r->inherited && is_runtimes(name_of(g->g)))) return;
+  of = task_of(sum, r->task);
+  of->chosen = true;
+  add_time(of->name ? &of->name->t : &of->t, status, reason, time);
+}
+
+static inline void account_time(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time) {
+  if (!time) return;
+  if (g->region_count) account_region(sum, g, status, reason, time);
+  else add_time(&g->t, status, reason, time);
+}
+
+void summary_add_time(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time) {
+  account_time(sum, g, status, reason, time);
+}
+
+static inline void account(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t from,
+                           int64_t to) {
+  account_time(sum, g, status, reason, between(from < sum->c.from ? sum->c.from : from, to));
+}
+
+/* Adds up the goroutine's times until now, because a region begins or ends. */
+static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
+  const goroutine *of = g->g;
+  uint32_t reason;
+  int64_t since = of->since > g->last ? of->since : g->last;
+  stretch part = {g->g, since, time, of->status, of->status, of->reason, 0, NULL, 0, true};
+  if (!sum->s.begun || of->status == GO_SYSCALL || g->dead || !filter_stretch(&sum->selection, &part)) return;
+  reason = of->status == GO_WAITING ? reason_of_text(sum, of->reason) : 0;
+  account(sum, g, of->status, reason, since, time);
+  g->last = time;
+}
+
+#define IN_SYSCALL_WITHOUT_PROC 99 /* in addition to the statuses of world.h */
+
+static void account_syscall(summary *sum, goroutine_summary *g, int64_t end) {
+  if (g->call == NONE) return;
+  if (g->early) account(sum, g, g->early, 0, g->created, g->call);
+  if (g->lost_proc == NONE) {
+    account(sum, g, GO_SYSCALL, 0, g->call, end);
+  } else {
+    account(sum, g, GO_SYSCALL, 0, g->call, g->lost_proc);
+    account(sum, g, IN_SYSCALL_WITHOUT_PROC, 0, g->lost_proc, end);
+  }
+}
+
+static void end_syscall(goroutine_summary *g) {
+  if (g->call == NONE) return;
+  g->call = g->lost_proc = g->left_proc = NONE;
+  g->early = 0;
+  if (g->p) g->p->in_syscall = NULL;
+  g->p = NULL;
+}
+
+static void begin_syscall(goroutine_summary *g, proc *p, int64_t time) {
+  g->call = time;
+  g->lost_proc = g->left_proc = NONE;
+  g->p = p;
+  if (p) p->in_syscall = g->g;
+}
+
+/* The goroutine that is in a system call on a proc loses it. */
+static void leave_proc(const proc *p, int64_t time) {
+  goroutine_summary *last = p && p->m && p->m->g && p->m->g->status == GO_SYSCALL ? p->m->g->summary : NULL;
+  if (last && last->left_proc == NONE) last->left_proc = time;
+}
+
+/* A proc becomes idle or is stolen. */
+static void lose_proc(proc *p, int64_t time) {
+  leave_proc(p, time);
+  if (!p || !p->in_syscall) return;
+  if (p->in_syscall->summary) p->in_syscall->summary->lost_proc = time;
+  p->in_syscall = NULL;
+}
+
+static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time, bool ended) {
+  bool runtimes = is_runtimes(name_of(g->g));
+  if (!g->function) set_function(sum, g, name_of(g->g));
+  if (!g->dead) g->ended = time;
+  g->has_ended = ended;
+  while (g->region_count) end_region(sum, g, 0, time, !runtimes);
+  add_times(&g->function->t, &g->t);
+  if (g->counted && sum->each) sum->each->goroutine(sum->each, sum, g);
+  end_syscall(g);
+  g->g->summary = NULL;
+  clear_times(&g->t);
+  free(g->regions);
+  free(g);
+}
+
+/* The goroutine will never run again: its times end here. */
+static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
+  g->dead = true;
+  g->ended = time;
+  while (g->region_count) end_region(sum, g, 0, time, !is_runtimes(name_of(g->g)));
+}
+
+/* --------------------------------------------------------------------------------------------------- consumer ---- */
+
+void summary_note_latency(summary *sum, latency new) {
+  latency *worst = sum->worst;
+  unsigned i = sum->worst_count;
+  if (i == LATENCIES && !waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when)) return;
+  if (i < LATENCIES) sum->worst_count++;
+  else i--;
+  for (; i > 0 && waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when); i--)
+    worst[i] = worst[i - 1];
+  worst[i] = new;
+}
+
+/* Running time counts for the thread and proc of the goroutine's own event that ends it. In a damaged trace, statuses
+ * may have moved both, so the world may have them elsewhere. */
+static void add_running_to_places(summary *sum, const stretch *part, int64_t passed) {
+  const gotrace_event *e = sum->s.event;
+  thread *m = part->g->m;
+  proc *p = m ? m->p : NULL;
+  if (e && e->g == (int64_t)part->g->id && e->m != GOTRACE_NO_ID) {
+    m = world_thread(&sum->s.w, (uint64_t)e->m);
+    p = e->p == GOTRACE_NO_ID ? NULL : world_proc(&sum->s.w, (uint64_t)e->p, true);
+  }
+  if (m) m->of_running = plus(m->of_running, passed);
+  if (p) p->of_running = plus(p->of_running, passed);
+}
+
+static void add_to_places(summary *sum, const goroutine_summary *g, const stretch *part) {
+  int64_t passed = between(part->begin, part->end);
+  thread *m = part->g->m;
+  if (part->status == GO_RUNNING) {
+    add_running_to_places(sum, part, passed);
+    return;
+  }
+  if (m) m->of_syscalls = plus(m->of_syscalls, passed);
+  if (!g->p) return;
+  if (g->left_proc != NONE) passed = between(part->begin, g->left_proc);
+  g->p->of_syscalls = plus(g->p->of_syscalls, passed);
+}
+
+static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part) {
+  int64_t since = part->begin > g->last ? part->begin : g->last, passed = between(part->begin, part->end);
+  group *to = stretches_of(g);
+  histogram *single;
+  uint32_t reason;
+  if (!g->counted && g->function) g->function->count++;
+  g->counted = true;
+  switch (part->status) {
+  case GO_RUNNING:
+    account(sum, g, GO_RUNNING, 0, since, part->end);
+    add_to_places(sum, g, part);
+    single = &to->running;
+    break;
+  case GO_RUNNABLE:
+    account(sum, g, GO_RUNNABLE, 0, since, part->end);
+    if (part->by && part->by->kind == GOTRACE_V2_GO_START && part->by->name) return; /* a switch: it did not wait */
+    if (part->next == GO_RUNNING)
+      summary_note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g), !g->function});
+    single = &to->runnable;
+    break;
+  case GO_SYSCALL:
+    account_syscall(sum, g, part->end);
+    add_to_places(sum, g, part);
+    single = &to->syscall;
+    break;
+  default:
+    reason = reason_of_text(sum, part->reason);
+    account(sum, g, GO_WAITING, reason, since, part->end);
+    single = waits_of(to, reason);
+    break;
+  }
+  histogram_add(single, passed, part->begin, part->g->id);
+}
+
+static void sum_stretch(consumer *c, const stretch *part) {
+  summary *sum = (summary *)c;
+  goroutine_summary *g = part->g->summary;
+  if (!g) return;
+  if (!g->dead && (!sum->selection.on || filter_stretch(&sum->selection, part))) add_stretch(sum, g, part);
+  g->last = part->end;
+  if (sum->forever == part->g) {
+    sum->forever = NULL;
+    block_forever(sum, g, part->end);
+  }
+  if (part->status == GO_SYSCALL) end_syscall(g);
+  if (part->next == GO_NONE) end_goroutine(sum, g, part->end, part->by != NULL || g->dead);
+  else if (part->next == GO_RUNNING && !g->has_started) g->started = part->end, g->has_started = true;
+}
+
+/* A status event: the goroutine has had this status since the generation began. If it is in a system call, Go assumes
+ * that the proc of the thread with the event is the goroutine's own, and that a call without a proc has one from then
+ * on. */
+static void take_status(summary *sum, const op *o) {
+  goroutine_summary *g = begin_goroutine(sum, o->id, sum->s.w.sync);
+  proc *p = o->a[1] == NOBODY ? NULL : world_proc(&sum->s.w, o->a[1], true);
+  g->g->entry = o->new_stack;
+  learn_function(sum, g->g);
+  if (o->a[0] == GO_RUNNING) g->started = o->time, g->has_started = true;
+  if (o->a[0] != GO_SYSCALL) return;
+  begin_syscall(g, p, o->time);
+  g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
+  if (sum->c.family == 1) g->left_proc = g->created; /* GoInSyscall */
+}
+
+static void take_create(summary *sum, const op *o) {
+  const goroutine *creator = o->m ? o->m->g : NULL;
+  goroutine_summary *from = creator ? creator->summary : NULL, *g = begin_goroutine(sum, o->id, o->time);
+  if (from && from->region_count) {
+    push_region(g, 0, from->regions[from->region_count - 1].task, o->time, true);
+  }
+  if (o->new_stack) {
+    g->g->entry = o->new_stack;
+    learn_function(sum, g->g);
+  }
+  if (o->kind != GOTRACE_V2_GO_CREATE_SYSCALL) return;
+  begin_syscall(g, o->m ? o->m->p : NULL, o->time);
+  if (sum->c.family == 1) g->left_proc = o->time; /* GoInSyscall */
+}
+
+static void take_region(summary *sum, goroutine *of, const op *o) {
+  goroutine_summary *g = of ? of->summary : NULL;
+  if (!g) return;
+  account_until(sum, g, o->time);
+  if (o->kind == GOTRACE_V2_USER_REGION_BEGIN) {
+    push_region(g, o->name, o->id, o->time, false);
+    task_of(sum, o->id);
+    return;
+  }
+  if (!g->region_count && !o->a[0]) {
+    task_of(sum, o->id);
+    push_region(g, o->name, o->id, g->created, false);
+    g->regions[0].has_begun = false;
+    add_times(&g->regions[0].own, &g->t);
+    clear_times(&g->t);
+  }
+  if (o->a[0] < g->region_count) end_region(sum, g, (uint32_t)o->a[0], o->time, true);
+}
+
+static void take_task(summary *sum, const op *o) {
+  task *t = task_of(sum, o->id);
+  if (o->name || o->kind == GOTRACE_V2_USER_TASK_BEGIN || !t->name)
+    name_task(sum, t, o->name); /* v1: no name at its end */
+  if (o->kind == GOTRACE_V2_USER_TASK_END) {
+    t->ended = true;
+    t->end = o->time;
+    return;
+  }
+  t->begun = true;
+  t->begin = o->time;
+  t->parent = o->a[0];
+}
+
+/* A digest passes logs without catching up, so only the event knows which goroutine runs; v1: only the world. */
+static void take_cpu_time(summary *sum, const goroutine *g, pool_text message) {
+  const gotrace_event *e = sum->s.event;
+  char text[64], *end;
+  int64_t time;
+  snprintf(text, sizeof text, "%.*s", message.size < sizeof text ? (int)message.size : 0, message.data);
+  time = strtoll(text, &end, 10);
+  if (*end == ' ') g = world_go(&sum->s.w, strtoull(end, NULL, 10));
+  else if (e && e->g != GOTRACE_NO_ID) g = world_go(&sum->s.w, (uint64_t)e->g);
+  if (time > 0 && g && g->summary && filter_goroutine(&sum->selection, g))
+    g->summary->t.cpu = plus(g->summary->t.cpu, time);
+}
+
+static void add_count(summary *sum, uint32_t name, double value) {
+  counter_summary *c = map_get(&sum->counters, name);
+  double difference;
+  if (!c) {
+    map_put(&sum->counters, name, c = keep(sizeof *c));
+    c->name = name;
+    c->least = c->most = value;
+  }
+  c->count++;
+  c->last = value;
+  if (value < c->least) c->least = value;
+  if (value > c->most) c->most = value;
+  difference = value - c->mean;
+  c->total += value;
+  c->mean = c->total / (double)c->count;
+  c->squares += difference * (value - c->mean);
+}
+
+static int by_counter_name(const void *a, const void *b) {
+  const counter_summary *const *x = a, *const *y = b;
+  return text_order((*x)->name, (*y)->name);
+}
+
+counter_summary **sorted_counters(const summary *sum) {
+  size_t count = sum->counters.count;
+  counter_summary **sorted = resize(NULL, (count + 1) * sizeof *sorted);
+  if (count) memcpy(sorted, sum->counters.values, count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, by_counter_name);
+  sorted[count] = NULL;
+  return sorted;
+}
+
+/* The tracer of gotrace.h reports losses as logs of this category. */
+static void take_log(summary *sum, const op *o) {
+  if (!pool_text_is(o->name, "gotrace")) return;
+  if (sum->dropped < MOST_LOSSES) sum->losses[sum->dropped] = o->value;
+  sum->dropped++;
+}
+
+/* Before the selected part there are no stretches, so operations make the changes that ends of stretches would make. */
+static void take_before(summary *sum, goroutine *of, const op *o) {
+  goroutine_summary *g = of ? of->summary : NULL;
+  if (!g) return;
+  switch (o->kind) {
+  case GOTRACE_V2_GO_BLOCK:
+    if (o->name == sum->forever_text) block_forever(sum, g, o->time);
+    break;
+  case GOTRACE_V2_GO_SYSCALL_END:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: end_syscall(g); break;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: end_goroutine(sum, g, o->time, true); break;
+  default: break;
+  }
+}
+
+/* Handles operations that change more than the world and its stretches. Most do not: see sum_take(). */
+static RARE void take_any(summary *sum, const op *o) {
+  consumer *c = &sum->c;
+  goroutine *g = o->m ? o->m->g : NULL;
+  proc *p;
+  uint32_t name;
+  double value;
+  bool selected = !sum->selection.on || filter_op(&sum->selection, c->w, o);
+  learn_function(sum, g);
+  collector_take(&sum->gc, c->w, o, sum->c.from);
+  switch (o->kind) {
+  case GOTRACE_V2_GO_STATUS: take_status(sum, o); break;
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL: take_create(sum, o); break;
+  case GOTRACE_V2_GO_BLOCK:
+    if (sum->s.begun && o->name == sum->forever_text && g && g->summary) sum->forever = g;
+    break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    if (g && g->summary) begin_syscall(g->summary, o->m->p, o->time);
+    break;
+  case GOTRACE_V2_PROC_STOP: /* v1: watch_any() handles those in the file; the others are made by the front end */
+    p = o->m ? o->m->p : NULL;
+    if (c->family == 1) leave_proc(p, o->time);
+    else lose_proc(p, o->time);
+    break;
+  case GOTRACE_V2_PROC_STEAL:
+    p = world_proc(c->w, o->id, false);
+    if (p && p->status != PROC_ABANDONED) lose_proc(p, o->time);
+    break;
+  case GOTRACE_V2_PROC_STATUS:
+    if (o->a[0] == PROC_IDLE || o->a[0] == PROC_ABANDONED) lose_proc(world_proc(c->w, o->id, false), o->time);
+    break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END: take_region(sum, g, o); break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_V2_USER_TASK_END: take_task(sum, o); break;
+  case GOTRACE_V2_USER_LOG:
+    if (pool_text_is(o->name, RECORD_CPU_TIME)) {
+      sum->recorded = true;
+      if (sum->s.begun) take_cpu_time(sum, g, pool_text_of(o->value));
+    }
+    if (sum->s.begun) take_log(sum, o);
+    if (sum->s.begun && selected && log_counter(o->name, o->value, &name, &value)) add_count(sum, name, value);
+    task_of(sum, o->id);
+    break;
+  default: break;
+  }
+  if (selected && event_concerns(o->kind) == 't') task_of(sum, o->id)->chosen = true;
+  if (!sum->s.begun) take_before(sum, g, o);
+}
+
+static void sum_take(consumer *c, const op *o) {
+  summary *sum = (summary *)c;
+  bool switches = o->kind == GOTRACE_V2_GO_START || o->kind == GOTRACE_V2_GO_UNBLOCK ||
+                  ((o->kind == GOTRACE_V2_GO_BLOCK || o->kind == GOTRACE_V2_GO_STOP) && !o->stack);
+  if (switches && o->name != sum->forever_text && !sum->gc.any && !sum->selection.on) return;
+  take_any(sum, o);
+}
+
+static void sum_begin(consumer *c, int64_t time) { (void)c, (void)time; }
+
+static void sum_end(consumer *c, int64_t time) {
+  summary *sum = (summary *)c;
+  sum->end = time;
+  sum->duration = between(sum->c.from, time);
+  collector_end(&sum->gc, c->w, sum->c.from, time);
+}
+
+void summary_note_generation(summary *sum) {
+  gotrace_decoder_info info;
+  gotrace_decoder_get_info(sum->in->decoder, &info);
+  sum->generations += !sum->generations || info.generation != sum->generation;
+  sum->generation = info.generation;
+}
+
+static RARE void watch_any(summary *sum, const gotrace_event *e) {
+  int64_t since = between(sum->s.first, e->time);
+  bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e);
+  if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
+  /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
+  if (e->spec->since < GOTRACE_GO_1_22 && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
+    lose_proc(world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
+  if (e->implied || !selected || since < sum->s.from || since > sum->s.until) return;
+  sum->kinds[e->kind]++;
+  sum->specs[e->kind] = e->spec;
+}
+
+static void watch_kinds(void *context, const gotrace_event *e) {
+  summary *sum = context;
+  if (sum->part || e->kind == GOTRACE_V2_SYNC || e->kind == GOTRACE_V1_PROC_STOP) {
+    watch_any(sum, e);
+    return;
+  }
+  sum->kinds[e->kind] += !e->implied;
+  sum->specs[e->kind] = e->spec;
+}
+
+/* ----------------------------------------------------------------------------------------------------- result ---- */
+
+/* The waits of all functions, by reason. */
+static void merge_reasons(summary *sum) {
+  const group *f;
+  uint32_t i;
+  for (f = sum->functions.list; f; f = f->next)
+    for (i = 0; i < f->blocked_count; i++)
+      if (f->blocked[i]) histogram_merge(&sum->reasons[i].waits, f->blocked[i]);
+}
+
+/* Renumbers the reasons in groups: `places` by old number. */
+static void move_reasons(groups *all, const uint32_t *places) {
+  group *g;
+  uint32_t i, j;
+  for (g = all->list; g; g = g->next) {
+    histogram **moved = resize(NULL, (MOST_REASONS + 1) * sizeof *moved);
+    reason_time *waits = g->t.blocked;
+    memset(moved, 0, (MOST_REASONS + 1) * sizeof *moved);
+    for (i = 0; i < g->blocked_count; i++)
+      if (g->blocked[i]) moved[places[i]] = g->blocked[i];
+    free(g->blocked);
+    g->blocked = moved;
+    g->blocked_count = MOST_REASONS + 1;
+    for (i = 0; i < g->t.blocked_count; i++) {
+      reason_time time = {places[waits[i].reason], waits[i].time};
+      for (j = i; j > 0 && waits[j - 1].reason > time.reason; j--) waits[j] = waits[j - 1];
+      waits[j] = time;
+    }
+  }
+}
+
+/* Sorts the reasons by total waiting time, longest first, so that their order does not depend on the order of events.
+ */
+static void order_reasons(summary *sum) {
+  wait_reason met[MOST_REASONS];
+  uint32_t order[MOST_REASONS], places[MOST_REASONS + 1], i, j;
+  memcpy(met, sum->reasons, sizeof met);
+  for (i = 0; i < sum->reason_count; i++) {
+    for (j = i; j > 0; j--) {
+      const wait_reason *before = &met[order[j - 1]];
+      if (before->waits.total > met[i].waits.total ||
+          (before->waits.total == met[i].waits.total && text_order(before->name, met[i].name) < 0))
+        break;
+      order[j] = order[j - 1];
+    }
+    order[j] = i;
+  }
+  for (i = 0; i < sum->reason_count; i++) {
+    places[order[i]] = i;
+    sum->reasons[i] = met[order[i]];
+  }
+  for (i = sum->reason_count; i <= MOST_REASONS; i++) places[i] = i;
+  move_reasons(&sum->functions, places);
+  move_reasons(&sum->tasks, places);
+  move_reasons(&sum->regions, places);
+}
+
+/* Counts a task. */
+static void add_task(summary *sum, task *t) {
+  if (t->ended && t->end < sum->c.from) return;
+  if (!t->chosen || !filter_task(&sum->selection, t->id)) return;
+  if (!t->name && t->id) name_task(sum, t, 0);
+  if (t->name) t->name->count++;
+  if (task_is_open(t)) {
+    histogram_add(&t->name->open, between(t->begin, sum->end), t->begin, t->id);
+  } else if (t->begun) {
+    t->name->complete++;
+    histogram_add(&t->name->whole, between(t->begin, t->end), t->begin, t->id);
+  }
+  if (sum->each && t->id) sum->each->task(sum->each, sum, t);
+}
+
+gotrace_result summarize(summary *sum, input *in, const settings *set) {
+  gotrace_result result;
+  gotrace_decoder_info known;
+  size_t i;
+  sum->in = in;
+  sum->jobs = set->jobs ? set->jobs : processor_count();
+  filter_open(&sum->selection, set);
+  filter_open(&sum->selection_of_events, set);
+  sum->part = sum->selection.on || set->from || set->until != INT64_MAX;
+  sum->forever_text = pool_put_string("forever");
+  sum->c.begin = sum_begin;
+  sum->c.take = sum->c.before = sum_take;
+  sum->c.stretch = sum_stretch;
+  sum->c.end = sum_end;
+  sum->c.statuses = sum->c.as_go = true;
+  sum->c.own[0] = &sum->selection;
+  sum->c.own[1] = &sum->selection_of_events;
+  result = source_begin(&sum->s, in, &sum->c, set->from, set->until);
+  if (result == GOTRACE_OK && sum->c.family == 2 && !sum->part) result = read_generations(sum, in);
+  else if (result == GOTRACE_OK) result = source_read(&sum->s, watch_kinds, sum);
+  source_end(&sum->s);
+  merge_reasons(sum);
+  for (i = 0; i < COUNT(sum->kinds); i++) sum->events += sum->kinds[i];
+  gotrace_decoder_get_info(in->decoder, &known);
+  sum->format = known.format;
+  sum->family = known.family;
+  for (i = 0; i < sum->task_ids.count; i++) add_task(sum, sum->task_ids.values[i]);
+  order_reasons(sum);
+  sum->unknown = filter_unknown(&sum->selection, &sum->s.w);
+  return result;
+}
+
+void summary_free(summary *sum) {
+  uint32_t i;
+  free_groups(&sum->functions);
+  free_groups(&sum->tasks);
+  free_groups(&sum->regions);
+  for (i = 0; i <= MOST_REASONS; i++) histogram_free(&sum->reasons[i].waits);
+  free(sum->reason_places);
+  map_free(&sum->task_ids);
+  map_free(&sum->counters);
+  collector_free(&sum->gc);
+  filter_close(&sum->selection);
+  filter_close(&sum->selection_of_events);
+  source_free(&sum->s);
+}

@@ -1,0 +1,841 @@
+/* symbolize.c - gotrace symbolize: functions, lines and inlined callers from debug information
+ *
+ * The tracer names a function by the symbols of its module. What only debug information tells comes from
+ * llvm-symbolizer or addr2line: one process per file, which gets all addresses at once. Only the tables of stacks and
+ * strings are rewritten; every other byte stays as it is.
+ *
+ * Some distributions strip programs but leave them a small symbol table, compressed in the section .gnu_debugdata. It
+ * is used where the tracer found no name (if built with liblzma).
+ *
+ * A trace contains, among its strings, "gotrace.module BASE LOW-HIGH BUILD-ID PATH" for each module. A file is used
+ * only if its build id and addresses match. Frames that have a line are left alone, so repeating the command changes
+ * nothing. Symbolize a trace before you cut or convert it: those commands keep only the strings that events refer to.
+ *
+ * Frames of inlined functions precede the frame of the function that contains them. Go's profiles identify a frame by
+ * its pc, so each gets its own: the address of the frame, with the inlining depth in the highest byte. */
+
+#include "../command/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef HAVE_LZMA /* the Makefile looks for it */
+#include <lzma.h>
+#endif
+
+#define V1_MOST_STACK 2048 /* bytes of a stack that readers of v1 accept */
+#define DEPTH_SHIFT 56
+#define MOST_INLINED 127
+#define MOST_ANSWER (1 << 20) /* bytes that are read about an address */
+#define MOST_GROWTH 64        /* how many times as large what is unpacked or demangled may be */
+
+typedef struct text {
+  const char *data;
+  size_t size;
+} text;
+
+typedef struct source_frame {
+  text function, file;
+  uint64_t line;
+} source_frame;
+
+typedef struct address {
+  uint64_t pc;          /* relative to the module's base */
+  source_frame *frames; /* innermost first */
+  uint32_t count, capacity;
+} address;
+
+/* A file with code. A trace may name it as several modules: at other addresses, or by other paths. */
+typedef struct object {
+  struct object *next, *with_hash; /* all; those whose `key` has the same hash */
+  text key;                        /* what the file is known by: build id (or else path) and relative addresses */
+  struct module *modules;
+  bool separate;      /* symbols are from a file with debug information only */
+  map places;         /* from a relative pc to its address */
+  elf_symbols *small; /* of .gnu_debugdata; NULL: none */
+  address **addresses;
+  size_t count, capacity;
+} object;
+
+typedef struct module {
+  struct module *with_hash, *of_object; /* the next one whose description has the same hash; of the same object */
+  text description;                     /* as in the trace */
+  uint64_t base, low, high;
+  const char *id, *path;
+  object *object;
+} module;
+
+typedef struct range { /* a module, sorted by its lowest address */
+  module *module;
+  const module *furthest; /* this one or one before it, whichever has the highest address */
+  uint64_t others;        /* the highest address of the others up to here */
+} range;
+
+/* The tables of a generation; v1: of the trace. */
+typedef struct tables {
+  map strings; /* to a text */
+  range *modules;
+  size_t count, capacity;
+  uint64_t last_string; /* largest id */
+  map added;            /* from the hash of a text to an added_string */
+} tables;
+
+typedef struct added_string {
+  struct added_string *next; /* with the same hash */
+  text text;
+  uint64_t id;    /* if it was added to the trace */
+  text demangled; /* if `text` is a mangled name */
+} added_string;
+
+typedef struct symbolizer {
+  const uint8_t *data;
+  size_t size;
+  bool v2;
+  choose_file *choose;
+  map generations; /* to tables */
+  map modules;     /* from the hash of a description to a module */
+  map by_key;      /* from the hash of a key to an object */
+  object *objects;
+  map demangled;        /* from the hash of a mangled name to an added_string */
+  bytes strings, stack; /* v1: records, not yet written */
+} symbolizer;
+
+/* ---------------------------------------------------------------------------------------------------- programs ---- */
+
+/* Whether a program is on PATH. */
+static bool is_there(const char *name) {
+  const char *path = getenv("PATH");
+  while (path && *path) {
+    size_t length = strcspn(path, ":");
+    char file[4096];
+    int n = snprintf(file, sizeof file, "%.*s/%s", (int)length, path, name);
+    if (n > 0 && (size_t)n < sizeof file && access(file, X_OK) == 0) return true;
+    path += length + (path[length] == ':');
+  }
+  return false;
+}
+
+/* A few bytes of a mangled name can stand for gigabytes. So a demangler gets memory and processor time by the size of
+ * its input. */
+static void limit_demangler(off_t size) {
+  const struct rlimit memory = {(rlim_t)512 << 20, (rlim_t)512 << 20};
+  const struct rlimit seconds = {(rlim_t)(5 + (size >> 18)), (rlim_t)(5 + (size >> 18))};
+  setrlimit(RLIMIT_AS, &memory);
+  setrlimit(RLIMIT_CPU, &seconds);
+}
+
+/* Runs a program with a file as its input, and appends its output to `result`. False: it fails, or prints more than
+ * `most` bytes. */
+static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t most, bytes *result) {
+  int ends[2], status = 0;
+  pid_t child;
+  ssize_t n;
+  if (fflush(file) != 0 || pipe(ends) != 0) fail("%s", strerror(errno));
+  child = fork();
+  if (child < 0) fail("%s", strerror(errno));
+  if (child == 0) {
+    int nothing = open("/dev/null", O_WRONLY);
+    dup2(fileno(file), 0);
+    dup2(ends[1], 1);
+    if (nothing >= 0) dup2(nothing, 2);
+    close(ends[0]);
+    close(ends[1]);
+    if (demangler) limit_demangler(lseek(0, 0, SEEK_END));
+    lseek(0, 0, SEEK_SET);
+    execvp(words[0], words);
+    _exit(127);
+  }
+  close(ends[1]);
+  while (result->size <= most && (n = read(ends[0], bytes_room(result, 1 << 16), 1 << 16)) != 0) {
+    if (n < 0 && errno != EINTR) break;
+    if (n > 0) result->size += (size_t)n;
+  }
+  close(ends[0]);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return result->size <= most && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static FILE *temporary_file(void) {
+  FILE *file = tmpfile();
+  if (!file) fail("temporary file: %s", strerror(errno));
+  return file;
+}
+
+/* The next line of an output, without the newline; false: none. */
+static bool next_line(const bytes *answers, size_t *at, text *line) {
+  const char *begin = (const char *)answers->data + *at, *end;
+  if (*at >= answers->size) return false;
+  end = memchr(begin, '\n', answers->size - *at);
+  line->data = begin;
+  line->size = end ? (size_t)(end - begin) : answers->size - *at;
+  *at += line->size + 1;
+  return true;
+}
+
+static text copy_text(const char *data, size_t size) {
+  text copy;
+  char *kept = keep(size + 1);
+  memcpy(kept, data, size);
+  copy.data = kept;
+  copy.size = size;
+  return copy;
+}
+
+static bool text_is(text a, const char *string) {
+  return a.size == strlen(string) && memcmp(a.data, string, a.size) == 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- modules ---- */
+
+static bool parse_hex(const char **at, char end, uint64_t *value) {
+  char *after;
+  *value = strtoull(*at, &after, 16);
+  if (after == *at || *after != end) return false;
+  *at = after + 1;
+  return true;
+}
+
+static object *object_of(symbolizer *s, const module *m) {
+  bool has_id = strlen(m->id) > 2;
+  char *key = keep(strlen(m->id) + strlen(m->path) + 64);
+  size_t size = (size_t)sprintf(key, "%llx-%llx %s%s", (ull)(m->low - m->base), (ull)(m->high - m->base), m->id,
+                                has_id ? "" : m->path);
+  uint64_t hash = hash_of(key, size);
+  object *o = map_get(&s->by_key, hash);
+  while (o && (o->key.size != size || memcmp(o->key.data, key, size) != 0)) o = o->with_hash;
+  if (o) return o;
+  o = keep(sizeof *o);
+  o->key = (text){key, size};
+  o->with_hash = map_get(&s->by_key, hash);
+  map_put(&s->by_key, hash, o);
+  o->next = s->objects;
+  return s->objects = o;
+}
+
+/* The module that a string of the trace describes; NULL if it is another string. */
+static module *module_of(symbolizer *s, const char *data, size_t size) {
+  static const char begin[] = "gotrace.module ";
+  size_t length = sizeof begin - 1, id_length;
+  const char *at;
+  char *id;
+  uint64_t hash;
+  module *m;
+  if (size <= length || memcmp(data, begin, length) != 0) return NULL;
+  hash = hash_of(data, size);
+  for (m = map_get(&s->modules, hash); m; m = m->with_hash)
+    if (m->description.size == size && memcmp(m->description.data, data, size) == 0) return m;
+  m = keep(sizeof *m);
+  m->description = copy_text(data, size);
+  at = m->description.data + length;
+  if (!parse_hex(&at, ' ', &m->base) || !parse_hex(&at, '-', &m->low) || !parse_hex(&at, ' ', &m->high)) return NULL;
+  id_length = strspn(at, "0123456789abcdef-");                       /* it becomes part of a path */
+  if (at[id_length] != ' ' || at[id_length + 1] != '/') return NULL; /* not in a file */
+  id = keep(id_length + 1);
+  memcpy(id, at, id_length);
+  m->id = id;
+  m->path = at + id_length + 1;
+  m->object = object_of(s, m);
+  m->of_object = m->object->modules;
+  m->object->modules = m;
+  m->with_hash = map_get(&s->modules, hash);
+  map_put(&s->modules, hash, m);
+  return m;
+}
+
+static int by_address(const void *a, const void *b) {
+  const module *x = ((const range *)a)->module, *y = ((const range *)b)->module;
+  if (x->low != y->low) return x->low < y->low ? -1 : 1;
+  return x < y ? -1 : x > y;
+}
+
+/* Prepares a table for module_at(). */
+static void sort_modules(tables *t) {
+  size_t i, kept = 0;
+  if (t->count) qsort(t->modules, t->count, sizeof *t->modules, by_address);
+  for (i = 0; i < t->count; i++)
+    if (!kept || t->modules[i].module != t->modules[kept - 1].module) t->modules[kept++] = t->modules[i];
+  t->count = kept;
+  for (i = 0; i < t->count; i++) {
+    range *r = &t->modules[i];
+    const range *last = i ? r - 1 : NULL;
+    bool further = !last || r->module->high > last->furthest->high;
+    uint64_t nearer = !last ? 0 : further ? last->furthest->high : r->module->high;
+    r->furthest = further ? r->module : last->furthest;
+    r->others = last && last->others > nearer ? last->others : nearer;
+  }
+}
+
+/* The only module that contains an address. */
+static const module *module_at(const tables *t, uint64_t pc) {
+  size_t low = 0, high = t->count; /* those before `low` begin at the address or before it */
+  const range *r;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (t->modules[middle].module->low <= pc - 1) low = middle + 1;
+    else high = middle;
+  }
+  if (!low) return NULL;
+  r = &t->modules[low - 1];
+  return pc - 1 < r->furthest->high && pc - 1 >= r->others ? r->furthest : NULL;
+}
+
+static tables *tables_of(symbolizer *s, uint64_t generation) {
+  tables *t = map_get(&s->generations, generation);
+  if (!t) map_put(&s->generations, generation, t = keep(sizeof *t));
+  return t;
+}
+
+static text string_of(const tables *t, uint64_t id) {
+  static const text empty = {"", 0};
+  const text *found = map_get(&t->strings, id);
+  return found ? *found : empty;
+}
+
+/* ------------------------------------------------------------------------------------------- debug information ---- */
+
+static bool is_address(text line) {
+  size_t i;
+  if (line.size < 3 || line.data[0] != '0' || line.data[1] != 'x') return false;
+  for (i = 2; i < line.size; i++)
+    if (!strchr("0123456789abcdefABCDEF", line.data[i])) return false;
+  return true;
+}
+
+/* "FILE:LINE", perhaps with a remark in parentheses. "??" means unknown. */
+static void parse_place(text line, source_frame *frame) {
+  const char *end = line.data + line.size, *colon = end;
+  while (colon > line.data && *colon != ':') colon--;
+  if (*colon != ':' || line.size >= 4096) return;
+  frame->line = strtoull(colon + 1, NULL, 10); /* a NUL follows the output */
+  line.size = (size_t)(colon - line.data);
+  if (!frame->line || text_is(line, "??")) frame->line = 0;
+  else frame->file = copy_text(line.data, line.size);
+}
+
+/* Parses the answers: each address, then two lines per function, innermost first. */
+static void take_places(object *o, bytes *answers) {
+  size_t at = 0, i = 0;
+  text line;
+  address *a = NULL;
+  *bytes_room(answers, 1) = 0;
+  while (next_line(answers, &at, &line)) {
+    source_frame frame;
+    if (is_address(line)) {
+      if (i == o->count) return;
+      a = o->addresses[i++];
+      continue;
+    }
+    if (!a || !line.size) continue;
+    memset(&frame, 0, sizeof frame);
+    if (!text_is(line, "??")) frame.function = copy_text(line.data, line.size);
+    if (!next_line(answers, &at, &line)) return;
+    parse_place(line, &frame);
+    if (a->count == MOST_INLINED) continue;
+    GROW(a->frames, a->count, a->capacity);
+    a->frames[a->count++] = frame;
+  }
+}
+
+/* Whether a file is the one that was traced, by its build id and, if `whole`, its addresses. */
+static bool is_traced(const module *m, const char *path, bool whole, char *id) {
+  uint64_t low, high;
+  if (!elf_describe(path, id, &low, &high)) return false;
+  if (strcmp(id, m->id) != 0) return false;
+  return !whole || (low == m->low - m->base && high == m->high - m->base);
+}
+
+/* Reads the small symbol table that some distributions leave in stripped files. */
+static void read_small_table(object *o, const char *file) {
+#ifdef HAVE_LZMA
+  bytes packed = {0}, image = {0};
+  lzma_stream stream = LZMA_STREAM_INIT;
+  lzma_ret status = LZMA_OK;
+  uint64_t most;
+  if (!elf_section(file, ".gnu_debugdata", &packed)) {
+    free(packed.data);
+    return;
+  }
+  most = MOST_ANSWER + MOST_GROWTH * (uint64_t)packed.size;
+  if (lzma_stream_decoder(&stream, (uint64_t)256 << 20, 0) != LZMA_OK) fail("out of memory");
+  stream.next_in = packed.data;
+  stream.avail_in = packed.size;
+  while (status == LZMA_OK && image.size <= most) {
+    stream.next_out = bytes_room(&image, 1 << 16);
+    stream.avail_out = 1 << 16;
+    status = lzma_code(&stream, LZMA_FINISH);
+    image.size += ((size_t)1 << 16) - stream.avail_out;
+  }
+  lzma_end(&stream);
+  if (status == LZMA_STREAM_END) o->small = elf_symbols_of(&image);
+  else report("%s: its section .gnu_debugdata is damaged or too large", file);
+  free(packed.data);
+  free(image.data);
+#else
+  (void)o, (void)file;
+#endif
+}
+
+/* The name for a relative address in that table; NULL: none. */
+static const char *small_name(const object *o, uint64_t pc) { return o->small ? elf_function(o->small, pc - 1) : NULL; }
+
+/* The file to read, which must be the one that was traced; NULL: none, which is reported. */
+static const char *traced_file(const symbolizer *s, const object *o) {
+  const module *m;
+  const char *file = NULL;
+  char id[ELF_ID_TEXT];
+  for (m = o->modules; m; m = m->of_object) {
+    strcpy(id, "-");
+    file = s->choose ? s->choose(m->path) : m->path;
+    if (file && is_traced(m, file, true, id)) return file;
+    if (!m->of_object) break; /* the first one that the trace names is reported */
+  }
+  if (!file) report("%s may be another user's file: its functions stay as they are", m->path);
+  else if (access(file, R_OK) != 0) report("%s: %s: its functions stay as they are", m->path, strerror(errno));
+  else
+    report("%s is not the file that was traced (build id %s, not %s): its functions stay as they are", m->path, id,
+           m->id);
+  return NULL;
+}
+
+static void ask_debugger(const symbolizer *s, object *o) {
+  const char *tool = is_there("llvm-symbolizer") ? "llvm-symbolizer" : "addr2line";
+  char separate[4096] = "", named[4200], id[ELF_ID_TEXT];
+  char *llvm[] = {"llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "-C", named, NULL};
+  char *binutils[] = {"addr2line", "-a", "-f", "-i", "-C", named, NULL};
+  const module *m = o->modules;
+  const char *file = separate;
+  FILE *questions;
+  bytes answers = {0};
+  size_t i;
+  if (strlen(m->id) > 2)
+    snprintf(separate, sizeof separate, "/usr/lib/debug/.build-id/%.2s/%s.debug", m->id, m->id + 2);
+  o->separate = separate[0] && is_traced(m, separate, false, id);
+  if (!o->separate) {
+    if (!(file = traced_file(s, o))) return;
+    read_small_table(o, file);
+  }
+  snprintf(named, sizeof named, "--exe=%s", file);
+  questions = temporary_file();
+  for (i = 0; i < o->count; i++) fprintf(questions, "0x%llx\n", (ull)(o->addresses[i]->pc - 1));
+  if (run_program(strcmp(tool, "addr2line") == 0 ? binutils : llvm, false, questions, o->count * (uint64_t)MOST_ANSWER,
+                  &answers))
+    take_places(o, &answers);
+  else report("%s failed for %s: its functions stay as they are", tool, file);
+  fclose(questions);
+  free(answers.data);
+}
+
+/* ------------------------------------------------------------------------------------------------------ names ---- */
+
+static bool is_mangled(text name) {
+  return name.size > 2 && name.size < 4096 && (memcmp(name.data, "_Z", 2) == 0 || memcmp(name.data, "_R", 2) == 0) &&
+         !memchr(name.data, '\n', name.size);
+}
+
+static added_string *find_added(const map *m, text name) {
+  added_string *a = map_get(m, hash_of(name.data, name.size));
+  while (a && (a->text.size != name.size || memcmp(a->text.data, name.data, name.size) != 0)) a = a->next;
+  return a;
+}
+
+static added_string *add_name(map *m, text name) {
+  uint64_t hash = hash_of(name.data, name.size);
+  added_string *a = keep(sizeof *a);
+  a->text = copy_text(name.data, name.size);
+  a->next = map_get(m, hash);
+  map_put(m, hash, a);
+  return a;
+}
+
+static void want_demangled(symbolizer *s, text name) {
+  if (is_mangled(name) && !find_added(&s->demangled, name)) add_name(&s->demangled, name);
+}
+
+static void demangle_all(symbolizer *s) {
+  const char *tool = is_there("llvm-cxxfilt") ? "llvm-cxxfilt" : "c++filt";
+  char *words[] = {(char *)(uintptr_t)tool, NULL};
+  FILE *questions;
+  bytes answers = {0};
+  size_t i, at = 0;
+  if (!s->demangled.count || !is_there(tool)) return;
+  questions = temporary_file();
+  for (i = 0; i < s->demangled.count; i++) {
+    const added_string *a = s->demangled.values[i];
+    for (; a; a = a->next) fprintf(questions, "%.*s\n", (int)a->text.size, a->text.data);
+  }
+  if (run_program(words, true, questions, MOST_ANSWER + MOST_GROWTH * (uint64_t)ftell(questions), &answers))
+    for (i = 0; i < s->demangled.count; i++) {
+      added_string *a = s->demangled.values[i];
+      text line;
+      for (; a; a = a->next)
+        if (next_line(&answers, &at, &line)) a->demangled = copy_text(line.data, line.size);
+    }
+  fclose(questions);
+  free(answers.data);
+}
+
+static text demangled(const symbolizer *s, text name) {
+  const added_string *a = is_mangled(name) ? find_added(&s->demangled, name) : NULL;
+  return a && a->demangled.size ? a->demangled : name;
+}
+
+/* Looks up everything that can be known about a file's addresses. */
+static void look_up(symbolizer *s, object *o) {
+  size_t i;
+  ask_debugger(s, o);
+  for (i = 0; i < o->count; i++) {
+    const char *name = small_name(o, o->addresses[i]->pc);
+    if (name) want_demangled(s, (text){name, strlen(name)});
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------- stacks ---- */
+
+typedef struct cursor {
+  const uint8_t *at, *end;
+} cursor;
+
+static uint64_t take_number(cursor *c) {
+  uint64_t value = 0;
+  unsigned shift = 0;
+  for (; c->at < c->end; shift += 7) {
+    uint8_t byte = *c->at++;
+    if (shift < 64) value |= (uint64_t)(byte & 0x7f) << shift;
+    if (!(byte & 0x80)) return value;
+  }
+  fail("truncated number");
+}
+
+typedef struct frame {
+  uint64_t pc, function, file, line;
+} frame;
+
+static frame take_frame(cursor *c) {
+  frame f;
+  f.pc = take_number(c);
+  f.function = take_number(c);
+  f.file = take_number(c);
+  f.line = take_number(c);
+  return f;
+}
+
+/* The file that contains a frame without a line, and the frame's address in it; NULL: none. */
+static object *object_at(const tables *t, const frame *f, uint64_t *pc) {
+  const module *m = f->line ? NULL : module_at(t, f->pc);
+  *pc = m ? f->pc - m->base : 0;
+  return m ? m->object : NULL;
+}
+
+/* First pass over a stack: collects addresses and names to look up. `c` is after the stack's id. */
+static void look_at_stack(symbolizer *s, const tables *t, cursor *c) {
+  uint64_t count = take_number(c);
+  for (; count; count--) {
+    frame f = take_frame(c);
+    uint64_t pc;
+    object *o = object_at(t, &f, &pc);
+    want_demangled(s, string_of(t, f.function));
+    if (!o || map_get(&o->places, pc)) continue;
+    GROW(o->addresses, o->count, o->capacity);
+    map_put(&o->places, pc, o->addresses[o->count++] = keep(sizeof(address)));
+    o->addresses[o->count - 1]->pc = pc;
+  }
+}
+
+static void write_string(const symbolizer *s, bytes *b, uint64_t id, text string) {
+  put_byte(b, s->v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
+  put_number(b, id);
+  put_number(b, string.size);
+  put_data(b, string.data, string.size);
+}
+
+/* The id of a string in a generation's table; adds it if necessary. */
+static uint64_t string_id(symbolizer *s, tables *t, text string) {
+  added_string *a;
+  string.size = cut_size(string.data, string.size);
+  if (!string.size) return 0;
+  a = find_added(&t->added, string);
+  if (a) return a->id;
+  a = add_name(&t->added, string);
+  a->id = ++t->last_string;
+  write_string(s, &s->strings, a->id, string);
+  return a->id;
+}
+
+static void put_frame(bytes *b, uint64_t pc, uint64_t function, uint64_t file, uint64_t line) {
+  put_number(b, pc);
+  put_number(b, function);
+  put_number(b, file);
+  put_number(b, line);
+}
+
+/* Whether this is how the tracer names a function without a symbol: "pigz!0x11240", "pigz+0x11250". */
+static bool is_nameless(text name) {
+  size_t i = name.size;
+  while (i > 0 && name.data[i - 1] != '!' && name.data[i - 1] != '+') i--;
+  return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
+}
+
+/* Writes the frames that replace a frame; returns their number. */
+static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, uint32_t room) {
+  text old = string_of(t, f->function), name = demangled(s, old);
+  uint64_t pc;
+  const object *o = object_at(t, f, &pc);
+  const address *a = o ? map_get(&o->places, pc) : NULL;
+  const source_frame *last = a && a->count ? &a->frames[a->count - 1] : NULL;
+  uint64_t function = f->function;
+  uint32_t i;
+  if (!last || !last->line || !last->function.size) { /* only a symbol's name, which may be a neighbour's */
+    const char *symbol = o && is_nameless(old) ? small_name(o, pc) : NULL;
+    if (last && o->separate && last->function.size) name = last->function;
+    else if (symbol) name = demangled(s, (text){symbol, strlen(symbol)});
+    if (name.size != old.size || memcmp(name.data, old.data, old.size) != 0) function = string_id(s, t, name);
+    put_frame(b, f->pc, function, f->file, f->line);
+    return 1;
+  }
+  for (i = 0; i < a->count && i < room; i++) {
+    const source_frame *from = &a->frames[i];
+    uint64_t own_pc = f->pc | (uint64_t)(a->count - 1 - i) << DEPTH_SHIFT;
+    put_frame(b, own_pc, string_id(s, t, from->function), string_id(s, t, from->file), from->line);
+  }
+  return i;
+}
+
+/* Writes a stack's id, number of frames and frames into s->stack. */
+static void write_stack(symbolizer *s, tables *t, uint64_t id, cursor *c) {
+  static bytes frames;
+  uint64_t left = take_number(c);
+  uint32_t count = 0;
+  frames.size = s->stack.size = 0;
+  for (; left; left--) {
+    frame f = take_frame(c);
+    size_t before = frames.size;
+    uint32_t added;
+    if (count >= GOTRACE_STACK_SIZE) continue;
+    added = write_frame(s, t, &f, &frames, GOTRACE_STACK_SIZE - count);
+    if (!s->v2 && frames.size > V1_MOST_STACK - 2 * GOTRACE_BYTES_PER_NUMBER) {
+      frames.size = before;
+      count += GOTRACE_STACK_SIZE; /* takes no more */
+    } else {
+      count += added;
+    }
+  }
+  if (count >= GOTRACE_STACK_SIZE && !s->v2) { /* count those that fitted */
+    cursor written = {frames.data, frames.data + frames.size};
+    for (count = 0; written.at < written.end; count++) take_frame(&written);
+  }
+  put_number(&s->stack, id);
+  put_number(&s->stack, count);
+  put_data(&s->stack, frames.data, frames.size);
+}
+
+/* -------------------------------------------------------------------------------------------------- the trace ---- */
+
+static void take_string(symbolizer *s, tables *t, uint64_t id, const char *data, size_t size) {
+  module *m = module_of(s, data, size);
+  text *string = keep(sizeof *string);
+  string->data = data;
+  string->size = size;
+  map_put(&t->strings, id, string);
+  if (id > t->last_string) t->last_string = id;
+  if (!m) return;
+  GROW(t->modules, t->count, t->capacity);
+  t->modules[t->count++] = (range){m, NULL, 0};
+}
+
+/* Collects strings and modules or, with `stacks`, the stacks' addresses. The events of tables are the same in both
+ * families. */
+static void look(symbolizer *s, input *in, bool stacks) {
+  gotrace_event e;
+  gotrace_decoder_info info;
+  if (input_decode(in, true) != GOTRACE_OK) fail("%s", input_error(in));
+  while (input_next(in, &e) == GOTRACE_OK) {
+    tables *t;
+    cursor c = {s->data + e.offset + 1, s->data + s->size};
+    bool is_string = e.kind == (s->v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
+    bool is_stack = e.kind == (s->v2 ? (unsigned)GOTRACE_V2_STACK : (unsigned)GOTRACE_V1_STACK);
+    if (stacks ? !is_stack : !is_string) continue;
+    gotrace_decoder_get_info(in->decoder, &info);
+    t = tables_of(s, s->v2 ? info.generation : 0);
+    if (is_string) {
+      uint64_t id = take_number(&c), size = take_number(&c);
+      take_string(s, t, id, (const char *)c.at, (size_t)size);
+    } else {
+      if (!s->v2) take_number(&c); /* its size */
+      take_number(&c);
+      look_at_stack(s, t, &c);
+    }
+  }
+}
+
+static void write_v1(symbolizer *s, input *in, output *out) {
+  tables *t = tables_of(s, 0);
+  const uint8_t *done = s->data;
+  gotrace_event e;
+  if (input_decode(in, true) != GOTRACE_OK) fail("%s", input_error(in));
+  while (input_next(in, &e) == GOTRACE_OK) {
+    cursor c = {s->data + e.offset + 1, s->data + s->size};
+    uint64_t size, id;
+    if (e.kind != GOTRACE_V1_STACK) continue;
+    put_data(&out->block, done, (size_t)(s->data + e.offset - done));
+    size = take_number(&c);
+    done = c.at + size;
+    id = take_number(&c);
+    write_stack(s, t, id, &c);
+    put_data(&out->block, s->strings.data, s->strings.size);
+    s->strings.size = 0;
+    put_byte(&out->block, GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT);
+    put_number(&out->block, s->stack.size);
+    put_data(&out->block, s->stack.data, s->stack.size);
+    output_check(out);
+  }
+  put_data(&out->block, done, (size_t)(s->data + s->size - done));
+}
+
+/* Writes a batch of a table and empties it. */
+static void write_batch(output *out, const uint64_t *head, bytes *table) {
+  unsigned i;
+  if (!table->size) return;
+  put_byte(&out->block, GOTRACE_V2_EVENT_BATCH);
+  for (i = 0; i < 3; i++) put_number(&out->block, head[i]); /* generation, thread, time */
+  put_number(&out->block, table->size);
+  put_data(&out->block, table->data, table->size);
+  output_check(out);
+  table->size = 0;
+}
+
+/* Writes the added strings, in as many batches as they need. */
+static void write_strings(symbolizer *s, output *out, const uint64_t *head) {
+  cursor c = {s->strings.data, NULL};
+  bytes table = {0};
+  if (!s->strings.size) return;
+  c.end = c.at + s->strings.size;
+  while (c.at < c.end) {
+    const uint8_t *begin = c.at++;
+    uint64_t size;
+    take_number(&c);
+    size = take_number(&c);
+    c.at += size;
+    if (table.size + (size_t)(c.at - begin) > GOTRACE_MAX_BATCH_SIZE) write_batch(out, head, &table);
+    if (!table.size) put_byte(&table, GOTRACE_V2_STRINGS);
+    put_data(&table, begin, (size_t)(c.at - begin));
+  }
+  write_batch(out, head, &table);
+  free(table.data);
+  s->strings.size = 0;
+}
+
+static void write_stacks(symbolizer *s, output *out, const uint64_t *head, cursor body) {
+  tables *t = tables_of(s, head[0]);
+  bytes table = {0};
+  while (body.at < body.end) {
+    uint64_t id;
+    if (*body.at++ != GOTRACE_V2_STACK) fail("unexpected event among the stacks");
+    id = take_number(&body);
+    write_stack(s, t, id, &body);
+    if (table.size + s->stack.size + 1 > GOTRACE_MAX_BATCH_SIZE) write_batch(out, head, &table);
+    if (!table.size) put_byte(&table, GOTRACE_V2_STACKS);
+    put_byte(&table, GOTRACE_V2_STACK);
+    put_data(&table, s->stack.data, s->stack.size);
+  }
+  write_batch(out, head, &table);
+  free(table.data);
+  write_strings(s, out, head);
+}
+
+static void write_v2(symbolizer *s, output *out) {
+  cursor c = {s->data + 16, s->data + s->size};
+  put_data(&out->block, s->data, 16);
+  while (c.at < c.end) {
+    const uint8_t *begin = c.at;
+    uint8_t kind = *c.at++;
+    uint64_t head[3], size;
+    cursor body;
+    unsigned i;
+    if (kind != GOTRACE_V2_END_OF_GENERATION) {
+      if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) c.at++;
+      for (i = 0; i < 3; i++) head[i] = take_number(&c);
+      size = take_number(&c);
+      if (size > (uint64_t)(c.end - c.at)) fail("truncated batch");
+      body.at = c.at;
+      body.end = c.at += size;
+      if (kind == GOTRACE_V2_EVENT_BATCH && size && *body.at == GOTRACE_V2_STACKS) {
+        body.at++;
+        write_stacks(s, out, head, body);
+        continue;
+      }
+    }
+    put_data(&out->block, begin, (size_t)(c.at - begin));
+    output_check(out);
+  }
+}
+
+static void tables_free(symbolizer *s) {
+  size_t i;
+  object *o;
+  for (i = 0; i < s->generations.count; i++) {
+    tables *t = s->generations.values[i];
+    map_free(&t->strings);
+    map_free(&t->added);
+    free(t->modules);
+  }
+  for (o = s->objects; o; o = o->next) {
+    for (i = 0; i < o->count; i++) free(o->addresses[i]->frames);
+    if (o->small) elf_symbols_free(o->small);
+    map_free(&o->places);
+    free(o->addresses);
+  }
+  map_free(&s->generations);
+  map_free(&s->modules);
+  map_free(&s->by_key);
+  map_free(&s->demangled);
+  free(s->strings.data);
+  free(s->stack.data);
+}
+
+void symbolize(input *in, output *out, choose_file *choose) {
+  symbolizer s;
+  gotrace_event e;
+  gotrace_result last;
+  gotrace_decoder_info info;
+  object *o;
+  size_t i;
+  memset(&s, 0, sizeof s);
+  s.choose = choose;
+  last = input_decode(in, false);
+  if (last == GOTRACE_OK) gotrace_decoder_get_info(in->decoder, &info);
+  while (last == GOTRACE_OK) last = input_next(in, &e);
+  if (last != GOTRACE_END_OF_TRACE) fail("%s", input_error(in));
+  if (info.format < 1007) fail("stacks of Go 1.5 have no functions");
+  s.v2 = info.family == 2;
+  s.data = in->mapped ? in->mapped : in->copy.data;
+  s.size = in->mapped ? in->size : in->copy.size;
+  look(&s, in, false);
+  for (i = 0; i < s.generations.count; i++) sort_modules(s.generations.values[i]);
+  look(&s, in, true);
+  if (!s.objects) report("the trace names no modules: only names are demangled");
+  else if (!is_there("llvm-symbolizer") && !is_there("addr2line"))
+    report("neither llvm-symbolizer nor addr2line is there: only names are demangled");
+  else
+    for (o = s.objects; o; o = o->next)
+      if (o->count) look_up(&s, o);
+  demangle_all(&s);
+  if (s.v2) write_v2(&s, out);
+  else write_v1(&s, in, out);
+  output_verify(out);
+  tables_free(&s);
+}
+
+int command_symbolize(const char *path, const settings *set) {
+  input in;
+  output out;
+  if (!input_open(&in, path, true)) return 1;
+  output_open(&out, set->output);
+  symbolize(&in, &out, NULL);
+  output_close(&out);
+  input_close(&in);
+  return 0;
+}

@@ -1,0 +1,702 @@
+/* view.c - gotrace view: a page that shows the trace
+ *
+ * A consumer. Stretches of goroutines become slices of the goroutine's row; while it runs, also of its proc's and its
+ * thread's row. Regions are rows below their goroutine, one for each line. Tasks of the same name share rows as long
+ * as they do not overlap. What began before the trace or part is drawn from its start on, and its row says since when
+ * it was so. Slices go straight to view_levels.c. What stays here is small: rows, details of slices, marks, counters,
+ * totals for the summary.
+ *
+ * With a filter, only what it selects has slices on rows of goroutines, regions and tasks, and only what it selects of
+ * the program's counters is shown. What all goroutines share is that of the whole trace: procs, threads, the collector
+ * and all other counters.
+ *
+ *     view_levels.c   slices at all levels of detail, compressed
+ *     view_page.c     the page
+ *     view/           its script and style
+ *
+ * `what` of a slice: for goroutines the index of its detail, for regions and stopped worlds the text of the name, for
+ * tasks the low half of the id. `who`, 0 if unknown: of a wait the waker, on a proc or thread the goroutine, of a
+ * running goroutine its proc, of a region 1 + the index of its task, of a task the high half of its id. */
+
+#include "../command/commands.h"
+#include "view.h"
+
+#include "../reading/filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_MARKS 200000
+#define MOST_TASKS 200000 /* for which the page knows the parent */
+#define MOST_SAMPLES 16384
+#define MOST_SERIES 500
+#define MOST_POINTS 100000
+
+/* -------------------------------------------------------------------------------------------------------- rows ---- */
+
+static uint32_t add_row(view *v, uint32_t kind, uint64_t id, uint32_t name) {
+  row *r;
+  if (v->row_count >= UINT32_MAX - 2) fail("too many goroutines for a page; choose a part by --from and --to");
+  GROW(v->rows, v->row_count, v->row_capacity);
+  r = &v->rows[v->row_count];
+  memset(r, 0, sizeof *r);
+  r->lane = lane_new((uint32_t)v->row_count);
+  r->kind = kind;
+  r->id = id;
+  r->name = name;
+  r->begin = r->since = -1;
+  return (uint32_t)++v->row_count;
+}
+
+static levels *levels_of(view *v, const row *r) {
+  return r->kind == LANE_GO || r->kind == LANE_REGION || r->kind == LANE_TASK ? &v->many : &v->few;
+}
+
+/* `place`: 1 + the row. */
+static void add_slice(view *v, uint32_t place, int64_t begin, int64_t end, unsigned colour, uint32_t what,
+                      uint32_t who) {
+  slice s = {between(v->c.base, begin), between(v->c.base, end), colour, what, who};
+  row *r = &v->rows[place - 1];
+  if (!r->lane) return;
+  if (s.begin < r->end) s.begin = r->end; /* a hostile trace may have any times */
+  if (s.end < s.begin) return;
+  if (r->begin < 0) r->begin = s.begin;
+  r->end = s.end;
+  lane_add(levels_of(v, r), r->lane, &s);
+}
+
+static void end_row(view *v, uint32_t place) {
+  row *r = &v->rows[place - 1];
+  if (r->lane) lane_end(levels_of(v, r), r->lane);
+  r->lane = NULL;
+}
+
+/* When something began that is drawn from the start of the part on; -1: it began in the part. */
+static int64_t since_of(const view *v, int64_t begin) { return begin < v->c.from ? between(v->c.base, begin) : -1; }
+
+static uint32_t row_of_go(view *v, goroutine *g) {
+  if (!g->view_row) g->view_row = add_row(v, LANE_GO, g->id, name_of(g));
+  return g->view_row;
+}
+
+static uint32_t row_of_proc(view *v, proc *p) {
+  if (!p->view_row) p->view_row = add_row(v, LANE_PROC, p->id, 0);
+  return p->view_row;
+}
+
+static uint32_t row_of_thread(view *v, thread *m) {
+  if (!m->view_row) m->view_row = add_row(v, LANE_THREAD, m->id, 0);
+  return m->view_row;
+}
+
+/* --------------------------------------------------------------------------------------------------- stretches ---- */
+
+static unsigned colour_of_reason(uint32_t reason) {
+  if (pool_text_contains(reason, "network") || pool_text_contains(reason, "IO wait")) return BLOCKED_NETWORK;
+  if (pool_text_contains(reason, "chan") || pool_text_contains(reason, "select") || pool_text_contains(reason, "pipe"))
+    return BLOCKED_CHANNEL;
+  if (pool_text_contains(reason, "sync")) return BLOCKED_SYNC;
+  if (pool_text_contains(reason, "sleep")) return SLEEPING;
+  return BLOCKED;
+}
+
+static uint32_t detail_of(view *v, unsigned status, uint32_t reason, uint32_t stack) {
+  static const unsigned colours[] = {[GO_RUNNABLE] = RUNNABLE, [GO_RUNNING] = RUNNING, [GO_SYSCALL] = IN_SYSCALL};
+  uint64_t key = (uint64_t)status << 61 ^ (uint64_t)reason << 32 ^ stack;
+  struct known_detail *known = &v->known_details[(key ^ key >> 29) % COUNT(v->known_details)];
+  uintptr_t place;
+  detail *d;
+  if (known->place && known->key == key) return known->place - 1;
+  place = (uintptr_t)map_get(&v->detail_places, key);
+  known->key = key;
+  known->place = place ? (uint32_t)place : (uint32_t)v->detail_count + 1;
+  if (place) return known->place - 1;
+  GROW(v->details, v->detail_count, v->detail_capacity);
+  d = &v->details[v->detail_count++];
+  memset(d, 0, sizeof *d);
+  d->colour = status == GO_WAITING ? colour_of_reason(reason) : colours[status];
+  d->reason = reason;
+  d->stack = stack;
+  map_put(&v->detail_places, key, (void *)(uintptr_t)v->detail_count);
+  return (uint32_t)v->detail_count - 1;
+}
+
+static unsigned bucket_of(uint64_t value) {
+  unsigned power = value < 8 ? 0 : 61 - (unsigned)__builtin_clzll(value); /* leaves three bits of the value */
+  unsigned bucket = power ? power * 4 + (unsigned)(value >> power) : (unsigned)value;
+  return bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
+/* A hostile trace may have a name per few bytes, so a name with few durations takes little memory. */
+static void add_latency(latencies *l, unsigned bucket) {
+  if (!l->counts && (!l->few || l->bucket == bucket)) {
+    l->bucket = bucket;
+    l->few++;
+    return;
+  }
+  if (!l->counts) {
+    l->counts = keep(BUCKETS * sizeof *l->counts);
+    l->counts[l->bucket] = l->few;
+  }
+  l->counts[bucket]++;
+}
+
+static totals *totals_of(view *v, row *r) {
+  if (!r->function) {
+    uintptr_t place = (uintptr_t)map_get(&v->function_places, r->name);
+    if (!place) {
+      GROW(v->functions, v->function_count, v->function_capacity);
+      memset(&v->functions[v->function_count], 0, sizeof *v->functions);
+      v->functions[v->function_count].name = r->name;
+      place = ++v->function_count;
+      map_put(&v->function_places, r->name, (void *)place);
+    }
+    r->function = (uint32_t)place;
+    v->functions[place - 1].goroutines++;
+  }
+  return &v->functions[r->function - 1];
+}
+
+static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
+  uint64_t length = (uint64_t)between(part->begin, part->end);
+  totals *t = totals_of(v, r);
+  t->count[d->colour]++;
+  t->total[d->colour] += length;
+  if (length > t->longest[d->colour]) t->longest[d->colour] = length;
+  add_latency(&t->latencies[d->colour], bucket_of(length));
+  d->count++;
+  d->total += length;
+  if (length > d->longest) d->longest = length;
+}
+
+static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int64_t end) {
+  uint64_t length = (uint64_t)between(begin, end), key = (uint64_t)kind << 32 | name;
+  uintptr_t place = (uintptr_t)map_get(&v->span_places, key);
+  span_totals *t;
+  if (!place) {
+    GROW(v->spans, v->span_count, v->span_capacity);
+    memset(&v->spans[v->span_count], 0, sizeof *v->spans);
+    v->spans[v->span_count].kind = kind;
+    v->spans[v->span_count].name = name;
+    place = ++v->span_count;
+    map_put(&v->span_places, key, (void *)place);
+  }
+  t = &v->spans[place - 1];
+  t->count++;
+  t->total += length;
+  if (length > t->longest) t->longest = length;
+  add_latency(&t->latencies, bucket_of(length));
+}
+
+/* Adds a stretch to its goroutine's row. */
+static void draw_stretch(view *v, const stretch *part, uint32_t place) {
+  goroutine *g = part->g;
+  uint32_t what = detail_of(v, part->status, part->reason, part->stack), who = 0;
+  detail *d = &v->details[what];
+  thread *m = part->status == GO_RUNNING ? g->m : NULL;
+  count_stretch(v, part, d, &v->rows[place - 1]);
+  if (v->rows[place - 1].begin < 0) v->rows[place - 1].since = since_of(v, g->since);
+  if (m && m->p) who = row_of_proc(v, m->p);
+  if (part->status == GO_WAITING && part->by) {
+    if (part->by->m && part->by->m->g) who = row_of_go(v, part->by->m->g);
+  }
+  add_slice(v, place, part->begin, part->end, d->colour, what, who);
+}
+
+static void view_stretch(consumer *c, const stretch *part) {
+  view *v = (view *)c;
+  goroutine *g = part->g;
+  thread *m = part->status == GO_RUNNING || part->status == GO_SYSCALL ? g->m : NULL;
+  uint32_t place = row_of_go(v, g);
+  unsigned colour = OTHERS;
+  if (part->chosen) {
+    draw_stretch(v, part, place);
+    colour = (v->rows[place - 1].function - 1) % (v->selection.on ? OTHERS : COLOURS);
+  }
+  if (m && part->status == GO_RUNNING && m->p)
+    add_slice(v, row_of_proc(v, m->p), part->begin, part->end, colour, 0, place);
+  if (m) add_slice(v, row_of_thread(v, m), part->begin, part->end, colour, 0, place);
+  if (part->next == GO_NONE && part->by) end_row(v, place), g->view_row = 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- counters ---- */
+
+/* Records the counters at a time. Two samples closer than sample_step become one, with the greater values. When there
+ * are too many samples, the step is doubled. */
+static void sample_counters(view *v, int64_t time) {
+  sample *last = v->sample_count ? &v->samples[v->sample_count - 1] : NULL;
+  unsigned i;
+  size_t from, to = 0;
+  v->now.time = between(v->c.base, time);
+  if (last && v->now.time - last->time < v->sample_step) {
+    for (i = 0; i < COUNTERS; i++)
+      if (v->now.values[i] > last->values[i]) last->values[i] = v->now.values[i];
+    return;
+  }
+  if (v->sample_count == MOST_SAMPLES) {
+    v->sample_step = v->sample_step ? 2 * v->sample_step : v->now.time / MOST_SAMPLES + 1;
+    for (from = 0; from < v->sample_count; from++) {
+      sample *s = &v->samples[from];
+      if (to && s->time - v->samples[to - 1].time < v->sample_step) {
+        for (i = 0; i < COUNTERS; i++)
+          if (s->values[i] > v->samples[to - 1].values[i]) v->samples[to - 1].values[i] = s->values[i];
+      } else {
+        v->samples[to++] = *s;
+      }
+    }
+    v->sample_count = to;
+  }
+  GROW(v->samples, v->sample_count, v->sample_capacity);
+  v->samples[v->sample_count++] = v->now;
+}
+
+static size_t thin_series(const view *v, series *s) {
+  size_t from, to = 0;
+  for (from = 0; from < s->count; from++) {
+    const struct series_point p = s->points[from];
+    if (!to || p.time - s->points[to - 1].time >= v->series_step) s->points[to++] = p;
+    else if (p.value > s->points[to - 1].value) s->points[to - 1].value = p.value;
+  }
+  return s->count = to;
+}
+
+/* Records a value of the program's counter. As with samples, two points closer than series_step become one, with the
+ * greater value, and the step is doubled when there are too many points. */
+static void add_count(view *v, user_counter *counter, int64_t time, double value) {
+  struct series_point *last, p = {between(v->c.base, time), value};
+  series *s;
+  size_t i;
+  if (!counter->view_at && v->series_count < MOST_SERIES) {
+    GROW(v->all_series, v->series_count, v->series_capacity);
+    v->all_series[v->series_count++] = (series){.name = counter->name};
+    counter->view_at = (uint32_t)v->series_count;
+  }
+  if (!counter->view_at) {
+    v->counts_lost++;
+    return;
+  }
+  s = &v->all_series[counter->view_at - 1];
+  last = s->count ? &s->points[s->count - 1] : NULL;
+  if (last && p.time - last->time < v->series_step) {
+    if (value > last->value) last->value = value;
+    return;
+  }
+  while (v->points >= MOST_POINTS) {
+    v->series_step = v->series_step ? 2 * v->series_step : p.time / MOST_POINTS + 1;
+    for (v->points = 0, i = 0; i < v->series_count; i++) v->points += thin_series(v, &v->all_series[i]);
+  }
+  GROW(s->points, s->count, s->capacity);
+  s->points[s->count++] = p;
+  v->points++;
+}
+
+/* The counter of the goroutines with this status; COUNTERS: none. */
+static unsigned counter_of(unsigned status) {
+  return status == GO_RUNNING    ? COUNT_RUNNING
+         : status == GO_RUNNABLE ? COUNT_RUNNABLE
+         : status == GO_WAITING  ? COUNT_BLOCKED
+                                 : COUNTERS;
+}
+
+static void count_change(view *v, unsigned from, unsigned to) {
+  from = counter_of(from), to = counter_of(to);
+  if (from < COUNTERS && v->now.values[from]) v->now.values[from]--;
+  if (to < COUNTERS) v->now.values[to]++;
+}
+
+/* Updates the counters for an operation that is not yet applied. */
+static void count_op(view *v, const op *o, const goroutine *self) {
+  const goroutine *g = world_go(v->c.w, o->id);
+  unsigned own = self ? self->status : GO_NONE;
+  switch (o->kind) {
+  case GOTRACE_V2_GO_CREATE: count_change(v, GO_NONE, GO_RUNNABLE); break;
+  case GOTRACE_V2_GO_CREATE_BLOCKED: count_change(v, GO_NONE, GO_WAITING); break;
+  case GOTRACE_V2_GO_STATUS: count_change(v, GO_NONE, (unsigned)o->a[0]); break;
+  case GOTRACE_V2_GO_UNBLOCK: count_change(v, g ? g->status : GO_NONE, GO_RUNNABLE); break;
+  case GOTRACE_V2_GO_START: count_change(v, g ? g->status : GO_NONE, GO_RUNNING); break;
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: count_change(v, own, GO_NONE); break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: count_change(v, own, GO_RUNNABLE); break;
+  case GOTRACE_V2_GO_BLOCK: count_change(v, own, GO_WAITING); break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN: count_change(v, own, GO_SYSCALL); break;
+  case GOTRACE_V2_GO_SYSCALL_END: count_change(v, own, GO_RUNNING); break;
+  case GOTRACE_V2_PROC_START: v->now.values[COUNT_PROCS]++; break;
+  case GOTRACE_V2_PROC_STOP:
+  case GOTRACE_V2_PROC_STEAL: v->now.values[COUNT_PROCS] -= v->now.values[COUNT_PROCS] > 0; break;
+  case GOTRACE_V2_HEAP_ALLOC: v->now.values[COUNT_HEAP] = o->a[0]; break;
+  case GOTRACE_V2_HEAP_GOAL: v->now.values[COUNT_GOAL] = o->a[0]; break;
+  default: return;
+  }
+  sample_counters(v, o->time);
+}
+
+/* ----------------------------------------------------------------------------------- regions, tasks, collector ---- */
+
+/* The rows of a goroutine's regions. */
+struct region_rows {
+  uint32_t *rows; /* 1 + a row, by line */
+  uint32_t count, capacity;
+};
+
+static uint32_t region_row(view *v, goroutine *g, uint32_t kind) {
+  uint32_t parent = row_of_go(v, g), place = add_row(v, kind, g->id, 0);
+  v->rows[place - 1].parent = parent;
+  return place;
+}
+
+/* 1 + the index of a task's record; 0: none. */
+static uint32_t record_of(view *v, uint64_t id) {
+  const user_task *t = id ? map_get(&v->c.w->tasks, id) : NULL;
+  return t ? t->view_record : 0;
+}
+
+/* `by_event`: false if the goroutine or the trace ends. */
+static void end_region(view *v, goroutine *g, const user_region *r, int64_t time, bool by_event) {
+  struct region_rows *rows = g->region_rows;
+  row *on;
+  if (!r->chosen) return;
+  if (!rows) rows = g->region_rows = keep(sizeof *rows);
+  while (rows->count <= r->line) {
+    GROW(rows->rows, rows->count, rows->capacity);
+    rows->rows[rows->count++] = region_row(v, g, LANE_REGION);
+  }
+  on = &v->rows[rows->rows[r->line] - 1];
+  if (on->begin < 0) on->since = since_of(v, r->begin);
+  add_slice(v, rows->rows[r->line], r->begin < v->c.from ? v->c.from : r->begin, time, r->name % COLOURS,
+            number_of(&v->texts, r->name), record_of(v, r->task));
+  if (by_event) count_span(v, LANE_REGION, r->name, r->begin, time);
+}
+
+/* A region of which only the end is in the trace. It encloses all earlier ones of the goroutine. */
+static void end_early_region(view *v, goroutine *g, const op *o) {
+  uint32_t place = region_row(v, g, LANE_EARLY);
+  row *of = &v->rows[g->view_row - 1];
+  int64_t begin = of->begin < 0 ? g->since : v->c.base + of->begin;
+  v->rows[place - 1].since = UNKNOWN_BEGIN;
+  add_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name % COLOURS, number_of(&v->texts, o->name),
+            record_of(v, o->id));
+  end_row(v, place);
+}
+
+/* Ends all regions of a goroutine. `over`: the trace or part ends. */
+static void end_regions(view *v, goroutine *g, int64_t time, bool over) {
+  struct region_rows *rows = g->region_rows;
+  uint32_t i, count = g->regions ? g->regions->count : 0;
+  while (count--) {
+    const user_region *r = &g->regions->open[count];
+    end_region(v, g, r, time, false);
+    if (over && r->chosen) v->rows[g->region_rows->rows[r->line] - 1].open = true;
+  }
+  rows = g->region_rows;
+  if (!rows) return;
+  for (i = 0; i < rows->count; i++) end_row(v, rows->rows[i]);
+  free(rows->rows);
+  g->region_rows = NULL;
+}
+
+/* The rows for tasks of one name. A row is free while no task is on it. */
+typedef struct task_rows {
+  uint32_t *free, *all;
+  size_t count, capacity, all_count, all_capacity;
+} task_rows;
+
+static task_rows *task_rows_of(view *v, uint32_t name) {
+  task_rows *rows = map_get(&v->task_rows, name);
+  if (!rows) map_put(&v->task_rows, name, rows = keep(sizeof *rows));
+  return rows;
+}
+
+static uint32_t new_task_row(view *v, uint32_t name) {
+  task_rows *rows = task_rows_of(v, name);
+  GROW(rows->all, rows->all_count, rows->all_capacity);
+  rows->all[rows->all_count] = add_row(v, LANE_TASK, rows->all_count, name);
+  return rows->all[rows->all_count++];
+}
+
+/* `time`: when it is drawn from. */
+static void begin_task(view *v, user_task *t, uint64_t parent, uint32_t name, int64_t time) {
+  task_rows *rows = task_rows_of(v, name);
+  t->view_row = rows->count ? rows->free[--rows->count] : new_task_row(v, name);
+  t->view_record = 0;
+  if (v->task_record_count == MOST_TASKS) {
+    v->tasks_lost++;
+    return;
+  }
+  GROW(v->task_records, v->task_record_count, v->task_record_capacity);
+  time = between(v->c.base, time);
+  v->task_records[v->task_record_count] = (task_record){t->id, record_of(v, parent), t->view_row - 1, time, time};
+  t->view_record = (uint32_t)++v->task_record_count;
+}
+
+static void draw_task(view *v, const user_task *t, int64_t begin, int64_t time) {
+  add_slice(v, t->view_row, begin, time, (unsigned)(t->id % COLOURS), (uint32_t)t->id, (uint32_t)(t->id >> 32));
+  if (t->view_record) v->task_records[t->view_record - 1].end = between(v->c.base, time);
+}
+
+/* Call it before the end is applied. */
+static void end_task(view *v, const user_task *t, int64_t time) {
+  task_rows *rows = task_rows_of(v, t->name);
+  draw_task(v, t, t->begin < v->c.from ? v->c.from : t->begin, time);
+  GROW(rows->free, rows->count, rows->capacity);
+  rows->free[rows->count++] = t->view_row;
+}
+
+/* A task of which only the end is in the trace. No other one can share its row. */
+static void end_early_task(view *v, const op *o) {
+  user_task *t = world_task(v->c.w, o->id);
+  task_rows *rows = task_rows_of(v, o->name);
+  size_t unused = rows->count;
+  rows->count = 0;
+  begin_task(v, t, 0, o->name, v->c.from);
+  rows->count = unused;
+  v->rows[t->view_row - 1].since = UNKNOWN_BEGIN;
+  draw_task(v, t, v->c.from, o->time);
+}
+
+static void add_mark(view *v, int64_t time, uint32_t place, bool log, uint32_t name, uint32_t value, uint32_t in_task) {
+  if (v->mark_count == MOST_MARKS) {
+    v->marks_lost++;
+    return;
+  }
+  GROW(v->marks, v->mark_count, v->mark_capacity);
+  v->marks[v->mark_count++] = (mark){between(v->c.base, time), place, name, value, in_task, log};
+}
+
+static void end_gc(view *v, int64_t time) {
+  if (!v->gc_begin) return;
+  if (!v->gc) v->gc = add_row(v, LANE_GC, 0, 0);
+  add_slice(v, v->gc, v->gc_begin - 1, time, RUNNING, 0, 0);
+  count_span(v, LANE_GC, 0, v->gc_begin - 1, time);
+  v->gc_begin = 0;
+}
+
+static void end_stw(view *v, int64_t time) {
+  if (!v->stw_begin) return;
+  if (!v->stw) v->stw = add_row(v, LANE_STW, 0, 0);
+  add_slice(v, v->stw, v->stw_begin - 1, time, v->stw_reason % COLOURS, number_of(&v->texts, v->stw_reason), 0);
+  count_span(v, LANE_STW, v->stw_reason, v->stw_begin - 1, time);
+  v->stw_begin = 0;
+}
+
+static void view_take(consumer *c, const op *o) {
+  view *v = (view *)c;
+  goroutine *self = o->m ? o->m->g : NULL, *of;
+  const user_region *ends;
+  user_task *t;
+  user_counter *counter;
+  double value;
+  bool chosen = c->w->chosen;
+  count_op(v, o, self);
+  switch (o->kind) {
+  case GOTRACE_V2_GO_CREATE:
+  case GOTRACE_V2_GO_CREATE_BLOCKED:
+  case GOTRACE_V2_GO_CREATE_SYSCALL: {
+    uint32_t parent = self ? row_of_go(v, self) : 0, place;
+    of = go_record(c->w, o->id);
+    if (of->status != GO_NONE) break;
+    of->entry = o->new_stack; /* for the row's name; apply() sets it again */
+    of->view_row = 0;
+    place = row_of_go(v, of);
+    v->rows[place - 1].parent = parent;
+    v->rows[place - 1].stack = o->stack;
+    break;
+  }
+  case GOTRACE_V2_GO_DESTROY:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL:
+    if (self) end_regions(v, self, o->time, false);
+    break;
+  case GOTRACE_V2_USER_REGION_END:
+    ends = ending_region(o);
+    if (ends) end_region(v, self, ends, o->time, true);
+    else if (self && chosen) end_early_region(v, self, o);
+    break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    t = world_task(c->w, o->id);
+    if (chosen && !t->open) begin_task(v, t, o->a[0], o->name, o->time);
+    break;
+  case GOTRACE_V2_USER_TASK_END:
+    if (o->ends_again) break;
+    t = map_get(&c->w->tasks, o->id);
+    if (t && t->open && t->chosen) {
+      end_task(v, t, o->time);
+      count_span(v, LANE_TASK, t->name, t->begin, o->time);
+    } else if (!t && chosen) {
+      end_early_task(v, o);
+    }
+    break;
+  case GOTRACE_V2_USER_LOG:
+    if (!chosen) break;
+    if ((counter = told_counter(c->w, o, &value))) {
+      add_count(v, counter, o->time, value);
+      break;
+    }
+    add_mark(v, o->time, self ? row_of_go(v, self) : 0, true, o->name, o->value, record_of(v, o->id));
+    break;
+  case GOTRACE_V2_CPU_SAMPLE:
+    if (!chosen) break;
+    of = o->a[2] ? world_go(c->w, o->a[2]) : NULL;
+    add_mark(v, o->time, of ? row_of_go(v, of) : 0, false, 0, o->stack, 0);
+    break;
+  case GOTRACE_V2_GC_BEGIN:
+    if (!v->gc_begin) v->gc_begin = o->time + 1;
+    break;
+  case GOTRACE_V2_GC_END: end_gc(v, o->time); break;
+  case GOTRACE_V2_STW_BEGIN:
+    if (!v->stw_begin) v->stw_begin = o->time + 1, v->stw_reason = o->name;
+    break;
+  case GOTRACE_V2_STW_END:
+    if (c->w->stw <= 1) end_stw(v, o->time);
+    break;
+  default: break;
+  }
+}
+
+static void view_begin(consumer *c, int64_t time) {
+  view *v = (view *)c;
+  goroutine *g;
+  proc *p;
+  size_t i;
+  for (g = c->w->live; g; g = g->next) count_change(v, GO_NONE, g->status);
+  for (p = c->w->proc_list; p; p = p->next)
+    if (p->status == PROC_RUNNING || p->status == PROC_SYSCALL) v->now.values[COUNT_PROCS]++;
+  v->now.values[COUNT_HEAP] = c->w->heap;
+  v->now.values[COUNT_GOAL] = c->w->heap_goal;
+  if (c->w->gc) {
+    v->gc_begin = time + 1;
+    v->gc = add_row(v, LANE_GC, 0, 0);
+    v->rows[v->gc - 1].since = UNKNOWN_BEGIN;
+  }
+  if (c->w->stw) {
+    v->stw_begin = time + 1;
+    v->stw_reason = c->w->stw_reason;
+    v->stw = add_row(v, LANE_STW, 0, 0);
+    v->rows[v->stw - 1].since = since_of(v, c->w->stw_since);
+  }
+  for (i = 0; i < c->w->tasks.count; i++) {
+    user_task *t = c->w->tasks.values[i];
+    if (!t->open || !t->chosen) continue;
+    begin_task(v, t, t->parent, t->name, time);
+    v->rows[t->view_row - 1].since = since_of(v, t->begin);
+  }
+  for (i = 0; i < c->w->counters.count; i++) {
+    user_counter *counter = c->w->counters.values[i];
+    add_count(v, counter, time, counter->value);
+  }
+  v->few.begin = v->many.begin = between(c->base, time);
+  sample_counters(v, time);
+}
+
+static void view_finish(consumer *c, int64_t time) {
+  view *v = (view *)c;
+  goroutine *g;
+  size_t i;
+  for (g = c->w->live; g; g = g->next) end_regions(v, g, time, true);
+  for (i = 0; i < c->w->tasks.count; i++) {
+    const user_task *t = c->w->tasks.values[i];
+    if (!t->open || !t->chosen) continue;
+    end_task(v, t, time);
+    v->rows[t->view_row - 1].open = true;
+  }
+  end_gc(v, time);
+  end_stw(v, time);
+  for (i = 0; i < v->row_count; i++) end_row(v, (uint32_t)i + 1);
+  v->end = between(c->base, time);
+  v->coarsest = coarsest_level(between(c->from, time));
+  levels_finish(&v->few);
+  levels_finish(&v->many);
+}
+
+static void view_free(view *v) {
+  size_t i;
+  for (i = 0; i < v->task_rows.count; i++) {
+    task_rows *rows = v->task_rows.values[i];
+    free(rows->free);
+    free(rows->all);
+  }
+  for (i = 0; i < v->series_count; i++) free(v->all_series[i].points);
+  free(v->all_series);
+  numbering_free(&v->texts);
+  numbering_free(&v->stacks);
+  map_free(&v->task_rows);
+  map_free(&v->detail_places);
+  map_free(&v->function_places);
+  map_free(&v->span_places);
+  levels_free(&v->few);
+  levels_free(&v->many);
+  free(v->rows);
+  free(v->details);
+  free(v->marks);
+  free(v->functions);
+  free(v->spans);
+  free(v->task_records);
+  free(v->samples);
+}
+
+/* Where the page is written if it is to be opened and no name was given. */
+static const char *temporary_page(void) {
+  const char *beside = getenv("TMPDIR");
+  char *name;
+  int fd;
+  if (!beside || !*beside) beside = "/tmp";
+  name = keep(strlen(beside) + 32);
+  sprintf(name, "%s/gotrace.XXXXXX.html", beside);
+  fd = mkstemps(name, 5);
+  if (fd < 0) fail("cannot write %s: %s", name, strerror(errno));
+  close(fd);
+  return name;
+}
+
+static void open_browser(const char *page) {
+  const char *browser = getenv("BROWSER");
+  pid_t child = fork();
+  if (child == 0) {
+    execlp(browser && *browser ? browser : "xdg-open", browser && *browser ? browser : "xdg-open", page, (char *)NULL);
+    report("no browser was found; the page is %s", page);
+    _exit(1);
+  }
+  if (child > 0) waitpid(child, NULL, 0);
+}
+
+int command_view(const char *path, const settings *set) {
+  const char *page = set->output;
+  input in;
+  output out;
+  source s;
+  view v;
+  gotrace_result result;
+  gotrace_decoder_info info;
+  memset(&s, 0, sizeof s);
+  memset(&v, 0, sizeof v);
+  if (!input_open(&in, path, true)) return 1;
+  in.lenient = set->lenient;
+  v.c.begin = view_begin;
+  v.c.take = view_take;
+  v.c.stretch = view_stretch;
+  v.c.end = view_finish;
+  v.c.statuses = v.c.history = v.c.all = true;
+  v.few.next = &v.many;
+  v.many.next = &v.few;
+  v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
+  v.few.part = 35;
+  v.many.part = 65;
+  filter_open(&v.selection, set);
+  v.c.filter = &v.selection;
+  result = source_run(&s, &in, &v.c, set->from, set->until, NULL, NULL);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  source_needs_events(&s);
+  filter_require(&v.selection, &s.w);
+  gotrace_decoder_get_info(in.decoder, &info);
+  if (set->open && !page) page = temporary_page();
+  output_open(&out, page);
+  view_page(&v, &out, path, info.format, s.events_of_part);
+  output_close(&out);
+  filter_close(&v.selection);
+  view_free(&v);
+  source_free(&s);
+  input_close(&in);
+  if (set->open) open_browser(page);
+  return 0;
+}

@@ -1,0 +1,145 @@
+/* view.h - the data that gotrace view collects from a trace: see view.c */
+
+#ifndef VIEW_H
+#define VIEW_H
+
+#include "../reading/source.h"
+#include "view_levels.h"
+
+/* Kinds of lanes. The page (view/model.js) has the same list. */
+enum { LANE_PROC, LANE_THREAD, LANE_GO, LANE_REGION, LANE_TASK, LANE_GC, LANE_STW, LANE_EARLY };
+
+/* Colours of slices. Those of procs, threads, regions and tasks are derived from the name instead. */
+enum { RUNNING, RUNNABLE, IN_SYSCALL, BLOCKED_SYNC, BLOCKED_NETWORK, BLOCKED_CHANNEL, SLEEPING, BLOCKED };
+#define OTHERS (COLOURS - 1) /* on procs and threads, if there is a filter: goroutines that it does not select */
+
+typedef struct view_row { /* a lane */
+  lane *lane;             /* NULL: it has ended */
+  uint64_t id;
+  uint32_t kind, name; /* name: text */
+  uint32_t parent;     /* 1 + another row: a region's goroutine, a goroutine's creator; 0: none */
+  uint32_t stack;      /* where it was created */
+  uint32_t function;   /* goroutine: 1 + the index of its function's totals; 0: none yet */
+  int64_t begin, end;  /* begin of its first slice, end of its last; begin -1: it has none */
+  /* Its first slice, if that began before the trace or part: when, or UNKNOWN_BEGIN. Otherwise -1. */
+  int64_t since;
+  bool open; /* its last slice had not ended when the trace or part ended */
+} row;
+#define UNKNOWN_BEGIN INT64_MAX
+
+typedef struct detail { /* what slices of goroutines have in common */
+  uint32_t colour, reason, stack;
+  uint64_t count, total, longest; /* over all slices with this detail */
+} detail;
+
+typedef struct mark { /* a log or CPU sample */
+  int64_t time;
+  uint32_t row;         /* 1 + row; 0: none */
+  uint32_t name, value; /* log: category and message; sample: 0 and a stack */
+  uint32_t task;        /* log: 1 + the index of its task; 0: none */
+  bool log;
+} mark;
+
+typedef struct task_record {
+  uint64_t id;
+  uint32_t parent; /* 1 + the parent's index; 0: none */
+  uint32_t row;
+  int64_t begin, end;
+} task_record;
+
+/* Totals of all stretches by function, for the summary. */
+#define BUCKETS 160 /* of latencies: 4 per power of 2 */
+typedef struct latencies {
+  uint32_t *counts;     /* by bucket; NULL: all are in one */
+  uint32_t bucket, few; /* that one, and how many */
+} latencies;
+
+typedef struct totals {
+  uint32_t name;
+  uint64_t goroutines;
+  uint64_t count[COLOURS], total[COLOURS], longest[COLOURS];
+  latencies latencies[COLOURS];
+} totals;
+
+/* Totals of regions, tasks, collections and stopped worlds, by name. */
+typedef struct span_totals {
+  uint32_t kind, name;
+  uint64_t count, total, longest;
+  latencies latencies;
+} span_totals;
+
+enum { COUNT_RUNNING, COUNT_RUNNABLE, COUNT_BLOCKED, COUNT_PROCS, COUNT_HEAP, COUNT_GOAL, COUNTERS };
+
+typedef struct sample { /* the counters from a time on */
+  int64_t time;
+  uint64_t values[COUNTERS];
+} sample;
+
+/* The values of a counter of the program. */
+typedef struct series {
+  uint32_t name; /* text */
+  struct series_point {
+    int64_t time;
+    double value;
+  } * points;
+  size_t count, capacity;
+} series;
+
+typedef struct numbering { /* numbers from 0 for the texts or stacks that the page needs */
+  map places;              /* to 1 + the number */
+  uint32_t *all;
+  size_t count, capacity;
+} numbering;
+
+uint32_t number_of(numbering *n, uint32_t id);
+void numbering_free(numbering *n);
+
+typedef struct view {
+  consumer c;
+  numbering texts, stacks;
+  levels few, many; /* of procs, threads and the collector; of all other rows */
+  row *rows;
+  size_t row_count, row_capacity;
+  detail *details;
+  size_t detail_count, detail_capacity;
+  map detail_places; /* from status, reason and stack to 1 + an index */
+  struct known_detail {
+    uint64_t key;
+    uint32_t place;      /* 1 + an index */
+  } known_details[1024]; /* a cache of recent look-ups */
+  mark *marks;
+  size_t mark_count, mark_capacity, marks_lost;
+  totals *functions;
+  size_t function_count, function_capacity;
+  map function_places;
+  span_totals *spans;
+  size_t span_count, span_capacity;
+  map span_places; /* from kind and name to 1 + an index */
+  task_record *task_records;
+  size_t task_record_count, task_record_capacity, tasks_lost;
+  sample *samples;
+  size_t sample_count, sample_capacity;
+  int64_t sample_step; /* minimum distance between two samples, in nanoseconds */
+  sample now;
+  series *all_series;
+  size_t series_count, series_capacity, counts_lost;
+  size_t points;       /* of all series */
+  int64_t series_step; /* minimum distance between two points of a series, in nanoseconds */
+  filter selection;
+  uint32_t gc, stw; /* 1 + their rows; 0: none yet */
+  int64_t gc_begin, stw_begin;
+  uint32_t stw_reason;
+  map task_rows; /* by name */
+  int64_t end;
+  unsigned coarsest; /* coarsest level that shows the whole trace in a narrow window */
+} view;
+
+#ifndef PAGE_SIZE
+#define PAGE_SIZE ((size_t)30 << 20)
+#endif
+#define PAGE_DATA (PAGE_SIZE / 4 * 3 - ((size_t)1 << 18)) /* base 64 adds a third; the rest is for the script */
+
+/* Writes the page. */
+void view_page(view *v, output *out, const char *name, int format, uint64_t events);
+
+#endif

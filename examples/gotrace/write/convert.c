@@ -1,0 +1,111 @@
+/* convert.c - gotrace convert, gotrace cut: writes a trace, or a part of one, in a format
+ *
+ * The source gives the operations of the part to a writer. The result is decoded before it gets its name, so no command
+ * leaves a trace that does not open. */
+
+#include "../command/commands.h"
+#include "keep.h"
+#include "writer.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static const int written_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11,
+                                      GOTRACE_GO_1_19, GOTRACE_GO_1_21, GOTRACE_GO_1_22,
+                                      GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
+
+/* The oldest written format that is not older than the input's, or else the newest. */
+static int nearest_format(int format) {
+  size_t i = 0;
+  while (i + 1 < COUNT(written_formats) && written_formats[i] < format) i++;
+  return written_formats[i];
+}
+
+void output_verify(output *out) {
+  input result;
+  gotrace_event e;
+  gotrace_result last;
+  output_flush(out);
+  input_of_file(&result, "result", fileno(out->file));
+  if (lseek(result.fd, 0, SEEK_SET) != 0) fail("%s", strerror(errno));
+  last = input_decode(&result, false);
+  while (last == GOTRACE_OK) last = input_next(&result, &e);
+  if (last != GOTRACE_END_OF_TRACE) fail("nothing was written: the result would not open: %s", input_error(&result));
+  gotrace_decoder_close(result.decoder);
+  lseek(result.fd, 0, SEEK_END);
+}
+
+/* Reports in one line what the input has but the format of the result lacks. */
+static void tell_losses(const writer *w, const source *s) {
+  static const char *const names[LOST_KINDS] = {
+      [LOST_SYSCALLS] = "durations of system calls that kept their proc",
+      [LOST_REASONS] = "reasons of waits",
+      [LOST_STW] = "stopped worlds",
+      [LOST_ASSISTS] = "mark assists",
+      [LOST_SCANS] = "GCScanStart and GCScanDone, but for one stopped world",
+      [LOST_ANNOTATIONS] = "tasks, regions and logs",
+      [LOST_SAMPLES] = "CPU samples",
+      [LOST_EXPERIMENTS] = "batches of experiments",
+      [LOST_NAMES] = "names of goroutines that never run",
+  };
+  char line[1024] = "";
+  size_t size = 0, i;
+  for (i = 0; i < LOST_KINDS; i++) {
+    if (!w->lost[i]) continue;
+    if (!size) size = (size_t)snprintf(line, sizeof line, "not kept in format 1.%d: ", w->format % 1000);
+    else size += (size_t)snprintf(line + size, sizeof line - size, ", ");
+    size += (size_t)snprintf(line + size, sizeof line - size, "%s (%llu)", names[i], (ull)w->lost[i]);
+  }
+  if (s->calls && w->format >= GOTRACE_GO_1_22)
+    size += (size_t)snprintf(line + size, sizeof line - size,
+                             "%snot known in format 1.%d: durations of system calls "
+                             "that kept their proc, which end at once (%llu)",
+                             size ? "; " : "", s->format % 1000, (ull)s->calls);
+  if (size) report("%s", line);
+}
+
+int command_convert(const char *path, const settings *set) {
+  input in;
+  output out;
+  source s;
+  writer w;
+  keeper k;
+  consumer *to = &w.c;
+  gotrace_result result;
+  gotrace_decoder_info info;
+  memset(&s, 0, sizeof s);
+  memset(&w, 0, sizeof w);
+  memset(&k, 0, sizeof k);
+  if (!input_open(&in, path, true)) return 1;
+  if (input_decode(&in, false) != GOTRACE_OK) fail("%s", input_error(&in));
+  gotrace_decoder_get_info(in.decoder, &info);
+  output_open(&out, set->output);
+  writer_open(&w, &out, set->format ? set->format : nearest_format(info.format));
+  if (filter_given(set)) {
+    keeper_choose(&k, &in, set);
+    if (!k.kept.count) fail("no goroutine in this part is selected");
+    keeper_begin(&k, &w.c);
+    to = &k.c;
+  }
+  result = source_run(&s, &in, to, set->from, set->until, NULL, NULL);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
+  source_needs_events(&s);
+  output_verify(&out);
+  output_close(&out);
+  tell_losses(&w, &s);
+  writer_free(&w);
+  keeper_free(&k);
+  source_free(&s);
+  input_close(&in);
+  return 0;
+}
+
+int parse_written_format(const char *name) {
+  char written[16];
+  size_t i;
+  for (i = 0; i < COUNT(written_formats); i++) {
+    snprintf(written, sizeof written, "1.%d", written_formats[i] % 1000);
+    if (strcmp(name, written) == 0) return written_formats[i];
+  }
+  return 0;
+}

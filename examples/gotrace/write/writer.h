@@ -1,0 +1,49 @@
+/* writer.h - writes a trace: a consumer of operations
+ *
+ * The code is in write.h. It drives gotrace.h's transcriber, which has all rules of the formats. Times are kept to the
+ * nanosecond. What the format does not have is left out. */
+
+#ifndef WRITER_H
+#define WRITER_H
+
+#include "../reading/source.h"
+
+/* Things that are lost if the format does not have them; see convert.c. */
+enum {
+  LOST_SYSCALLS,
+  LOST_REASONS,
+  LOST_STW,
+  LOST_ASSISTS,
+  LOST_SCANS,
+  LOST_ANNOTATIONS,
+  LOST_SAMPLES,
+  LOST_EXPERIMENTS,
+  LOST_NAMES,
+  LOST_KINDS
+};
+
+typedef struct writer {
+  consumer c;
+  output *out;
+  int format;
+  uint64_t lost[LOST_KINDS]; /* how many of each were left out */
+  struct gotrace__transcriber *t;
+  uint64_t latest; /* tick of the last event */
+  uint64_t *free;  /* places of goroutines that have ended */
+  size_t free_count, free_capacity;
+  uint64_t places;         /* of goroutines, so far */
+  uint64_t large_procs;    /* procs whose ids are too large, so far */
+  size_t pending_statuses; /* v2: goroutines with an unwritten status; see tell() */
+  int64_t generation_time; /* v2: when the generation began */
+  uint64_t statuses;       /* v2: with which it began */
+  uint64_t events;         /* v2: written until then */
+  bool procs_told;         /* v2: GOMAXPROCS is written */
+  bool global_scan;        /* v1: a scan without a proc is open */
+  proc *stw_scan;          /* before 1.10: the proc whose scan stands for a stopped world; NULL: none */
+} writer;
+
+/* Sets up `c` for a trace of this format, which goes to `out`. */
+void writer_open(writer *w, output *out, int format);
+void writer_free(writer *w);
+
+#endif
