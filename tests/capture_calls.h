@@ -253,6 +253,7 @@ static inline void capture_create(capture *c, unsigned thread, unsigned place, u
   g->flags = flags;
   g->live = true;
   g->status = status;
+  memset(g->known, 0, sizeof g->known); /* which place it gets is no affair of the program */
   if (capture_begin(c, thread)) {
     gotrace__record record = capture_record(GOTRACE__REC_GO_CREATE);
     uint64_t tick;

@@ -108,17 +108,14 @@ list_compile() {
       test_tool | test_record) ;; # in other groups
       test_packages)
         for part in $($test --list); do
-          case $part in
-            install) level=quick ;;
-            debian) level=nightly ;;
-            *) level=check ;;
-          esac
+          level=check
+          [ "$part" != debian ] || level=nightly
           echo "$level|packages $part|$test $part"
         done
         ;;
-      test_view)
-        echo "quick|test_view, briefly|$test -b"
-        echo "check|test_view|$test"
+      test_cpp | test_view)
+        echo "quick|$(basename "$test" .sh), briefly|$test -b"
+        echo "check|$(basename "$test" .sh)|$test"
         ;;
       test_sanitizers) echo "check|test_sanitizers|$test" ;;
       test_unload)
