@@ -13553,6 +13553,7 @@ typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change
   int64_t since;               /* when it took its status */
   uint32_t function;           /* 1 + index of the name of its function; 0: unknown */
   int8_t status;
+  bool nameless; /* the first of its own stacks does not tell it */
 } gotrace__told;
 
 typedef struct gotrace__told_name { /* of a function, kept beyond its generation */
@@ -17332,13 +17333,14 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
  */
 
 /* The name of a function, kept. Returns 1 + its index; 0: no name, or no memory. Functions with the same hash are taken
- * for the same, as in gotrace__region_mark. */
+ * for the same, as in gotrace__region_mark; of a name, which a hostile trace may repeat in each event, the size and the
+ * beginning count. */
 static uint32_t gotrace__told_function(gotrace_decoder *d, const char *data, size_t size) {
   uint64_t hash;
   uint32_t i;
   gotrace__told_name *name;
   if (!size) return 0;
-  hash = gotrace__hash_from(d->seed, data, size);
+  hash = gotrace__hash_from(d->seed + size, data, size < GOTRACE_MAX_STRING_SIZE ? size : GOTRACE_MAX_STRING_SIZE);
   if ((i = gotrace__map_get(d, &d->told_name_map, hash)) != 0) return i;
   if (!(name = gotrace__dec_push_told_name(d))) return 0;
   if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d), 0u;
@@ -17510,7 +17512,10 @@ static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev) {
   if (!v1 && ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
   if (!(own = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g))) return false;
-  if (!own->function) own->function = gotrace__told_frame(d, ev->stack, true);
+  if (!own->function && !own->nameless) {
+    own->function = gotrace__told_frame(d, ev->stack, true);
+    own->nameless = !own->function && gotrace__dec_stack(d, ev->stack, 0, NULL, 0);
+  }
   return !d->failure.result;
 }
 

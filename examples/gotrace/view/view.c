@@ -252,20 +252,32 @@ static void sample_counters(view *v, int64_t time) {
   v->samples[v->sample_count++] = v->now;
 }
 
-static size_t thin_series(const view *v, series *s) {
-  size_t from, to = 0;
-  for (from = 0; from < s->count; from++) {
-    const struct series_point p = s->points[from];
-    if (!to || p.time - s->points[to - 1].time >= v->series_step) s->points[to++] = p;
-    else if (p.value > s->points[to - 1].value) s->points[to - 1].value = p.value;
+/* Adds a point, for which there is room if it is not merged with the last one, and for one before it: two points closer
+ * than series_step become one, with the greater value, after which the later value follows. */
+static void put_point(const view *v, series *s, struct series_point p) {
+  struct series_point *last = s->count ? &s->points[s->count - 1] : NULL;
+  if (last && s->latest != last->value && p.time - last->time >= v->series_step) {
+    last[1] = (struct series_point){last->time + v->series_step, s->latest};
+    last = &s->points[s->count++];
   }
-  return s->count = to;
+  s->latest = p.value;
+  if (!last || p.time - last->time >= v->series_step) s->points[s->count++] = p;
+  else if (p.value > last->value) last->value = p.value;
 }
 
-/* Records a value of the program's counter. As with samples, two points closer than series_step become one, with the
- * greater value, and the step is doubled when there are too many points. */
+/* A series with the present step. Each point that is put before another one has taken the place of a merged one. */
+static size_t thin_series(const view *v, series *s) {
+  size_t from, count = s->count;
+  double latest = s->latest;
+  s->count = 0;
+  for (from = 0; from < count; from++) put_point(v, s, s->points[from]);
+  s->latest = latest;
+  return s->count;
+}
+
+/* Records a value of the program's counter. As with samples, the step is doubled when there are too many points. */
 static void add_count(view *v, user_counter *counter, int64_t time, double value) {
-  struct series_point *last, p = {between(v->c.base, time), value};
+  struct series_point p = {between(v->c.base, time), value};
   series *s;
   size_t i;
   if (!counter->view_at && v->series_count < MOST_SERIES) {
@@ -278,18 +290,31 @@ static void add_count(view *v, user_counter *counter, int64_t time, double value
     return;
   }
   s = &v->all_series[counter->view_at - 1];
-  last = s->count ? &s->points[s->count - 1] : NULL;
-  if (last && p.time - last->time < v->series_step) {
-    if (value > last->value) last->value = value;
-    return;
-  }
   while (v->points >= MOST_POINTS) {
     v->series_step = v->series_step ? 2 * v->series_step : p.time / MOST_POINTS + 1;
     for (v->points = 0, i = 0; i < v->series_count; i++) v->points += thin_series(v, &v->all_series[i]);
   }
-  GROW(s->points, s->count, s->capacity);
-  s->points[s->count++] = p;
-  v->points++;
+  if (s->count + 3 > s->capacity) { /* one is added at the end */
+    s->capacity = s->capacity ? 2 * s->capacity : 16;
+    s->points = resize(s->points, s->capacity * sizeof *s->points);
+  }
+  v->points -= s->count;
+  put_point(v, s, p);
+  v->points += s->count;
+}
+
+/* At the end: the values after the last points. */
+static void end_series(view *v, int64_t time) {
+  int64_t end = between(v->c.base, time), next;
+  size_t i;
+  for (i = 0; i < v->series_count; i++) {
+    series *s = &v->all_series[i];
+    struct series_point *last = &s->points[s->count - 1];
+    if (s->latest == last->value) continue;
+    next = last->time + v->series_step;
+    last[1] = (struct series_point){next < end ? next : end, s->latest};
+    s->count++;
+  }
 }
 
 /* The counter of the goroutines with this status; COUNTERS: none. */
@@ -603,6 +628,7 @@ static void view_finish(consumer *c, int64_t time) {
   end_gc(v, time);
   end_stw(v, time);
   for (i = 0; i < v->row_count; i++) end_row(v, (uint32_t)i + 1);
+  end_series(v, time);
   v->end = between(c->base, time);
   v->coarsest = coarsest_level(between(c->from, time));
   levels_finish(&v->few);

@@ -83,6 +83,7 @@ typedef struct series {
     double value;
   } * points;
   size_t count, capacity;
+  double latest; /* the value after the last point, which may stand for several */
 } series;
 
 typedef struct numbering { /* numbers from 0 for the texts or stacks that the page needs */

@@ -330,7 +330,7 @@ class Painter {
   drawCounter(line, top) {
     const c = this.context, {from, to} = this.view;
     const least = Math.min(...line.series.map((series) => series.least));
-    let most = Math.max(line.own ? least : 1, ...line.series.map((series) => series.most));
+    let most = Math.max(line.own ? 0 : 1, ...line.series.map((series) => series.most));
     if (most === least) most = least + 1;
     const bottom = top + line.height - 3, room = line.height - 6;
     const height = (value) => bottom - (value - least) / (most - least) * room;
