@@ -1663,7 +1663,8 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
  * GOTRACE_SCOPE has neither problem. With other C compilers, leave the block only at its end. In C++ it is no loop; if
  * it is the whole body of an if, put that in braces, or the compiler warns.
  *
- * GOTRACE_TASK_SCOPE(task, "name") and GOTRACE_TASK_REGION(task, "name") are the same within a task. */
+ * GOTRACE_TASK_SCOPE(task, "name") and GOTRACE_TASK_REGION(task, "name") are the same within a task. The name must stay
+ * valid until the region has ended. */
 #define GOTRACE_SCOPE(name) GOTRACE_TASK_SCOPE(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_SCOPE(task, name) \
   GOTRACE__SHADOWING(GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
@@ -2428,6 +2429,7 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 
 static void gotrace__exit(void);
 static void gotrace__end_use(bool unloaded);
+static void gotrace__environment_exit(void);
 #if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
@@ -3267,6 +3269,7 @@ __attribute__((destructor)) static void gotrace__unload(void) {
 #ifdef GOTRACE__UNLOADS
   unloaded = !gotrace__load_relaxed(&gotrace__exits);
 #endif
+  gotrace__environment_exit();
   gotrace__end_use(unloaded);
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
@@ -3982,6 +3985,7 @@ typedef struct gotrace__level {
   bool listed;
   bool waits;
   bool nested; /* between nest begin and end */
+  bool lacks;  /* the thread ran a goroutine that the trace lacks */
 } gotrace__level;
 #define GOTRACE__LEVELS 32
 typedef struct gotrace__level_block {
@@ -4328,6 +4332,7 @@ static const uint32_t gotrace__other_copies = 0;
 static void gotrace__attach(gotrace__thread *m);
 static void gotrace__drain(bool block);
 static void gotrace__clean_up(void);
+static uint32_t gotrace__write_asked(void);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
@@ -5713,6 +5718,7 @@ static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
     return;
   }
   if (GOTRACE__UNLIKELY(m->go != NULL && m->go != g)) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
+  m->lacks = false;
   gotrace__run_hint(m, g);
 }
 /* A NULL handle starts: from now on, the thread may run a goroutine that the trace lacks. */
@@ -5752,6 +5758,8 @@ static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
     if (g == m->own_go) m->own_go = NULL;
     gotrace__go_free(m, g);
+  } else {
+    m->lacks = false;
   }
   gotrace__leave(m);
 }
@@ -5834,7 +5842,9 @@ static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void 
   bool end = kind == GOTRACE__REC_GO_SWITCH_END, on;
   if (GOTRACE__UNLIKELY(!g || (!from && m->lacks))) { /* to or from a goroutine that the trace lacks */
     if (end) gotrace__end(m, GOTRACE__REC_GO_END);
-    else gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, GOTRACE_BLOCK_GENERIC);
+    else
+      gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING,
+                        reason == GOTRACE__SWITCH_UNEXPLAINED ? GOTRACE_BLOCK_GENERIC : reason);
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
     return;
   }
@@ -6483,6 +6493,7 @@ static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool wa
   level->key = NULL;
   level->waits = waits;
   level->nested = false;
+  level->lacks = m->lacks;
   m->level = level;
   m->depth++;
   return true;
@@ -6535,17 +6546,17 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
   if (GOTRACE__UNLIKELY(!m)) return;
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   g = m->go;
-  if (GOTRACE__UNLIKELY(m->level && m->level->waits && (m->level->go == g || !g))) { /* it has not ended */
-    gotrace__raise(m);
-    if (!g) gotrace__end_address_wait(m->level);
+  if (GOTRACE__UNLIKELY(m->level && m->level->waits && (m->level->go == g || (!g && !m->level->nested)))) {
+    gotrace__raise(m); /* it has not ended */
+    if (!g && m->level) gotrace__end_address_wait(m->level);
     while (g && m->level && m->level->waits && m->level->go == g) gotrace__take_up(m);
     gotrace__leave(m);
   }
   gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
-  if (GOTRACE__UNLIKELY(!g)) return;
+  if (GOTRACE__UNLIKELY(!g && !(m->level && m->level->nested))) return;
   gotrace__raise(m);
   kept = gotrace__set_aside(m, g, true);
-  if (kept && key) { /* only after it waits, or a waker would find it running */
+  if (kept && key && g) { /* only after it waits, or a waker would find it running */
     gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
     gotrace__lock(&bucket->lock);
     m->level->key = key;
@@ -6600,7 +6611,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g;
-  bool nested;
+  bool nested, nobody;
   if (GOTRACE__UNLIKELY(!m)) return;
   gotrace__raise(m);
   if (GOTRACE__UNLIKELY(!m->level || !m->level->waits)) {
@@ -6609,10 +6620,12 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
     return;
   }
   nested = m->level->nested;
+  nobody = !m->level->go;
   g = gotrace__take_up(m);
   gotrace__leave(m);
   if (GOTRACE__UNLIKELY(nested)) gotrace__problem_call(m, GOTRACE_PROBLEM_NEST_OPEN);
   if (GOTRACE__LIKELY(g != NULL)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
+  else if (nobody) gotrace__lacking_call(m, GOTRACE_PROBLEM_WAIT_NONE);
   else gotrace__problem_call(m, GOTRACE_PROBLEM_START_DEAD);
 }
 
@@ -6672,10 +6685,18 @@ GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go
 /* Ends the nested running of a level, and of those inside it. `missing`: the program has not. */
 static void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool missing) {
   gotrace_go *g = NULL;
-  bool on, waits = level->waits;
+  gotrace__level *found;
+  bool on, waits;
   gotrace__end_call(m);
   if (m->lost) gotrace__regain_proc(m);
   on = gotrace__begin_anyway(m);
+  for (found = m->level; found && found != level; found = found->outer) continue; /* now no handler changes it */
+  if (!found || !level->nested) {                                                 /* a signal handler has ended it */
+    if (on && !missing) gotrace__record_problem(m, GOTRACE_PROBLEM_NEST_NONE);
+    gotrace__leave(m);
+    return;
+  }
+  waits = level->waits;
   if (on && (missing || m->level != level)) gotrace__record_problem(m, GOTRACE_PROBLEM_NEST_OPEN);
   while (m->level != level) gotrace__take_up(m);
   if (waits) {
@@ -6700,6 +6721,7 @@ static void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool mi
   }
   if (m->go && m->go != g) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   if (g) gotrace__start_hint(m, g);
+  else m->lacks = level->lacks;
   gotrace__leave(m);
 }
 
@@ -6725,7 +6747,7 @@ static const char *gotrace__thread_name(const char *name) {
 /* Makes a thread a goroutine, if it runs no proc and has set nothing aside. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   gotrace_location entry = {0, NULL, "", 0};
-  if (m->go || m->level || m->proc) return;
+  if (m->go || m->level || m->proc || m->lacks) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
     if (m->go) return;
@@ -6787,6 +6809,8 @@ static void gotrace__thread_over(gotrace__thread *m) {
   gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
   m->free_gos = NULL;
   m->free_count = m->take = 0;
+  while (m->level) gotrace__take_up(m); /* of a signal handler */
+  m->nests = 0;
   gotrace__free_levels(m);
   m->sweep = m->scan = m->lacks = false;
   /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
@@ -9139,7 +9163,7 @@ static gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__s
   gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
   if (waiters) return waiters;
   r->plain = record->a[2] != 0;
-  r->lacks |= begin && !record->a[0];
+  r->lacks |= !record->a[0];
   if (!from && !g) t->counters.idle++; /* or a malformed place, which is counted */
   if (from && begin) {
     gotrace__next_go(t, from);
@@ -12024,6 +12048,7 @@ static void gotrace__service(void) {
   gotrace__low_priority();
   gotrace__drain(true);
   if (!t->is_orphan) return;
+  gotrace__write_asked();
   gotrace__lock(&t->life);
   gotrace__clean_up();
   gotrace__unlock(&t->life);
@@ -12975,7 +13000,8 @@ enum { GOTRACE__ASKS_FLIGHT = 1, GOTRACE__ASKS_STATS = 2, GOTRACE__ASKS_PROBLEMS
 static struct {
   uint32_t what;    /* atomic; GOTRACE__ASKS_...; whoever ends the trace takes it */
   uint32_t session; /* the trace; this and the path are written before `what` */
-  bool registered;  /* gotrace__environment_exit runs when the process ends */
+  unsigned long process;
+  bool registered; /* gotrace__environment_exit runs when the process ends */
   char path[GOTRACE__PATH];
 } gotrace__asked;
 
@@ -13016,25 +13042,32 @@ static void gotrace__say_stats(uint32_t what) {
                    gotrace_problem_string((gotrace_problem)i), gotrace_problem_outcome((gotrace_problem)i));
 }
 
-/* Stops the trace, with what its environment asks for. */
-static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
-  gotrace_result result;
+/* Whether the environment asks for something of this trace, which the caller now has to do. Writes the flight
+ * recorder's file. A child that ends by exit() has what its parent asked for, but not the trace. */
+static uint32_t gotrace__write_asked(void) {
   uint32_t what = 0;
-  if (!gotrace__in_sink && !gotrace__is_refused() && gotrace__load_acquire(&gotrace__asked.what) &&
+  if (gotrace__load_acquire(&gotrace__asked.what) && !gotrace__in_sink && !gotrace__is_refused() &&
+      gotrace__asked.process == gotrace__process_id() &&
       gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
     what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
   if (what & GOTRACE__ASKS_FLIGHT) {
     gotrace_result kept = gotrace__snapshot_path(gotrace__asked.path, GOTRACE__NOFOLLOW);
     if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
   }
-  result = gotrace__stop_tracing(milliseconds);
+  return what;
+}
+/* Stops the trace, with what its environment asks for. */
+static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
+  uint32_t what = gotrace__write_asked();
+  gotrace_result result = gotrace__stop_tracing(milliseconds);
   if (what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS)) gotrace__say_stats(what);
   return result;
 }
 
 /* Runs before gotrace__exit, since it is registered later. */
 static void gotrace__environment_exit(void) {
-  if (gotrace__load_acquire(&gotrace__asked.what)) gotrace__stop_asked(gotrace__t.options.exit_milliseconds);
+  if (gotrace__load_acquire(&gotrace__asked.what) && gotrace__asked.process == gotrace__process_id())
+    gotrace__stop_asked(gotrace__t.options.exit_milliseconds);
 }
 
 /* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
@@ -13136,6 +13169,7 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
   if (!what) return result;
   gotrace__lock(&gotrace__t.life);
   gotrace__asked.session = gotrace__t.session;
+  gotrace__asked.process = gotrace__process_id();
   memcpy(gotrace__asked.path, value, sizeof gotrace__asked.path - 1);
   if (!gotrace__asked.registered) atexit(gotrace__environment_exit);
   gotrace__asked.registered = true;

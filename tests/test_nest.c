@@ -307,6 +307,56 @@ static void misuse(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* Goroutines that the trace lacks, outside and inside: they are no misuse, and end no other's wait. */
+static void lacking(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_proc *proc = gotrace_proc_create();
+  gotrace_go *go, *outer, *self;
+  gotrace_stats stats;
+  int i;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_proc_start(proc);
+  gotrace_go_start(NULL);
+  log_here(format);
+  outer = gotrace_nest_begin(gotrace_go_create(&entries[0]));
+  CHECK(!outer);
+  gotrace_go_end();
+  gotrace_nest_end(outer);
+  log_here(format);
+  gotrace_go_end();
+  go = gotrace_go_create(&entries[1]);
+  gotrace_go_start(go);
+  gotrace_wait_on(&keys[0], GOTRACE_BLOCK_SYNC);
+  outer = gotrace_nest_begin(NULL);
+  gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
+  gotrace_wait_end();
+  CHECK(!gotrace_go_self());
+  gotrace_go_end();
+  gotrace_nest_end(outer);
+  CHECK_EQUAL(gotrace_wake(&keys[0], 1), 1);
+  gotrace_wait_end();
+  CHECK(gotrace_go_self() == go);
+  log_here(format);
+  gotrace_go_end();
+  gotrace_proc_stop();
+  self = gotrace_go_self(); /* the thread is a goroutine, which gives way to one that the trace lacks */
+  gotrace_go_stop(GOTRACE_STOP_YIELD);
+  gotrace_go_start(NULL);
+  log_here(format);
+  gotrace_go_end();
+  gotrace_go_start(self);
+  CHECK(gotrace_go_self() == self);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
+    if (i != GOTRACE_PROBLEM_FORMAT_LACKS) CHECK_EQUAL(stats.problems[i], 0);
+  CHECK_OPENS(&bytes);
+  gotrace_thread_end();
+  gotrace_proc_destroy(proc);
+  test_free(&bytes);
+}
+
 int main(void) {
   size_t i;
   unsigned k;
@@ -316,6 +366,7 @@ int main(void) {
     for (k = 0; k < 4; k++) runs(format, k & 1, k & 2);
     nothing(format);
     misuse(format);
+    lacking(format);
   }
   deep(GOTRACE_GO_1_21, 1000);
   deep(GOTRACE_GO_1_23, 16384);
