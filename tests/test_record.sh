@@ -232,7 +232,7 @@ test_ends() {
       rm -f "$work"/ends*.trace
     done
     # A crash ends the trace, and the flight recorder; neither keeps a process alive whose threads have ended.
-    for way in crash thread_exits pthread_exit; do
+    for way in crash restored_crash returning_crash late_crash many_crashes thread_exits pthread_exit; do
       for options in '' '--flight 1000' --children; do
         plain=0 traced=0
         (ulimit -c 0; "$work/ends" $way) >"$work/plain" 2>/dev/null || plain=$?
@@ -240,11 +240,26 @@ test_ends() {
           traced=$?
         [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way $options: exit status $traced, not $plain"; }
         cmp "$work/plain" "$work/traced" || fail "$way: another output"
-        [ $way != crash ] || grep -q 'was killed by a signal, with which the trace ends' "$work/traced.err" ||
+        [[ $way != *crash* ]] || grep -q 'was killed by a signal, with which the trace ends' "$work/traced.err" ||
           { cat "$work/traced.err"; fail "$way $options: the trace does not end with the crash"; }
         has_thread "$work/ends.trace" last_thing
+        [ $way != late_crash ] || "$tool" info --json "$work/ends.trace" | python3 -c '
+import json, sys
+cpu = {f["name"]: f["cpu"] for f in json.load(sys.stdin)["functions"]}
+if cpu.get("computes", 0) < 150000000: sys.exit(f"the trace does not reach the crash: CPU times {cpu}")
+' || fail "$compiler $way $options"
         rm -f "$work"/ends*.trace
       done
+    done
+    # While the trace of a crash ends, no other end of the process comes before the signal. musl has no such lock.
+    for way in exit _exit quick_exit exit_group exec abort; do
+      [ "$compiler" != musl-gcc ] || break
+      traced=0
+      (ulimit -c 0; timeout 60 "$tool" record -o "$work/ends.trace" "$work/ends" after_crash $way) >"$work/traced" 2>"$work/traced.err" ||
+        traced=$?
+      [ $traced = 139 ] || { cat "$work/traced.err"; fail "$compiler, $way after a crash: exit status $traced"; }
+      [ "$(cat "$work/traced")" = after_crash ] || fail "$way after a crash: another output"
+      rm -f "$work"/ends*.trace
     done
     for way in abort kill; do
       traced=0
@@ -282,6 +297,10 @@ test_libraries() {
       [ "$("$tool" dump --json "$work/libraries.trace" | grep -c '"event":"GoCreate".*"function":"thread_of_'$library'"')" = 10 ] ||
         fail "$compiler: not 10 threads of library $library"
     done
+    # Signal handlers that interrupt dlclose
+    "$tool" record -o "$work/libraries.trace" "$work/libraries" "$work/library_a" "$work/library_b" signals >"$work/traced" 2>"$work/err" ||
+      fail "libraries with signals: exit status $?"
+    judge "$work/libraries.trace" "$work/err"
   done
 }
 

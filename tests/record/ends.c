@@ -5,6 +5,7 @@
 #endif
 
 #include <arpa/inet.h>
+#include <link.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -208,14 +209,130 @@ void *crashes(void *unused) {
   return unused;
 }
 
+typedef void handler(int);
 static void handle_crash(int number) { (void)number, _exit(10); }
 
-static void crash(bool handled) {
+static bool is_default(int number) {
   struct sigaction action;
-  if (sigaction(SIGSEGV, NULL, &action) != 0 || (action.sa_flags & SA_SIGINFO) || action.sa_handler != SIG_DFL) exit(1);
-  if (signal(SIGFPE, SIG_IGN) != SIG_DFL || signal(SIGFPE, SIG_DFL) != SIG_IGN) exit(1);
+  return sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL;
+}
+
+handler *__sysv_signal(int number, handler *new);
+handler *bsd_signal(int number, handler *new);
+#if defined(__GLIBC__)
+handler *sysv_signal(int number, handler *new);
+handler *ssignal(int number, handler *new);
+#endif
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* sigset */
+
+/* The program sees its own actions, with each of the functions that set one. The first call for a signal is the one
+ * that meets the library's own action from the start. */
+static void set_actions(void) {
+  handler *(*const functions[])(int, handler *) = {
+    signal,
+    __sysv_signal,
+    bsd_signal,
+    sigset,
+#if defined(__GLIBC__)
+    sysv_signal,
+    ssignal,
+#endif
+  };
+  static const int numbers[] = {SIGFPE, SIGBUS, SIGILL, SIGABRT, SIGSEGV};
+  struct sigaction action, old;
+  sigset_t set, blocked;
+  size_t i;
+  for (i = 0; i < sizeof functions / sizeof *functions; i++) {
+    int number = numbers[i % (sizeof numbers / sizeof *numbers)];
+    if (functions[i](number, SIG_IGN) != SIG_DFL || functions[i](number, SIG_DFL) != SIG_IGN ||
+        functions[i](number, SIG_DFL) != SIG_DFL || !is_default(number))
+      exit(1);
+  }
+  sigemptyset(&set);
+  sigaddset(&set, SIGFPE);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  if (sigset(SIGFPE, SIG_DFL) != SIG_HOLD || sigprocmask(SIG_BLOCK, NULL, &blocked) != 0 ||
+      sigismember(&blocked, SIGFPE) != 0)
+    exit(1);
+  memset(&action, 0, sizeof action);
+  action.sa_handler = SIG_DFL;
+  if (sigaction(SIGFPE, &action, &old) != 0 || old.sa_handler != SIG_DFL || !is_default(SIGFPE)) exit(1);
+}
+
+static void crash(bool handled) {
+  if (!is_default(SIGSEGV)) exit(1);
+  set_actions();
   if (handled) signal(SIGSEGV, handle_crash);
   run_thread(crashes);
+}
+
+/* Handlers that print, restore the default action, and crash again: at once or after their return. */
+static void restore(int number) {
+  if (write(1, "crashed\n", 8) != 8 || signal(number, SIG_DFL) != restore || !is_default(number)) _exit(1);
+  raise(number);
+}
+
+static void restore_and_return(int number) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = SIG_DFL;
+  if (write(1, "crashed\n", 8) != 8 || sigaction(number, &action, NULL) != 0) _exit(1);
+}
+
+/* Uses 200 milliseconds of CPU time and crashes, without a call of the C library in which it could be reported. */
+void *computes(void *unused);
+void *computes(void *unused) {
+  clock_t start = clock();
+  while (clock() - start < CLOCKS_PER_SEC / 5) continue;
+  *(volatile int *)nowhere = 1;
+  return unused;
+}
+
+/* A thread crashes while the end of the trace, which needs the lock that it has, takes as long as it may. The process
+ * ends in another way meanwhile. */
+static int crash_in(struct dl_phdr_info *module, size_t size, void *unused) {
+  (void)module, (void)size, (void)unused;
+  *(volatile int *)nowhere = 1;
+  return 1;
+}
+void *crashes_slowly(void *unused);
+void *crashes_slowly(void *unused) { return dl_iterate_phdr(crash_in, NULL), unused; }
+
+static void end_after_crash(const char *way) {
+  pthread_t thread;
+  run_thread(last_thing);
+  if (pthread_create(&thread, NULL, crashes_slowly, NULL) != 0) exit(1);
+  nanosleep(&(struct timespec){0, 400000000}, NULL);
+  if (strcmp(way, "exit") == 0) exit(2);
+  if (strcmp(way, "_exit") == 0) _exit(3);
+  if (strcmp(way, "quick_exit") == 0) quick_exit(5);
+  if (strcmp(way, "exit_group") == 0) syscall(SYS_exit_group, 6);
+  if (strcmp(way, "exec") == 0) execlp("sh", "sh", "-c", "echo replaced; exit 7", NULL);
+  if (strcmp(way, "abort") == 0) abort();
+}
+
+/* Other threads crash soon after one: some of them while the trace ends. */
+static volatile bool has_crashed;
+void *crashes_soon(void *number);
+void *crashes_soon(void *number) {
+  while (!has_crashed) usleep(10);
+  usleep((unsigned)*(int *)number * 50);
+  *(volatile int *)nowhere = 1;
+  return NULL;
+}
+
+static void crash_often(void) {
+  static int numbers[16];
+  pthread_t thread;
+  int i;
+  for (i = 0; i < 500; i++) run_thread(last_thing);
+  for (i = 0; i < 16; i++) {
+    numbers[i] = i;
+    if (pthread_create(&thread, NULL, crashes_soon, &numbers[i]) != 0) exit(1);
+  }
+  has_crashed = true;
+  *(volatile int *)nowhere = 1;
 }
 
 int main(int count, char **words) {
@@ -245,6 +362,11 @@ int main(int count, char **words) {
   }
   if (strcmp(way, "crash") == 0) crash(false);
   if (strcmp(way, "handled_crash") == 0) crash(true);
+  if (strcmp(way, "restored_crash") == 0) signal(SIGSEGV, restore), run_thread(crashes);
+  if (strcmp(way, "returning_crash") == 0) signal(SIGSEGV, restore_and_return), run_thread(crashes);
+  if (strcmp(way, "late_crash") == 0) run_thread(last_thing), run_thread(computes);
+  if (strcmp(way, "many_crashes") == 0) crash_often();
+  if (strcmp(way, "after_crash") == 0) end_after_crash(words[2]);
   run_thread(last_thing);
   if (strcmp(way, "thread_exits") == 0) syscall(SYS_exit, 0); /* the only thread, without the C library */
   if (strcmp(way, "exit") == 0) exit(2);

@@ -142,6 +142,9 @@ typedef void handler(int); /* of a signal */
   X(int, pthread_setname_np, (pthread_t, const char *), NULL)                                                       \
   X(int, sigaction, (int, const struct sigaction *, struct sigaction *), NULL)                                      \
   X(handler *, signal, (int, handler *), NULL)                                                                      \
+  X(handler *, __sysv_signal, (int, handler *), NULL)                                                               \
+  X(handler *, bsd_signal, (int, handler *), NULL)                                                                  \
+  X(handler *, sigset, (int, handler *), NULL)                                                                      \
   X(int, dlclose, (void *), NULL)                                                                                   \
   X(int, prctl, (int, ...), NULL)                                                                                   \
   X(int, nanosleep, (const struct timespec *, struct timespec *), NULL)                                             \
@@ -257,6 +260,8 @@ typedef void handler(int); /* of a signal */
   X(ssize_t, __pread64_chk, (int, void *, size_t, off64_t, size_t), NULL)                    \
   X(ssize_t, __recv_chk, (int, void *, size_t, size_t, int), NULL)                           \
   X(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, ADDRESS, socklen_t *), NULL) \
+  X(handler *, sysv_signal, (int, handler *), NULL)                                          \
+  X(handler *, ssignal, (int, handler *), NULL)                                              \
   X(void, closefrom, (int), NULL)                                                            \
   X(void, __longjmp_chk, (jmp_buf, int), NULL)                                               \
   X(int, close_range, (unsigned, unsigned, int), NULL)                                       \

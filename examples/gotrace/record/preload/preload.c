@@ -482,12 +482,16 @@ static void *serve(void *unused) {
     done = wanted;
     write_snapshots(&written);
     if (__atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) == CRASHED) {
+      if (__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE)) {
+        gotrace_thread_begin("gotrace record"); /* shown as a thread, since it reports something */
+        report_all_usage();                     /* so the trace reaches the crash */
+      }
       end_trace(TRACE_CRASHED);
       __atomic_store_n(&service.crash, CRASH_IS_TRACED, __ATOMIC_RELEASE);
       futex(&service.crash, 1 /* FUTEX_WAKE */, INT32_MAX, NULL);
     }
     if (only_services_left()) {
-      finish_trace();
+      end_trace(0);
       break;
     }
   }
@@ -499,17 +503,46 @@ static bool is_traced(void) {
   return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
 }
 
+/* While the trace of a crash ends, the program's other threads go on. None of them may end the process before the
+ * signal does: the program would have another exit status than without the tracer. The limit is above crash()'s. */
+static void wait_for_death(void) {
+  const struct timespec tenth = {0, 100000000};
+  struct timespec now, start;
+  uint32_t never = 0;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do {
+    futex(&never, 0 /* FUTEX_WAIT */, 0, &tenth);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while (now.tv_sec - start.tv_sec < 3);
+}
+
+/* Not in a vfork child. */
+static bool has_crashed(void) {
+  return __atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
+}
+
+/* For all threads that are about to end the process in another way. */
+static void give_way_to_crash(void) {
+  int kept = errno;
+  if (has_crashed()) wait_for_death();
+  errno = kept;
+}
+
 /* The program crashes as without the tracer, with the same signal and its details, but waits first until the trace has
- * ended: at most a second, since the thread may hold a lock that the tracer needs. */
+ * ended: at most a second, since the thread may hold a lock that the tracer needs. If several threads crash, the first
+ * one's signal ends the process. */
 static void crash(int number, siginfo_t *details, void *context) {
   const struct timespec second = {1, 0};
   uint32_t none = 0;
   (void)context;
-  if (service.exists && is_traced()) {
-    __atomic_compare_exchange_n(&service.crash, &none, CRASHED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-    request_service();
-    while (__atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) == CRASHED)
-      if (futex(&service.crash, 0 /* FUTEX_WAIT */, CRASHED, &second) != 0 && errno == ETIMEDOUT) break;
+  if (service.exists && (has_crashed() || is_traced())) {
+    if (__atomic_compare_exchange_n(&service.crash, &none, CRASHED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      request_service();
+      while (__atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) == CRASHED)
+        if (futex(&service.crash, 0 /* FUTEX_WAIT */, CRASHED, &second) != 0 && errno == ETIMEDOUT) break;
+    } else {
+      wait_for_death();
+    }
   }
   real.signal(number, SIG_DFL);
   REAL(syscall)(SYS_rt_tgsigqueueinfo, REAL(syscall)(SYS_getpid), REAL(syscall)(SYS_gettid), number, details);
@@ -518,39 +551,90 @@ static void crash(int number, siginfo_t *details, void *context) {
 /* Not those after which a program may go on, such as SIGTRAP. */
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-static bool is_own_action(const struct sigaction *action) {
-  return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == crash;
+/* Whatever the flags, since the program may have changed them: by siginterrupt, for example. */
+static bool is_own_handler(handler *function) {
+  void (*own)(int, siginfo_t *, void *) = crash;
+  return memcmp(&function, &own, sizeof function) == 0;
+}
+
+static void make_own_action(struct sigaction *action) {
+  memset(action, 0, sizeof *action);
+  action->sa_sigaction = crash;
+  action->sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigfillset(&action->sa_mask);
 }
 
 /* Handles crashes for which the program has no handler, or no longer does. */
 static void handle_crashes(bool wanted) {
   struct sigaction now, own;
   size_t i;
-  memset(&own, 0, sizeof own);
-  own.sa_sigaction = crash;
-  own.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigfillset(&own.sa_mask);
+  make_own_action(&own);
   for (i = 0; i < COUNT(crashes); i++) {
     if (real.sigaction(crashes[i], NULL, &now) != 0) continue;
-    if (wanted && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) real.sigaction(crashes[i], &own, NULL);
-    if (!wanted && is_own_action(&now)) real.signal(crashes[i], SIG_DFL);
+    if (wanted && now.sa_handler == SIG_DFL) real.sigaction(crashes[i], &own, NULL);
+    if (!wanted && is_own_handler(now.sa_handler)) real.signal(crashes[i], SIG_DFL);
   }
 }
 
-/* The program does not see the library's handlers. */
+/* Whether the library's action takes the place of one that the program sets. */
+static bool takes_place_of(int number, handler *function) {
+  size_t i;
+  if (function != SIG_DFL || !service.exists) return false;
+  for (i = 0; i < COUNT(crashes); i++)
+    if (crashes[i] == number) return is_traced();
+  return false;
+}
+
+/* The program does not see the library's action. */
+static handler *visible(handler *old) { return is_own_handler(old) ? SIG_DFL : old; }
+
 EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
-  int result = REAL(sigaction)(number, new, old);
-  if (result == 0 && old && is_own_action(old)) {
+  struct sigaction own;
+  int result;
+  if (new != NULL && takes_place_of(number, new->sa_handler)) {
+    make_own_action(&own);
+    new = &own;
+  }
+  result = REAL(sigaction)(number, new, old);
+  if (result == 0 && old && is_own_handler(old->sa_handler)) {
     memset(old, 0, sizeof *old);
     old->sa_handler = SIG_DFL;
   }
   return result;
 }
 
-EXPORT handler *signal(int number, handler *new) {
-  handler *old = REAL(signal)(number, new);
-  void (*own)(int, siginfo_t *, void *) = crash;
-  return memcmp(&old, &own, sizeof old) == 0 ? SIG_DFL : old;
+/* Sets the library's action in one step, so that no crash finds the default one. */
+static handler *set_own_action(int number) {
+  struct sigaction own, old;
+  make_own_action(&own);
+  return REAL(sigaction)(number, &own, &old) == 0 ? visible(old.sa_handler) : SIG_ERR;
+}
+
+/* The older functions differ only in the flags of a handler. */
+#define SIGNAL(name)                                                \
+  handler *name(int number, handler *new);                          \
+  EXPORT handler *name(int number, handler *new) {                  \
+    if (takes_place_of(number, new)) return set_own_action(number); \
+    return visible(REAL(name)(number, new));                        \
+  }
+SIGNAL(signal)
+SIGNAL(__sysv_signal)
+SIGNAL(bsd_signal)
+#if defined(__GLIBC__)
+SIGNAL(sysv_signal)
+SIGNAL(ssignal)
+#endif
+
+/* It also unblocks the signal, and tells whether it was blocked. */
+EXPORT handler *sigset(int number, handler *new) {
+  handler *old;
+  sigset_t one, before;
+  if (!takes_place_of(number, new)) return visible(REAL(sigset)(number, new));
+  old = set_own_action(number);
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  pthread_sigmask(SIG_UNBLOCK, &one, &before);
+  return sigismember(&before, number) == 1 ? SIG_HOLD : old;
 }
 
 static void prepare_service(void) {
@@ -680,13 +764,20 @@ static void end_trace(uint32_t why) {
   errno = kept;
 }
 
-void finish_trace(void) { end_trace(0); }
+/* The program may crash meanwhile. */
+void finish_trace(void) {
+  give_way_to_crash();
+  end_trace(0);
+  give_way_to_crash();
+}
 
 /* Ends the trace of a process that is about to execute another program. Removes it if it has hardly an event. */
 bool finish_before_exec(void) {
   int kept = errno;
+  give_way_to_crash();
   if (!is_traced()) return false;
   end_trace(TRACE_EXECUTES);
+  give_way_to_crash();
   if (trace.events < FEW_EVENTS && !state.settings->flight_milliseconds) remove_file(trace.name);
   errno = kept;
   return true;
@@ -712,8 +803,10 @@ static void clean_environment(void) {
 /* A sandbox (seccomp) may kill the process for any system call that only the library makes. So the trace ends before
  * the process enters one, and the library is neither used nor passed on to other programs from then on. */
 bool finish_before_sandbox(void) {
+  give_way_to_crash();
   if (!is_traced()) return false;
   end_trace(TRACE_SANDBOXED);
+  give_way_to_crash();
   end_service();
   return true;
 }

@@ -270,18 +270,21 @@ static int count_unloads(struct dl_phdr_info *module, size_t size, void *count) 
 
 EXPORT int dlclose(void *library) {
   unsigned long long before = 0, after = 0;
-  int result;
+  int kept = errno, result;
   if (!tracing()) return REAL(dlclose)(library);
-  self.inside = 1;
+  ENTER(dlclose);
   dl_iterate_phdr(count_unloads, &before);
   gotrace_advance();
-  self.inside = 0; /* the library's destructors are the program's */
-  result = REAL(dlclose)(library);
+  errno = kept;
+  LEAVE(); /* the library's destructors are the program's */
+  result = real.dlclose(library);
   if (!tracing()) return result;
-  self.inside = 1;
+  kept = errno;
+  ENTER(dlclose);
   dl_iterate_phdr(count_unloads, &after);
   if (after != before) gotrace_advance(), gotrace_advance();
-  self.inside = 0;
+  errno = kept;
+  LEAVE();
   return result;
 }
 #endif
