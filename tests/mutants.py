@@ -231,7 +231,7 @@ transcriber('nest-end-over-a-running-goroutine',
             '} else {\n    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);\n  }\n  if (g)', '}\n  if (g)')
 tested('test_nest', 'nest-introduced-as-a-worker', 'if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;', '')
 tested('test_nest', 'nest-restarts-who-waits', 'if (!from && m->level && m->level->waits && !m->level->nested) {', 'if (0) {')
-tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc) return;', 'if (m->go || m->proc) return;')
+tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lacks) return;', 'if (m->go || m->proc || m->lacks) return;')
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
 
 transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
@@ -242,8 +242,8 @@ transcriber('creation-for-a-wake-up', 'gotrace__write_creation(t, r, g, stack);\
 transcriber('end-of-a-task-reads-a-name', 'if (record->kind != GOTRACE__REC_TASK_END)\n    name =', 'name =')
 transcriber('sampled-before-its-creation', 'if (GOTRACE__UNLIKELY(g->sampled == g->id) &&', 'if (false &&')
 transcriber('start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  if (g->known && g->status == GOTRACE__WAITING""", 'if (g->known && g->status == GOTRACE__WAITING')
-transcriber('start-before-unblock', 'if (!force && (!r->later || t->waiting)) return &g->waiters; /* for the unblock */', '')
+  if (!g->known || g->status != GOTRACE__WAITING""", 'if (!g->known || g->status != GOTRACE__WAITING')
+transcriber('start-before-unblock', 'return !force && (!r->later || t->waiting) ? &g->waiters : NULL; /* for the unblock */', 'return NULL;')
 transcriber('proc-start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
   gotrace__number_proc(t, p, record->a[1]);
   if (!p->known""", """gotrace__number_proc(t, p, record->a[1]);
