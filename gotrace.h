@@ -6530,6 +6530,7 @@ static inline gotrace_go *gotrace__take_up(gotrace__thread *m) {
   return g && gotrace__load_relaxed(&g->id) == level->id ? g : NULL;
 }
 
+#if !GOTRACE_NO_THREADS
 static void gotrace__free_levels(gotrace__thread *m) {
   gotrace__level_block *block;
   while ((block = m->level_blocks) != NULL) {
@@ -6538,6 +6539,7 @@ static void gotrace__free_levels(gotrace__thread *m) {
   }
   m->free_levels = NULL;
 }
+#endif
 
 static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
   gotrace__thread *m = gotrace__caller();

@@ -32,6 +32,9 @@ static int shared;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *work(void *go) {
   int i;
+#ifdef RACE
+  shared++; /* before anything that could put the threads in order */
+#endif
   gotrace_thread_begin_as(go);
   for (i = 0; i < 100; i++) {
     GOTRACE_SCOPE("work");
@@ -42,18 +45,17 @@ static void *work(void *go) {
     gotrace_logf(GOTRACE_NO_TASK, "category", "%d", i);
     gotrace_wake(&lock, 1);
     pthread_mutex_unlock(&lock);
-#ifdef RACE
-    shared++;
-#endif
   }
   return NULL;
 }
 int main(int argc, char **argv) {
   static const gotrace_location entry = GOTRACE_ENTRY(work);
   pthread_t threads[3];
+  gotrace_go *gos[3];
   int i;
   if (argc != 2 || gotrace_start_file(argv[1], NULL) != GOTRACE_OK) return 1;
-  for (i = 0; i < 3; i++) pthread_create(&threads[i], NULL, work, gotrace_thread_create(&entry));
+  for (i = 0; i < 3; i++) gos[i] = gotrace_thread_create(&entry);
+  for (i = 0; i < 3; i++) pthread_create(&threads[i], NULL, work, gos[i]);
   for (i = 0; i < 3; i++) pthread_join(threads[i], NULL);
   return gotrace_stop();
 }
