@@ -214,8 +214,8 @@ list_fuzz() {
 list_explore() {
   echo "quick|the search through interleavings, briefly|build/tests/explore --brief"
   echo "quick|random programs, some|build/tests/explore --random 2000,300,1"
-  echo "check|random programs|build/tests/explore --random 190000,120,2"
-  echo "check|random programs, long|build/tests/explore --random 10000,5000,3"
+  echo "check|random programs|build/tests/explore --random 195000,120,2"
+  echo "check|random programs, long|build/tests/explore --random 5000,5000,3"
   echo "check|random programs, with values that others have replaced|build/tests/explore --stale 2 --random 20000,150,5"
   echo "nightly|random programs, many|build/tests/explore --random 2000000,300,4"
   echo "check|the search through interleavings, quickly|build/tests/explore --quick"

@@ -51,7 +51,7 @@ tests/info_jobs.py build/examples/gotrace "$traces"/*.trace
 tests/latency.py build/examples/latency build/examples/gotrace "$traces"/*.trace
 [ -z "$brief" ] || exit 0
 case $what in
-  canned) tests/commands_agree.py -n 40 build/examples/gotrace "$traces"/*.trace ;;
+  canned) tests/commands_agree.py -n 10 build/examples/gotrace "$traces"/*.trace ;;
   examples) tests/commands_agree.py build/examples/gotrace "$traces"/*.trace ;; # copies of them differ at each run
   *) tests/commands_agree.py --brief build/examples/gotrace "$traces"/*.trace ;;
 esac
