@@ -266,8 +266,8 @@
  *   are in at that moment, which takes microseconds, but at most 50 ms, and as long again before its memory is freed. A
  *   thread that is suspended inside a call (by a debugger, SIGSTOP, SuspendThread or a signal handler that does not
  *   return) loses that event and delays nobody longer. The memory of that trace's strings and stacks is then not freed.
- *   Waiting for another thread's call spins, then yields, then sleeps 1 ms at a time, so that threads of
- *   lower real-time priority get the processor. Only gotrace_stop, the service thread, snapshots and, with
+ *   Waiting for another thread's call spins, then yields, then sleeps 1 ms at a time, so that threads of lower
+ *   real-time priority get the processor. Only gotrace_stop, the service thread, snapshots and, with
  *   GOTRACE_LIMIT_BLOCK, calls without room wait for a sink. A start waits for the reader of a pipe that it opens.
  *
  *   A thread that is cancelled (pthread_cancel) inside a call ends after the call. In gotrace_read, and in a call that
@@ -322,10 +322,11 @@
  *
  *   A goroutine's entry is looked up as it is, an address in a stack minus 1, since it is a return address, which may
  *   be the first of the next function. The frame's file is the module's path, "[vdso]" for the kernel's; its line is 0.
- * The symbols of a module are read when its first address is named, and kept until the session ends: at most 64 MiB for
- * all modules, not counted in the memory limit. C++ names stay mangled, since __cxa_demangle allocates with malloc;
- * `gotrace symbolize` demangles them. A library that is loaded and unloaded within one generation may be mistaken for
- * the next one at its address. In v1, a stack with the same addresses as an earlier stack shares that stack's names.
+ *   The symbols of a module are read when its first address is named, and kept until the session ends: at most 64 MiB
+ *   for all modules, not counted in the memory limit. C++ names stay mangled, since __cxa_demangle allocates with
+ *   malloc; `gotrace symbolize` demangles them. A library that is loaded and unloaded within one generation may be
+ *   mistaken for the next one at its address. In v1, a stack with the same addresses as an earlier stack shares that
+ *   stack's names.
  *
  *   For tools, a trace contains strings that describe the modules of its stacks. No event refers to them. Their form is
  *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", with numbers in base 16 and "-" for no build id. The virtual address
@@ -946,8 +947,8 @@ typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
 /* Fills in function, file and line of place->pc, a return address or a goroutine's entry; returns false if it is
- * unknown. Called on the thread that transcribes,
- * for each frame of each new stack in a generation. The strings are copied before the next call. */
+ * unknown. Called on the thread that transcribes, for each frame of each new stack in a generation. The strings are
+ * copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
 /* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Called on any
@@ -1164,9 +1165,8 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * With GOTRACE_AUTOSTART the call is made before main.
  *
  * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT for any other
- * option or value. All errors but ERROR_NOT_RUNNING and
- * ERROR_ALREADY_RUNNING are also explained on standard error. No other
- * thread may change the environment during the call.
+ * option or value. All errors but ERROR_NOT_RUNNING and ERROR_ALREADY_RUNNING are also explained on standard error. No
+ * other thread may change the environment during the call.
  *
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more privileges than
  * the user who started it (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic
@@ -5437,8 +5437,7 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!proc) return;
+  if (!m || !proc) return;
   if (gotrace__begin(m)) {
     gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
     gotrace__leave(m);
@@ -5517,8 +5516,7 @@ GOTRACE__DEFINE void gotrace_proc_stop(void) {
 
 GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!proc) return;
+  if (!m || !proc) return;
   if (gotrace__begin(m)) {
     gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
     gotrace__leave(m);
@@ -5721,12 +5719,16 @@ static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
   m->lacks = false;
   gotrace__run_hint(m, g);
 }
+/* The arguments "go number" of a record about no goroutine. */
+static inline uint8_t *gotrace__put_no_go(uint8_t *at) {
+  *at++ = 0;
+  *at++ = 0;
+  return at;
+}
 /* A NULL handle starts: from now on, the thread may run a goroutine that the trace lacks. */
 static GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
   uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO_START, gotrace__record_time(m, NULL, NULL));
-  *at++ = 0;
-  *at++ = 0;
-  gotrace__publish(m, at);
+  gotrace__publish(m, gotrace__put_no_go(at));
 }
 static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
@@ -6670,9 +6672,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go
       if (from) gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
       at = gotrace__about_go(m, GOTRACE__REC_NEST_BEGIN, go, true, from ? &from->tick : NULL);
     } else {
-      at = gotrace__about_running(m, GOTRACE__REC_NEST_BEGIN, NULL);
-      *at++ = 0;
-      *at++ = 0;
+      at = gotrace__put_no_go(gotrace__about_running(m, GOTRACE__REC_NEST_BEGIN, NULL));
     }
     at = gotrace__put_varint(at, gotrace__is_plain(m));
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6692,8 +6692,9 @@ static void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool mi
   gotrace__end_call(m);
   if (m->lost) gotrace__regain_proc(m);
   on = gotrace__begin_anyway(m);
-  for (found = m->level; found && found != level; found = found->outer) continue; /* now no handler changes it */
-  if (!found || !level->nested) {                                                 /* a signal handler has ended it */
+  /* Until the flag was up, a signal handler may have ended the level. */
+  for (found = m->level; found && found != level; found = found->outer) continue;
+  if (!found || !level->nested) {
     if (on && !missing) gotrace__record_problem(m, GOTRACE_PROBLEM_NEST_NONE);
     gotrace__leave(m);
     return;
@@ -6705,20 +6706,13 @@ static void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool mi
     level->nested = false;
     m->nests--;
   } else {
-    bool gone = level->go != NULL;
+    bool had = level->go != NULL;
     g = gotrace__take_up(m);
-    gone = gone && !g;
-    if (on && gone) gotrace__record_problem(m, GOTRACE_PROBLEM_START_DEAD);
+    if (on && had && !g) gotrace__record_problem(m, GOTRACE_PROBLEM_START_DEAD);
   }
   if (on) {
-    uint8_t *at;
-    if (g) {
-      at = gotrace__about_go(m, GOTRACE__REC_NEST_END, g, true, NULL);
-    } else {
-      at = gotrace__about_nothing(m, GOTRACE__REC_NEST_END);
-      *at++ = 0;
-      *at++ = 0;
-    }
+    uint8_t *at = g ? gotrace__about_go(m, GOTRACE__REC_NEST_END, g, true, NULL)
+                    : gotrace__put_no_go(gotrace__about_nothing(m, GOTRACE__REC_NEST_END));
     gotrace__publish(m, gotrace__put_varint(at, gotrace__is_plain(m)));
   }
   if (m->go && m->go != g) gotrace__leave_hint(m, GOTRACE__RUNNABLE);

@@ -75,6 +75,25 @@ static void finish(gotrace_format format, test_bytes *bytes, seen *s, const char
   test_free(bytes);
 }
 
+/* The outermost goroutine: of a plain thread, or one that runs on a proc. */
+static gotrace_go *begin_outermost(gotrace_proc *proc) {
+  gotrace_go *go;
+  if (!proc) return gotrace_go_self();
+  gotrace_proc_start(proc);
+  go = gotrace_go_create(&entries[0]);
+  gotrace_go_start(go);
+  return go;
+}
+static void end_outermost(gotrace_proc *proc) {
+  if (!proc) {
+    gotrace_thread_end();
+    return;
+  }
+  gotrace_go_end();
+  gotrace_proc_stop();
+  gotrace_proc_destroy(proc);
+}
+
 /* A task that waits on an address runs another one, which waits and runs a third. `plain`: the outermost is a plain
  * thread. `late`: the trace begins in the middle. `woken`: the innermost wakes the outermost. */
 static void waits(gotrace_format format, bool plain, bool late, bool woken) {
@@ -85,12 +104,7 @@ static void waits(gotrace_format format, bool plain, bool late, bool woken) {
   seen s = {{0}, ""};
   size_t i;
   if (!late) CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  go[0] = plain ? gotrace_go_self() : NULL;
-  if (!plain) {
-    gotrace_proc_start(proc);
-    go[0] = gotrace_go_create(&entries[0]);
-    gotrace_go_start(go[0]);
-  }
+  go[0] = begin_outermost(proc);
   go[1] = gotrace_go_create(&entries[1]);
   go[2] = gotrace_go_create(&entries[2]);
   for (i = 0; i < 3; i++) s.ids[i] = gotrace_go_id(go[i]);
@@ -116,13 +130,7 @@ static void waits(gotrace_format format, bool plain, bool late, bool woken) {
   gotrace_nest_end(outer);
   gotrace_wait_end();
   log_here(format);
-  if (plain) {
-    gotrace_thread_end();
-  } else {
-    gotrace_go_end();
-    gotrace_proc_stop();
-    gotrace_proc_destroy(proc);
-  }
+  end_outermost(proc);
   finish(format, &bytes, &s,
          late    ? "nest_late"
          : plain ? "nest_plain"
@@ -141,9 +149,7 @@ static void runs(gotrace_format format, bool plain, bool late) {
   seen s = {{0}, ""};
   size_t i;
   if (!late) CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  if (!plain) gotrace_proc_start(proc);
-  go[0] = plain ? gotrace_go_self() : gotrace_go_create(&entries[0]);
-  if (!plain) gotrace_go_start(go[0]);
+  go[0] = begin_outermost(proc);
   go[1] = gotrace_go_create(&entries[1]);
   go[2] = gotrace_go_create(&entries[2]);
   for (i = 0; i < 3; i++) s.ids[i] = gotrace_go_id(go[i]);
@@ -160,13 +166,7 @@ static void runs(gotrace_format format, bool plain, bool late) {
   gotrace_nest_end(outer);
   gotrace_go_destroy(go[2]);
   log_here(format);
-  if (plain) {
-    gotrace_thread_end();
-  } else {
-    gotrace_go_end();
-    gotrace_proc_stop();
-    gotrace_proc_destroy(proc);
-  }
+  end_outermost(proc);
   /* v1 shows what runs already by a start. */
   finish(format, &bytes, &s, plain ? "nest_runs_plain" : "nest_runs",
          !late                      ? "so to sm tm si li bi sm lm em so ui to si ei so lo eo"

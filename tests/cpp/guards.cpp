@@ -164,22 +164,10 @@ static void expect(const char *fact, int count) {
 }
 
 static void check(const char *path) {
-  gotrace_decoder_options options = gotrace_decoder_options();
-  gotrace_decoder *decoder = nullptr;
-  gotrace_event event;
   gotrace_stats stats;
-  std::vector<char> bytes(1 << 20);
-  FILE *file = fopen(path, "rb");
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.dropped + stats.repaired + stats.left_out, 0);
-  CHECK(file);
-  options.size = fread(bytes.data(), 1, bytes.size(), file);
-  options.data = bytes.data();
-  fclose(file);
-  gotrace_decoder_open(&decoder, &options);
-  while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) note(decoder, event);
-  CHECK_EQUAL(gotrace_decoder_error(decoder)->result, GOTRACE_OK);
-  gotrace_decoder_close(decoder);
+  each_event(path, note);
   expect("created worker", 1);
   expect("created assigned", 2);
   expect("ended worker", 1);

@@ -207,19 +207,9 @@ static void program() {
 static std::string text(const char *data, size_t size) { return std::string(data, size); }
 
 static void check(const char *path) {
-  gotrace_decoder_options options = gotrace_decoder_options();
-  gotrace_decoder *decoder = nullptr;
-  gotrace_event event;
-  gotrace_frame frame;
-  std::vector<char> bytes(1 << 20);
-  FILE *file = fopen(path, "rb");
   int logs = 0, ended = 0, open = 0;
-  CHECK(file);
-  options.size = fread(bytes.data(), 1, bytes.size(), file);
-  options.data = bytes.data();
-  fclose(file);
-  gotrace_decoder_open(&decoder, &options);
-  while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
+  each_event(path, [&](gotrace_decoder *decoder, const gotrace_event &event) {
+    gotrace_frame frame;
     const char *data;
     size_t size;
     if (event.kind == GOTRACE_V2_USER_LOG) {
@@ -237,9 +227,7 @@ static void check(const char *path) {
       open += begin ? 1 : -1;
       ended += !begin;
     }
-  }
-  CHECK_EQUAL(gotrace_decoder_error(decoder)->result, GOTRACE_OK);
-  gotrace_decoder_close(decoder);
+  });
   CHECK_EQUAL(open, 0);
   CHECK_EQUAL(ended, regions);
   CHECK_EQUAL(logs, evaluated);

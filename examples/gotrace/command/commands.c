@@ -272,9 +272,7 @@ const command commands[] = {
          "is kept if the filters select any of its events or times in this part. All procs are kept. Everything else "
          "is left out: other goroutines, even those that wake a kept one, and collections that began on them or before "
          "the part. If no kept goroutine runs when a collection ends, a goroutine is added that ends it.\n\n"
-         "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it. "
-         "From Go 1.22 on, what comes long before the part is not read: a goroutine that was created there has its "
-         "function from its stacks.",
+         "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it.",
      .options = PART "," FILTER ",-o OUT,--partial",
      .needs = PART "," FILTER,
      .least = 1,

@@ -66,8 +66,7 @@ const char *similar_option(const command *c, const char *name, size_t size);
 void print_help(FILE *to, const command *c); /* NULL: general help */
 int command_help(char **words, int count, const settings *set);
 
-/* ---------------------------------------------------------------------------- what main.c and other commands call ----
- */
+/* ------------------------------------------------------------------- what main.c and other commands call ---- */
 
 /* Each returns the program's exit status. */
 int command_info(const char *path, const settings *set);

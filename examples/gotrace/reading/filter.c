@@ -487,7 +487,7 @@ const char *moment_text(uint64_t wall, bool utc, char text[MOMENT_TEXT]) {
 
 /* The time of the trace's last event. Reads only the last generation, unless that is broken. */
 static int64_t end_of(input *in) {
-  const int64_t begins[] = {INT64_MAX, 0}, from = in->from;
+  const int64_t begins[] = {INT64_MAX, 0};
   int64_t end = 0;
   size_t i;
   for (i = 0; i < COUNT(begins) && !end; i++) {
@@ -497,7 +497,7 @@ static int64_t end_of(input *in) {
     result = input_decode(in, false);
     while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) end = e.time;
   }
-  in->from = from;
+  in->from = 0;
   return end;
 }
 

@@ -47,8 +47,8 @@ bool filter_given(const settings *set); /* an option other than a range */
 void filter_open(filter *f, const settings *set);
 void filter_close(filter *f);
 
-/* Whether it needs to know what is ahead, and what happened before the part. If so,
- * the trace is read ahead (ahead.h) between filter_ask() and filter_tell(). source.c does this for its consumer. */
+/* Whether it needs to know what is ahead, and what happened before the part. If so, the trace is read ahead (ahead.h)
+ * between filter_ask() and filter_tell(). source.c does this for its consumer. */
 bool filter_looks_ahead(const filter *f);
 void filter_ask(const filter *f, ahead *a);
 void filter_tell(filter *f, const ahead *a);

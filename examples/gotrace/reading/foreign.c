@@ -1,4 +1,4 @@
-/* foreign.c - inputs that are compressed, or that are no traces but what people often take for one: see tool.h */
+/* foreign.c - inputs that are compressed, or that are no traces but what people often take for one: see input.h */
 
 #include "input.h"
 

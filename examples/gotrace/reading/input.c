@@ -1,4 +1,4 @@
-/* input.c - a trace in a file or pipe, and its decoder: see tool.h
+/* input.c - a trace in a file or pipe, and its decoder: see input.h
  *
  * A file is mapped into memory. A pipe is read on demand, or copied into memory if it is needed again. What gzip has
  * compressed is unpacked into memory. While events are read, the terminal shows the progress. */

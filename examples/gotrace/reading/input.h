@@ -33,8 +33,7 @@ typedef struct input {
   bytes copy;        /* a pipe that is decoded more than once, or what a gzip file contains */
   uint8_t ahead[64]; /* the beginning of a pipe that is read on demand */
   size_t ahead_size, ahead_taken;
-  int64_t
-      from; /* decoding may skip what is earlier, as only what needs no state may: nanoseconds since the first event */
+  int64_t from; /* decoding may skip what is earlier: nanoseconds since the first event; 0 for all that needs states */
   bool lenient; /* decoding accepts region ends that are out of order */
   gotrace_decoder *decoder;
   double next_progress; /* when to change the progress line */

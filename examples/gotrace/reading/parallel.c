@@ -1,4 +1,4 @@
-/* parallel.c - reads a trace to its end on several threads: see tool.h
+/* parallel.c - reads a trace to its end on several threads: see input.h
  *
  * Each worker takes the next generation and decodes it as a part (gotrace.h, >>decoder). The main thread decodes the
  * first generation, then joins the parts in order. It decodes those again that cannot be joined. The number of parts

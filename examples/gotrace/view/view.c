@@ -199,9 +199,7 @@ static void draw_stretch(view *v, const stretch *part, uint32_t place) {
   count_stretch(v, part, d, &v->rows[place - 1]);
   if (v->rows[place - 1].begin < 0) v->rows[place - 1].since = since_of(v, g->since);
   if (m && m->p) who = row_of_proc(v, m->p);
-  if (part->status == GO_WAITING && part->by) {
-    if (part->by->m && part->by->m->g) who = row_of_go(v, part->by->m->g);
-  }
+  if (part->status == GO_WAITING && part->by && part->by->m && part->by->m->g) who = row_of_go(v, part->by->m->g);
   add_slice(v, place, part->begin, part->end, d->colour, what, who);
 }
 
