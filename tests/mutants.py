@@ -283,7 +283,8 @@ transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL
 transcriber('heap-unordered', 'for (; at && r->turn < t->heap[(at - 1) / 2]->turn;', 'for (; 0;')
 transcriber('thread-runs-ahead', '} while (!t->heap_count || r->next_tick <= t->heap[0]->turn);', '} while (true);')
 transcriber('round-without-limit', 'return r->next_tick <= t->limit;', 'return true;')
-transcriber('round-of-everything', '> t->options.cut_bytes / 2)', '> UINT64_MAX)')
+transcriber('round-of-everything', 'gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2)',
+            'gotrace__is_more(t, t->from_tick + ticks, UINT64_MAX)')
 transcriber('number-not-counted', '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)',
             '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number)')
 transcriber('unblock-not-told', """gotrace__record_stack_id(t, record->a[2]));
@@ -377,9 +378,10 @@ tested('test_flight', 'oldest-not-dropped', 'while (t->kept && t->kept_bytes + s
 tested('test_fork', 'child-keeps-its-parents-id', 'if (self) self->system_id = gotrace__system_thread_id();', '')
 tested('test_fork', 'childs-goroutines-run',
        'else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) g->status = GOTRACE__WAITING;', '')
-tested('test_wait_on', 'last-waiter-first', 'gotrace__list_wait(bucket, m, bucket->last);', 'gotrace__list_wait(bucket, m, NULL);')
-tested('test_wait_on', 'waiter-for-another-address', 'waiter && waiter->wait_key != key;', 'false;')
-tested('test_wait_on', 'waiter-whose-goroutine-ended', 'if (g && gotrace__load_relaxed(&g->id) != waiter->waiting_id) g = NULL;', '')
+tested('test_wait_on', 'last-waiter-first', 'for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;',
+       'for (waiter = bucket->last; waiter && waiter->key != key; waiter = waiter->previous) continue;')
+tested('test_wait_on', 'waiter-for-another-address', 'waiter && waiter->key != key;', 'false;')
+tested('test_wait_on', 'waiter-whose-goroutine-ended', 'if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL;', '')
 tested('test_limits', 'size-limit-ignored', 'if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;', '')
 tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
 tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')
