@@ -112,10 +112,12 @@ build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(
 # most tests, so each configuration compiles it once, into an archive. Tests that use only the public API are linked with that.
 # A test that defines GOTRACE_IMPLEMENTATION, to use private parts or its own options, contains the tracer itself, so the linker
 # takes nothing from the archive. Only the archives of `default` and `clang` are optimized fully, as users do. Tests that contain
-# the tracer are optimized only in `default`.
+# the tracer are optimized only in `default`; with sanitizers, optimizing takes six times as long as the rest of compiling.
 own_tracer = $(patsubst tests/%.c,%,$(shell grep -l '^.define GOTRACE_IMPLEMENTATION' tests/test_*.c))
 $(own_tracer:%=build/tests/default/%): private CFLAGS = -O1 -g
 $(foreach c,clang seq_cst monotonic,$(own_tracer:%=build/tests/$(c)/%)): private CFLAGS = -O0 -g1
+$(own_tracer:%=build/tests/address/%): private CFLAGS = -O0 -g1 $(sanitizers)
+$(own_tracer:%=build/tests/thread/%): private CFLAGS = -O0 -g1 -fsanitize=thread
 $(own_tracer:%=build/tests/windows/%.exe): private CFLAGS = -O0 -g0
 # Clang compiles for the sanitizers in less than half of gcc's time, and tests its code as well.
 sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

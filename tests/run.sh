@@ -10,7 +10,7 @@
 #
 # Groups: explore (interleavings), sessions (random ones), decode (Go's traces, decoded), fuzz, record (programs run by
 # `gotrace record`), unit (tests/test_*.c in every useful configuration), compile (the header with every language,
-# standard and compiler; tests/test_*.sh), pages (of `go tool trace`), adapters, cases (tests/cases), go (traces opened
+# standard and compiler; tests/test_*.sh), pages (of `go tool trace` and of `gotrace view`), adapters, cases (tests/cases), go (traces opened
 # by Go), demo, load (many traces beside busy loops; measurements).
 #
 # A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
@@ -105,7 +105,7 @@ list_compile() {
   echo "check|including and linking|tests/include.sh"
   for test in tests/test_*.sh; do
     case $(basename "$test" .sh) in
-      test_tool | test_record) ;; # in other groups
+      test_tool | test_record | test_view) ;; # in other groups
       test_packages)
         for part in $($test --list); do
           level=check
@@ -113,9 +113,9 @@ list_compile() {
           echo "$level|packages $part|$test $part"
         done
         ;;
-      test_cpp | test_view)
-        echo "quick|$(basename "$test" .sh), briefly|$test -b"
-        echo "check|$(basename "$test" .sh)|$test"
+      test_cpp)
+        echo "quick|test_cpp, briefly|$test -b"
+        echo "check|test_cpp|$test"
         ;;
       test_sanitizers) echo "check|test_sanitizers|$test" ;;
       test_unload)
@@ -249,6 +249,8 @@ list_adapters() {
 
 list_pages() {
   local release format options
+  echo "quick|test_view, briefly|tests/test_view.sh -b"
+  echo "check|test_view|tests/test_view.sh"
   while read -r release format options; do
     echo "check|pages of Go $release, format $format|tests/pages.py $release $format $options"
   done <<<'1.19 1.11
@@ -271,7 +273,7 @@ list_load() {
 
 all_levels="quick check nightly"
 # Those with the longest tests come first, so that none of these runs alone at the end.
-all_groups="explore sessions decode fuzz record unit compile pages adapters cases go demo load"
+all_groups="explore pages sessions decode fuzz record unit compile adapters cases go demo load"
 
 needs() { command -v "$1" >/dev/null || { echo "needs $2 (make deps)"; exit 77; }; }
 
