@@ -138,6 +138,9 @@ build/tests/windows/%: private CC = $(MINGW)
 build/tests/windows/%: private AR = $(MINGW:%gcc=%ar)
 build/tests/windows/%: private CFLAGS = -O1 -g0
 build/tests/windows/%: private LDFLAGS += -static
+build/tests/msvc/%: private CC = tests/msvc.sh
+build/tests/msvc/%: private CFLAGS = -O1 -g0
+build/tests/msvc/%: private LDFLAGS += -static
 
 # The rules of a configuration; its programs have a suffix.
 define test_rules
@@ -151,7 +154,7 @@ build/tests/$(1)/%$(2): tests/%.c build/tests/$(1)/gotrace.a $(wildcard tests/*.
 	$$(call program,$$<,build/tests/$(1)/gotrace.a)
 endef
 $(foreach configuration,default quick clang address thread seq_cst monotonic,$(eval $(call test_rules,$(configuration))))
-$(eval $(call test_rules,windows,.exe))
+$(foreach configuration,windows msvc,$(eval $(call test_rules,$(configuration),.exe)))
 
 # examples/hello.c in every format, for the tests.
 hello = build/tests/quick/hello_formats

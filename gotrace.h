@@ -479,7 +479,8 @@
 #endif
 
 /* GCC, or a compiler with its extensions; clang-cl does not define __GNUC__. */
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(GOTRACE__GNU) /* a test builds what MSVC builds: 0 */
+#elif defined(__GNUC__) || defined(__clang__)
 #define GOTRACE__GNU 1
 #else
 #define GOTRACE__GNU 0
@@ -1030,18 +1031,25 @@ typedef struct gotrace_stats {
   uint64_t reserved[6];
 } gotrace_stats;
 
-/* The static call site at this place, a gotrace_site *; NULL on compilers without statement expressions, and with
+/* The static call site at this place, a gotrace_site *; NULL in C on compilers without statement expressions, and with
  * GOTRACE_DISABLE. Every macro below that calls a function `..._at` passes it. In C++ it is a lambda, so that these
  * macros can also stand outside a function: in default member initializers, default arguments and initializers of
  * variables. __PRETTY_FUNCTION__ there tells the enclosing function with its namespaces and classes, from which the
  * trace has "net::Server::run" (see gotrace__short_name). */
-#if GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
+#if GOTRACE_CALL_SITES && (GOTRACE__GNU || defined(__cplusplus)) && !GOTRACE_DISABLE
+#if GOTRACE__GNU
+#define GOTRACE__FUNCTION __PRETTY_FUNCTION__
+#define GOTRACE__IS_CONSTANT(x) __builtin_constant_p(x)
+#else
+#define GOTRACE__FUNCTION __FUNCTION__
+#define GOTRACE__IS_CONSTANT(x) 0
+#endif
 #if defined(__cplusplus)
 enum gotrace__call_site { GOTRACE__CALL_SITE };
-#define GOTRACE_HERE                                                                             \
-  ([](gotrace__call_site) -> gotrace_site * {                                                    \
-    static gotrace_site gotrace__here = {{0, __PRETTY_FUNCTION__, __FILE__, __LINE__}, 0, 0, 0}; \
-    return &gotrace__here;                                                                       \
+#define GOTRACE_HERE                                                                           \
+  ([](gotrace__call_site) -> gotrace_site * {                                                  \
+    static gotrace_site gotrace__here = {{0, GOTRACE__FUNCTION, __FILE__, __LINE__}, 0, 0, 0}; \
+    return &gotrace__here;                                                                     \
   }(GOTRACE__CALL_SITE))
 #else
 #define GOTRACE_HERE                                                                  \
@@ -1060,7 +1068,6 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__ALLOW_STATIC
 #define GOTRACE__ALLOW_END
 #endif
-#define GOTRACE__IS_CONSTANT(x) __builtin_constant_p(x)
 #else
 #if defined(__cplusplus)
 #define GOTRACE_HERE (static_cast<gotrace_site *>(nullptr))
@@ -1343,7 +1350,7 @@ GOTRACE_API void gotrace_go_end(void);
  *
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
-#if GOTRACE_CALL_SITES && defined(__GNUC__) && !GOTRACE_DISABLE
+#if GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
 #if defined(__cplusplus) /* a lambda, see GOTRACE_HERE */
 #define GOTRACE_REASON(name)                                            \
   ([](const char *gotrace__text) -> unsigned {                          \
@@ -1873,6 +1880,9 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 #if GOTRACE__GNU
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#elif defined(_MSC_VER)
+#pragma warning(push)
+#pragma warning(disable : 4100) /* unused parameter */
 #endif
 #define GOTRACE__EMPTY(type, name, parameters, result) \
   static inline type name parameters { return result; }
@@ -1884,6 +1894,8 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
 }
 #if GOTRACE__GNU
 #pragma GCC diagnostic pop
+#elif defined(_MSC_VER)
+#pragma warning(pop)
 #endif
 #pragma pop_macro("GOTRACE_API")
 #endif
@@ -2421,11 +2433,18 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
  * What the tracer needs from compiler, processor and system, each with its contract; then one block per system.
  */
 
-#if !GOTRACE__GNU
-#error "gotrace: the implementation needs the __atomic builtins of GCC or Clang (MinGW and clang-cl have them)"
-#endif
-
+#if GOTRACE__GNU
 #define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
+#elif defined(_WIN32) && (defined(_M_X64) || defined(__x86_64__))
+#define GOTRACE__FLATTEN
+#else
+#error "gotrace: the implementation needs GCC or Clang (MinGW and clang-cl are), or MSVC for x64"
+#endif
+#if !GOTRACE__GNU
+#define GOTRACE__ALIGNED(size) __declspec(align(size))
+#else
+#define GOTRACE__ALIGNED(size) __attribute__((aligned(size)))
+#endif
 
 static void gotrace__exit(void);
 static void gotrace__end_use(bool unloaded);
@@ -2450,6 +2469,7 @@ static void gotrace__after_fork_in_child(void);
 #else
 
 /* Atomics: the name gives the memory order. */
+#if GOTRACE__GNU
 #define gotrace__load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define gotrace__load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define gotrace__load_seq_cst(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
@@ -2464,6 +2484,50 @@ static void gotrace__after_fork_in_child(void);
   __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #define gotrace__fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define gotrace__signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST) /* orders a thread and its signal handlers */
+#else
+/* MSVC for x64: the processor keeps the order of loads and that of stores, and the compiler, with /volatile:ms, its
+ * default, that of accesses to volatile objects. In C it needs Visual Studio 2022 17.9, for __typeof__. */
+#include <intrin.h>
+#if defined(__cplusplus)
+extern "C++" {
+template <typename T> struct gotrace__type_of;
+template <typename T> struct gotrace__type_of<T &> { typedef T type; };
+template <typename T> struct gotrace__type_of<volatile T &> { typedef T type; };
+}
+#define GOTRACE__TYPE(p) gotrace__type_of<decltype(*(p))>::type
+#else
+#define GOTRACE__TYPE(p) __typeof__(*(p))
+#endif
+#define gotrace__load_relaxed(p) (*(const volatile GOTRACE__TYPE(p) *)(p))
+#define gotrace__load_acquire gotrace__load_relaxed
+#define gotrace__load_seq_cst gotrace__load_relaxed
+#define gotrace__store_relaxed(p, v) ((void)(*(volatile GOTRACE__TYPE(p) *)(p) = (GOTRACE__TYPE(p))(v)))
+#define gotrace__store_release gotrace__store_relaxed
+#define gotrace__store_seq_cst(p, v) (gotrace__store_relaxed(p, v), gotrace__fence_seq_cst())
+#define gotrace__add_relaxed(p, v) ((GOTRACE__TYPE(p))gotrace__interlocked_add(p, v, sizeof *(p)))
+#define gotrace__exchange_acq_rel(p, v) ((GOTRACE__TYPE(p))gotrace__interlocked_exchange(p, v, sizeof *(p)))
+#define gotrace__cas_seq_cst(p, expected, desired) gotrace__interlocked_cas(p, expected, desired, sizeof *(p))
+#define gotrace__cas_acq_rel gotrace__cas_seq_cst
+#define gotrace__fence_seq_cst() _mm_mfence()
+#define gotrace__signal_fence() _ReadWriteBarrier()
+static uint64_t gotrace__interlocked_add(volatile void *p, uint64_t v, size_t size) {
+  if (size == 4) return (uint32_t)_InterlockedExchangeAdd((volatile long *)p, (long)v);
+  return (uint64_t)_InterlockedExchangeAdd64((volatile long long *)p, (long long)v);
+}
+static uint64_t gotrace__interlocked_exchange(volatile void *p, uint64_t v, size_t size) {
+  if (size == 1) return (uint8_t)_InterlockedExchange8((volatile char *)p, (char)v);
+  return (uint32_t)_InterlockedExchange((volatile long *)p, (long)v);
+}
+static bool gotrace__interlocked_cas(volatile void *p, void *expected, uint64_t desired, size_t size) {
+  if (size == 4) {
+    long *value = (long *)expected, before = *value;
+    return (*value = _InterlockedCompareExchange((volatile long *)p, (long)desired, before)) == before;
+  } else {
+    long long *value = (long long *)expected, before = *value;
+    return (*value = _InterlockedCompareExchange64((volatile long long *)p, (long long)desired, before)) == before;
+  }
+}
+#endif
 
 /* A counter that is written only by the calling thread or by the holder of a lock. */
 #define gotrace__count(counter, n) gotrace__store_relaxed(counter, gotrace__load_relaxed(counter) + (n))
@@ -2489,7 +2553,10 @@ static void gotrace__after_fork_in_child(void);
 
 /* GOTRACE__TICKS(): the clock. GOTRACE_TICK_DIV: its ticks per tick of a record. Fast counters get Go's divisors, so
  * that a record's tick is 16 to 64 ns. Slow counters get 1. */
-#if !GOTRACE_MONOTONIC_CLOCK && (defined(__x86_64__) || defined(__i386__))
+#if !GOTRACE_MONOTONIC_CLOCK && !GOTRACE__GNU
+#define GOTRACE__TICKS() __rdtsc()
+#define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_X86
+#elif !GOTRACE_MONOTONIC_CLOCK && (defined(__x86_64__) || defined(__i386__))
 #define GOTRACE__TICKS() __builtin_ia32_rdtsc()
 #define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_X86
 #elif !GOTRACE_MONOTONIC_CLOCK && defined(__powerpc64__)
@@ -2581,7 +2648,11 @@ typedef SRWLOCK gotrace__mutex;
 typedef CONDITION_VARIABLE gotrace__cond;
 typedef HANDLE gotrace__thread_handle;
 #define GOTRACE__MUTEX SRWLOCK_INIT
+#if !GOTRACE__GNU
+#define GOTRACE__THREAD_LOCAL __declspec(thread)
+#else
 #define GOTRACE__THREAD_LOCAL __thread
+#endif
 
 static uint64_t gotrace__nanoseconds(void) {
   static LARGE_INTEGER frequency; /* all threads store the same value */
@@ -2657,8 +2728,15 @@ static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reser
   (void)module, (void)reserved;
   if (thread) gotrace__thread_gone(thread);
 }
-__attribute__((section(".CRT$XLB"), used)) static PIMAGE_TLS_CALLBACK gotrace__exit_entry = gotrace__exit_callback;
-static void gotrace__platform_init(void) {}
+#if !GOTRACE__GNU
+#pragma comment(linker, "/INCLUDE:_tls_used")
+#pragma section(".CRT$XLB", long, read)
+__declspec(allocate(".CRT$XLB"))
+#else
+__attribute__((section(".CRT$XLB"), used))
+#endif
+    static PIMAGE_TLS_CALLBACK volatile gotrace__exit_entry = gotrace__exit_callback;
+static void gotrace__platform_init(void) { (void)gotrace__exit_entry; } /* otherwise MSVC might leave it out */
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #endif
 static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
@@ -3790,6 +3868,7 @@ static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) 
  *
  *     net::Box<int>::run(int) const::<lambda(gotrace__call_site)>                                  GCC
  *     auto net::Box<int>::run(int)::(lambda)::operator()(gotrace__call_site) const [T = int]       Clang
+ *     net::Box<int>::run::<lambda_1>::operator ()                                                  MSVC
  *
  * and the trace has "net::Box<int>::run". */
 
@@ -3834,7 +3913,15 @@ static const char *gotrace__append_name(char *text, size_t size, const char *at)
 /* Returns the name as described above, in `name`, or `function` if that is no such signature. */
 static const char *gotrace__short_name(const char *function, char *name, size_t size) {
   const char *at = function, *end = function ? (strstr)(function, "(gotrace__call_site)") : NULL;
-  if (!end) return function;
+  if (!end) {
+    size_t length = function ? strlen(function) : 0;
+    if (length < 14 || !gotrace__starts_with(function + length - 14, ">::operator ()")) return function;
+    for (end = function + length - 14; end > function && *end != '<';) end--;
+    if (!gotrace__starts_with(end, "<lambda_")) return function;
+    name[0] = 0;
+    if (end > function) gotrace__append(name, size, function, (size_t)(end - 2 - function));
+    return name[0] ? name : "initializer";
+  }
   name[0] = 0;
   if (gotrace__starts_with(at, "auto ")) at += 5;
   for (;;) { /* one part of the name after another */
@@ -4022,8 +4109,8 @@ typedef struct gotrace__open_task {
 
 #define GOTRACE__LABEL_WORDS 8
 #define GOTRACE__LABEL (GOTRACE__LABEL_WORDS * sizeof(uint64_t))
-struct gotrace_go {
-  gotrace__uint64 tick;   /* atomic; of the last record about it */
+struct GOTRACE__ALIGNED(64) gotrace_go { /* two, which may run on two threads, do not share a cache line */
+  gotrace__uint64 tick;                  /* atomic; of the last record about it */
   uint32_t number;        /* atomic; its transitions in session `stamp`; only the owner writes these two (K3) */
   uint32_t stamp;         /* atomic */
   uint32_t introduced;    /* atomic; session in which a record introduced or created it */
@@ -4035,7 +4122,7 @@ struct gotrace_go {
   gotrace_location entry; /* fields atomic */
   gotrace__uint64 *label; /* atomic; NULL, or GOTRACE__LABEL_WORDS atomic words: a string and zeros */
   uintptr_t stack_low, stack_high; /* atomic */
-} __attribute__((aligned(64)));    /* two goroutines, which may run on two threads, do not share a cache line */
+};
 
 struct gotrace_proc {
   gotrace__uint64 tick; /* atomic, like the next three; as for goroutines */
@@ -4808,7 +4895,11 @@ static const char *gotrace__keep_name(const char *name) {
 
 /* The public function's frame, where a walk begins. A call that takes it must not be the function's last action: a tail
  * call would replace the frame. So GOTRACE__KEEP_FRAME follows it. */
+#if GOTRACE__GNU
 #define GOTRACE__FRAME __builtin_frame_address(0)
+#else
+#define GOTRACE__FRAME NULL /* no frame pointers */
+#endif
 #define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
 
 #ifndef GOTRACE__CHUNK_BYTES

@@ -20,6 +20,7 @@ is_full() { [[ " $full " = *" $1 "* ]]; } # is_full STANDARD
 
 if [ "${1-}" = --list ]; then
   printf 'quick -b %s\n' 'gcc c11' 'clang c17' 'g++ c++14' 'clang++ c++2b' 'x86_64-w64-mingw32-gcc c99'
+  printf 'check -b %s\n' 'tests/msvc.sh c11' 'tests/msvc.sh c++14' 'tests/msvc.sh c++20'
   for compiler in gcc g++ clang clang++ x86_64-w64-mingw32-{gcc,g++} $(for target in $foreign; do echo $target-gcc $target-g++; done); do
     case $compiler in
       gcc | clang) standards=$c_standards ;;
@@ -52,12 +53,14 @@ case $1 in
   -f) front=1 && shift ;;
 esac
 compiler=$1 standard=$2
-if ! command -v "$compiler" >/dev/null; then
-  case $compiler in
+needed=$compiler
+[ "$compiler" != tests/msvc.sh ] || needed=x86_64-w64-mingw32-gcc
+if ! command -v "$needed" >/dev/null; then
+  case $needed in
     clang++) package=clang ;;
-    *mingw32-*) package=${compiler##*-}-mingw-w64-x86-64 ;;
-    *-linux-gnu-*) package=${compiler##*-}-${compiler%-*} ;;
-    *) package=$compiler ;;
+    *mingw32-*) package=${needed##*-}-mingw-w64-x86-64 ;;
+    *-linux-gnu-*) package=${needed##*-}-${needed%-*} ;;
+    *) package=$needed ;;
   esac
   echo "needs ${package/powerpc64le_/powerpc64le-} (make deps)"
   exit 77
@@ -72,7 +75,7 @@ case $compiler in
   clang*) flags+=" -Qunused-arguments" ;;
 esac
 case $compiler in
-  *mingw*) ;;
+  *mingw* | *msvc*) ;;
   *) flags+=" -pthread" ;;
 esac
 

@@ -40,6 +40,7 @@ valgrind="test_allocation_failure test_chunks test_decoder test_events test_even
 # Threads, locks, clocks, thread-locals, files and call sites of Windows:
 windows="test_generations test_late_event test_limits test_many_threads test_region test_samples test_sites
   test_start_stop test_wait_on"
+msvc="test_limits test_many_threads test_samples test_sites test_start_stop test_wait_on"
 # ThreadSanitizer selects this variant too (GOTRACE_SEQ_CST_FLAG), but its threads meet less often:
 seq_cst="test_late_event test_start_races test_start_stop test_string_table"
 monotonic="test_events_v2 test_generations test_start_stop"
@@ -60,7 +61,7 @@ configurations_of() {
     echo default clang address valgrind
     ! grep -q pthread_create "tests/$1.c" || echo thread seq_cst
     ! grep -q test_trace_path "tests/$1.c" || echo monotonic releases
-    grep -qw "$1" <<<"$not_on_windows" || grep -qE "$posix" "tests/$1.c" || echo windows
+    grep -qw "$1" <<<"$not_on_windows" || grep -qE "$posix" "tests/$1.c" || echo windows msvc
   } | tr ' ' '\n' | grep -vxFf <(printf '%s\n' ${not:-none})
 }
 
@@ -89,6 +90,7 @@ list_unit() {
           [ "$own" ] || echo "quick|$name ($configuration), briefly|tests/run.sh --unit $name $configuration 40"
           ;;
         default) if [ ! "$own" ] || grep -q test_trace_path "$test"; then level=check; fi ;;
+        msvc) grep -qw "$name" <<<"$msvc" && level=check || continue ;;
         valgrind | windows | seq_cst | monotonic) ! grep -qw "$name" <<<"${!configuration}" || level=check ;;
       esac
       echo "$level|$name ($configuration)|tests/run.sh --unit $name $configuration"
@@ -293,8 +295,9 @@ unit() {
       setarch "$(uname -m)" -R true 2>/dev/null && run=(setarch "$(uname -m)" -R)
       ;;
     address) scale=4 ;;
-    windows)
+    windows | msvc)
       needs x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
+      [ $configuration = windows ] || needs clang clang
       suffix=.exe scale=10 run=(tests/wine.sh)
       ;;
     releases) build=default ;;
@@ -436,7 +439,7 @@ while read -r configuration; do
     releases) configuration=default ;;
     valgrind) configuration=quick ;;
     clang) command -v clang >/dev/null || continue ;;
-    windows) command -v x86_64-w64-mingw32-gcc >/dev/null || continue ;;
+    windows | msvc) command -v x86_64-w64-mingw32-gcc >/dev/null || continue ;;
   esac
   shared+=("build/tests/$configuration/gotrace.a")
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)

@@ -44,6 +44,23 @@ static bool all_at(const test_bytes *bytes, const char *event_name, const char *
   return count > 0;
 }
 
+/* What MSVC gives as the function of a call site, and what the trace has. GCC's and Clang's are in tests/cpp. */
+static void names_of_msvc(void) {
+  static const char *const names[][2] = {
+      {"main::<lambda_1>::operator ()", "main"},
+      {"net::Box<int>::run::<lambda_2f4a>::operator ()", "net::Box<int>::run"},
+      {"f::<lambda_1>::operator ()::<lambda_2>::operator ()", "f::<lambda_1>::operator ()"},
+      {"<lambda_1>::operator ()", "initializer"},
+      {"Less<int>::operator ()", "Less<int>::operator ()"},
+      {">::operator ()", ">::operator ()"},
+      {"plain", "plain"},
+  };
+  char name[GOTRACE_MAX_STRING_SIZE + 1];
+  size_t i;
+  for (i = 0; i < sizeof names / sizeof *names; i++)
+    CHECK(strcmp(gotrace__short_name(names[i][0], name, sizeof name), names[i][1]) == 0);
+}
+
 static void in_a_trace(gotrace_format format) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_options options = test_options(format, &bytes);
@@ -131,6 +148,7 @@ int main(void) {
   char name[1200];
   pthread_t threads[THREADS];
   size_t i, k;
+  names_of_msvc();
   strcpy(name, "function");
   site = gotrace_site_make(name, "file.c", 3);
   name[0] = 'F'; /* it was copied */
