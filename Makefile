@@ -33,7 +33,7 @@ tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcar
 MUSL_CC ?= musl-gcc
 record_libraries = $(addprefix build/examples/libgotrace-record,.so $(if $(shell command -v $(MUSL_CC)),-musl.so))
 preload_sources = $(wildcard examples/gotrace/record/preload/*.c)
-tests = $(patsubst tests/%.c,build/tests/default/%,$(wildcard tests/test_*.c))
+tests = $(patsubst %.c,build/tests/default/%,$(notdir $(wildcard tests/*/test_*.c)))
 targets = $(patsubst fuzz/%.c,%,$(filter-out fuzz/replay.c,$(wildcard fuzz/*.c)))
 version = $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
 
@@ -112,8 +112,10 @@ build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(
 # most tests, so each configuration compiles it once, into an archive. Tests that use only the public API are linked with that.
 # A test that defines GOTRACE_IMPLEMENTATION, to use private parts or its own options, contains the tracer itself, so the linker
 # takes nothing from the archive. Only the archives of `default` and `clang` are optimized fully, as users do. Tests that contain
-# the tracer are optimized only in `default`; with sanitizers, optimizing takes six times as long as the rest of compiling.
-own_tracer = $(patsubst tests/%.c,%,$(shell grep -l '^.define GOTRACE_IMPLEMENTATION' tests/test_*.c))
+# the tracer are optimized only in `default`; with sanitizers, optimizing takes six times as long as the rest of compiling. Tests
+# are named without their folder, in which make finds them.
+vpath %.c $(sort $(dir $(wildcard tests/*/*.c)))
+own_tracer = $(basename $(notdir $(shell grep -l '^.define GOTRACE_IMPLEMENTATION' tests/*/test_*.c)))
 $(own_tracer:%=build/tests/default/%): private CFLAGS = -O1 -g
 $(foreach c,clang seq_cst monotonic,$(own_tracer:%=build/tests/$(c)/%)): private CFLAGS = -O0 -g1
 $(own_tracer:%=build/tests/address/%): private CFLAGS = -O0 -g1 $(sanitizers)
@@ -138,7 +140,7 @@ build/tests/windows/%: private CC = $(MINGW)
 build/tests/windows/%: private AR = $(MINGW:%gcc=%ar)
 build/tests/windows/%: private CFLAGS = -O1 -g0
 build/tests/windows/%: private LDFLAGS += -static
-build/tests/msvc/%: private CC = tests/msvc.sh
+build/tests/msvc/%: private CC = tests/compile/msvc.sh
 build/tests/msvc/%: private CFLAGS = -O1 -g0
 build/tests/msvc/%: private LDFLAGS += -static
 
@@ -150,7 +152,7 @@ build/tests/$(1)/gotrace.a: tests/implementation.c $(header)
 	@rm -f $$@
 	$$(AR) rcs $$@ $$(@:.a=.o)
 
-build/tests/$(1)/%$(2): tests/%.c build/tests/$(1)/gotrace.a $(wildcard tests/*.h)
+build/tests/$(1)/%$(2): %.c build/tests/$(1)/gotrace.a $(wildcard tests/*.h tests/*/*.h)
 	$$(call program,$$<,build/tests/$(1)/gotrace.a)
 endef
 $(foreach configuration,default quick clang address thread seq_cst monotonic,$(eval $(call test_rules,$(configuration))))
@@ -191,7 +193,7 @@ build/adapters/%: tests/adapters/%.cpp examples/adapters/%.* tests/adapters/stor
 	$(CXX) $(patsubst -std=%,-std=c++20,$(filter-out -Wstrict-prototypes,$(FLAGS))) $(CFLAGS) $< build/tests/quick/gotrace.a -o $@ $(LDFLAGS)
 
 cases: $(cases)
-	tests/cases.sh $(RUNS)
+	tests/cases/run.sh $(RUNS)
 
 # T=WORD: only tests whose names contain WORD.
 test:
@@ -207,14 +209,14 @@ adapters:
 	tests/run.sh adapters
 
 stress: examples $(hello)
-	tests/stress.sh $(STRESS)
+	tests/examples/stress.sh $(STRESS)
 
 stress-sessions:
-	tests/stress_sessions.sh $(SESSIONS)
+	tests/capture/stress_sessions.sh $(SESSIONS)
 
-# Explores thread interleavings. EXPLORE: options and scenarios, see tests/explore.c.
+# Explores thread interleavings. EXPLORE: options and scenarios, see tests/explore/explore.c.
 build/tests/explore: private CFLAGS = -O1 -g # compiles in half the time of -O2 and runs as fast
-build/tests/explore: tests/explore.c $(wildcard tests/explore_*.h) tests/check_v1.h tests/check_v2.h $(header)
+build/tests/explore: tests/explore/explore.c $(wildcard tests/explore/*.h tests/check_*.h) $(header)
 	@mkdir -p $(@D)
 	$(call program,$<)
 
@@ -222,10 +224,10 @@ explore: build/tests/explore
 	build/tests/explore $(EXPLORE)
 
 explore-go: build/tests/explore
-	tests/explore_go.sh $(EXPLORE)
+	tests/explore/explore_go.sh $(EXPLORE)
 
 mutants:
-	tests/mutants.py -v $(MUTANTS)
+	tests/explore/mutants.py -v $(MUTANTS)
 
 bench:
 	tests/bench/run.sh $(BENCH)
@@ -265,7 +267,7 @@ fuzz-run-%: build/fuzz/%
 
 build/fuzz/%: private CC = $(CLANG)
 build/fuzz/%: private CFLAGS += -fsanitize=fuzzer $(sanitizers)
-build/fuzz/%: fuzz/%.c $(header) $(wildcard fuzz/*.h tests/*.h)
+build/fuzz/%: fuzz/%.c $(header) $(wildcard fuzz/*.h tests/*.h tests/transcriber/*.h)
 	@mkdir -p $(@D)
 	$(call program,$<,$(fuzz_more_$*))
 
@@ -282,14 +284,14 @@ fuzz-random-%: build/fuzz-random/%
 	cd build/fuzz-random && ./$* -r $(subst $(comma), ,$(FUZZ_RANDOM))
 
 build/fuzz-random/%: private WARNINGS =
-build/fuzz-random/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h)
+build/fuzz-random/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h tests/transcriber/*.h)
 	@mkdir -p $(@D)
 	$(call program,$<,$(FLAGS) fuzz/replay.c $(fuzz_more_$*))
 
 build/fuzz-replay/%: private CC = $(sanitizing_cc)
 build/fuzz-replay/%: private CFLAGS = -O0 -g1 $(sanitizers)
 build/fuzz-replay/%: private WARNINGS =
-build/fuzz-replay/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h)
+build/fuzz-replay/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/*.h tests/transcriber/*.h)
 	@mkdir -p $(@D)
 	$(call program,$<,$(FLAGS) fuzz/replay.c $(fuzz_more_$*))
 

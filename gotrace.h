@@ -2463,7 +2463,7 @@ static void gotrace__after_fork(void);
 static void gotrace__after_fork_in_child(void);
 #endif
 
-/* A test may provide everything up to "systems": tests/explore_platform.h does. */
+/* A test may provide everything up to "systems": tests/explore/platform.h does. */
 #ifdef GOTRACE__PLATFORM
 #include GOTRACE__PLATFORM
 #else

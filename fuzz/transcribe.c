@@ -31,7 +31,7 @@ static size_t most_kept(void);
 #include "gotrace.h"
 
 FUZZ_NOT_COVERED
-#include "tests/capture_calls.h"
+#include "tests/transcriber/capture_calls.h"
 #include "tests/check_v2.h"
 
 enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, FORMATS = 9, MOST_LOGS = 1 << 16, NESTS = 3, WAITS = 256 };

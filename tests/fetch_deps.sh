@@ -66,7 +66,7 @@ elif [ ${#needed[@]} != 0 ]; then
 fi
 
 # shellcheck disable=SC2086
-tests/fetch_go.sh $releases || missing+=("some Go releases (see above)")
+tests/go/fetch_go.sh $releases || missing+=("some Go releases (see above)")
 [ ${#missing[@]} = 0 ] || say "cannot be had here, so the tests that need it are skipped: ${missing[*]}"
 if [ $status != 0 ]; then
   say "only root can install packages, and there is no sudo. As root:"

@@ -9,16 +9,16 @@
 # those of the first level that has any. -l lists the tests instead of running them.
 #
 # Groups: explore (interleavings), sessions (random ones), decode (Go's traces, decoded), fuzz, record (programs run by
-# `gotrace record`), unit (tests/test_*.c in every useful configuration), compile (the header with every language,
-# standard and compiler; tests/test_*.sh), pages (of `go tool trace` and of `gotrace view`), adapters, cases (tests/cases), go (traces opened
-# by Go), demo, load (many traces beside busy loops; measurements).
+# `gotrace record`), unit (tests/*/test_*.c in every useful configuration), compile (the header with every language,
+# standard and compiler; tests/*/test_*.sh), pages (of `go tool trace` and of `gotrace view`), adapters, cases (tests/cases),
+# go (traces opened by Go), demo, load (many traces beside busy loops; measurements).
 #
 # A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
 # else means failed: its output is shown, with the command that repeats it, and the end of it once more after all tests.
 # Each name is followed by the elapsed seconds and the seconds of processor time, which is the better measure on a busy
 # machine; the end sums these up by group. The last line is `N passed, N failed, N skipped`.
 #
-# A C test (tests/test_*.c) runs in the root of the repository. GOTRACE_TEST_DIR is an empty directory for its files.
+# A C test (tests/*/test_*.c) runs in the root of the repository. GOTRACE_TEST_DIR is an empty directory for its files.
 # Every *.trace that it leaves there is opened by the newest Go release; in the configuration default by another one too,
 # and in the configuration releases, the same program, by every one that knows its format. It is compared with the
 # counts in *.kinds and the lines in *.expect of the same name, if they exist (see check_trace.py). If a file
@@ -55,13 +55,14 @@ posix='sys/(wait|resource|mman|stat)\.h|sigaction|[^_]fork\(|pthread_cancel'
 # The configurations that are useful for a test: those for races and memory orders if it starts threads, another clock
 # and all releases if it leaves traces for Go. A line "Not in: CONFIGURATION..., CAUSE" in the test excludes some.
 configurations_of() {
-  local not
-  not=$(sed -n 's/.*Not in: \([a-z_ ]*\)[.,;].*/\1/p' "tests/$1.c")
+  local not source
+  source=$(echo tests/*/"$1.c")
+  not=$(sed -n 's/.*Not in: \([a-z_ ]*\)[.,;].*/\1/p' "$source")
   {
     echo default clang address valgrind
-    ! grep -q pthread_create "tests/$1.c" || echo thread seq_cst
-    ! grep -q test_trace_path "tests/$1.c" || echo monotonic releases
-    grep -qw "$1" <<<"$not_on_windows" || grep -qE "$posix" "tests/$1.c" || echo windows msvc
+    ! grep -q pthread_create "$source" || echo thread seq_cst
+    ! grep -q test_trace_path "$source" || echo monotonic releases
+    grep -qw "$1" <<<"$not_on_windows" || grep -qE "$posix" "$source" || echo windows msvc
   } | tr ' ' '\n' | grep -vxFf <(printf '%s\n' ${not:-none})
 }
 
@@ -71,7 +72,7 @@ configurations_of() {
 # `make test` runs a test in the configuration that is fastest to build, or with the sanitizers if that takes only a link.
 list_unit() {
   local test name configuration configurations own level
-  for test in tests/test_*.c; do
+  for test in tests/*/test_*.c; do
     name=$(basename "$test" .c)
     configurations=$(configurations_of "$name")
     own=''
@@ -101,11 +102,11 @@ list_unit() {
 
 list_compile() {
   local test part level
-  echo "quick|check_contents|tests/check_contents.sh"
-  echo "quick|forward_references|tests/forward_references.py"
-  echo "check|format|tests/format.sh"
-  echo "check|including and linking|tests/include.sh"
-  for test in tests/test_*.sh; do
+  echo "quick|check_contents|tests/sources/check_contents.sh"
+  echo "quick|forward_references|tests/sources/forward_references.py"
+  echo "check|format|tests/sources/format.sh"
+  echo "check|including and linking|tests/compile/include.sh"
+  for test in tests/*/test_*.sh; do
     case $(basename "$test" .sh) in
       test_tool | test_record | test_view) ;; # in other groups
       test_packages)
@@ -127,7 +128,7 @@ list_compile() {
       *) echo "quick|$(basename "$test" .sh)|$test" ;;
     esac
   done
-  tests/compile_matrix.sh --list | sed -E 's/^(\w+) (.*)/\1|compile \2|tests\/compile_matrix.sh \2/'
+  tests/compile/compile_matrix.sh --list | sed -E 's/^(\w+) (.*)/\1|compile \2|tests\/compile\/compile_matrix.sh \2/'
 }
 
 list_go() {
@@ -135,51 +136,51 @@ list_go() {
   for release in 1.15 1.19 1.21 1.22 1.24 1.27; do
     level=check
     [ $release != 1.27 ] || level=quick
-    echo "$level|check_trace by Go $release|tests/check_trace_self.sh $release"
+    echo "$level|check_trace by Go $release|tests/go/check_trace_self.sh $release"
   done
-  echo "quick|1.11 and 1.23 agree|tests/v1_agrees_with_v2.py"
+  echo "quick|1.11 and 1.23 agree|tests/go/v1_agrees_with_v2.py"
   # Every release opens each of its formats, from one example after the other.
-  tests/example_opens_in_go.sh --list | while read -r example format release; do
+  tests/examples/example_opens_in_go.sh --list | while read -r example format release; do
     level=nightly
     [ $example != flight ] && [ $((turn++ % 9 % 4)) != 0 ] || level=quick
-    echo "$level|$example $format by Go $release|tests/example_opens_in_go.sh $example $format $release"
+    echo "$level|$example $format by Go $release|tests/examples/example_opens_in_go.sh $example $format $release"
   done
 }
 
 list_decode() {
   local what
-  echo "quick|decoder and Go, traces canned, few conversions|tests/decoder_agrees_with_go.sh -b canned"
-  echo "quick|the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.23,1.25 tests/test_tool.sh"
-  echo "check|the command-line tool|tests/test_tool.sh"
-  echo "quick|verdicts of the decoder and Go, briefly|tests/verdicts.py -n 300"
-  echo "check|verdicts of the decoder and Go|tests/verdicts.py -n 3000 -s 2"
-  echo "check|parts of Go's traces|tests/decode_go_traces.sh test_parts 100"
-  echo "check|parts of changed traces|tests/decode_go_traces.sh -n test_parts 5000"
-  echo "nightly|parts of many changed traces|tests/decode_go_traces.sh -n test_parts 25000"
-  echo "check|exports of Go's traces|tests/exports.sh"
+  echo "quick|decoder and Go, traces canned, few conversions|tests/decoder/decoder_agrees_with_go.sh -b canned"
+  echo "quick|the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.23,1.25 tests/tool/test_tool.sh"
+  echo "check|the command-line tool|tests/tool/test_tool.sh"
+  echo "quick|verdicts of the decoder and Go, briefly|tests/decoder/verdicts.py -n 300"
+  echo "check|verdicts of the decoder and Go|tests/decoder/verdicts.py -n 3000 -s 2"
+  echo "check|parts of Go's traces|tests/decoder/decode_go_traces.sh test_parts 100"
+  echo "check|parts of changed traces|tests/decoder/decode_go_traces.sh -n test_parts 5000"
+  echo "nightly|parts of many changed traces|tests/decoder/decode_go_traces.sh -n test_parts 25000"
+  echo "check|exports of Go's traces|tests/tool/exports.sh"
   # Each release that began a format, except for those that changed little.
-  for what in canned 1.15 1.21 1.22 1.27; do echo "check|decoder and Go, traces $what|tests/decoder_agrees_with_go.sh $what"; done
-  for what in 1.19 1.24 1.25; do echo "nightly|decoder and Go, traces $what|tests/decoder_agrees_with_go.sh $what"; done
-  echo "quick|profiles and Go, traces some|tests/profiles_agree_with_go.sh some"
-  for what in canned 1.15 1.22 1.27; do echo "check|profiles and Go, traces $what|tests/profiles_agree_with_go.sh $what"; done
-  for what in examples 1.21 1.25; do echo "nightly|profiles and Go, traces $what|tests/profiles_agree_with_go.sh $what"; done
-  echo "quick|profiles of parts|tests/profile_parts.py"
-  echo "quick|critical paths, known traces|tests/path.py known"
-  echo "quick|traces that Go refuses, other inputs|tests/refused.py"
-  for what in canned examples 1.27; do echo "check|critical paths, $what traces|tests/path.py $what"; done
-  echo "quick|commands agree|tests/commands_agree.py -n 40 build/examples/gotrace tests/traces/*"
-  echo "nightly|commands agree, many copies|tests/commands_agree.py -n 1500 -s 2 build/examples/gotrace tests/traces/*"
-  echo "check|info and Go, the examples|tests/summary_agrees_with_go.sh examples"
+  for what in canned 1.15 1.21 1.22 1.27; do echo "check|decoder and Go, traces $what|tests/decoder/decoder_agrees_with_go.sh $what"; done
+  for what in 1.19 1.24 1.25; do echo "nightly|decoder and Go, traces $what|tests/decoder/decoder_agrees_with_go.sh $what"; done
+  echo "quick|profiles and Go, traces some|tests/tool/profiles_agree_with_go.sh some"
+  for what in canned 1.15 1.22 1.27; do echo "check|profiles and Go, traces $what|tests/tool/profiles_agree_with_go.sh $what"; done
+  for what in examples 1.21 1.25; do echo "nightly|profiles and Go, traces $what|tests/tool/profiles_agree_with_go.sh $what"; done
+  echo "quick|profiles of parts|tests/tool/profile_parts.py"
+  echo "quick|critical paths, known traces|tests/tool/path.py known"
+  echo "quick|traces that Go refuses, other inputs|tests/tool/refused.py"
+  for what in canned examples 1.27; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
+  echo "quick|commands agree|tests/tool/commands_agree.py -n 40 build/examples/gotrace tests/traces/*"
+  echo "nightly|commands agree, many copies|tests/tool/commands_agree.py -n 1500 -s 2 build/examples/gotrace tests/traces/*"
+  echo "check|info and Go, the examples|tests/tool/summary_agrees_with_go.sh examples"
 }
 
 list_record() {
   local name level
-  for name in $(tests/test_record.sh --list); do
+  for name in $(tests/record/test_record.sh --list); do
     case $name in
       waits | bad_use | children | flight | pigz | cpp) level=quick ;;
       *) level=check ;;
     esac
-    echo "$level|record $name|tests/test_record.sh $name"
+    echo "$level|record $name|tests/record/test_record.sh $name"
   done
 }
 
@@ -188,8 +189,8 @@ list_cases() {
   for source in tests/cases/*.c; do
     source=$(basename "$source" .c)
     [ "$source" != case ] || continue
-    echo "quick|case $source, briefly|tests/cases.sh 2 $source"
-    echo "check|case $source|tests/cases.sh 10 $source"
+    echo "quick|case $source, briefly|tests/cases/run.sh 2 $source"
+    echo "check|case $source|tests/cases/run.sh 10 $source"
   done
 }
 
@@ -231,30 +232,30 @@ list_explore() {
 }
 
 list_sessions() {
-  echo "quick|sessions under stress, briefly|tests/stress_sessions.sh 300 quick"
-  echo "check|sessions under stress|tests/stress_sessions.sh 600"
-  echo "check|sessions under stress (thread)|tests/stress_sessions.sh 200 thread"
-  echo "nightly|many sessions under stress|tests/stress_sessions.sh 4000"
-  echo "nightly|many sessions under stress (thread)|tests/stress_sessions.sh 1000 thread"
-  echo "nightly|many sessions under stress (seq_cst)|tests/stress_sessions.sh 1000 seq_cst"
+  echo "quick|sessions under stress, briefly|tests/capture/stress_sessions.sh 300 quick"
+  echo "check|sessions under stress|tests/capture/stress_sessions.sh 600"
+  echo "check|sessions under stress (thread)|tests/capture/stress_sessions.sh 200 thread"
+  echo "nightly|many sessions under stress|tests/capture/stress_sessions.sh 4000"
+  echo "nightly|many sessions under stress (thread)|tests/capture/stress_sessions.sh 1000 thread"
+  echo "nightly|many sessions under stress (seq_cst)|tests/capture/stress_sessions.sh 1000 seq_cst"
 }
 
 list_adapters() {
   local name
-  for name in $(tests/adapters.sh --list); do
+  for name in $(tests/adapters/run.sh --list); do
     case $name in
-      lua | coroutines) echo "quick|adapter $name|tests/adapters.sh $name" ;;
-      *) echo "check|adapter $name|tests/adapters.sh $name" ;;
+      lua | coroutines) echo "quick|adapter $name|tests/adapters/run.sh $name" ;;
+      *) echo "check|adapter $name|tests/adapters/run.sh $name" ;;
     esac
   done
 }
 
 list_pages() {
   local release format options
-  echo "quick|test_view, briefly|tests/test_view.sh -b"
-  echo "check|test_view|tests/test_view.sh"
+  echo "quick|test_view, briefly|tests/view/test_view.sh -b"
+  echo "check|test_view|tests/view/test_view.sh"
   while read -r release format options; do
-    echo "check|pages of Go $release, format $format|tests/pages.py $release $format $options"
+    echo "check|pages of Go $release, format $format|tests/go/pages.py $release $format $options"
   done <<<'1.19 1.11
 1.27 1.11 -p
 1.22 1.22 -p
@@ -298,7 +299,7 @@ unit() {
     windows | msvc)
       needs x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
       [ $configuration = windows ] || needs clang clang
-      suffix=.exe scale=10 run=(tests/wine.sh)
+      suffix=.exe scale=10 run=(tests/compile/wine.sh)
       ;;
     releases) build=default ;;
     valgrind) # most tests that contain the tracer have been built in quick
@@ -329,7 +330,7 @@ unit() {
     [ -e "$trace" ] || continue
     beside=()
     if [ -e "${trace%.trace}.killed" ]; then
-      tests/open_in_go.sh --killed "$trace" >"$dir/opened" 2>&1 || {
+      tests/go/open_in_go.sh --killed "$trace" >"$dir/opened" 2>&1 || {
         status=$?
         [ $status = 77 ] || { cat "$dir/opened"; return $status; }
       }
@@ -344,7 +345,7 @@ unit() {
     [ -e "${trace%.trace}.kinds" ] && beside+=(-k "${trace%.trace}.kinds")
     [ -e "${trace%.trace}.expect" ] && beside+=(-e "${trace%.trace}.expect")
     [ -e "${trace%.trace}.until" ] && beside+=(-u "$(cat "${trace%.trace}.until")")
-    tests/open_in_go.sh "$trace" ${beside[@]+"${beside[@]}"} >"$dir/opened" || {
+    tests/go/open_in_go.sh "$trace" ${beside[@]+"${beside[@]}"} >"$dir/opened" || {
       status=$?
       if [ $status != 77 ]; then
         cat "$dir/opened"
@@ -410,7 +411,7 @@ run_one() {
   local group=$1 name=$2 command=$3 out status=0 took processor
   out=$(mktemp -p "$state")
   TIMEFORMAT='%0R %U %S'
-  [[ ! $command =~ ^tests/[a-z0-9_]+\.py ]] || command="tests/need.sh python3 $command"
+  [[ ! $command =~ ^tests/[a-z0-9_/]+\.py ]] || command="tests/need.sh python3 $command"
   { time $command </dev/null >"$out" 2>&1 9>&-; } 2>"$out.time" || status=$?
   read -r took processor < <(awk 'END { printf "%s %.1f\n", $1, $2 + $3 }' "$out.time")
   exec 9>"$state/lock"
@@ -445,11 +446,11 @@ while read -r configuration; do
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|][^|]*($1)[^|]*\$" "$state/list"; }
 shared+=(build/examples/gotrace) # reads every trace that is opened in Go
-if uses 'tests/example_opens_in_go|tests/pages|tests/test_tool|profiles_agree_with_go.sh examples|path.py examples|tests/summary|tests/test_selection|make -s (demo|stress)'; then shared+=(examples); fi
-if uses 'tests/example_opens_in_go|tests/test_tool|tests/check_trace_self|profiles_agree_with_go.sh examples|tests/summary|tests/test_selection|make -s stress'; then shared+=(build/tests/quick/hello_formats); fi
-if uses 'tests/cases.sh'; then shared+=(build/cases/case.o); fi
-if uses 'tests/decode'; then shared+=(build/tests/address/print_decoded); fi
-if uses 'tests/cases.sh|tests/v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
+if uses 'example_opens_in_go|go/pages|test_tool|profiles_agree_with_go.sh examples|path.py examples|tool/summary|test_selection|make -s (demo|stress)'; then shared+=(examples); fi
+if uses 'example_opens_in_go|test_tool|check_trace_self|profiles_agree_with_go.sh examples|tool/summary|test_selection|make -s stress'; then shared+=(build/tests/quick/hello_formats); fi
+if uses 'tests/cases'; then shared+=(build/cases/case.o); fi
+if uses 'tests/decoder'; then shared+=(build/tests/address/print_decoded); fi
+if uses 'tests/cases|v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
 if uses 'build/tests/explore'; then shared+=(build/tests/explore); fi
 for target in transcribe session_calls decode_calls; do
   if uses "fuzz-random-$target"; then shared+=("build/fuzz-random/$target"); fi

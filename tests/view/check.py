@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.dirname(sys.path[0]))
+sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
 import made_trace  # noqa: E402
 from made_trace import numbers  # noqa: E402

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Builds an adapter's test, runs it, and has Go open its trace.
+#
+#     tests/adapters/run.sh --list      lists the adapters
+#     tests/adapters/run.sh NAME
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if [ "${1-}" = --list ]; then
+  find tests/adapters -name '*.c' -o -name '*.cpp' | sed 's|.*/||; s|\..*||' | sort
+  exit
+fi
+header=$(case $1 in
+  boost_fiber) echo /usr/include/boost/fiber/all.hpp libboost-fiber-dev ;;
+  coroutines) echo /usr/include/c++ g++ ;;
+  glib) echo /usr/include/glib-2.0/gio/gio.h libglib2.0-dev ;;
+  libuv) echo /usr/include/uv.h libuv1-dev ;;
+  lua) echo /usr/include/lua5.4/lua.h liblua5.4-dev ;;
+  openmp) echo "$(clang -print-resource-dir 2>/dev/null)/include/omp-tools.h libomp-dev" ;;
+  tbb) echo /usr/include/oneapi/tbb.h libtbb-dev ;;
+  state_threads) echo /usr/include/st.h libst-dev ;;
+  tracy_c) echo gotrace.h ;;
+  esac)
+[ -e "${header% *}" ] || { echo "needs ${header#* } (make deps)"; exit 77; }
+make -s "build/adapters/$1"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+"build/adapters/$1" "$dir/$1.trace"
+tests/go/open_in_go.sh "$dir/$1.trace" 1.27

@@ -1,0 +1,139 @@
+/* pthread_cancel inside the tracer leaves no lock held. A thread that waits in gotrace_read or for room ends at once;
+ * others are cancelled after their call.
+ * Not in: address, whose runtime cannot handle the stack of a cancelled thread. */
+#define _GNU_SOURCE
+#include "gotrace.h"
+#include "../test_collect.h"
+#include "../test_trace.h"
+
+#include <pthread.h>
+
+static uint32_t began; /* atomic */
+
+static void wait_until_begun(void) {
+  while (!__atomic_load_n(&began, __ATOMIC_ACQUIRE)) sched_yield();
+  nanosleep(&(struct timespec){0, 2000000}, NULL);
+}
+
+static pthread_t run(void *(*thread)(void *), void *argument) {
+  pthread_t started;
+  __atomic_store_n(&began, 0u, __ATOMIC_RELEASE);
+  CHECK(pthread_create(&started, NULL, thread, argument) == 0);
+  wait_until_begun();
+  return started;
+}
+
+static void cancel(pthread_t thread) {
+  void *result;
+  CHECK(pthread_cancel(thread) == 0);
+  CHECK(pthread_join(thread, &result) == 0);
+  CHECK(result == PTHREAD_CANCELED);
+}
+
+static void read_to_end(test_bytes *bytes) {
+  const void *data;
+  size_t size;
+  while (gotrace_read(&data, &size) == GOTRACE_OK && size) test_append(bytes, data, size);
+  test_decode(bytes->data, bytes->size, true, NULL, __FILE__, __LINE__);
+  test_decode(bytes->data, bytes->size, false, NULL, __FILE__, __LINE__);
+}
+
+static void *reads(void *bytes) {
+  const void *data;
+  size_t size;
+  __atomic_store_n(&began, 1u, __ATOMIC_RELEASE);
+  while (gotrace_read(&data, &size) == GOTRACE_OK && size) test_append(bytes, data, size);
+  return NULL;
+}
+
+/* A reader is cancelled, and another thread continues reading. */
+static void test_reader(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  options.write = NULL;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  cancel(run(reads, &bytes));
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  read_to_end(&bytes);
+  test_free(&bytes);
+}
+
+static void *emits(void *unused) {
+  char text[200];
+  memset(text, 'x', sizeof text);
+  text[sizeof text - 1] = 0;
+  for (;;) {
+    gotrace_log(GOTRACE_NO_TASK, "category", text);
+    gotrace_wait_begin(GOTRACE_BLOCK_SYNC); /* leaves an event in every format */
+    gotrace_wait_end();
+    pthread_testcancel();
+    __atomic_store_n(&began, 1u, __ATOMIC_RELEASE);
+  }
+  return unused;
+}
+
+/* A thread that waits for room is cancelled. */
+static void test_emitter(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  pthread_t thread;
+  options.write = NULL;
+  options.memory_limit = 1 << 20;
+  options.on_limit = GOTRACE_LIMIT_BLOCK;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  thread = run(emits, NULL);
+  nanosleep(&(struct timespec){0, 20000000}, NULL);
+  CHECK(pthread_cancel(thread) == 0);
+  nanosleep(&(struct timespec){0, 2000000}, NULL);
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK); /* the emitter may still report its end, and wait for space */
+  read_to_end(&bytes);
+  CHECK(pthread_join(thread, NULL) == 0);
+  test_free(&bytes);
+}
+
+static void *stops(void *unused) {
+  __atomic_store_n(&began, 1u, __ATOMIC_RELEASE);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  pthread_testcancel();
+  return unused;
+}
+
+static bool slow_sink(void *bytes, const void *data, size_t size) {
+  nanosleep(&(struct timespec){0, 10000000}, NULL);
+  return test_sink(bytes, data, size);
+}
+
+/* A thread cancelled in gotrace_stop ends after the stop; the trace is complete, and another can begin. A concurrent
+ * second stop waits. */
+static void test_stopper(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_result second;
+  pthread_t thread;
+  options.write = slow_sink;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  thread = run(stops, NULL);
+  CHECK(pthread_cancel(thread) == 0);
+  second = gotrace_stop();
+  CHECK(second == GOTRACE_OK || second == GOTRACE_ERROR_NOT_RUNNING);   /* the first may have returned before */
+  test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__); /* complete when the second stop returns */
+  options.write = test_sink;
+  bytes.size = 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK(pthread_join(thread, NULL) == 0);
+  test_free(&bytes);
+}
+
+int main(void) {
+  size_t i;
+  for (i = 0; i < TEST_FORMATS; i++) {
+    test_reader(test_formats[i]);
+    test_emitter(test_formats[i]);
+    test_stopper(test_formats[i]);
+  }
+  return 0;
+}

@@ -1,0 +1,298 @@
+/* A fork while threads emit: the parent continues undisturbed; in the child tracing is off and can be started again. */
+#define _GNU_SOURCE 1
+#include "../test.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* If another thread is in the allocator during a fork, the child cannot use ThreadSanitizer's allocator, unlike the C
+ * library's. Therefore emitting threads allocate under a lock, and fork takes that lock. */
+#if defined(TEST_THREAD_SANITIZER)
+static pthread_mutex_t allocator = PTHREAD_MUTEX_INITIALIZER;
+static void lock_allocator(void) { pthread_mutex_lock(&allocator); }
+static void unlock_allocator(void) { pthread_mutex_unlock(&allocator); }
+static void *locked_malloc(size_t size) {
+  void *memory;
+  lock_allocator();
+  memory = malloc(size);
+  unlock_allocator();
+  return memory;
+}
+static void locked_free(void *memory) {
+  lock_allocator();
+  free(memory);
+  unlock_allocator();
+}
+#define GOTRACE_MALLOC(size) locked_malloc(size)
+#define GOTRACE_FREE(pointer, size) locked_free(pointer)
+#else
+#define lock_allocator() ((void)0)
+#define unlock_allocator() ((void)0)
+#endif
+
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "../test_collect.h"
+
+#include <sys/wait.h>
+
+#define THREADS 3
+
+static uint32_t go_on, started; /* atomic */
+static uint64_t logged;         /* atomic */
+
+static bool keep(void *bytes, const void *data, size_t size) {
+  bool kept;
+  lock_allocator();
+  kept = test_sink(bytes, data, size);
+  unlock_allocator();
+  return kept;
+}
+
+static void *emit(void *collects) {
+  struct timespec pause = {0, 20000}; /* keeps the trace short: it is decoded at the end */
+  int created = 0;
+  if (collects) gotrace_gc_begin();
+  while (__atomic_load_n(&go_on, __ATOMIC_RELAXED)) {
+    gotrace_go_syscall_begin();
+    gotrace_go_syscall_end();
+    GOTRACE_REGION("piece") {
+      gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    }
+    __atomic_fetch_add(&logged, 1, __ATOMIC_RELAXED);
+    if (!created) __atomic_fetch_add(&started, 1, __ATOMIC_RELAXED);
+    if (created++ < 500) gotrace_go_create(NULL); /* few, since each child's traces begin with all of them */
+    nanosleep(&pause, NULL);
+  }
+  if (collects) gotrace_gc_end();
+  return NULL;
+}
+
+static void wait_for_child(pid_t child) {
+  int status;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  if (status) fprintf(stderr, "status %x\n", (unsigned)status);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* A thread that forks in a system call is still in that call in the child, and ends it there. */
+static void in_a_system_call(bool tracing) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_go *self = gotrace_go_self();
+  gotrace_stats stats;
+  pid_t child;
+  CHECK(self != NULL);
+  if (tracing) CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+  gotrace_go_syscall_begin();
+  child = fork();
+  gotrace_go_syscall_end();
+  CHECK(gotrace_go_self() == self);
+  if (child == 0) {
+    CHECK(!gotrace_enabled());
+    CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+    GOTRACE_REGION("in the child") gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    gotrace_go_syscall_begin();
+    gotrace_go_syscall_end();
+  }
+  if (child == 0 || tracing) {
+    CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+    test_read_to_end(&bytes);
+    CHECK_OPENS(&bytes);
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(stats.dropped, 0);
+    CHECK_EQUAL(stats.repaired, 0);
+    CHECK_EQUAL(stats.kinds[GOTRACE_V2_USER_LOG], child == 0);
+    CHECK_EQUAL(stats.kinds[GOTRACE_V2_GO_SYSCALL_END], 1);
+    test_free(&bytes);
+  }
+  if (child == 0) _exit(0);
+  wait_for_child(child);
+}
+
+static uint32_t writes; /* atomic: 1 a snapshot is being written, 2 it may continue */
+
+static bool write_and_wait(void *unused, const void *data, size_t size) {
+  (void)unused, (void)data, (void)size;
+  if (!__atomic_load_n(&writes, __ATOMIC_RELAXED)) __atomic_store_n(&writes, 1, __ATOMIC_RELEASE);
+  while (__atomic_load_n(&writes, __ATOMIC_ACQUIRE) != 2) sched_yield();
+  return true;
+}
+
+static void *take_snapshot(void *unused) {
+  (void)unused;
+  CHECK_EQUAL(gotrace_flight_snapshot(write_and_wait, NULL), GOTRACE_OK);
+  return NULL;
+}
+
+/* The child drops the recorder's data, including what another thread of the parent is writing at that moment. */
+static void in_a_snapshot(void) {
+  pthread_t thread;
+  pid_t child;
+  int i;
+  CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK);
+  for (i = 0; i < 10000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  CHECK(pthread_create(&thread, NULL, take_snapshot, NULL) == 0);
+  while (__atomic_load_n(&writes, __ATOMIC_ACQUIRE) != 1) sched_yield();
+  CHECK(gotrace__t.kept_bytes > 0);
+  child = fork();
+  if (child == 0) {
+    CHECK_EQUAL(gotrace__t.kept_bytes, 0);
+    _exit(0);
+  }
+  __atomic_store_n(&writes, 2, __ATOMIC_RELEASE);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+  wait_for_child(child);
+}
+
+/* The child frees each part of the trace once: the one that the parent's reader is reading, and those behind it. */
+static void while_reading(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  const void *data;
+  size_t size;
+  pid_t child;
+  int i;
+  CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+  for (i = 0; i < 3; i++) {
+    gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  }
+  while (bytes.size <= 16) { /* the header, then the first generation */
+    CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_OK);
+    test_append(&bytes, data, size);
+  }
+  CHECK(gotrace__t.reading && gotrace__t.pieces && gotrace__t.spare_piece);
+  child = fork();
+  if (child == 0) {
+    bytes.size = 0;
+    CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+    gotrace_log(GOTRACE_NO_TASK, "category", "in the child");
+  }
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+  if (child == 0) _exit(0);
+  wait_for_child(child);
+}
+
+/* Exits with 0 if all is well. */
+static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, gotrace_proc *proc) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_stats stats;
+  const void *data;
+  size_t size;
+  gotrace_go *g;
+  gotrace_proc *p;
+  gotrace__thread *m;
+  gotrace__slab *slab;
+  size_t i;
+  int round, procs;
+  CHECK(!gotrace_enabled());
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_NOT_RUNNING);
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
+  for (procs = 0, p = gotrace__t.procs; p; p = p->next) {
+    procs += p->used != 0;
+    CHECK(!p->used || (!p->owner && p->status == GOTRACE__PROC_IDLE));
+  }
+  CHECK_EQUAL(procs, 1); /* `proc` */
+  for (slab = gotrace__t.slabs; slab; slab = slab->next)
+    for (i = 0; i < GOTRACE__SLAB; i++)
+      CHECK(&slab->gos[i] == gotrace__self->go ||
+            (slab->gos[i].status != GOTRACE__RUNNING && slab->gos[i].status != GOTRACE__SYSCALL));
+  CHECK(!gotrace__t.transcriber && !gotrace__t.strings && !gotrace__t.stacks); /* the parent's session */
+  CHECK(!gotrace__t.pieces && !gotrace__t.spare_piece && !gotrace__t.spare_chunks);
+  for (m = gotrace__t.threads; m; m = m->next) CHECK(!m->chunk && (m == gotrace__self || !m->used));
+  gotrace_log(GOTRACE_NO_TASK, "off", "off");
+  for (round = 0; round < 2; round++) {
+    gotrace_options options;
+    memset(&options, 0, sizeof options);
+    options.format = GOTRACE_GO_1_11;
+    bytes.size = 0;
+    CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    gotrace_log(GOTRACE_NO_TASK, "category", "in the child");
+    gotrace_thread_end();
+    gotrace_gc_begin(); /* possible, since the collection of the parent's thread is over here */
+    gotrace_gc_end();
+    gotrace_thread_end();
+    gotrace_proc_start(proc); /* another thread of the parent may have run it */
+    g = gotrace_go_create(entry);
+    gotrace_go_unblock(waiting);
+    gotrace_go_start(g);
+    gotrace_go_end();
+    gotrace_go_start(waiting);
+    gotrace_go_block(GOTRACE_BLOCK_SYNC);
+    gotrace_proc_stop();
+    CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+    test_read_to_end(&bytes);
+    CHECK_OPENS(&bytes);
+    test_check_statistics(&bytes);
+    CHECK_EQUAL(test_count(&bytes, "UserLog"), 1);
+    CHECK_EQUAL(test_count(&bytes, "GCStart"), 1);
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_GC_STATE], 0);
+  }
+#if !defined(GOTRACE__TSAN) /* ThreadSanitizer does not let a forked child start threads */
+  {
+    gotrace_options options;
+    memset(&options, 0, sizeof options);
+    options.write = test_sink;
+    options.context = &bytes;
+    bytes.size = 0;
+    CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    gotrace_log(GOTRACE_NO_TASK, "category", "by a service thread");
+    CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+    CHECK_OPENS(&bytes);
+  }
+#endif
+  test_free(&bytes);
+  _exit(0);
+}
+
+int main(void) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("worker");
+  pthread_t threads[THREADS];
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options;
+  gotrace_proc *proc;
+  gotrace_go *waiting;
+  long i, forks = test_scaled(40);
+  size_t k;
+#if defined(TEST_THREAD_SANITIZER)
+  pthread_atfork(lock_allocator, unlock_allocator,
+                 unlock_allocator); /* registered before gotrace's own handler, which frees in the child */
+#endif
+  in_a_system_call(false);
+  in_a_system_call(true);
+  in_a_snapshot();
+  while_reading();
+  proc = gotrace_proc_create();
+  waiting = gotrace_go_create_blocked(&entry);
+  memset(&options, 0, sizeof options);
+  options.write = keep;
+  options.context = &bytes;
+  options.cut_milliseconds = 1;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  go_on = 1;
+  for (k = 0; k < THREADS; k++) CHECK(pthread_create(&threads[k], NULL, emit, k ? NULL : &bytes) == 0);
+  while (__atomic_load_n(&logged, __ATOMIC_RELAXED) < 100 || __atomic_load_n(&started, __ATOMIC_RELAXED) < THREADS)
+    sched_yield();
+  gotrace_log(GOTRACE_NO_TASK, "category", "parent");
+  for (i = 0; i < forks; i++) {
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) in_the_child(&entry, waiting, proc);
+    CHECK(gotrace_enabled());
+    gotrace_log(GOTRACE_NO_TASK, "category", "parent, after a fork");
+    wait_for_child(child);
+  }
+  __atomic_store_n(&go_on, 0, __ATOMIC_RELAXED);
+  for (k = 0; k < THREADS; k++) CHECK(pthread_join(threads[k], NULL) == 0);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  test_check_statistics(&bytes);
+  CHECK_EQUAL(test_count(&bytes, "UserLog"), logged + 1 + (uint64_t)forks);
+  test_free(&bytes);
+  return 0;
+}

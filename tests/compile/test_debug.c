@@ -1,0 +1,218 @@
+/* GOTRACE_DEBUG: each misuse is reported once per place, with the file, line and function of the call and the
+ * goroutine, proc and thread that made it. This includes calls that carry no call site: each row of GOTRACE__CALLS
+ * takes a site, or is a macro that reports its place, or cannot be misused. */
+#define GOTRACE_DEBUG 1
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "../test_collect.h"
+
+#include <pthread.h>
+
+static char last[600];
+static int lines;
+static long long go;
+static gotrace_proc *proc;
+
+static void report(void *context, const char *line) {
+  (void)context;
+  snprintf(last, sizeof last, "%s", line);
+  lines++;
+}
+
+/* A problem is reported when its record is transcribed, which this call does. */
+static void transcribe(void) {
+  gotrace_stats stats;
+  gotrace_get_stats(&stats);
+}
+
+/* The rows of GOTRACE__CALLS. A macro's expansion differs from its name. */
+#define TEXT(x) TEXT2(x)
+#define TEXT2(x) #x
+#define ROW(type, name, parameters, result) {#name, #parameters, TEXT(name parameters), 0},
+static struct {
+  const char *name, *parameters, *expansion;
+  int made;
+} calls[] = {GOTRACE__CALLS(ROW)};
+enum { CALLS = sizeof calls / sizeof calls[0] };
+
+/* Sessions, results without a record, and calls about no goroutine, proc or thread. */
+static const char *const unplaced[] = {
+    "gotrace_start",        "gotrace_start_file",   "gotrace_start_environment",
+    "gotrace_stop",         "gotrace_end",          "gotrace_read",
+    "gotrace_try_read",     "gotrace_flight_start", "gotrace_flight_snapshot",
+    "gotrace_flight_stop",  "gotrace_advance",      "gotrace_flight_snapshot_file",
+    "gotrace_is_enabled",   "gotrace_debug_here",   "gotrace_proc_id",
+    "gotrace_go_id",        "gotrace_reason",       "gotrace_site_make",
+    "gotrace_site_make_pc", "gotrace_cpu_sample",   "gotrace_proc_self",
+};
+
+static int takes_site(int i) { return strstr(calls[i].parameters, "gotrace_site *site") != NULL; }
+static int is_macro(int i) { return strncmp(calls[i].name, calls[i].expansion, strlen(calls[i].name)) != 0; }
+
+static void check_rows(void) {
+  int i, j, count = sizeof unplaced / sizeof unplaced[0];
+  for (i = 0; i < CALLS; i++) {
+    for (j = 0; j < count && strcmp(unplaced[j], calls[i].name) != 0; j++) continue;
+    if ((takes_site(i) || j < count) == is_macro(i)) fprintf(stderr, "%s\n", calls[i].name);
+    CHECK((takes_site(i) || j < count) != is_macro(i));
+  }
+}
+
+/* Notes which row the text of a call is about. */
+static void note_call(const char *text) {
+  char name[80];
+  int i;
+  for (i = 0; i < CALLS; i++) {
+    snprintf(name, sizeof name, "%s(", calls[i].name);
+    if (strstr(text, name)) calls[i].made = 1;
+  }
+}
+static void check_all_made(void) {
+  int i;
+  for (i = 0; i < CALLS; i++) {
+    if (is_macro(i) && !calls[i].made) fprintf(stderr, "%s has no test here\n", calls[i].name);
+    CHECK(!is_macro(i) || calls[i].made);
+  }
+}
+
+/* A call that is no misuse, or whose misuse is hard to bring about. */
+#define PLACED(call)                                           \
+  do {                                                         \
+    (void)(call);                                              \
+    CHECK_EQUAL(gotrace__debug_site->location.line, __LINE__); \
+    note_call(#call);                                          \
+  } while (0)
+
+#define EXPECT_IN(function, call, what)                                                                             \
+  do {                                                                                                              \
+    char want[700];                                                                                                 \
+    int before = lines;                                                                                             \
+    last[0] = 0;                                                                                                    \
+    note_call(#call);                                                                                               \
+    call;                                                                                                           \
+    transcribe();                                                                                                   \
+    snprintf(want, sizeof want, "gotrace: %s:%d: %s: %s; goroutine %lld, proc %d, thread %llu", __FILE__, __LINE__, \
+             function, what, go, proc ? gotrace_proc_id(proc) : -1, (unsigned long long)gotrace__self->system_id);  \
+    CHECK_EQUAL(lines, before + 1);                                                                                 \
+    if (strcmp(last, want) != 0) fprintf(stderr, "%s\n%s\n", last, want);                                           \
+    CHECK(strcmp(last, want) == 0);                                                                                 \
+  } while (0)
+#define EXPECT(call, what) EXPECT_IN("each_problem", call, what)
+
+static void *on_a_thread(void *unused) {
+  go = -1, proc = NULL;
+  EXPECT_IN("on_a_thread", gotrace_proc_stop(), "proc stop on a thread without a proc (dropped)");
+  return unused;
+}
+
+/* Many records of one thread, from several places: a problem is reported at the place of its own record. */
+static void many_records(void) {
+  int before = lines, i;
+  char want[200];
+  for (i = 0; i < 5000; i++) {
+    gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    if (i == 2500) gotrace_region_end(GOTRACE_NO_TASK, "never begun"), snprintf(want, sizeof want, ":%d:", __LINE__);
+    gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  }
+  transcribe();
+  CHECK_EQUAL(lines, before + 1);
+  CHECK(strstr(last, want) && strstr(last, " many_records: end of a region that did not begin (dropped)"));
+}
+
+static void each_problem(gotrace_proc *made) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("job");
+  static const char misused_wait[] = "end of a wait that did not begin (dropped)";
+  static const char misused_gc[] = "start of a collection during one, or end without a start (dropped)";
+  static const char misused_stw[] = "start of a stop-the-world during one, or end without a start (dropped)";
+  static const char misused_sweep[] = "start of a sweep during one, or span or end without a start (dropped)";
+  static const char none[] = "block, stop, end or label while no goroutine runs (dropped)";
+  gotrace_go *job, *other;
+  pthread_t thread;
+  EXPECT(gotrace_proc_stop(), "proc stop on a thread without a proc (dropped)");
+  EXPECT(gotrace_go_end(), none);
+  EXPECT(gotrace_go_end(), none); /* another place */
+  EXPECT(gotrace_go_syscall_end(), "end of a system call that did not begin (dropped)");
+  EXPECT(gotrace_go_syscall_end_blocked(), "end of a system call that did not begin (dropped)");
+  EXPECT(gotrace_go_end_in_syscall(), "end of a system call that did not begin (dropped)");
+  EXPECT(gotrace_wait_end(), misused_wait);
+  PLACED(gotrace_proc_start(NULL));
+  PLACED(gotrace_proc_steal(NULL));
+  PLACED(gotrace_proc_destroy(NULL));
+  PLACED(gotrace_go_rename(NULL, "name"));
+  PLACED(gotrace_go_timer(NULL));
+  PLACED(gotrace_go_stack_bounds(NULL, NULL, NULL));
+  EXPECT(gotrace_stw_end(), misused_stw);
+  proc = made;
+  gotrace_proc_start(proc);
+  EXPECT(gotrace_go_label("label"), none);
+  EXPECT(gotrace_gc_end(), misused_gc);
+  EXPECT(gotrace_gc_sweep_end(), misused_sweep);
+  PLACED(gotrace_gc_sweep_begin());
+  EXPECT(gotrace_gc_sweep_begin(), misused_sweep);
+  gotrace_gc_sweep_end();
+  EXPECT(gotrace_gc_scan_begin(), "the trace format has no such event (left out)");
+  EXPECT(gotrace_gc_scan_end(), "the trace format has no such event (left out)");
+  job = gotrace_go_create(&entry);
+  other = gotrace_go_create(&entry);
+  EXPECT(gotrace_nest_end(NULL), "end of nested running that did not begin (dropped)");
+  PLACED(gotrace_thread_begin_as(NULL));
+  PLACED(gotrace_go_continue(NULL));
+  PLACED(gotrace_go_start(NULL));
+  gotrace_go_start(job);
+  go = (long long)gotrace_go_id(job);
+  EXPECT(gotrace_go_unblock(other), "unblock of a goroutine that is not blocked (dropped)");
+  EXPECT(gotrace_go_switch(job), "switch to a goroutine that cannot run (dropped)");
+  EXPECT(gotrace_go_destroy(job), "destroy of a goroutine that is running, in a system call or dead (dropped)");
+  EXPECT(gotrace_gc_mark_assist_end(), "start of a mark assist during one, or end without a start (dropped)");
+  PLACED(gotrace_thread_begin("name"));
+  PLACED(gotrace_thread_rename("name"));
+  PLACED(gotrace_go_self());
+  PLACED(gotrace_heap_alloc(1));
+  PLACED(gotrace_heap_goal(1));
+  PLACED(gotrace_span(&entry, 1, 1));
+  PLACED(gotrace_span_alloc(&entry, 1, 1));
+  PLACED(gotrace_span_free(&entry));
+  PLACED(gotrace_heap_object(&entry, NULL));
+  PLACED(gotrace_heap_object_alloc(&entry, NULL));
+  PLACED(gotrace_heap_object_free(&entry));
+  PLACED(gotrace_goroutine_stack(&entry, 1));
+  PLACED(gotrace_goroutine_stack_alloc(&entry, 1));
+  PLACED(gotrace_goroutine_stack_free(&entry));
+  many_records();
+  gotrace_go_end();
+  gotrace_proc_stop();
+  CHECK(pthread_create(&thread, NULL, on_a_thread, NULL) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  go = -1, proc = NULL;
+  PLACED(gotrace_thread_end());
+  PLACED(made = gotrace_proc_create());
+  gotrace_proc_destroy(made);
+  check_all_made();
+}
+
+int main(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_GO_1_23, &bytes);
+  gotrace_proc *made = gotrace_proc_create();
+  gotrace_stats stats;
+  int i, session, before;
+  go = -1;
+  check_rows();
+  options.report = report;
+  for (session = 0; session < 2; session++) {
+    bytes.size = 0;
+    CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    if (session == 0) each_problem(made);
+    /* Once per place, whatever the number of calls and sessions; at the latest when the trace stops. */
+    before = lines;
+    for (i = 0; i < 3; i++) gotrace_proc_stop();
+    gotrace_go_block(GOTRACE_BLOCK_SYNC);
+    CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+    CHECK_EQUAL(lines - before, session ? 0 : 2);
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_PROC_STOP_NONE], session ? 3 : 5);
+    CHECK_OPENS(&bytes);
+  }
+  test_free(&bytes);
+  return 0;
+}

@@ -1,0 +1,79 @@
+/* GOTRACE_NO_THREADS=1: no locks and no service thread. Into a file, into a callback, and read by the program
+ * itself. */
+#define GOTRACE_NO_THREADS 1
+#define GOTRACE_IMPLEMENTATION
+#include "gotrace.h"
+#include "../test_collect.h"
+
+static void work(void) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("worker");
+  gotrace_proc *proc = gotrace_proc_create();
+  gotrace_go *a = gotrace_go_create(&entry), *b = gotrace_go_create_blocked(&entry);
+  gotrace_task task = gotrace_task_begin("task", GOTRACE_NO_TASK);
+  int i;
+  for (i = 0; i < 3000; i++)
+    GOTRACE_TASK_REGION(task, "region") {
+      gotrace_logf(task, "category", "message %d of many, so that chunks fill", i);
+    }
+  gotrace_task_end(task);
+  gotrace_thread_end();
+  gotrace_proc_start(proc);
+  gotrace_go_start(a);
+  gotrace_go_switch(b);
+  gotrace_go_syscall_begin();
+  gotrace_go_syscall_end();
+  gotrace_go_switch_end(a);
+  gotrace_go_end();
+  gotrace_proc_stop();
+  gotrace_proc_destroy(proc);
+}
+
+static void check(const test_bytes *bytes) {
+  gotrace_stats stats;
+  CHECK_OPENS(bytes);
+  test_check_statistics(bytes);
+  CHECK_EQUAL(test_count(bytes, "UserLog"), 3000);
+  CHECK_EQUAL(test_count(bytes, "UserRegion"), 6000);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.dropped, 0);
+}
+
+int main(void) {
+  const char *directory = getenv("GOTRACE_TEST_DIR");
+  char path[512];
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  options.format = GOTRACE_GO_1_21;
+  snprintf(path, sizeof path, "%s/no-threads-%ld", directory ? directory : "/tmp", (long)getpid());
+  work(); /* while tracing is off */
+
+  CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
+  work();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  test_load(&bytes, path);
+  remove(path);
+  check(&bytes);
+
+  bytes.size = 0;
+  options.write = test_sink;
+  options.context = &bytes;
+  options.format = GOTRACE_GO_1_11;
+  options.cut_bytes = 65536;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  work();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  check(&bytes);
+
+  bytes.size = 0;
+  options.write = NULL;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  work();
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  check(&bytes);
+
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+  test_free(&bytes);
+  return 0;
+}

@@ -1,0 +1,305 @@
+/* The parts of a trace, decoded separately and joined, give the same events and verdict as one decoder: for traces with
+ * many generations, and for changed copies of them.
+ *
+ *     test_parts [N [FILE...]]      N changed copies of each trace; FILEs replace the test's own traces
+ */
+#include "gotrace.h"
+#include "../test_collect.h"
+#include "../test_trace.h"
+
+static uint64_t random_state = 1;
+static uint64_t random_below(uint64_t n) {
+  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+  return (random_state >> 20) % (n ? n : 1);
+}
+
+/* ---- A trace with many generations ---- */
+
+static void work(void) {
+  static const gotrace_location entries[2] = {GOTRACE_NAMED_ENTRY("work.a"), GOTRACE_NAMED_ENTRY("work.b")};
+  gotrace_proc *p = gotrace_proc_create();
+  gotrace_go *a, *b, *c;
+  gotrace_task task = GOTRACE_NO_TASK;
+  int i;
+  gotrace_proc_start(p);
+  a = gotrace_go_create(&entries[0]);
+  b = gotrace_go_create(&entries[1]);
+  for (i = 0; i < 44; i++) {
+    gotrace_go_start(a);
+    if (i % 10 == 0) task = gotrace_task_begin("task", task); /* ends in another generation */
+    GOTRACE_REGION("outer") {
+      gotrace_log(task, "category", "message");
+      gotrace_go_syscall_begin();
+      if (i % 4 == 3) gotrace_advance(); /* in a region and in a system call */
+      gotrace_go_syscall_end();
+    }
+    if (i % 10 == 7) gotrace_task_end(task);
+    if (i % 7 == 0) gotrace_gc_mark_assist_begin();
+    if (i % 6 == 1) gotrace_advance();
+    if (i % 7 == 0) gotrace_gc_mark_assist_end();
+    gotrace_go_block(GOTRACE_BLOCK_SYNC);
+    if (i % 9 == 0) gotrace_gc_begin();
+    gotrace_go_start(b);
+    gotrace_go_unblock(a);
+    gotrace_go_stop(GOTRACE_STOP_YIELD);
+    if (i % 9 == 5) gotrace_gc_end();
+    if (i % 5 == 0) {
+      c = gotrace_go_create(&entries[1]);
+      gotrace_go_start(c);
+      gotrace_go_end();
+    }
+  }
+  gotrace_go_start(a), gotrace_go_end();
+  gotrace_go_start(b), gotrace_go_end();
+  gotrace_proc_stop();
+  gotrace_proc_destroy(p);
+}
+
+static void record(test_bytes *bytes, gotrace_format format) {
+  gotrace_options options;
+  memset(bytes, 0, sizeof *bytes);
+  options = test_options(format, bytes);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  work();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+}
+
+/* ---- Decoding in one go and by parts ---- */
+
+typedef struct line { /* an event */
+  int64_t time;
+  uint64_t hash, offset;
+  uint8_t kind;
+} line;
+
+typedef struct lines {
+  line *all;
+  size_t count, room;
+  int64_t last;
+} lines;
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size) {
+  const uint8_t *at = data;
+  for (; size; size--) hash = (hash ^ *at++) * 1099511628211u;
+  return hash;
+}
+
+/* A hash of an event except its time, with the contents of its strings and stack. A part does not know the name and
+ * parent of a task that began before it. */
+static uint64_t hash_event(const gotrace_decoder *d, const gotrace_event *e) {
+  gotrace_frame frames[8];
+  uint64_t hash = mix(14695981039346656037u, &e->m, 3 * sizeof e->m);
+  size_t size, i, count = gotrace_decoder_stack(d, e->stack, frames, 8);
+  const char *text;
+  hash = mix(hash, e->args, sizeof e->args);
+  if (e->kind != GOTRACE_V2_USER_TASK_END) {
+    hash = mix(hash, &e->extra, sizeof e->extra);
+    if (e->data_size) hash = mix(hash, e->data, e->data_size);
+  }
+  hash = mix(hash, &e->implied, sizeof e->implied);
+  hash = mix(hash, &count, sizeof count);
+  for (i = 0; i < count && i < 8; i++) hash = mix(hash, frames[i].function, frames[i].function_size);
+  for (i = 0; i < e->arg_count; i++)
+    if (gotrace_decoder_string(d, e->args[i], &text, &size)) hash = mix(hash, text, size);
+  return hash;
+}
+
+static void add(lines *to, const line *l) {
+  if (to->count == to->room) {
+    to->room = to->room ? 2 * to->room : 1024;
+    CHECK((to->all = realloc(to->all, to->room * sizeof *to->all)) != NULL);
+  }
+  to->all[to->count] = *l;
+  /* Times start anew in each part. */
+  if (l->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) to->all[to->count].time = to->last;
+  else if (l->time <= to->last) to->all[to->count].time = to->last + 1;
+  to->last = to->all[to->count++].time;
+}
+
+static void add_event(const gotrace_decoder *d, lines *to, const gotrace_event *e) {
+  line l;
+  l.time = e->time, l.offset = e->offset, l.kind = e->kind, l.hash = hash_event(d, e);
+  add(to, &l);
+}
+
+static gotrace_result next(gotrace_decoder *d, lines *to) {
+  gotrace_event e;
+  gotrace_result result = gotrace_decoder_next(d, &e);
+  if (!result) add_event(d, to, &e);
+  return result;
+}
+
+static gotrace_result next_batch(gotrace_decoder *d, lines *to) {
+  const gotrace_event *events[100];
+  size_t count = 100, i;
+  gotrace_result result = gotrace_decoder_next_batch(d, events, &count);
+  CHECK(result ? !count : count && count <= 100);
+  for (i = 0; i < count; i++) add_event(d, to, events[i]);
+  return result;
+}
+
+static gotrace_result generation(gotrace_decoder *d, lines *to) {
+  gotrace_result result;
+  do result = next(d, to);
+  while (!result && !gotrace_decoder_between(d));
+  return result;
+}
+
+static long joined, refused;
+
+/* Decodes by parts; returns the decoder of the whole. */
+static gotrace_decoder *by_parts(const gotrace_decoder_options *options, lines *to) {
+  static lines own;
+  gotrace_decoder *whole = NULL, *part;
+  gotrace_result result = gotrace_decoder_open(&whole, options);
+  size_t i;
+  if (!result) result = generation(whole, to);
+  while (!result && !(result = gotrace_decoder_open_part(whole, &part))) {
+    own.count = 0;
+    own.last = INT64_MIN;
+    while (!next_batch(part, &own)) continue;
+    if (gotrace_decoder_join(whole, part)) {
+      joined++;
+      for (i = 0; i < own.count; i++) add(to, &own.all[i]);
+    } else {
+      refused++;
+      result = generation(whole, to);
+    }
+    CHECK(!gotrace_decoder_join(whole, part)); /* never twice */
+    gotrace_decoder_close(part);
+  }
+  if (result == GOTRACE_END_OF_TRACE) result = GOTRACE_OK;
+  while (!result) result = next(whole, to);
+  return whole;
+}
+
+/* Returns whether the trace is good. */
+static bool compare(const char *name, const uint8_t *data, size_t size, bool read) {
+  static lines one, many;
+  gotrace_decoder_options options;
+  gotrace_decoder *d = NULL, *parts;
+  test_source f = {data, size, 0, 0};
+  gotrace_decoder_info info, other;
+  size_t i;
+  bool good;
+  memset(&options, 0, sizeof options);
+  if (read) options.read = test_read, options.context = &f, options.seekable = true;
+  else options.data = data, options.size = size;
+  one.count = many.count = 0;
+  one.last = many.last = INT64_MIN;
+  if (gotrace_decoder_open(&d, &options) == GOTRACE_OK)
+    while (next(d, &one) == GOTRACE_OK) continue;
+  parts = by_parts(&options, &many);
+  for (i = 0; i < one.count && i < many.count; i++) {
+    const line *a = &one.all[i], *b = &many.all[i];
+    if (a->time == b->time && a->hash == b->hash && a->offset == b->offset) continue;
+    fprintf(stderr, "%s: event %zu, kind %u at %lld, offset %llu; by parts kind %u at %lld, offset %llu\n", name, i,
+            a->kind, (long long)a->time, (unsigned long long)a->offset, b->kind, (long long)b->time,
+            (unsigned long long)b->offset);
+    break;
+  }
+  gotrace_decoder_get_info(d, &info);
+  gotrace_decoder_get_info(parts, &other);
+  if (one.count != many.count || i != one.count ||
+      strcmp(gotrace_decoder_error(d)->message, gotrace_decoder_error(parts)->message) != 0) {
+    fprintf(stderr, "%s: %zu events, \"%s\"; by parts %zu, \"%s\"\n", name, one.count,
+            gotrace_decoder_error(d)->message, many.count, gotrace_decoder_error(parts)->message);
+  }
+  CHECK_EQUAL(many.count, one.count);
+  CHECK_EQUAL(i, one.count);
+  CHECK(strcmp(gotrace_decoder_error(d)->message, gotrace_decoder_error(parts)->message) == 0);
+  CHECK_EQUAL(info.events, other.events);
+  good = gotrace_decoder_error(d)->result == GOTRACE_OK;
+  gotrace_decoder_close(d);
+  gotrace_decoder_close(parts);
+  return good;
+}
+
+/* ---- Out of memory ---- */
+
+/* Whenever memory runs out, the verdict says so, and all memory is freed. */
+static void run_out(const test_bytes *bytes) {
+  static lines to;
+  gotrace_decoder_options options;
+  test_memory m = {0, 0, INT64_MAX};
+  int64_t calls, step;
+  memset(&options, 0, sizeof options);
+  options.data = bytes->data, options.size = bytes->size;
+  options.allocate = test_take, options.release = test_give, options.allocator_context = &m;
+  gotrace_decoder_close(by_parts(&options, &to));
+  CHECK_EQUAL(m.bytes, 0);
+  calls = m.calls;
+  step = calls / test_scaled(400) + 1;
+  for (m.fail_after = 0; m.fail_after < calls; m.fail_after += step) {
+    gotrace_decoder *d;
+    m.calls = 0;
+    to.count = 0;
+    d = by_parts(&options, &to);
+    CHECK(!d || gotrace_decoder_error(d)->result == GOTRACE_ERROR_OUT_OF_MEMORY ||
+          gotrace_decoder_error(d)->result == GOTRACE_OK);
+    gotrace_decoder_close(d);
+    CHECK_EQUAL(m.bytes, 0);
+  }
+}
+
+static void change(uint8_t *data, size_t size) {
+  int places = 1 + (int)random_below(3);
+  for (; places; places--) {
+    size_t at = 16 + (size_t)random_below(size - 16), from = 16 + (size_t)random_below(size - 16), n;
+    switch (random_below(4)) {
+    case 0: data[at] ^= (uint8_t)(1u << random_below(8)); break;
+    case 1: data[at] = (uint8_t)random_below(8); break;
+    case 2: data[at] = (uint8_t)(data[at] + 1 - 2 * (int)random_below(2)); break;
+    default:
+      n = 1 + (size_t)random_below(8);
+      if (at + n <= size && from + n <= size) memmove(data + at, data + from, n);
+    }
+  }
+}
+
+/* Returns how many of the changed traces are still good. */
+static long compare_changed(const char *name, const test_bytes *bytes, long count) {
+  uint8_t *copy = malloc(bytes->size);
+  long i, good = 0;
+  CHECK(copy != NULL);
+  for (i = 0; i < count; i++) {
+    memcpy(copy, bytes->data, bytes->size);
+    change(copy, bytes->size);
+    good += compare(name, copy, bytes->size, i % 8 == 0);
+  }
+  free(copy);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  static const gotrace_format formats[] = {GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
+  long count = argc > 1 ? atol(argv[1]) : test_scaled(400), changed = 0, good = 0;
+  test_bytes bytes;
+  size_t i;
+  int file_index;
+  for (i = 0; i < sizeof formats / sizeof formats[0] && argc <= 2; i++) {
+    record(&bytes, formats[i]);
+    joined = refused = 0;
+    CHECK(compare("own", bytes.data, bytes.size, false));
+    CHECK(compare("own", bytes.data, bytes.size, true));
+    if (argc > 1) printf("%d: %zu bytes, %ld joined, %ld refused\n", formats[i], bytes.size, joined, refused);
+    CHECK(joined >= 20 && refused <= joined / 4);
+    good += compare_changed("changed", &bytes, count);
+    changed += count;
+    run_out(&bytes);
+    test_free(&bytes);
+  }
+  for (file_index = 2; file_index < argc; file_index++) {
+    memset(&bytes, 0, sizeof bytes);
+    test_load(&bytes, argv[file_index]);
+    compare(argv[file_index], bytes.data, bytes.size, false);
+    if (bytes.size > 16) {
+      good += compare_changed(argv[file_index], &bytes, count);
+      changed += count;
+    }
+    test_free(&bytes);
+  }
+  if (argc > 1) printf("%ld joined, %ld refused\n", joined, refused);
+  if (changed >= 100) CHECK(good > 0 && good < changed);
+  return 0;
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Unpacks Go toolchains of several releases, side by side, for the tests. Debian (apt, dpkg). Needs no root and installs
+# nothing.
+#
+#     tests/go/fetch_go.sh RELEASE...         unpack these releases, e.g. 1.15 1.27, and build their trace tools
+#     tests/go/fetch_go.sh --tool RELEASE     print the path of a release's trace tool; status 77 if it is missing
+#
+# Releases come from Debian's packages golang-RELEASE-go and golang-RELEASE-src, downloaded from the mirror that the
+# machine's own apt uses, verified with Debian's keys, and unpacked into $GOTRACE_GO (default: gotrace-go in the user's
+# cache).
+set -euo pipefail
+
+cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}
+
+say() { echo "fetch_go.sh: $*" >&2; }
+
+goroot() { echo "$cache/$1/usr/lib/go-$1"; }
+
+# Up to 1.24 the package has the trace tool; later releases build theirs on demand, into $cache/tools.
+tool() {
+  local found=("$(goroot "$1")"/pkg/tool/*/trace)
+  [ -x "${found[0]}" ] || found=("$cache/tools/trace-$1")
+  [ -x "${found[0]}" ] && echo "${found[0]}"
+}
+
+# The Debian release that contains a Go release.
+suite() {
+  case $1 in
+    1.15) echo bullseye ;;
+    1.19) echo bookworm ;;
+    1.2[123]) echo bookworm-backports ;;
+    1.24) echo trixie ;;
+    1.2[567]) echo trixie-backports ;;
+    *) return 1 ;;
+  esac
+}
+
+# The mirror's address, as the machine's apt knows it.
+mirror() {
+  apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 2>/dev/null | sed -n 's/^Debian|//p' | head -n 1 | grep . ||
+    apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -m 1 '/debian/*$'
+}
+
+# Makes a separate apt configuration for one suite, so that the machine's lists and state do not change.
+configure() {
+  local suite=$1 home=$2 keys=/usr/share/keyrings/debian-archive-keyring.gpg uri
+  uri=$(mirror) || { say "this machine's apt knows no Debian mirror"; return 1; }
+  mkdir -p "$home/lists/partial" "$home/archives/partial"
+  [ -r $keys ] && keys="[signed-by=$keys] " || keys=
+  echo "deb $keys$uri $suite main" >"$home/sources.list"
+  cat >"$home/apt.conf" <<END
+Dir::Etc::sourcelist "$home/sources.list";
+Dir::Etc::sourceparts "-";
+Dir::State::lists "$home/lists";
+Dir::Cache::archives "$home/archives";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+APT::Sandbox::User "$(id -un)";
+Acquire::Languages "none";
+Acquire::Retries "3";
+END
+}
+
+unpack() {
+  local release=$1 suite home package
+  suite=$(suite "$release") || { say "no Debian release is known to have Go $release"; return 1; }
+  home=$cache/apt/$suite
+  export APT_CONFIG=$home/apt.conf
+  if [ ! -e "$home/updated" ]; then
+    APT_CONFIG='' configure "$suite" "$home" && apt-get -q update >&2 || return 1
+    touch "$home/updated"
+  fi
+  rm -rf "$home/new" && mkdir -p "$home/new"
+  for package in "golang-$release-go" "golang-$release-src"; do
+    (cd "$home/new" && apt-get -q download "$package" >&2) || {
+      rm -f "$home/updated" # the list may be out of date
+      return 1
+    }
+  done
+  for package in "$home"/new/*.deb; do
+    dpkg-deb --extract "$package" "$home/new/root"
+  done
+  rm -rf "${cache:?}/$release"
+  mv "$home/new/root" "$cache/$release"
+  rm -rf "$home/new"
+}
+
+build_tool() {
+  local root
+  root=$(goroot "$1")
+  mkdir -p "$cache/tools"
+  say "building the trace tool of Go $1"
+  (cd "$root/src" && GOROOT=$root GOTOOLCHAIN=local GOFLAGS='' GOCACHE=$cache/build GOPROXY=off CGO_ENABLED=0 \
+    "$root/bin/go" build -o "$cache/tools/trace-$1" cmd/trace)
+}
+
+if [ "${1-}" = --tool ] && [ $# = 2 ]; then
+  tool "$2" || { echo "needs Go $2 (make deps)"; exit 77; }
+  exit
+fi
+[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+
+mkdir -p "$cache"
+cache=$(cd "$cache" && pwd)
+status=0
+for release in "$@"; do
+  if [ ! -x "$(goroot "$release")/bin/go" ] && ! unpack "$release"; then
+    say "Go $release could not be fetched"
+    status=1
+    continue
+  fi
+  tool "$release" >/dev/null || build_tool "$release" || status=1
+  tool "$release" >/dev/null && echo "Go $release: $(goroot "$release")"
+done
+exit $status

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# Sourced by cases/run.sh and capture/stress_sessions.sh: makes a temporary directory $dir and defines functions.
+
+parent=${TMPDIR:-/tmp}
+[ ! -w /dev/shm ] || parent=/dev/shm # many small files
+dir=$(mktemp -d -p "$parent")
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 130' INT TERM
+passed=0 failed=0 skipped=0
+
+# Copies rejected traces, NAME.refused or NAME.trace, to build/failed.
+keep() {
+  local file name
+  mkdir -p build/failed
+  for file in "$@"; do
+    name=$(basename "$file" .refused)
+    [ ! -e "$file" ] || cp "$file" "build/failed/${name%.trace}.trace"
+  done
+}
+
+# Has Go open all traces of a directory, prints the verdict and counts it.
+open_all_in_go() { # open_all_in_go NAME DIRECTORY
+  local status=0 file
+  tests/go/check_many.sh "$2" >"$dir/out" 2>&1 || status=$?
+  case $status in
+    0)
+      passed=$((passed + 1))
+      echo "ok $1 by Go: $(sed 's/ accepted.*//' "$dir/out" | paste -sd+ | sed 's/+/ + /g') traces"
+      ;;
+    77)
+      skipped=$((skipped + 1))
+      echo "skipped $1 by Go: $(tail -n 1 "$dir/out")"
+      ;;
+    *)
+      failed=$((failed + 1))
+      echo "FAILED $1 by Go:"
+      sed "s|^$2/||; s/^/    /" "$dir/out" | head -n 20
+      sed -n 's/^\(.*\.trace\): .*/\1/p' "$dir/out" | while read -r file; do keep "$file"; done
+      ;;
+  esac
+}
+
+# Prints the last line; status 1 if anything failed or nothing passed.
+finish() {
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ $failed = 0 ] && [ $passed -gt 0 ]
+}

@@ -1,0 +1,782 @@
+#!/usr/bin/env bash
+# Tests `gotrace record`.
+#
+#     tests/record/test_record.sh [--list | NAME...]
+#
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, limits (of file sizes), ends, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
+# children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
+# The default is all. Status 77 if a program is not installed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+tool=$PWD/build/examples/gotrace
+names="waits waits_musl stacks usage sandbox limits ends libraries descriptors bad_use executes outputs hostile children flight allocators
+  xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
+
+[ "${1-}" != --list ] || { echo $names; exit; }
+tests/need.sh python3
+
+work=$(mktemp -d)
+servers=()
+cleanup() {
+  local server
+  for server in ${servers[@]+"${servers[@]}"}; do kill -9 "$server" 2>/dev/null || true; done
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+fail() {
+  echo "test_record: $*"
+  exit 1
+}
+
+skip() {
+  echo "test_record: $1 is not installed"
+  exit 77
+}
+
+need() { command -v "$1" >/dev/null || skip "$1"; }
+
+# Compiles a program of the test: compile COMPILER SOURCE PROGRAM OPTIONS...
+compile() { "$1" -O1 -g -rdynamic "$2" -o "$3" "${@:4}" -pthread; }
+
+# judge TRACE ERRORS: the trace is complete, its threads and most frames have names, and no problem was counted.
+judge() {
+  ! grep -q 'problems\|ended early\|not traced\|killed' "$2" || { cat "$2"; fail "$1: problems"; }
+  "$tool" check "$1" >"$work/checked" || { cat "$work/checked"; fail "$1: does not pass check"; }
+  "$tool" dump --json "$1" | python3 -c '
+import json, re, sys
+created = named = unnamed = 0
+for line in sys.stdin:
+    event = json.loads(line)
+    for frame in event["args"].get("stack") or []:
+        # Functions of the programs that this test compiles; other programs may have no symbols.
+        if re.match(r"(waits|ends|program|allocates|openmp|cpp)[+!]0x", frame["function"]): unnamed += 1
+        else: named += 1
+    if event["event"] != "GoCreate": continue
+    created += 1
+    stack = event["args"]["new_stack"]
+    if not stack or stack[0]["function"] in ("", "unknown", "thread"): sys.exit("a thread has no name: " + line)
+if not created: sys.exit("no threads")
+if unnamed * 20 > named: sys.exit(f"{unnamed} frames have no function, {named} have one")
+' || fail "$1"
+}
+
+# open_it TRACE RELEASE [-p]: Go opens the trace. If Go is missing, the test counts as skipped once all else has passed.
+lacking=
+open_it() {
+  local status=0
+  tests/go/open_in_go.sh "$1" ${3-} "$2" >"$work/opened" 2>&1 || status=$?
+  [ $status != 77 ] || lacking=$(tail -n 1 "$work/opened")
+  [ $status = 0 ] || [ $status = 77 ] || { tail -n 20 "$work/opened"; fail "$1: Go $2 does not open it"; }
+}
+
+# compare COMMAND...: runs the command untraced and traced, in two formats.
+compare() {
+  local plain=0 traced format options
+  "$@" >"$work/plain" 2>"$work/plain.err" <"${input-/dev/null}" || plain=$?
+  while read -r format options; do
+    traced=0
+    "$tool" record -o "$work/trace.$format" --format "$format" $options -- "$@" >"$work/traced" 2>"$work/traced.err" \
+      <"${input-/dev/null}" || traced=$?
+    [ $plain = $traced ] || { cat "$work/traced.err"; fail "$1: exit status $traced, not $plain"; }
+    ${same-cmp} "$work/plain" "$work/traced" || fail "$1: another output"
+    judge "$work/trace.$format" "$work/traced.err"
+  done <<<$'1.23 --stacks=unwind\n1.21 --stacks=frame-pointers'
+  open_it "$work/trace.1.23" 1.27
+  open_it "$work/trace.1.21" 1.21 -p
+}
+
+# Makes several megabytes of text.
+make_input() {
+  local i
+  for i in 1 2 3 4; do cat gotrace.h tests/*/*.c tests/*/*.h; done >"$work/input"
+}
+
+# threads LEAST: the trace has at least LEAST threads.
+threads() {
+  local count
+  count=$("$tool" dump "$work/trace.1.23" | grep -c ' GoCreate ')
+  [ "$count" -ge "$1" ] || fail "$count threads, not $1"
+}
+
+# ----------------------------------------------------------------------------------------------------------- waits ----
+
+waits_in() { # waits_in PROGRAM OPTIONS...
+  local status=0
+  "$tool" record --no-symbolize -o "$work/waits.trace" "${@:2}" "$1" >"$work/waits.out" 2>"$work/waits.err" || status=$?
+  [ $status = 3 ] || { cat "$work/waits.err"; fail "$*: exit status $status"; }
+  judge "$work/waits.trace" "$work/waits.err"
+  tests/record/waits.py "$tool" "$work/waits.trace" "$work/waits.out" || fail "$*"
+}
+
+test_waits() {
+  compile "${CC-cc}" tests/record/waits.c "$work/waits"
+  waits_in "$work/waits"
+  waits_in "$work/waits" --format 1.22 --stacks=unwind
+  waits_in "$work/waits" --format=1.26 --min-syscall --stacks frame-pointers
+}
+
+test_waits_musl() {
+  need musl-gcc
+  compile musl-gcc tests/record/waits.c "$work/waits"
+  waits_in "$work/waits"
+  waits_in "$work/waits" --format 1.22 --stacks=frame-pointers
+}
+
+test_stacks() {
+  local compiler way options
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/stacks.c "$work/stacks"
+    for way in handler coroutine small cancel; do
+      for options in --stacks=frame-pointers --stacks=unwind; do
+        # The first two have code that the unwinder cannot know; musl has no unwinder.
+        case $compiler$way$options in *handler*unwind | *coroutine*unwind | musl*unwind) continue ;; esac
+        "$tool" record $options -o "$work/stacks.trace" "$work/stacks" $way >"$work/traced" 2>"$work/err" ||
+          { cat "$work/err"; fail "$compiler, stacks $way, $options: exit status $?"; }
+        grep -q "$way done" "$work/traced" || fail "$compiler, stacks $way, $options: another output"
+        judge "$work/stacks.trace" "$work/err"
+        has_thread "$work/stacks.trace" last_thing
+      done
+    done
+  done
+}
+
+test_usage() {
+  local compiler format jobs
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/usage.c "$work/usage"
+    for format in 1.21 1.23; do
+      "$tool" record --format $format -o "$work/usage.trace" "$work/usage" 2>"$work/err" || fail "usage: $?"
+      judge "$work/usage.trace" "$work/err"
+      for jobs in 1 2; do
+        "$tool" info --json --jobs $jobs "$work/usage.trace" | python3 -c '
+import json, sys
+info = json.load(sys.stdin)
+cpu = {f["name"]: f["cpu"] for f in info["functions"]}
+least = {"spins": 50000000, "goes_on": 50000000, "main": 50000000, "sleeps_again": 1}
+if any(cpu.get(name, 0) < time for name, time in least.items()): sys.exit(f"CPU times {cpu}, not at least {least}")
+if cpu["sleeps_again"] >= 50000000: sys.exit(f"sleeps_again: a CPU time of {cpu}")
+if "for a proc" in info["trace"]["stands_out"] or "CPU time" not in info["trace"]["stands_out"]: sys.exit(info["trace"]["stands_out"])
+' || fail "$compiler, usage, $format"
+      done
+    done
+  done
+}
+
+test_sandbox() {
+  local compiler way plain traced options
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/sandbox.c "$work/sandbox"
+    for way in strict filter fails; do
+      plain=0
+      "$work/sandbox" $way >"$work/plain" </dev/null || plain=$?
+      [ $plain = 4 ] || { echo "test_record: no sandbox here: $way, status $plain"; exit 77; }
+      for options in '' --children '--flight 1000'; do
+        traced=0
+        "$tool" record $options -o "$work/sandbox.trace" "$work/sandbox" $way >"$work/traced" 2>"$work/err" </dev/null || traced=$?
+        [ $traced = 4 ] || { cat "$work/err"; fail "$compiler, sandbox $way $options: exit status $traced"; }
+        cmp "$work/plain" "$work/traced" || fail "$compiler, sandbox $way $options: another output"
+        [ "$(grep -c 'not traced any more.*sandbox' "$work/err")" = $([ $way = fails ] && echo 0 || echo 1) ] ||
+          { cat "$work/err"; fail "$compiler, sandbox $way $options: does not say that the trace ends"; }
+        has_thread "$work/sandbox.trace" last_thing
+        rm -f "$work"/sandbox*.trace
+      done
+    done
+  done
+}
+
+# A limit of file sizes is one of shared memory, too. A program that cannot be traced after exec is named.
+test_limits() {
+  local status=0
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  (ulimit -f 60; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 >"$work/traced" | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
+  [ $status = 2 ] || { cat "$work/err"; fail "limits: exit status $status"; }
+  [ "$(cat "$work/traced")" = "$("$work/ends" exit)" ] || fail "limits: another output"
+  status=0
+  (ulimit -f 1; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
+  [ $status = 1 ] && grep -q 'ulimit -f' "$work/err" || { cat "$work/err"; fail "limits: status $status"; }
+  echo 'int main(void) { return 0; }' >"$work/program.c"
+  "${CC-cc}" -static "$work/program.c" -o "$work/static"
+  "$tool" record -o "$work/limits.trace" sh -c "exec $work/static" 2>"$work/err" || fail "limits: exec of a static program"
+  grep -q 'process .* is not traced any more: it has executed' "$work/err" || { cat "$work/err"; fail "limits: does not say that exec ends the trace"; }
+}
+
+# ------------------------------------------------------------------------------------------------------------ ends ----
+
+# A killed program may leave an incomplete generation at the end of its trace: PARTIAL.
+has_thread() { # has_thread TRACE FUNCTION [PARTIAL]
+  { "$tool" dump --json "$1" 2>"$work/dumped" || [ "${3-}" ]; } | grep "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" >/dev/null ||
+    fail "$1 has no thread $2"
+}
+
+test_ends() {
+  local way plain traced compiler options
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/ends.c "$work/ends"
+    for way in return exit _exit _Exit quick_exit exit_group thread thread_exits pthread_exit waits fork handler_forks handled_crash exec exec_fails; do
+      plain=0 traced=0
+      "$work/ends" $way >"$work/plain" || plain=$?
+      timeout 60 "$tool" record -o "$work/ends.trace" "$work/ends" $way >"$work/traced" 2>"$work/traced.err" || traced=$?
+      [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way: exit status $traced, not $plain"; }
+      cmp "$work/plain" "$work/traced" || fail "$way: another output"
+      judge "$work/ends.trace" "$work/traced.err"
+      [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec leaves the trace of the executed program
+      [ $way != waits ] || has_thread "$work/ends.trace" waits_for_ever # after waits that a longjmp has ended
+      rm -f "$work"/ends*.trace
+    done
+    # A crash ends the trace, and the flight recorder; neither keeps a process alive whose threads have ended.
+    for way in crash restored_crash returning_crash late_crash many_crashes thread_exits pthread_exit; do
+      for options in '' '--flight 1000' --children; do
+        plain=0 traced=0
+        (ulimit -c 0; "$work/ends" $way) >"$work/plain" 2>/dev/null || plain=$?
+        (ulimit -c 0; timeout 60 "$tool" record $options -o "$work/ends.trace" "$work/ends" $way) >"$work/traced" 2>"$work/traced.err" ||
+          traced=$?
+        [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way $options: exit status $traced, not $plain"; }
+        cmp "$work/plain" "$work/traced" || fail "$way: another output"
+        [[ $way != *crash* ]] || grep -q 'was killed by a signal, with which the trace ends' "$work/traced.err" ||
+          { cat "$work/traced.err"; fail "$way $options: the trace does not end with the crash"; }
+        has_thread "$work/ends.trace" last_thing
+        [ $way != late_crash ] || "$tool" info --json "$work/ends.trace" | python3 -c '
+import json, sys
+cpu = {f["name"]: f["cpu"] for f in json.load(sys.stdin)["functions"]}
+if cpu.get("computes", 0) < 150000000: sys.exit(f"the trace does not reach the crash: CPU times {cpu}")
+' || fail "$compiler $way $options"
+        rm -f "$work"/ends*.trace
+      done
+    done
+    # While the trace of a crash ends, no other end of the process comes before the signal. musl has no such lock.
+    for way in exit _exit quick_exit exit_group exec abort; do
+      [ "$compiler" != musl-gcc ] || break
+      traced=0
+      (ulimit -c 0; timeout 60 "$tool" record -o "$work/ends.trace" "$work/ends" after_crash $way) >"$work/traced" 2>"$work/traced.err" ||
+        traced=$?
+      [ $traced = 139 ] || { cat "$work/traced.err"; fail "$compiler, $way after a crash: exit status $traced"; }
+      [ "$(cat "$work/traced")" = after_crash ] || fail "$way after a crash: another output"
+      rm -f "$work"/ends*.trace
+    done
+    for way in abort kill; do
+      traced=0
+      (ulimit -c 0; timeout 60 "$tool" record --cut 20 -o "$work/ends.trace" "$work/ends" $way "$work/ends.trace") \
+        >"$work/traced" 2>"$work/traced.err" || traced=$?
+      [ $traced = $([ $way = abort ] && echo 134 || echo 137) ] || fail "$way: exit status $traced"
+      grep -q 'was killed' "$work/traced.err" || fail "$way: the summary does not say that it was killed"
+      has_thread "$work/ends.trace" last_thing partial
+      tests/go/open_in_go.sh --killed "$work/ends.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || fail "$way: Go does not open it"
+      rm -f "$work"/ends*.trace
+    done
+  done
+  # The command passes signals on to the program, and dies by the same signal.
+  "$tool" record -q -o "$work/ends.trace" sleep 1000 2>"$work/traced.err" & traced=$!
+  servers+=($traced)
+  until [ -s "$work/ends.trace" ]; do sleep 0.05; done
+  kill -TERM $traced
+  plain=0
+  wait $traced || plain=$?
+  [ $plain = 143 ] || fail "terminated: exit status $plain, not 143"
+}
+
+test_libraries() {
+  local library compiler
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/libraries.c "$work/libraries"
+    for library in a b; do
+      compile "$compiler" tests/record/libraries.c "$work/library_$library" -DLIBRARY=$library -shared -fPIC
+    done
+    "$tool" record -o "$work/libraries.trace" "$work/libraries" "$work/library_a" "$work/library_b" >"$work/traced" 2>"$work/err" ||
+      fail "libraries: exit status $?"
+    judge "$work/libraries.trace" "$work/err"
+    for library in a b; do
+      [ "$("$tool" dump --json "$work/libraries.trace" | grep -c '"event":"GoCreate".*"function":"thread_of_'$library'"')" = 10 ] ||
+        fail "$compiler: not 10 threads of library $library"
+    done
+    # Signal handlers that interrupt dlclose
+    "$tool" record -o "$work/libraries.trace" "$work/libraries" "$work/library_a" "$work/library_b" signals >"$work/traced" 2>"$work/err" ||
+      fail "libraries with signals: exit status $?"
+    judge "$work/libraries.trace" "$work/err"
+  done
+}
+
+test_descriptors() {
+  local options
+  ulimit -n 4096 || skip 'a limit of 4096 descriptors'
+  compile "${CC-cc}" tests/record/closes.c "$work/closes"
+  compare "$work/closes" "$work/victim"
+  [ ! -s "$work/victim" ] || fail "the trace was written into the program's file"
+  threads 100
+  for options in '' '--flight 1000'; do
+    "$tool" record $options -o "$work/closed.trace" "$work/closes" "$work/victim" stdio >"$work/traced" 2>"$work/err" ||
+      fail "closes stdio: exit status $?"
+    [ ! -s "$work/victim" ] || fail "the trace was written into the program's file"
+    grep -q 'ended early.*Bad file descriptor' "$work/err" || { cat "$work/err"; fail "does not report that the trace was closed"; }
+  done
+}
+
+# --------------------------------------------------------------------------------------------------------- bad use ----
+
+refuses() { # refuses TEXT ARGUMENTS...: prints one line that contains TEXT, and leaves no trace
+  local status=0 text=$1
+  shift
+  "$tool" record "$@" >"$work/refused" 2>&1 || status=$?
+  [ $status = 1 ] || [ $status = 2 ] || fail "record $*: exit status $status"
+  grep -q -- "$text" "$work/refused" || { cat "$work/refused"; fail "record $*: does not say '$text'"; }
+  [ $status = 2 ] || [ "$(wc -l <"$work/refused")" = 1 ] || { cat "$work/refused"; fail "record $*: more than a line"; }
+}
+
+test_bad_use() {
+  echo 'int main(void) { return 0; }' >"$work/program.c"
+  "${CC-cc}" -static "$work/program.c" -o "$work/static" && refuses 'statically linked' "$work/static"
+  "${CC-cc}" -static-pie "$work/program.c" -o "$work/static-pie" && refuses 'statically linked' "$work/static-pie"
+  "${CC-cc}" "$work/program.c" -o "$work/program"
+  refuses 'command not found' no-such-command
+  refuses 'No such file' "$work/no-such-file"
+  refuses 'is a directory' /tmp/
+  refuses 'Permission denied' "$work/program.c"
+  printf '#!/nonexistent\n' >"$work/script" && chmod +x "$work/script" && refuses 'interpreter /nonexistent' "$work/script"
+  printf 'text\n' >"$work/script" && refuses 'neither a program nor a script' "$work/script"
+  refuses 'No such file' -o "$work/no/file.trace" true
+  refuses 'is a directory' -o "$work" true
+  refuses 'missing COMMAND' -o "$work/x.trace"
+  refuses 'missing COMMAND' --
+  refuses 'unknown option --wrong' --wrong true
+  refuses 'unknown format' --format 1.4 true
+  refuses 'unknown stacks' --stacks=all true
+  refuses 'invalid value' --limit 0 true
+  refuses 'invalid value' --cut x true
+  refuses '1.22 or later' --flight 1 --format 1.21 true
+  if command -v aarch64-linux-gnu-gcc >/dev/null; then
+    aarch64-linux-gnu-gcc "$work/program.c" -o "$work/arm" && refuses 'another architecture' "$work/arm"
+  fi
+  cp "$work/program" "$work/setuid"
+  if [ "$(id -u)" = 0 ]; then chown 1 "$work/setuid"; chmod 4755 "$work/setuid"; refuses 'setuid' "$work/setuid"; fi
+  [ ! -e "$work/x.trace" ] || fail "a trace was left"
+  # A full disk, and a trace file that cannot be read again.
+  "$tool" record -o /dev/full "$work/program" 2>"$work/refused" || fail "another status when the disk is full"
+  grep -q 'ended early.*No space left' "$work/refused" || { cat "$work/refused"; fail "does not report a full disk"; }
+  "$tool" record -o /dev/stdout "$work/program" 2>"$work/refused" | "$tool" check - >/dev/null || fail "a trace in a pipe"
+  "$tool" record --limit 30K -o "$work/limit.trace" /usr/bin/python3 -c '[open("/dev/null").read() for i in range(20000)]' \
+    2>"$work/refused" || fail "a limit"
+  grep -q 'its limit was reached' "$work/refused" || { cat "$work/refused"; fail "does not report the limit"; }
+  [ "$(wc -c <"$work/limit.trace")" -lt 300000 ] || fail "the limit did not limit"
+  # A script's interpreter is traced, also if env starts it.
+  printf '#!/usr/bin/env python3\nimport threading\nt = threading.Thread(target=print, args=("hello",))\nt.start()\nt.join()\n' >"$work/script"
+  [ "$("$tool" record -o "$work/script.trace" "$work/script" 2>"$work/script.err")" = hello ] || fail "script"
+  judge "$work/script.trace" "$work/script.err"
+  # The program's environment and descriptors are the same as without tracing.
+  (cd "$work" && "$tool" record -q env | grep -v '^_=' >traced && env | grep -v '^_=' >plain && cmp traced plain) || fail "another environment"
+  (cd "$work" && "$tool" record -q sh -c 'exec env' | grep -v '^_=' | sort >traced &&
+    sh -c 'exec env' | grep -v '^_=' | sort >plain && cmp traced plain) || fail "another environment behind exec"
+  [ "$(cd "$work" && ls env.*.trace | wc -l)" = 1 ] || fail "the default name"
+}
+
+test_executes() {
+  local compiler file options status
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/executes.c "$work/executes"
+    mkdir "$work/plain"
+    "$work/executes" "$work/plain" >"$work/plain.out" || [ $? = 3 ] || fail "executes: $?"
+    for options in '' --children; do
+      mkdir "$work/traced"
+      status=0
+      timeout 300 "$tool" record $options --no-symbolize -o "$work/traced.trace" "$work/executes" "$work/traced" \
+        >"$work/traced.out" 2>"$work/err" || status=$?
+      [ $status = 3 ] || { cat "$work/err"; fail "executes: exit status $status"; }
+      cmp "$work/plain.out" "$work/traced.out" || fail "executes: another output"
+      # The trace goes on when exec fails: in the last file, since a trace with more than few events is kept.
+      has_thread "$(ls -t "$work"/traced*.trace | head -n 1)" last_thing
+      rm -rf "$work"/traced*
+    done
+    for file in "$work"/plain/*; do
+      status=0
+      timeout 300 "$tool" record -o "$work/traced.trace" "$file" >"$work/refused" 2>&1 || status=$?
+      [ $status = 1 ] && [ "$(wc -l <"$work/refused")" = 1 ] || { cat "$work/refused"; fail "record $file: exit status $status"; }
+    done
+    rm -rf "$work"/plain*
+  done
+}
+
+# What is at the trace's path is replaced, but never written to, unless it is a device, a pipe or a link.
+test_outputs() {
+  echo old >"$work/x.trace"
+  ln "$work/x.trace" "$work/other"
+  "$tool" record -q -o "$work/x.trace" true
+  [ "$(cat "$work/other")" = old ] || fail "another name of the old file shows the trace"
+  "$tool" check "$work/x.trace" >/dev/null || fail "the trace that replaces a file"
+  [ "$(stat -c %a "$work/x.trace")" = 600 ] || fail "others can read the trace"
+  ln -s target.trace "$work/link.trace"
+  : >"$work/target.trace"
+  "$tool" record -q -o "$work/link.trace" true
+  [ -L "$work/link.trace" ] && "$tool" check "$work/target.trace" >/dev/null || fail "the trace through a link"
+  mkfifo "$work/pipe"
+  cat "$work/pipe" >"$work/piped" &
+  (cd "$work" && "$tool" record -q -o pipe env true)
+  [ -p "$work/pipe" ] || fail "the pipe was removed"
+  wait $!
+  "$tool" check "$work/piped" >/dev/null || fail "the trace in a pipe, before exec"
+}
+
+# ---------------------------------------------------------------------------------------------------------- hostile ----
+
+# The files of a test: SAFE is root's, EVIL somebody else's, anyone can write to OUT.
+prepare_hostile() {
+  mkdir "$work"/{safe,good,evil,bin}
+  mkdir -m 1777 "$work/out"
+  chmod 711 "$work"
+  chmod 700 "$work/safe"
+  compile "${CC-cc}" tests/record/ends.c "$work/good/ends"
+  "$tool" record -q --no-symbolize -o "$work/safe/victim.trace" "$work/good/ends" exit >"$work/traced" || [ $? = 2 ] || fail ends
+  ln "$work/safe/victim.trace" "$work/safe/kept"
+  cp "$work/safe/victim.trace" "$work/safe/copy"
+  cp "$work/good/ends" "$work/evil"
+  LC_ALL=C sed "s|$work/good/|$work/evil/|g" "$work/safe/victim.trace" >"$work/evil/forged.trace"
+  ! cmp -s "$work/safe/victim.trace" "$work/evil/forged.trace" || fail "the forged trace"
+  ln -s "$work/safe/victim.trace" "$work/evil/link.trace"
+  cat >"$work/evil.c" <<END
+#include <fcntl.h>
+__attribute__((constructor)) static void run(void) { open("$work/safe/loaded", O_WRONLY | O_CREAT, 0600); }
+END
+  "${CC-cc}" -shared -fPIC "$work/evil.c" -o "$work/evil/evil.so"
+  chown -Rh 65534 "$work/evil"
+  chmod 644 "$work/evil/forged.trace"
+  printf '#!/bin/sh\necho "$@" >>%s/safe/looked_up\ncat >/dev/null\n' "$work" >"$work/bin/llvm-symbolizer"
+  chmod +x "$work/bin/llvm-symbolizer"
+  compile "${CC-cc}" tests/record/hostile.c "$work/hostile"
+}
+
+hostile_run() { # hostile_run OPTIONS -- WAY...
+  local options=() status=0 trace found output=done
+  while [ "$1" != -- ]; do options+=("$1"); shift; done
+  PATH=$work/bin:$PATH "$tool" record ${options[@]+"${options[@]}"} -o "$work/out/t.trace" "$work/hostile" "${@:2}" \
+    -- "$work/evil/forged.trace" "$work/out/t.%d.trace" "$work/safe/victim.trace" >"$work/traced" 2>"$work/err" || status=$?
+  # A child that is traced has the memory for its end and the file of its own trace; another has nothing.
+  [[ " ${options[*]-} " != *--children* ]] || output=$'memory\nfile\ndone'
+  [ $status = 7 ] || { cat "$work/err"; fail "hostile $*: exit status $status"; }
+  [ "$(cat "$work/traced")" = "$output" ] || { cat "$work/traced"; fail "hostile $*: another output"; }
+  [ ! -e "$work/safe/loaded" ] || fail "hostile $*: a library of the attacker was loaded"
+  [ "$work/safe/victim.trace" -ef "$work/safe/kept" ] || fail "hostile $*: root's file was replaced"
+  cmp "$work/safe/victim.trace" "$work/safe/copy" || fail "hostile $*: root's file was written"
+  ! grep -s evil/ "$work/safe/looked_up" || fail "hostile $*: the attacker's file was looked up"
+  # The daemon's own traces are complete: it and its last child each slept 200 times, and once more afterwards.
+  found=0
+  for trace in "$work"/out/*.trace; do
+    [ ! -L "$trace" ] || continue
+    ! "$tool" check "$trace" >/dev/null || [ "$("$tool" dump "$trace" | grep -c 'GoBlock.*sleep')" -lt 200 ] || found=$((found + 1))
+  done
+  [ -f "$work/out/t.trace" ] && [ "$("$tool" dump "$work/out/t.trace" | grep -c 'GoBlock.*sleep')" = 400 ] &&
+    "$tool" check "$work/out/t.trace" >/dev/null || { ls -l "$work/out/t.trace"; cat "$work/err"; fail "hostile $*: the daemon's trace"; }
+  [ $found = $([[ " ${options[*]-} " = *--children* ]] && echo 2 || echo 1) ] || { ls -l "$work/out" | grep -v -- '->'; fail "hostile $*: $found traces"; }
+  find "$work/out" -mindepth 1 -delete
+}
+
+# A process that has the recorder's old process id.
+present() { # present FLAW: runs a program with the library and with files that another process presents
+  local path
+  coproc "$work/presents" "$1" "$work/out"
+  read -r path <&"${COPROC[0]}"
+  LD_PRELOAD=$PWD/build/examples/libgotrace-record.so GOTRACE_RECORD=$path /bin/true
+  eval "exec ${COPROC[1]}>&-"
+  wait
+}
+
+test_hostile() {
+  local texts flaw
+  [ "$(id -u)" = 0 ] || { echo 'test_record: hostile needs root'; exit 77; }
+  prepare_hostile
+  texts=("$PWD/build/examples/libgotrace-record.so" "$work/evil/evil.so" "$work/out/t.trace" "$work/evil/link.trace")
+  hostile_run -- texts "${texts[@]}"
+  hostile_run --children -- texts "${texts[@]}"
+  hostile_run -- fill
+  hostile_run --children -- fill
+  hostile_run --children --flight 1000 -- texts "${texts[@]}"
+  if command -v musl-gcc >/dev/null; then
+    compile musl-gcc tests/record/hostile.c "$work/hostile"
+    hostile_run --children -- texts "${texts[@]}"
+  fi
+  # Links of others.
+  ln -s "$work/safe/victim.trace" "$work/out/t.trace"
+  chown -h 65534 "$work/out/t.trace"
+  refuses 'a link of another user' -o "$work/out/t.trace" true
+  rm "$work/out/t.trace"
+  # Settings of others.
+  compile "${CC-cc}" tests/record/presents.c "$work/presents"
+  for flaw in none owner unsealed list; do present $flaw; done
+  [ "$(cd "$work/out" && echo *)" = "$(cd "$work/out" && echo none.*)" ] && [ -s "$work"/out/none.* ] || { ls "$work/out"; fail "forged settings"; }
+}
+
+# ---------------------------------------------------------------------------------------- children, flight recorder ----
+
+test_children() {
+  local trace traces=0
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  (cd "$work" && "$tool" record --children ./ends fork >traced 2>err) || [ $? = 9 ] || fail "children: $(cat "$work/err")"
+  ! grep -q 'problems\|not traced' "$work/err" || { cat "$work/err"; fail children; }
+  for trace in "$work"/*.trace; do
+    traces=$((traces + 1))
+    "$tool" check "$trace" >/dev/null || fail "$trace"
+  done
+  [ $traces -ge 3 ] || { ls "$work"; fail "children: $traces traces"; }
+  rm -f "$work"/*.trace
+  # Signal handlers that interrupt a wait and fork.
+  (cd "$work" && "$tool" record --children ./ends handler_forks >traced 2>err) || [ $? = 9 ] || fail "children of handlers: $(cat "$work/err")"
+  ! grep -q 'problems\|not traced' "$work/err" || { cat "$work/err"; fail "children of handlers"; }
+  traces=0
+  for trace in "$work"/*.trace; do
+    has_thread "$trace" last_thing
+    traces=$((traces + 1))
+  done
+  [ $traces = 3 ] || { ls "$work"; fail "children of handlers: $traces traces"; }
+  rm -f "$work"/*.trace
+  # A shell that starts programs, with a file name without %p.
+  (cd "$work" && "$tool" record --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||
+    [ $? = 3 ] || fail "children of a shell"
+  traces=0
+  for trace in "$work"/all*.trace; do
+    "$tool" check "$trace" >/dev/null || fail "$trace"
+    ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
+  done
+  [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
+  # Without --children, children are not traced and do not touch the file.
+  rm -f "$work"/*.trace
+  (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
+  [ "$(ls "$work"/*.trace | wc -l)" = 1 ] || fail "children were traced"
+}
+
+test_flight() {
+  local traced status=0
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  "$tool" record --flight 2 -o "$work/flight.trace" "$work/ends" return >"$work/traced" 2>"$work/err" || status=$?
+  [ $status = 9 ] || fail "flight: exit status $status"
+  judge "$work/flight.trace" "$work/err"
+  has_thread "$work/flight.trace" last_thing
+  "$tool" record --flight 2.5 -o "$work/sleep.trace" sleep 1000 2>"$work/err" & traced=$!
+  servers+=($traced)
+  # The library has set its handler when the program catches SIGUSR2, which is the eleventh bit.
+  catches() {
+    local mask
+    mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$(pgrep -P $traced)/status" 2>/dev/null) && [ "$mask" ] && [ $((0x$mask >> 11 & 1)) = 1 ]
+  }
+  until catches; do sleep 0.05; done
+  kill -USR2 $traced
+  until [ -s "$work/sleep.1.trace" ]; do sleep 0.05; done
+  kill $traced
+  wait $traced || true
+  "$tool" check "$work/sleep.1.trace" >/dev/null || fail "the snapshot"
+}
+
+# ------------------------------------------------------------------------------------------------------ allocators ----
+
+test_allocators() {
+  local library found=''
+  need "${CXX-g++}"
+  "${CXX-g++}" -O1 -g -std=c++17 tests/record/allocates.cpp -o "$work/allocates" -pthread
+  compare "$work/allocates"
+  for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.{3,2,2.0}; do
+    ls /usr/lib/*/$library >/dev/null 2>&1 || continue
+    found+=" $library"
+    LD_PRELOAD=$library compare "$work/allocates"
+    if "${CXX-g++}" -O1 -g -std=c++17 tests/record/allocates.cpp -o "$work/linked" -pthread -Wl,--no-as-needed \
+      "$(ls /usr/lib/*/$library | head -n 1)"; then compare "$work/linked"; fi
+  done
+  [ "$found" ] || skip "an allocator (libjemalloc2, libtcmalloc-minimal4, libmimalloc3 or libmimalloc2.0)"
+}
+
+# ------------------------------------------------------------------------------------------------ programs of others ----
+
+test_xz() { need xz; make_input; compare xz -T2 --block-size=1MiB -1 -c "$work/input"; threads 3; }
+test_pigz() { need pigz; make_input; compare pigz -p 3 -nc "$work/input"; threads 4; }
+test_zstd() { need zstd; make_input; compare zstd -T2 -B1M -q -c "$work/input"; threads 3; }
+test_lbzip2() { need lbzip2; make_input; compare lbzip2 -n 3 -c "$work/input"; threads 3; }
+test_pixz() { need pixz; make_input; input=$work/input compare pixz -1 -p 2; threads 2; }
+test_plzip() { need plzip; make_input; compare plzip -n 3 -B 1MiB -c "$work/input"; threads 4; } # C++
+
+# Rust. Its threads print in any order, so all matches are in one file.
+test_ripgrep() {
+  local i
+  command -v rg >/dev/null || skip ripgrep
+  mkdir "$work/files"
+  for i in 1 2 3 4 5 6 7 8; do seq ${i}00000 ${i}99999 >"$work/files/$i"; done
+  compare rg -j 3 --no-config -n '^4[0-9]+77$' "$work/files"
+  threads 3
+}
+
+test_git_grep() {
+  need git
+  export GIT_CONFIG_GLOBAL=/dev/null
+  git init -q "$work/repository"
+  cp -r gotrace.h tests examples "$work/repository"
+  git -C "$work/repository" add -A
+  compare git -C "$work/repository" --no-pager grep --threads=3 -n pthread
+  threads 4
+}
+
+test_python() {
+  need /usr/bin/python3
+  cat >"$work/pool.py" <<'END'
+import concurrent.futures, hashlib, threading, queue
+def digest(n): return hashlib.sha256(b'x' * (n * 100000)).hexdigest()
+with concurrent.futures.ThreadPoolExecutor(4) as pool: print(list(pool.map(digest, range(40))))
+q = queue.Queue(); threads = [threading.Thread(target=lambda: q.put(threading.current_thread().name)) for _ in range(5)]
+[t.start() for t in threads]; [t.join() for t in threads]; print(sorted(q.get() for _ in threads))
+raise SystemExit(5)
+END
+  compare /usr/bin/python3 "$work/pool.py"
+  threads 6
+}
+
+test_node() {
+  need node
+  cat >"$work/pool.js" <<'END'
+const { pbkdf2 } = require('crypto'), fs = require('fs'), { Worker } = require('worker_threads');
+let left = 9;
+const done = () => { if (--left === 0) { console.log('done'); process.exitCode = 4; } };
+for (let i = 0; i < 8; i++) pbkdf2('p' + i, 's', 2000, 32, 'sha256', done);
+fs.readFile(__filename, done);
+new Worker('require("worker_threads").parentPort.postMessage(7)', { eval: true }).on('message', m => console.log(m));
+END
+  same=same_lines compare node "$work/pool.js"
+  threads 5
+}
+same_lines() { cmp <(sort "$1") <(sort "$2"); }
+
+test_openmp() {
+  need clang
+  echo 'int main(void) { return 0; }' >"$work/empty.c"
+  clang -fopenmp "$work/empty.c" -o "$work/empty" 2>/dev/null || skip libomp-dev
+  cat >"$work/openmp.c" <<'END'
+#include <stdio.h>
+int main(void) {
+  double sum = 0;
+  int round, tasks = 0;
+  for (round = 0; round < 10; round++) {
+    int i;
+#pragma omp parallel for reduction(+ : sum) num_threads(3)
+    for (i = 0; i < 100000; i++) sum += i % 7;
+  }
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  for (round = 0; round < 20; round++) {
+#pragma omp task
+#pragma omp critical
+    tasks++;
+  }
+  printf("%.0f %d\n", sum, tasks);
+  return 6;
+}
+END
+  clang -O1 -g -fopenmp "$work/openmp.c" -o "$work/openmp"
+  compare "$work/openmp"
+  threads 23 # includes the tasks
+  # The library contains the OpenMP adapter, so waits have OpenMP's names. A wait reported twice would be a problem.
+  "$tool" dump "$work/trace.1.23" >"$work/dumped"
+  [ "$(grep -c 'GoBlock.*OpenMP: critical' "$work/dumped")" = 20 ] || fail 'a task enters each critical section once'
+  [ "$(grep -c 'GoBlock.*OpenMP: barrier' "$work/dumped")" -ge 22 ] || fail 'threads wait at barriers'
+}
+
+test_cpp() {
+  need "${CXX-g++}"
+  cat >"$work/cpp.cpp" <<'END'
+#include <condition_variable>
+#include <cstdio>
+#include <future>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <vector>
+static int made;
+struct slow { slow() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); made++; } };
+static slow &only() { static slow s; return s; }
+int main() {
+  std::mutex m; std::condition_variable c; std::shared_mutex s; int n = 0;
+  std::vector<std::thread> all;
+  for (int i = 0; i < 4; i++) all.emplace_back([&] {
+    only();
+    for (int k = 0; k < 200; k++) { std::lock_guard<std::mutex> l(m); n++; }
+    for (int k = 0; k < 50; k++) { std::shared_lock<std::shared_mutex> l(s); }
+    for (int k = 0; k < 50; k++) { std::unique_lock<std::shared_mutex> l(s); }
+    { std::unique_lock<std::mutex> l(m); c.notify_all(); }
+  });
+  { std::unique_lock<std::mutex> l(m); while (n < 800) c.wait_for(l, std::chrono::milliseconds(5)); }
+  for (auto &t : all) t.join();
+  std::once_flag once;
+  for (int i = 0; i < 3; i++) try { std::call_once(once, [&] { if (i < 2) throw i; n += 1000; }); } catch (int caught) { n += caught; }
+  auto f = std::async(std::launch::async, [] { if (made) throw 42; return 1; });
+  try { f.get(); } catch (int caught) { std::printf("%d %d %d\n", n, made, caught); }
+}
+END
+  "${CXX-g++}" -O1 -g -std=c++17 "$work/cpp.cpp" -o "$work/cpp" -pthread
+  compare "$work/cpp"
+  threads 6
+}
+
+# A server under load, which ends on request. serve FORMAT "OPTIONS" COMMAND...: runs it traced in the background.
+serve() {
+  "$tool" record -o "$work/trace.$1" --format "$1" $2 -- "${@:3}" >"$work/served" 2>"$work/served.err" &
+  server=$!
+  servers+=($server)
+}
+
+test_redis() {
+  need redis-server
+  need redis-benchmark
+  local format socket=$work/redis.sock
+  for format in 1.23 1.21; do
+    serve $format --stacks=frame-pointers redis-server --port 0 --unixsocket "$socket" --save '' --io-threads 2 --dir "$work"
+    until redis-cli -s "$socket" ping >/dev/null 2>&1; do kill -0 $server || { cat "$work/served.err"; fail redis; }; sleep 0.1; done
+    redis-benchmark -s "$socket" -n 3000 -c 10 -t set,get -q >"$work/load"
+    grep -q 'GET: ' "$work/load" || fail "redis-benchmark: $(cat "$work/load")"
+    redis-cli -s "$socket" shutdown nosave || true
+    wait $server || { cat "$work/served.err"; fail "redis-server: exit status $?"; }
+    judge "$work/trace.$format" "$work/served.err"
+  done
+  open_it "$work/trace.1.23" 1.27
+  open_it "$work/trace.1.21" 1.21 -p
+  threads 4
+}
+
+test_memcached() {
+  need memcached
+  local format status
+  for format in 1.23 1.21; do
+    serve $format --stacks=none memcached -u root -s "$work/memcached.sock" -t 3
+    until [ -S "$work/memcached.sock" ]; do kill -0 $server || { cat "$work/served.err"; fail memcached; }; sleep 0.1; done
+    python3 - "$work/memcached.sock" <<'END' || fail "memcached: wrong answers"
+import socket, sys, threading
+def load(name):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(sys.argv[1]); f = s.makefile('rwb')
+        for i in range(300):
+            f.write(b'set %s%d 0 0 5\r\nhello\r\n' % (name, i)); f.flush(); assert f.readline() == b'STORED\r\n'
+            f.write(b'get %s%d\r\n' % (name, i)); f.flush(); assert f.readline().startswith(b'VALUE'); f.readline(); f.readline()
+threads = [threading.Thread(target=load, args=(b'k%d_' % i,)) for i in range(6)]
+[t.start() for t in threads]; [t.join() for t in threads]
+END
+    kill $server
+    status=0
+    wait $server || status=$?
+    [ $status = 0 ] || { cat "$work/served.err"; fail "memcached: exit status $status"; }
+    judge "$work/trace.$format" "$work/served.err"
+  done
+  open_it "$work/trace.1.23" 1.27
+  open_it "$work/trace.1.21" 1.21 -p
+  threads 4
+}
+
+status=0
+for name in ${*:-$names}; do
+  declare -F "test_$name" >/dev/null || fail "no test is called $name"
+  (
+    trap - EXIT
+    "test_$name" || exit
+    [ -z "$lacking" ] || { echo "$lacking"; exit 77; }
+  ) && echo "$name: ok" || { code=$?; [ $code = 77 ] && [ $status = 0 ] && status=77 || { [ $code = 77 ] || status=1; }; }
+  rm -rf "${work:?}"/*
+done
+exit $status

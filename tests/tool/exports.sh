@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Checks the output of `gotrace export` for the traces in Go's sources and a part of each (exports.py). Status 77 if a
+# release is missing.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tests/need.sh python3
+
+make -s build/examples/gotrace
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+sh tests/go/testdata.sh "$dir" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
+command -v protoc >/dev/null || { echo "needs protoc, of protobuf-compiler (make deps)"; exit 77; }
+{ find "$dir" -name '*.trace' -size -300k | sort && echo tests/traces/counters; } | xargs tests/tool/exports.py --parts

@@ -1,0 +1,423 @@
+"""Makes traces of format 1.23 event by event, so that every time in them is known. A module for tests in Python.
+
+    tests/tool/made_trace.py DIRECTORY       writes the traces of this file there
+"""
+import collections
+import re
+import sys
+
+RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
+(PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
+ TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
+ PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END, STW_BEGIN, STW_END, HEAP_ALLOC, REGION_BEGIN,
+ REGION_END, GC_ACTIVE, LOG) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28, 44)
+NO_ID = 2**64 - 1
+
+
+def number(value):
+    encoded = bytearray()
+    while value >= 0x80:
+        encoded.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes(encoded + bytes([value]))
+
+
+def numbers(*values):
+    return b"".join(number(value) for value in values)
+
+
+PCS = {}  # addresses by function
+
+
+class Trace:
+    """A trace of Go 1.23 whose clock counts nanoseconds from 1000 on."""
+
+    line = 1  # of all frames
+
+    def __init__(self):
+        self.strings, self.stacks, self.threads, self.samples = {}, {}, collections.defaultdict(list), []
+
+    def string(self, text):
+        """\udc80 to \udcff stand for single bytes that are not UTF-8"""
+        return self.strings.setdefault(text, len(self.strings) + 1)
+
+    def stack(self, *functions):
+        """innermost first"""
+        return self.stacks.setdefault(functions, len(self.stacks) + 1)
+
+    def pc(self, function):
+        """Go takes frames with equal addresses for one function, in all generations."""
+        return PCS.setdefault(function, 4096 + len(PCS))
+
+    def event(self, thread, time, kind, *arguments):
+        self.threads[thread].append((time, kind, arguments))
+
+    def sample(self, time, thread, proc, goroutine, stack):
+        self.samples.append((time, thread, proc, goroutine, stack))
+
+    def data(self, generation=1):
+        def batch(thread, time, data):
+            return numbers(1, generation, thread, time, len(data)) + data
+        trace = b"go 1.23 trace\0\0\0" if generation == 1 else b""
+        for thread, events in self.threads.items():
+            data, last, start = b"", 1000, 1000
+            for time, kind, arguments in sorted(events, key=lambda event: event[0]):
+                if len(data) > 60000:  # of 64 KiB
+                    trace += batch(thread, start, data)
+                    data, start = b"", last
+                data += numbers(kind, time + 1000 - last, *arguments)
+                last = time + 1000
+            trace += batch(thread, start, data)
+        stacks = numbers(2)
+        for functions, id in self.stacks.items():
+            stacks += numbers(3, id, len(functions))
+            for function in functions:
+                stacks += numbers(self.pc(function), self.string(function), self.string("x.go"), self.line)
+        trace += batch(NO_ID, 1000, numbers(8, 10**9)) + batch(NO_ID, 1000, stacks)
+        for time, *sample in self.samples:
+            trace += batch(NO_ID, 1000, numbers(6, 7, time + 1000, *sample))
+        strings = numbers(4)
+        for text, id in self.strings.items():
+            data = text.encode("utf-8", "surrogateescape")
+            strings += numbers(5, id, len(data)) + data
+        return trace + batch(NO_ID, 1000, strings)
+
+
+def counter_of(category, text):
+    """The name and value of the counter that a log tells; None: it is not a counter's."""
+    prefix, number = "gotrace.counter ", r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?"
+    if not category.startswith(prefix) or not re.fullmatch(number, text) or len(text) > 63 or abs(float(text)) > 1e290:
+        return None
+    return category[len(prefix):], float(text)
+
+
+class Generations(list):
+    def data(self):
+        return b"".join(trace.data(number) for number, trace in enumerate(self, 1))
+
+
+def chain():
+    """A trace in which main (1) waits for worker (2), which it creates and which waits for helper (3), which waited for the network."""
+    t = Trace()
+    main, worker, helper = (t.stack("main." + name) for name in ("main", "worker", "helper"))
+    wait, unlock = t.stack("sync.Wait", "main.main"), t.stack("main.unlock", "main.helper")
+    for m, g in ((1, 1), (2, None), (3, 3)):
+        t.event(m, 0, PROC_STATUS, m, 1)
+        if g:
+            t.event(m, 1, GO_STATUS, g, m, RUNNING)
+    t.event(1, 1000, TASK_BEGIN, 7, NO_ID, t.string("job"), main)
+    t.event(1, 5000, GO_CREATE, 2, worker, main)
+    t.event(1, 6000, GO_BLOCK, t.string("sync"), wait)
+    t.event(2, 8000, GO_START, 2, 1)
+    t.event(2, 20000, GO_BLOCK, t.string("chan receive"), worker)
+    t.event(3, 30000, GO_BLOCK, t.string("network"), helper)
+    t.event(2, 40000, GO_UNBLOCK, 3, 1, 0)  # not by a goroutine
+    t.event(3, 42000, GO_START, 3, 2)
+    t.event(3, 50000, GO_UNBLOCK, 2, 2, unlock)
+    t.event(2, 53000, GO_START, 2, 3)
+    t.event(2, 55000, SYSCALL_BEGIN, 1, worker)
+    t.event(2, 60000, SYSCALL_END)
+    t.event(2, 70000, GO_UNBLOCK, 1, 1, worker)
+    t.event(2, 71000, GO_DESTROY)
+    t.event(1, 75000, GO_START, 1, 2)
+    t.event(1, 80000, TASK_END, 7, main)
+    t.event(3, 90000, GO_DESTROY)
+    return t
+
+
+def switches():
+    """A trace in which main (1) switches to a coroutine (2), which switches to another (3), which ends by switching back to main."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for g in 2, 3:
+        t.event(1, 2, GO_STATUS, g, NO_ID, WAITING)
+    t.event(1, 1000, GO_SWITCH, 2, 1)
+    t.event(1, 3000, GO_SWITCH, 3, 1)
+    t.event(1, 7000, GO_SWITCH_DESTROY, 1, 1)
+    t.event(1, 9000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+def lives():
+    """Goroutines that block forever but continue, that never run, that end in a system call, and a reused id."""
+    t = Trace()
+    stack = [t.stack("main.f%d" % i) for i in range(8)]
+    for g, reason in ((1, "sync"), (2, "chan receive")):
+        at = g * 100
+        t.event(g, 0, PROC_STATUS, g, 1)
+        t.event(g, 1, GO_STATUS, g, g, RUNNING)
+        t.event(g, 500 + at, GO_BLOCK, t.string("sync"), stack[1])
+        t.event(g, 800 + at, GO_UNBLOCK, g, 1, stack[2])
+        t.event(g, 900 + at, GO_START, g, 2)
+        t.event(g, 1000 + at, GO_BLOCK, t.string("forever"), stack[3])
+        t.event(g, 2000 + at, GO_UNBLOCK, g, 3, stack[4])
+        t.event(g, 3000 + at, GO_START, g, 4)
+        t.event(g, 4000 + at, GO_BLOCK, t.string(reason), stack[5])
+        t.event(g, 6000 + at, GO_UNBLOCK, g, 5, stack[6])
+        t.event(g, 7000 + at, GO_START, g, 6)
+        t.event(g, 8000 + at, GO_STOP, t.string("preempted"), stack[7])
+    t.event(2, 8300, GO_START, 2, 7)
+    t.event(2, 8400, GO_DESTROY)  # so the times of goroutine 2 after "forever" count
+    t.event(3, 450, GO_STATUS, 3, 3, SYSCALL)
+    t.event(3, 5000, DESTROY_SYSCALL)
+    t.event(4, 600, CREATE_SYSCALL, 4)
+    t.event(4, 1600, SYSCALL_END_BLOCKED)
+    t.event(5, 650, PROC_STATUS, 5, 2)
+    for again in range(3):
+        at = 707 + again * 2000
+        t.event(5, at, CREATE_SYSCALL, 6)
+        t.event(5, at + 100, PROC_START, 5, 1 + 4 * again)
+        t.event(5, at + 150, SYSCALL_END_BLOCKED)
+        t.event(5, at + 200, GO_START, 6, 1)
+        t.event(5, at + 300, SYSCALL_BEGIN, 2 + 4 * again, stack[1])
+        t.event(5, at + 500 + again, SYSCALL_END)
+        t.event(5, at + 600, SYSCALL_BEGIN, 3 + 4 * again, stack[2])
+        t.event(5, at + 1000, DESTROY_SYSCALL)
+        t.event(1, at + 1050, PROC_STEAL, 5, 4 + 4 * again, 5)
+    return t
+
+
+def samples():
+    """A goroutine that runs when the trace begins, with CPU samples before its first stack: they do not tell its function."""
+    t = Trace()
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for at, root in ((500, "runtime.goexit"), (600, "runtime.mcall"), (700, "main.deep")):
+        t.sample(at, 1, 1, 1, t.stack("main.spin", root))
+    t.event(1, 1000, GO_BLOCK, t.string("sync"), t.stack("sync.Wait", "main.main"))
+    return t
+
+
+def waits_for_much():
+    """A goroutine that waits twice for each of 300 reasons: more than `gotrace info` distinguishes."""
+    t = Trace()
+    main, worker = t.stack("main.main"), t.stack("main.worker")
+    for m in 1, 2:
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    for i in range(600):
+        t.event(1, 10 + i * 20, GO_BLOCK, t.string("reason %d" % (i % 300)), main)
+        t.event(2, 15 + i * 20, GO_UNBLOCK, 1, 1 + 2 * i, worker)
+        t.event(1, 20 + i * 20, GO_START, 1, 2 + 2 * i)
+    t.event(2, 13000, GO_STOP, t.string("preempted"), worker)
+    return t
+
+
+def unnamed():
+    """Goroutines that are created without a stack, in each of several generations, and have stacks with different outermost
+    functions."""
+    generations = Generations()
+    for generation in range(4):
+        t = Trace()
+        start = generation * 10000
+        main, one, other = t.stack("main.main"), t.stack("f", "main.one"), t.stack("f", "main.other")
+        for m in 1, 2:
+            t.event(m, start, PROC_STATUS, m, 1)
+            t.event(m, start + 1, GO_STATUS, m, m, RUNNING)
+        for i in range(3):
+            at, g = start + 100 + i * 1000, 10 + 10 * generation + i
+            t.event(1, at, GO_CREATE, g, 0, main)
+            t.event(1, at + 5, GO_BLOCK, t.string("sync"), main)
+            t.event(1, at + 10, GO_START, g, 1)
+            t.event(1, at + 20, SYSCALL_BEGIN, i + 1, one)
+            t.event(1, at + 50, SYSCALL_END)
+            for again in range(2):
+                t.event(1, at + 80 + 90 * again, GO_BLOCK, t.string("chan receive"), other)
+                t.event(2, at + 100 + 90 * again, GO_UNBLOCK, g, 2 + 2 * again, main)
+                t.event(1, at + 130 + 90 * again, GO_START, g, 3 + 2 * again)
+            t.event(1, at + 260, GO_DESTROY)
+            t.event(2, at + 262, GO_UNBLOCK, 1, 2 * i + 1, main)
+            t.event(1, at + 270, GO_START, 1, 2 * i + 2)
+        generations.append(t)
+    return generations
+
+
+def carried():
+    """Tasks, regions, a wait and a collection that go on from one generation into the next; a stopped world; an end of a
+    region and of a task that the trace does not begin; a goroutine that begins what another one ends; CPU samples with and
+    without a goroutine."""
+    generations = Generations()
+    for generation in range(3):
+        t, start = Trace(), generation * 100000
+        main, worker, spin = t.stack("main.main"), t.stack("main.worker"), t.stack("main.spin")
+        for m in 1, 3:
+            t.event(m, start, PROC_STATUS, m, 1)
+            t.event(m, start + 1, GO_STATUS, m, m, RUNNING)
+        t.event(1, start + 100, HEAP_ALLOC, 1000000 + generation)
+        if generation == 0:
+            t.event(1, 200, REGION_END, 0, t.string("older"), main)
+            t.event(1, 300, TASK_END, 99, main)
+            t.event(1, 1000, TASK_BEGIN, 7, NO_ID, t.string("job"), main)
+            t.event(1, 2000, REGION_BEGIN, 7, t.string("outer"), main)
+            t.event(1, 3000, REGION_BEGIN, 7, t.string("inner"), main)
+            t.event(1, 4000, GO_CREATE, 2, worker, main)
+            t.event(3, 5000, GO_STOP, t.string("preempted"), spin)
+            t.event(3, 6000, GO_START, 2, 1)
+            t.event(3, 7000, GO_BLOCK, t.string("sync"), worker)
+            t.event(3, 8000, GO_START, 3, 1)
+            t.event(3, 9000, TASK_BEGIN, 8, 7, t.string("part"), spin)
+            t.event(1, 10000, GC_BEGIN, 0, main)
+            t.event(1, 90000, STW_BEGIN, t.string("testing"), main)
+            t.event(1, 90400, STW_END)
+        else:
+            t.event(3, start + 10, GO_STATUS, 2, NO_ID, WAITING)
+        if generation == 1:
+            t.event(1, start + 2000, REGION_END, 7, t.string("inner"), main)
+            t.event(1, start + 50, GC_ACTIVE, 1)
+            t.event(3, start + 3000, GC_END, 2)
+            t.event(1, start + 4000, TASK_END, 8, main)
+            t.sample(start + 20000, 3, 3, 3, spin)
+            t.sample(start + 30000, 9, NO_ID, 0, spin)
+            t.sample(start + 40000, 3, 3, 0, spin)
+        if generation == 2:
+            t.event(1, start + 60000, GO_UNBLOCK, 2, 1, main)
+            t.event(1, start + 70000, REGION_END, 7, t.string("outer"), main)
+            t.event(1, start + 80000, TASK_END, 7, main)
+        t.event(1, start + 90500, HEAP_ALLOC, 2000000 + generation)
+        generations.append(t)
+    return generations
+
+
+def ends_twice():
+    """Tasks that are ended twice, as by `defer End()` after an `End()`."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i in range(3):
+        t.event(1, 1000 * i + 100, TASK_BEGIN, i + 1, NO_ID, t.string("request"), main)
+        t.event(1, 1000 * i + 500, TASK_END, i + 1, main)
+        t.event(1, 1000 * i + 600, TASK_END, i + 1, main)
+    return t
+
+
+def many_regions(count=24958, longest=777000):
+    """A goroutine with many regions of one name, of which the last is the longest."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i in range(count):
+        t.event(1, 1000 + 100 * i, REGION_BEGIN, 0, t.string("read"), main)
+        t.event(1, 1000 + 100 * i + (40 if i < count - 1 else longest), REGION_END, 0, t.string("read"), main)
+    return t
+
+
+def runs_rarely(runs=2000, period=1000000, share=0.0066):
+    """A goroutine that runs for a small share of the time, and otherwise waits."""
+    t = Trace()
+    main, other = t.stack("main.main"), t.stack("main.other")
+    for m in 1, 2:
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    for i in range(runs):
+        at, sequence = 10 + i * period, 1 + 2 * i
+        t.event(1, at, GO_BLOCK, t.string("sync"), main)
+        t.event(2, at + int(period * (1 - share)) - 1, GO_UNBLOCK, 1, sequence, other)
+        t.event(1, at + int(period * (1 - share)), GO_START, 1, sequence + 1)
+    return t
+
+
+def long_ago(at=2**54):
+    """Events at times that JavaScript's numbers cannot tell apart."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i in range(20):
+        t.event(1, at + 100 * i, GO_STOP, t.string("preempted"), main)
+        t.event(1, at + 100 * i + 50, GO_START, 1, i + 1)
+    return t
+
+
+def shared_changes():
+    """Goroutines 1 and 2 begin and end collections, each also one that the other has begun, and change the number of procs."""
+    t = Trace()
+    main = t.stack("main.main")
+    for m in 1, 2:
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+    t.event(2, 300, GO_STOP, t.string("preempted"), main)  # goroutine 2 is the last to start before the collections: in v1 they
+    t.event(2, 400, GO_START, 2, 1)  # have no goroutine, and a reader takes this one
+    t.event(1, 500, PROCS_CHANGE, 2, main)
+    for i, (begins, ends) in enumerate(((1, 2), (2, 1), (2, 2), (1, 2))):
+        t.event(begins, 1000 * (i + 1), GC_BEGIN, 2 * i, main)
+        t.event(ends, 1000 * (i + 1) + 300, GC_END, 2 * i + 1)
+    t.event(1, 4100, GO_BLOCK, t.string("sync"), main)  # while the last collection runs
+    t.event(2, 5000, PROCS_CHANGE, 7, main)
+    t.event(2, 6000, GO_UNBLOCK, 1, 1, main)
+    t.event(1, 6100, GO_START, 1, 2)
+    t.event(1, 7000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+def no_thread():
+    """Statuses and an unblock in a batch whose thread is none, but where a proc and a goroutine run."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t.event(NO_ID, 100, PROC_STATUS, 2, 1)
+    t.event(NO_ID, 100, GO_STATUS, 3, NO_ID, RUNNING)
+    t.event(NO_ID, 100, GO_STATUS, 2, NO_ID, WAITING)
+    t.event(NO_ID, 2000, GO_UNBLOCK, 2, 1, 0)
+    t.event(1, 3000, GO_BLOCK, t.string("sync"), main)
+    t.event(1, 4000, GO_START, 2, 2)
+    t.event(1, 5000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+def misused():
+    """Regions that end out of order: "outer" before the two that are inside it, and one whose begin is unknown. Go refuses this."""
+    t = Trace()
+    main = t.stack("main.main")
+    outer, middle, inner, last, never = (t.string(name) for name in ("outer", "middle", "inner", "last", "never"))
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for task in 5, 6:
+        t.event(1, 400 + task, TASK_BEGIN, task, NO_ID, t.string("job"), main)
+    for time, task, name in (1000, 5, outer), (2000, 6, middle), (2500, 6, inner):
+        t.event(1, time, REGION_BEGIN, task, name, main)
+    t.event(1, 3000, REGION_END, 5, outer, main)
+    t.event(1, 3200, GO_BLOCK, t.string("sleep"), main)
+    t.event(1, 3600, GO_UNBLOCK, 1, 1, 0)
+    t.event(1, 3600, GO_START, 1, 2)
+    t.event(1, 4000, REGION_END, 6, inner, main)
+    t.event(1, 5000, REGION_END, 6, middle, main)
+    t.event(1, 6000, REGION_BEGIN, 6, last, main)
+    t.event(1, 6500, REGION_END, 6, never, main)
+    t.event(1, 7000, REGION_END, 6, last, main)
+    t.event(1, 8000, GO_DESTROY)
+    return t
+
+
+def counters():
+    """Counters that two goroutines report in two generations, and logs that resemble them."""
+    generations = Generations()
+    for number in 0, 1:
+        t, at = Trace(), 50000 * number
+        main, worker = t.stack("main.main"), t.stack("main.worker")
+        for g, stack in (1, main), (2, worker):
+            t.event(g, at, PROC_STATUS, g, 1)
+            t.event(g, at + g, GO_STATUS, g, g, RUNNING)
+        counts = [("queue", g % 2 + 1, value) for g, value in enumerate((0, 3, 1, 4, 1, 5, 9, 2, 6))]
+        counts += [("balance", 1, -30), ("balance", 2, 12), ("balance", 1, -7), ("load", 2, "0.25"), ("load", 2, "1e+20")]
+        counts += [("once", 1, 9223372036854775807)] * (1 - number) + [("", 2, 5)]
+        counts += [("queue", 1, wrong) for wrong in ("", "many", "1 ", "inf", "-nan", "0x10", "1e999", "--1", "1e", "9" * 64)]
+        for i, (name, g, value) in enumerate(counts):
+            t.event(g, at + 1000 * (i + 1), LOG, 0, t.string("gotrace.counter " + name), t.string(str(value)), (main, worker)[g - 1])
+        for category in "gotrace.counter", "gotrace.counters queue", "Gotrace.counter queue", "queue":
+            t.event(1, at + 40000, LOG, 0, t.string(category), t.string("7"), main)
+        for g, stack in (1, main), (2, worker):
+            t.event(g, at + 45000, GO_STOP, t.string("preempted"), stack)
+            t.event(g, at + 46000, GO_START, g, 1)
+        generations.append(t)
+    return generations
+
+
+if __name__ == "__main__":
+    for make in chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, no_thread, counters:
+        with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
+            out.write(make().data())
