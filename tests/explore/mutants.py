@@ -6,6 +6,7 @@
     tests/explore/mutants.py --transcriber              those that break the transcriber
     tests/explore/mutants.py --rest                     those that other tests detect
     tests/explore/mutants.py --list
+    tests/explore/mutants.py --texts                    only whether the text of each is there, once
     tests/explore/mutants.py --find NAME...             searches all scenarios for one that kills the mutant
 
 A mutant is a text of gotrace.h, in which white space may differ, and its replacement. It is applied to a copy, which is
@@ -24,6 +25,7 @@ import tempfile
 import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '../..'))
+HEADER = open(os.path.join(ROOT, 'gotrace.h')).read()
 COMPILER = os.environ.get('CC') or ('clang' if shutil.which('clang') else 'cc')  # clang takes half of gcc's time
 
 
@@ -438,14 +440,21 @@ def try_test(source, folder, test):
     return ('killed', test) if status else ('survives', test)
 
 
-def try_mutant(entry, find):
-    name, olds, news, scenarios = entry
-    source = open(os.path.join(ROOT, 'gotrace.h')).read()
-    for old, new in zip(olds, news):
+def mutate(source, entry):
+    """The header with the mutant, and why there is none."""
+    for old, new in zip(entry[1], entry[2]):
         text = re.compile(r'\s+'.join(re.escape(word) for word in old.split()))
         if len(text.findall(source)) != 1:
-            return 'gone', f'its text is there {len(text.findall(source))} times: {old.strip().splitlines()[0]}'
+            return None, f'its text is there {len(text.findall(source))} times: {old.strip().splitlines()[0]}'
         source = text.sub(lambda match: new, source)
+    return source, None
+
+
+def try_mutant(entry, find):
+    scenarios = entry[3]
+    source, why = mutate(HEADER, entry)
+    if why:
+        return 'gone', why
     with tempfile.TemporaryDirectory() as folder:
         if scenarios == TRANSCRIBER:
             return try_transcriber(source, folder)
@@ -481,6 +490,11 @@ def main(arguments):
     if '--list' in arguments:
         print('\n'.join(entry[0] for entry in MUTANTS))
         return 0
+    if '--texts' in arguments:
+        gone = [(entry[0], why) for entry in MUTANTS for why in [mutate(HEADER, entry)[1]] if why]
+        for name, why in gone:
+            print(f'{name}: {why}')
+        return bool(gone)
     chosen = [entry for entry in MUTANTS if not names or entry[0] in names]
     kinds = [kind for kind in ('capture', 'transcriber', 'rest') if '--' + kind in arguments]
     if kinds:
