@@ -520,20 +520,24 @@ extern "C" {
  * library. */
 GOTRACE_API unsigned gotrace_version(void);
 
-/* Trace formats, each named by the Go release that introduced it: 1000 times the major plus the minor number. */
+/* Trace formats, oldest first, each named by the Go release that introduced it: X(NAME, number, "name"). The number is
+ * 1000 times the major plus the minor number of the release. */
+#define GOTRACE_FORMATS(X)                                                                                      \
+  X(GO_1_8, 1008, "1.8")   /* opened by Go 1.8 to 1.22; no tasks, regions, logs */                              \
+  X(GO_1_10, 1010, "1.10") /* Go 1.10 to 1.22; stop-the-world kinds, swept bytes, mark assist */                \
+  X(GO_1_11, 1011, "1.11") /* Go 1.11 and later; tasks, regions, logs */                                        \
+  X(GO_1_19, 1019, "1.19") /* Go 1.19 and later; CPU samples */                                                 \
+  X(GO_1_21, 1021, "1.21") /* Go 1.21 and later; stop-the-world reasons */                                      \
+  X(GO_1_22, 1022, "1.22") /* Go 1.22 and later; v2: threads, generations; no switch, no stack with a status */ \
+  X(GO_1_23, 1023, "1.23") /* Go 1.23 and later; switch, goroutines created blocked, memory events */           \
+  X(GO_1_25, 1025, "1.25") /* Go 1.25 and later; wall clock */                                                  \
+  X(GO_1_26, 1026, "1.26") /* Go 1.26 and later; generations have an explicit end: a truncated one is lost */
+
+#define GOTRACE__FORMAT(NAME, number, name) GOTRACE_##NAME = number,
 typedef enum gotrace_format {
-  GOTRACE_FORMAT_DEFAULT = 0, /* GOTRACE_GO_1_23 */
-  GOTRACE_GO_1_8 = 1008,      /* opened by Go 1.8 to 1.22; no tasks, regions, logs */
-  GOTRACE_GO_1_10 = 1010,     /* Go 1.10 to 1.22; stop-the-world kinds, swept bytes, mark assist */
-  GOTRACE_GO_1_11 = 1011,     /* Go 1.11 and later; tasks, regions, logs */
-  GOTRACE_GO_1_19 = 1019,     /* Go 1.19 and later; CPU samples */
-  GOTRACE_GO_1_21 = 1021,     /* Go 1.21 and later; stop-the-world reasons */
-  GOTRACE_GO_1_22 = 1022,     /* Go 1.22 and later; v2: threads, generations; no switch, no stack with a status */
-  GOTRACE_GO_1_23 = 1023,     /* Go 1.23 and later; switch, goroutines created blocked, memory events */
-  GOTRACE_GO_1_25 = 1025,     /* Go 1.25 and later; wall clock */
-  GOTRACE_GO_1_26 = 1026      /* Go 1.26 and later; generations have an explicit end: a truncated one is lost */
+  GOTRACE_FORMATS(GOTRACE__FORMAT) GOTRACE_FORMAT_DEFAULT = 0 /* GOTRACE_GO_1_23 */
 } gotrace_format;
-#define GOTRACE__NEWEST_FORMAT GOTRACE_GO_1_26
+#undef GOTRACE__FORMAT
 
 /* ------------------------------------------------------------------------------------------------- >>events ----
  *
@@ -547,8 +551,7 @@ typedef enum gotrace_format {
  * To add an event of a new Go release:
  *
  *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
- *   2. For a new format: gotrace_format and GOTRACE__NEWEST_FORMAT, gotrace__check_options, `versions` in
- *      gotrace_decoder_open.
+ *   2. For a new format: a row of GOTRACE_FORMATS.
  *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
  *   4. Decoder: what it needs, changes and tells, in GOTRACE__V2_TRANSITIONS (>>decode-rules).
  *   5. The tool: v2_arguments in read_v2.c, write.h, and where the event changes the state, world.c.
@@ -1902,9 +1905,9 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
 
 /* ------------------------------------------------------------------------------------------------ >>decoder ----
  *
- * Reads the traces of every Go release, whoever wrote them: formats 1.5, 1.7 to 1.11, 1.19, 1.21 (v1) and 1.22, 1.23,
- * 1.25, 1.26 (v2). Needs no tracer, is available with GOTRACE_DISABLE too, and has no global state. Use a decoder on
- * one thread at a time; any number of decoders may run in parallel.
+ * Reads the traces of every Go release, whoever wrote them: all GOTRACE_FORMATS, and those of 1.5, 1.7 and 1.9, which
+ * the tracer does not write. Needs no tracer, is available with GOTRACE_DISABLE too, and has no global state. Use a
+ * decoder on one thread at a time; any number of decoders may run in parallel.
  *
  *     gotrace_decoder_options options = {0};
  *     gotrace_decoder *decoder = NULL;
@@ -2353,6 +2356,12 @@ extern "C" {
 /* Version, names of events, results and problems: present even if the tracer itself is compiled out. */
 
 GOTRACE__DEFINE unsigned gotrace_version(void) { return GOTRACE_VERSION_NUMBER; }
+
+static bool gotrace__is_format(int format) {
+#define GOTRACE__IS(NAME, number, name) format == number ||
+  return GOTRACE_FORMATS(GOTRACE__IS) false;
+#undef GOTRACE__IS
+}
 
 static const gotrace_event_spec gotrace__v1_specs[] = {
 #define GOTRACE__SPEC(number, NAME, name, since, until, arguments) {number, since, until, name, arguments},
@@ -12220,18 +12229,7 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
   if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
-  switch (options->format) {
-  case GOTRACE_GO_1_8:
-  case GOTRACE_GO_1_10:
-  case GOTRACE_GO_1_11:
-  case GOTRACE_GO_1_19:
-  case GOTRACE_GO_1_21:
-  case GOTRACE_GO_1_22:
-  case GOTRACE_GO_1_23:
-  case GOTRACE_GO_1_25:
-  case GOTRACE_GO_1_26: break;
-  default: return GOTRACE_ERROR_FORMAT;
-  }
+  if (!gotrace__is_format((int)options->format)) return GOTRACE_ERROR_FORMAT;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
       (!flight && options->memory_limit < (size_t)1 << 20) ||
       (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
@@ -14484,8 +14482,8 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
 #define GOTRACE__V1_BIT(NAME) ((uint64_t)1 << GOTRACE_V1_##NAME) /* in a set of events */
 
 static void gotrace__dec_set_kinds(gotrace_decoder *d) {
-  /* Like Go, v2 accepts events that are newer than the format. */
-  int format = d->info.family == 1 ? d->version : GOTRACE__NEWEST_FORMAT;
+  /* Like Go, v2 accepts events that are newer than the format: all that have no last one. */
+  int format = d->info.family == 1 ? d->version : 9999;
   const uint64_t noted = GOTRACE__V1_BIT(FUTILE_WAKEUP) | GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(GO_SYS_EXIT) |
                          GOTRACE__V1_BIT(CPU_SAMPLE);
   size_t count, i;
@@ -17726,9 +17724,7 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
  */
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options) {
-  static const int versions[] = {1005, 1007, 1008, 1009, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
   gotrace_decoder *d, temporary;
-  size_t i;
   if (!decoder) return GOTRACE_ERROR_ARGUMENT;
   *decoder = NULL;
   if (!options || (!options->data && options->size) || (options->data && options->read) ||
@@ -17750,8 +17746,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
                gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
   d->version = gotrace__dec_read_header(d->at);
   if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
-  for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
-  if (i == sizeof versions / sizeof versions[0])
+  if (!gotrace__is_format(d->version) && d->version != 1005 && d->version != 1007 && d->version != 1009)
     return d->result =
                gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "unknown trace format go 1.%d", d->version - 1000);
   d->info.format = d->version;

@@ -63,9 +63,8 @@ struct settings {
 static const struct {
   const char *name;
   gotrace_format format;
-} formats[] = {{"1.8", GOTRACE_GO_1_8},   {"1.10", GOTRACE_GO_1_10}, {"1.11", GOTRACE_GO_1_11},
-               {"1.19", GOTRACE_GO_1_19}, {"1.21", GOTRACE_GO_1_21}, {"1.22", GOTRACE_GO_1_22},
-               {"1.23", GOTRACE_GO_1_23}, {"1.25", GOTRACE_GO_1_25}, {"1.26", GOTRACE_GO_1_26}};
+#define FORMAT(NAME, number, name) {name, GOTRACE_##NAME},
+} formats[] = {GOTRACE_FORMATS(FORMAT)};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 static inline const char *format_name(gotrace_format format) {

@@ -172,9 +172,11 @@ int main(int argc, char **argv) {
     case 'h':
       printf("usage: %s [-o FILE] [-f FORMAT] [-t SECONDS]\n"
              "  -o FILE     write the trace of the first slow request to FILE (%s)\n"
-             "  -f FORMAT   in this format: 1.22 1.23 1.25 1.26\n"
-             "  -t SECONDS  serve for SECONDS (%g)\n",
-             program, server.trace, seconds);
+             "  -f FORMAT   in this format:",
+             program, server.trace);
+      for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i].format >= GOTRACE_GO_1_22) printf(" %s", formats[i].name);
+      printf("\n  -t SECONDS  serve for SECONDS (%g)\n", seconds);
       return EXIT_SUCCESS;
     default: fail(EXIT_USAGE, "unknown option -%c, or missing value (-h for help)", optopt);
     }

@@ -391,9 +391,6 @@ static void compare_steps(uint64_t go) {
 }
 
 static void schedule(const uint8_t *data, size_t size) {
-  static const gotrace_format formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11,
-                                           GOTRACE_GO_1_19, GOTRACE_GO_1_21, GOTRACE_GO_1_22,
-                                           GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
   uint8_t *memory = w.trace;
   unsigned i;
   size_t n;
@@ -407,7 +404,7 @@ static void schedule(const uint8_t *data, size_t size) {
   memset(fuzz_skew, 0, sizeof fuzz_skew);
   fuzz_thread = 0;
   fuzz_fail_after = fuzz_fail_count = 0;
-  s.format = formats[fuzz_take(&w.in, 1) / 2 % 9];
+  s.format = formats[fuzz_take(&w.in, 1) / 2 % FORMATS];
   for (i = 0; i < SITES; i++) {
     w.sites[i].location.function = "caller";
     w.sites[i].location.line = i + 1;

@@ -339,17 +339,21 @@ static void snapshot(unsigned fail_after) {
   }
 }
 
+/* Five of v1, to which no more will be added, then those of v2. */
+#define FORMAT(NAME, number, name) GOTRACE_##NAME,
+static const gotrace_format formats[] = {GOTRACE_FORMATS(FORMAT)};
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
 static void start(void) {
-  static const gotrace_format formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10,        GOTRACE_GO_1_11, GOTRACE_GO_1_19,
-                                           GOTRACE_GO_1_21, GOTRACE_FORMAT_DEFAULT, GOTRACE_GO_1_22};
-  static const gotrace_format v2_formats[] = {GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
   static const size_t limits[] = {(size_t)1 << 20, (size_t)3 << 20};
   gotrace_options options;
   gotrace_result result;
   unsigned how = (unsigned)fuzz_take(&w.in, 1), more = (unsigned)fuzz_take(&w.in, 1);
   bool may_fail = fuzz_fail_after != 0;
   memset(&options, 0, sizeof options);
-  options.format = how % 7 == 6 ? v2_formats[how / 7 % 4] : formats[how % 7];
+  options.format = how % 7 < 5    ? formats[how % 7]
+                   : how % 7 == 5 ? GOTRACE_FORMAT_DEFAULT
+                                  : formats[5 + how / 7 % (FORMATS - 5)];
   options.futile_wakeups = how >= 128;
   options.stacks = (gotrace_stacks)(more % 4);
   if (options.stacks == GOTRACE_STACKS_FRAME_POINTERS && more % 64 != 2)

@@ -34,8 +34,9 @@ FUZZ_NOT_COVERED
 #include "tests/transcriber/capture_calls.h"
 #include "tests/check_v2.h"
 
-enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, FORMATS = 9, MOST_LOGS = 1 << 16, NESTS = 3, WAITS = 256 };
-static const unsigned formats[FORMATS] = {1008, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
+enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, MOST_LOGS = 1 << 16, NESTS = 3, WAITS = 256 };
+#define FORMAT(NAME, number, name) number,
+static const unsigned formats[] = {GOTRACE_FORMATS(FORMAT)};
 
 #define SAMPLES 64
 static struct {
@@ -574,7 +575,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.trace = memory;
   w.in.at = data;
   w.in.end = data + size;
-  format = formats[take(FORMATS)];
+  format = formats[take(sizeof formats / sizeof formats[0])];
   i = take(256);
   w.correct = i % 2;
   before = i / 2 % 16; /* calls before the trace begins */

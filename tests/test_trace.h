@@ -4,9 +4,8 @@
 
 #include "test.h"
 
-static const gotrace_format test_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11,
-                                              GOTRACE_GO_1_19, GOTRACE_GO_1_21, GOTRACE_GO_1_22,
-                                              GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
+#define TEST_FORMAT(NAME, number, name) GOTRACE_##NAME,
+static const gotrace_format test_formats[] = {GOTRACE_FORMATS(TEST_FORMAT)};
 #define TEST_FORMATS (sizeof test_formats / sizeof test_formats[0])
 
 /* The path of a trace in the test's own directory, where Go opens it; /dev/null if there is no directory. */

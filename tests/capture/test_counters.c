@@ -93,11 +93,8 @@ static void in_a_trace(gotrace_format format) {
 }
 
 int main(void) {
-  static const gotrace_format formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11,
-                                           GOTRACE_GO_1_19, GOTRACE_GO_1_21, GOTRACE_GO_1_22,
-                                           GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
   size_t i;
   memset(long_name, 'n', sizeof long_name - 1);
-  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) in_a_trace(formats[i]);
+  for (i = 0; i < TEST_FORMATS; i++) in_a_trace(test_formats[i]);
   return 0;
 }

@@ -12,10 +12,11 @@ static bool cas_hooked(const volatile void *word, bool success);
 
 #include <pthread.h>
 
-static const gotrace_format formats[] = {GOTRACE_GO_1_8, GOTRACE_GO_1_10, GOTRACE_GO_1_11, GOTRACE_GO_1_19,
-                                         GOTRACE_GO_1_21};
-static const char *const headers[] = {"go 1.8 trace\0\0\0\0", "go 1.10 trace\0\0\0", "go 1.11 trace\0\0\0",
-                                      "go 1.19 trace\0\0\0", "go 1.21 trace\0\0\0"};
+#define FORMAT(NAME, number, name) {GOTRACE_##NAME, "go " name " trace"},
+static const struct {
+  gotrace_format format;
+  char header[16];
+} formats[] = {GOTRACE_FORMATS(FORMAT)};
 
 static gotrace_options options_of(gotrace_format format) {
   gotrace_options options;
@@ -384,7 +385,7 @@ int main(void) {
   CHECK_EQUAL(gotrace_end(), GOTRACE_ERROR_NOT_RUNNING);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_NOT_RUNNING);
   CHECK(!gotrace_enabled());
-  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) on_one_thread(formats[i], headers[i]);
+  for (i = 0; formats[i].format < GOTRACE_GO_1_22; i++) on_one_thread(formats[i].format, formats[i].header);
   cuts_by_themselves();
   recycles();
   frequency();

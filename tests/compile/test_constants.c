@@ -13,6 +13,12 @@ enum { V1_ROWS = 0 GOTRACE_V1_EVENTS(ONE), V2_ROWS = 0 GOTRACE_V2_EVENTS(ONE) };
 static const char *const v1_names[] = {GOTRACE_V1_EVENTS(NAME_OF)};
 static const char *const v2_names[] = {GOTRACE_V2_EVENTS(NAME_OF)};
 
+#define NUMBER_AND_NAME(NAME, number, name) {GOTRACE_##NAME, name},
+static const struct {
+  gotrace_format number;
+  const char *name;
+} formats[] = {GOTRACE_FORMATS(NUMBER_AND_NAME)};
+
 _Static_assert(GOTRACE_V1_GO_CREATE == 13 && GOTRACE_V1_CPU_SAMPLE == 49, "v1 numbers are constant expressions");
 _Static_assert(GOTRACE_V2_GO_CREATE == 14 && GOTRACE_V2_GOROUTINE_STACK_FREE == 136,
                "v2 numbers are constant expressions");
@@ -69,5 +75,10 @@ int main(void) {
   CHECK_EQUAL(GOTRACE_BLOCK_SLEEP, 14);
   CHECK_EQUAL(GOTRACE_STW_STOP_TRACE, 11);
   CHECK_EQUAL(GOTRACE_GO_1_21, 1021);
+  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "%d.%d", (int)formats[i].number / 1000, (int)formats[i].number % 1000);
+    CHECK(strcmp(formats[i].name, name) == 0 && (!i || formats[i].number > formats[i - 1].number));
+  }
   return 0;
 }

@@ -272,17 +272,17 @@ static long compare_changed(const char *name, const test_bytes *bytes, long coun
 }
 
 int main(int argc, char **argv) {
-  static const gotrace_format formats[] = {GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
   long count = argc > 1 ? atol(argv[1]) : test_scaled(400), changed = 0, good = 0;
   test_bytes bytes;
   size_t i;
   int file_index;
-  for (i = 0; i < sizeof formats / sizeof formats[0] && argc <= 2; i++) {
-    record(&bytes, formats[i]);
+  for (i = 0; i < TEST_FORMATS && argc <= 2; i++) {
+    if (test_formats[i] < GOTRACE_GO_1_22) continue;
+    record(&bytes, test_formats[i]);
     joined = refused = 0;
     CHECK(compare("own", bytes.data, bytes.size, false));
     CHECK(compare("own", bytes.data, bytes.size, true));
-    if (argc > 1) printf("%d: %zu bytes, %ld joined, %ld refused\n", formats[i], bytes.size, joined, refused);
+    if (argc > 1) printf("%d: %zu bytes, %ld joined, %ld refused\n", test_formats[i], bytes.size, joined, refused);
     CHECK(joined >= 20 && refused <= joined / 4);
     good += compare_changed("changed", &bytes, count);
     changed += count;

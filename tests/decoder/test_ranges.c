@@ -186,19 +186,18 @@ static void read_trace(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  static const gotrace_format formats[] = {GOTRACE_GO_1_21, GOTRACE_GO_1_22, GOTRACE_GO_1_23, GOTRACE_GO_1_25,
-                                           GOTRACE_GO_1_26};
   size_t i;
-  for (i = 0; i < sizeof formats / sizeof *formats; i++) {
+  for (i = 0; i < TEST_FORMATS; i++) {
     test_bytes bytes;
     test_source f = {NULL, 0, 5000, 0};
     unsigned skipped;
+    if (test_formats[i] < GOTRACE_GO_1_21) continue; /* one of v1 is enough */
     memset(&bytes, 0, sizeof bytes);
-    record(&bytes, formats[i]);
+    record(&bytes, test_formats[i]);
     f.data = bytes.data;
     f.size = bytes.size;
     skipped = random_ranges(&f, 120);
-    CHECK(formats[i] < GOTRACE_GO_1_22 ? !skipped : skipped > 0);
+    CHECK(test_formats[i] < GOTRACE_GO_1_22 ? !skipped : skipped > 0);
     changed(&f, (unsigned)test_scaled(100));
     test_free(&bytes);
   }

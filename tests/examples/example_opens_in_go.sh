@@ -7,8 +7,10 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 if [ "${1-}" = --list ]; then
-  for format in 1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
-    for release in $(tests/go/open_in_go.sh --releases $format); do
+  formats=$(tests/formats.sh)
+  for format in $formats; do
+    releases=$(tests/go/open_in_go.sh --releases "$format")
+    for release in $releases; do
       for example in scheduler threads hello; do echo "$example $format $release"; done
     done
   done

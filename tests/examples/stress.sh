@@ -23,8 +23,9 @@ for ((i = 0; i < $(nproc); i++)); do
 done
 
 passed=0 failed=0 skipped=0
+formats=$(tests/formats.sh)
 for example in scheduler threads hello; do
-  for format in 1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
+  for format in $formats; do
     read -r -a releases <<<"$(tests/go/open_in_go.sh --releases $format)"
     ok=0 bad=0 left=0
     for ((run = 0; run < runs; run++)); do

@@ -83,6 +83,10 @@ typedef struct explore_scenario {
   const char *text;
 } explore_scenario;
 
+/* A sample: the oldest and the newest format, and those between them that differ most. */
+static const int explore_formats[] = {1008, 1011, 1021, 1022, 1023, 1026};
+#define EXPLORE_FORMATS ((unsigned)(sizeof explore_formats / sizeof explore_formats[0]))
+
 /* Each is run in those of explore_formats from `since` to `until`. */
 static const explore_scenario explore_scenarios[] = {
 #include "scenarios.h"
@@ -91,9 +95,6 @@ static const explore_scenario explore_scenarios[] = {
 #include "generate.h"
 
 #define EXPLORE_COUNT (sizeof explore_scenarios / sizeof explore_scenarios[0])
-
-static const int explore_formats[] = {1008, 1011, 1021, 1022, 1023, 1026};
-#define EXPLORE_FORMATS (sizeof explore_formats / sizeof explore_formats[0])
 
 /* ---------------------------------------------------------------------------------------------------- search ---- */
 

@@ -108,9 +108,8 @@ static const explore_control explore_controls[] = {
 
 static const char explore_states[] = "wrdoWRDO";
 #define EXPLORE_STATES 8u
-static const int explore_generated_formats[] = {1008, 1011, 1021, 1022, 1023, 1026};
 
-#define EXPLORE_GENERATED (EXPLORE_ACTS * EXPLORE_ACTS * EXPLORE_CONTROLS * EXPLORE_STATES * 6)
+#define EXPLORE_GENERATED (EXPLORE_ACTS * EXPLORE_ACTS * EXPLORE_CONTROLS * EXPLORE_STATES * EXPLORE_FORMATS)
 
 typedef struct explore_text {
   char *at;
@@ -175,8 +174,8 @@ static bool explore_generate(unsigned number, char *name, size_t name_size, char
   const explore_act *a, *b;
   const explore_control *control;
   char state;
-  *format = explore_generated_formats[number % 6];
-  number /= 6;
+  *format = explore_formats[number % EXPLORE_FORMATS];
+  number /= EXPLORE_FORMATS;
   state = explore_states[number % EXPLORE_STATES];
   number /= EXPLORE_STATES;
   control = &explore_controls[number % EXPLORE_CONTROLS];

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lists are complete: tests/README.md names every test, and no two are called alike; the contents list in the header's guide
 # (`>>word`) and the banners of its sections have the same words in the same order, once each; the tool's README names each
-# of its files. What names the version or the licence agrees.
+# of its files; formats are listed in one place. What names the version or the licence agrees.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -24,6 +24,16 @@ missing=$(for file in examples/gotrace/*.c examples/gotrace/*/*.c examples/adapt
   grep -q "\`${file##*/}\`" "examples/${folder%%/*}/README.md" || echo "$file"
 done)
 [ -z "$missing" ] || { printf 'the README of the folder does not name:\n%s\n' "$missing"; exit 1; }
+
+# What says more of each format than its name has all of them, and nothing else lists them: it would lack the next one.
+formats=$(tests/formats.sh)
+for format in $formats; do
+  grep -q "GOTRACE_GO_${format/./_}\`" tests/bench/README.md || { echo "tests/bench/README.md does not name format $format"; exit 1; }
+  tests/go/open_in_go.sh --releases "$format" >/dev/null
+done
+grep -q "(Go 1.8 to $format;" README.md || { echo "README.md does not name format $format"; exit 1; }
+lists=$(grep -rnE 'GO_1_[8], +GOTRACE_GO_1_10|1[.]8[", ]+1[.]10[", ]+1[.]11|10[0]8, 1010' Makefile examples fuzz tests --include='*.[chps]*' --include=Makefile || true)
+[ -z "$lists" ] || { printf 'lists of formats beside GOTRACE_FORMATS and tests/formats.sh:\n%s\n' "$lists"; exit 1; }
 
 # The version, to the second number, as >>version has it.
 version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)

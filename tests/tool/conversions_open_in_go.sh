@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 tests/need.sh python3
 
 every=1 formats='1.8 1.11 1.21 1.22 1.26'
-if [ "$1" = canned ]; then formats='1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26'; fi
+if [ "$1" = canned ]; then formats=$(tests/formats.sh); fi
 if [ "$1" = -b ]; then every=5 formats='1.10 1.21 1.26'; shift; fi
 what=$1
 traces=build/go-traces/$what

@@ -21,7 +21,7 @@ for program in examples/{gotrace,scheduler,threads} tests/quick/hello_formats; d
 done
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-formats=${GOTRACE_TEST_FORMATS:-1.8,1.10,1.11,1.19,1.21,1.22,1.23,1.25,1.26} # fewer in the quick tests
+formats=${GOTRACE_TEST_FORMATS:-$(tests/formats.sh)} # fewer in the quick tests
 formats=${formats//,/ }
 traces=("$@")
 

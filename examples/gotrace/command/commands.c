@@ -80,7 +80,8 @@ static void set_profile(const option *o, const char *value, settings *set) {
 
 /* ----------------------------------------------------------------------------------------------------- options ---- */
 
-#define FORMATS "1.8 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26"
+#define FORMAT(NAME, number, name) " " name
+#define FORMATS (&(GOTRACE_FORMATS(FORMAT))[1]) /* without the first space */
 
 const option options[] = {
     /* The part of the trace. */

@@ -10,15 +10,18 @@
 #include <errno.h>
 #include <unistd.h>
 
-static const int written_formats[] = {GOTRACE_GO_1_8,  GOTRACE_GO_1_10, GOTRACE_GO_1_11,
-                                      GOTRACE_GO_1_19, GOTRACE_GO_1_21, GOTRACE_GO_1_22,
-                                      GOTRACE_GO_1_23, GOTRACE_GO_1_25, GOTRACE_GO_1_26};
+static const struct {
+  const char *name;
+  int format;
+} written_formats[] = {
+#define FORMAT(NAME, number, name) {name, number},
+    GOTRACE_FORMATS(FORMAT)};
 
 /* The oldest written format that is not older than the input's, or else the newest. */
 static int nearest_format(int format) {
   size_t i = 0;
-  while (i + 1 < COUNT(written_formats) && written_formats[i] < format) i++;
-  return written_formats[i];
+  while (i + 1 < COUNT(written_formats) && written_formats[i].format < format) i++;
+  return written_formats[i].format;
 }
 
 void output_verify(output *out) {
@@ -101,11 +104,8 @@ int command_convert(const char *path, const settings *set) {
 }
 
 int parse_written_format(const char *name) {
-  char written[16];
   size_t i;
-  for (i = 0; i < COUNT(written_formats); i++) {
-    snprintf(written, sizeof written, "1.%d", written_formats[i] % 1000);
-    if (strcmp(name, written) == 0) return written_formats[i];
-  }
+  for (i = 0; i < COUNT(written_formats); i++)
+    if (strcmp(name, written_formats[i].name) == 0) return written_formats[i].format;
   return 0;
 }
