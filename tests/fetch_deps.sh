@@ -38,7 +38,7 @@ case ${1-} in
   all)
     # Every version of gcc and clang, for the warnings of the others' users.
     wanted="$small $others $(apt-cache search --names-only '^(gcc|clang)-[0-9]+$' | cut -d ' ' -f 1)"
-    releases='1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27'
+    releases=$(tests/go/fetch_go.sh --list)
     ;;
   *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -17,7 +17,7 @@ what=$1
 traces=build/go-traces/$what
 rm -rf "$traces" && mkdir -p "$traces"
 if [ "$what" = canned ]; then
-  sh tests/go/testdata.sh "$traces" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
+  sh tests/go/testdata.sh "$traces"
 else
   sh tests/go/write_traces.sh "$traces" "$what"
 fi

@@ -3,6 +3,7 @@
 # nothing.
 #
 #     tests/go/fetch_go.sh RELEASE...         unpack these releases, e.g. 1.15 1.27, and build their trace tools
+#     tests/go/fetch_go.sh --list             print the releases that the tests use, oldest first
 #     tests/go/fetch_go.sh --tool RELEASE     print the path of a release's trace tool; status 77 if it is missing
 #
 # Releases come from Debian's packages golang-RELEASE-go and golang-RELEASE-src, downloaded from the mirror that the
@@ -23,17 +24,18 @@ tool() {
   [ -x "${found[0]}" ] && echo "${found[0]}"
 }
 
-# The Debian release that contains a Go release.
-suite() {
-  case $1 in
-    1.15) echo bullseye ;;
-    1.19) echo bookworm ;;
-    1.2[123]) echo bookworm-backports ;;
-    1.24) echo trixie ;;
-    1.2[567]) echo trixie-backports ;;
-    *) return 1 ;;
-  esac
-}
+# The Go releases that the tests use, and the Debian release that contains each.
+suites='1.15 bullseye
+1.19 bookworm
+1.21 bookworm-backports
+1.22 bookworm-backports
+1.23 bookworm-backports
+1.24 trixie
+1.25 trixie-backports
+1.26 trixie-backports
+1.27 trixie-backports'
+
+suite() { sed -n "s/^${1//./\\.} //p" <<<"$suites" | grep .; }
 
 # The mirror's address, as the machine's apt knows it.
 mirror() {
@@ -94,11 +96,15 @@ build_tool() {
     "$root/bin/go" build -o "$cache/tools/trace-$1" cmd/trace)
 }
 
+if [ "${1-}" = --list ] && [ $# = 1 ]; then
+  sed 's/ .*//' <<<"$suites"
+  exit
+fi
 if [ "${1-}" = --tool ] && [ $# = 2 ]; then
   tool "$2" || { echo "needs Go $2 (make deps)"; exit 77; }
   exit
 fi
-[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)

@@ -1,20 +1,21 @@
 #!/bin/sh
 # Collects the test traces of Go's own readers from Go's sources.
 #
-#     tests/go/testdata.sh OUTDIR RELEASE...
+#     tests/go/testdata.sh OUTDIR [RELEASE...]      default: all releases that the tests use
 #
 # Writes OUTDIR/RELEASE-NAME.trace and RELEASE-NAME.expect, one line with the expected result: SUCCESS; FAILURE and a
 # regular expression for the error; ANY for a fuzzer's input, which may have any result but must not crash the reader. A
-# trace that several releases have with the same result is taken once, from the first release named.
+# trace that several releases have with the same result is taken once, from the first release.
 # v1 traces are binary; v2 traces are text, made binary with Go 1.27. Status 77 if a release is missing.
 set -eu
-[ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${GOTRACE_GO:-${XDG_CACHE_HOME:-$HOME/.cache}/gotrace-go}
 text_trace=$("$here/inside.sh" 1.27 text_trace.go)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
+releases=${*:-$("$here/fetch_go.sh" --list)}
 sums=$(mktemp)
 trap 'rm -f "$sums"' EXIT
 
@@ -23,7 +24,7 @@ once() { # once OUTPUT: removes it if the same trace with the same result exists
   if grep -qx "$sum" "$sums"; then rm "$1.trace" "$1.expect"; else echo "$sum" >>"$sums"; fi
 }
 
-for release in "$@"; do
+for release in $releases; do
   source=$cache/$release/usr/lib/go-$release/src
   [ -d "$source/internal/trace" ] || { echo "needs Go $release (make deps)"; exit 77; }
   for directory in "$source"/internal/trace/testdata "$source"/internal/trace/internal/*/testdata; do

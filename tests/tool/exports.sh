@@ -8,6 +8,6 @@ tests/need.sh python3
 make -s build/examples/gotrace
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-sh tests/go/testdata.sh "$dir" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27
+sh tests/go/testdata.sh "$dir"
 command -v protoc >/dev/null || { echo "needs protoc, of protobuf-compiler (make deps)"; exit 77; }
 { find "$dir" -name '*.trace' -size -300k | sort && echo tests/traces/counters; } | xargs tests/tool/exports.py --parts

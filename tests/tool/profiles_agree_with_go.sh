@@ -30,7 +30,7 @@ case $1 in
       cp "$canned/internal/trace/internal/tracev1/testdata/$name" "$dir/$name.trace"
     done
     ;;
-  canned) sh tests/go/testdata.sh "$dir" 1.15 1.19 1.21 1.22 1.23 1.24 1.25 1.26 1.27 ;;
+  canned) sh tests/go/testdata.sh "$dir" ;;
   examples)
     required=sync,scheduler,create
     for format in 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
