@@ -4104,7 +4104,7 @@ typedef struct gotrace__wait_bucket {
 #endif
 #define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
-/* In the id of a task whose begin has no record. JavaScript's numbers still hold such an id. */
+/* In the id of a task whose start has no record. JavaScript's numbers still hold such an id. */
 #define GOTRACE__TASK_SILENT ((uint64_t)1 << 52)
 
 typedef struct gotrace__open_task {
@@ -13572,7 +13572,7 @@ typedef struct gotrace__dec_go {
     } v2;
     struct {
       uint64_t new_stack; /* of its first start */
-      int64_t blocked_at; /* begin of its last system call */
+      int64_t blocked_at; /* start of its last system call */
       uint32_t waiting;   /* 1 + the first cursor that waits for this goroutine */
       uint32_t wakeup;    /* 1 + the last event of its wake-up */
     } v1;
@@ -17577,7 +17577,7 @@ static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, co
   return true;
 }
 
-/* Notes the begin of a task in v1, or tells at its end what the decoder of v2 adds to the event. */
+/* Notes the start of a task in v1, or tells at its end what the decoder of v2 adds to the event. */
 static void gotrace__tell_task_v1(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
   uint32_t i = gotrace__map_get(d, &d->told_task_map, c->task);
   gotrace__told_task *task = i ? &d->told_tasks[i - 1] : NULL;

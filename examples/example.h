@@ -1,7 +1,7 @@
 /* example.h - shared by the examples: options, files, words, and the report on the trace
  *
  * Nothing here is needed to trace a program. The tracer calls in it are those that a program's own file layer would
- * make: the begin and end of system calls, a region for reading a file, a task for the work on a directory. Include it
+ * make: the start and end of system calls, a region for reading a file, a task for the work on a directory. Include it
  * after gotrace.h.
  */
 

@@ -62,7 +62,7 @@ typedef struct check_v2_thing { /* a goroutine, proc or task */
   bool known;
   unsigned status, ranges;
   uint64_t generation, sequence;
-  uint64_t time;          /* of its last event; of a task: of its begin */
+  uint64_t time;          /* of its last event; of a task: of its start */
   uint64_t m;             /* of a task: the thread that began it */
   uint64_t (*regions)[2]; /* task, hash of the name */
   size_t depth, capacity;
@@ -434,7 +434,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
       CHECK_V2_WRONG("task %llu begins twice", CHECK_V2_U(a[0]));
     if (check_v2_strict && c->kind == GOTRACE_V2_USER_TASK_END && other->known && other->m != c->m &&
         other->time >= c->time)
-      CHECK_V2_WRONG("task %llu does not end after its begin", CHECK_V2_U(a[0]));
+      CHECK_V2_WRONG("task %llu does not end after its start", CHECK_V2_U(a[0]));
     other->known = c->kind == GOTRACE_V2_USER_TASK_BEGIN;
     other->time = c->time;
     other->m = c->m;

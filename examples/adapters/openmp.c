@@ -44,7 +44,7 @@ static gotrace_go *gotrace_omp_go(const ompt_data_t *task) {
   return gotrace_omp_own;
 }
 
-/* Called at the begin and end of a wait. A tracer that also sees how the OpenMP library itself waits can redefine
+/* Called at the start and end of a wait. A tracer that also sees how the OpenMP library itself waits can redefine
  * it. */
 #ifndef GOTRACE_OMP_WAITING
 #define GOTRACE_OMP_WAITING(waits) ((void)(waits))

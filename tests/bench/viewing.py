@@ -5,7 +5,7 @@
 
 Uses traces of 10 and 100 MB that a program of Go 1.27 writes, with 8 goroutines and with 20,000, or the traces named.
 Columns: time and peak memory to make the page, size of the page, the zoom down to which it is complete, time from the
-begin of loading until all is drawn, memory of the page's process beyond that of an empty page, frames per second while
+start of loading until all is drawn, memory of the page's process beyond that of an empty page, frames per second while
 panning and zooming, script time per frame (median and 99 %). Prints the limits that were exceeded.
 """
 

@@ -1,4 +1,4 @@
-/* Region ends without a start: those whose begin may lie before the trace are written and counted, others are dropped
+/* Region ends without a start: those whose start may lie before the trace are written and counted, others are dropped
  * and counted. */
 #include "gotrace.h"
 #include "../test_collect.h"

@@ -439,7 +439,7 @@
      "start1"},
     {"late-waker-stop", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0 start0 syscall; latewake0 || 1 pstop; 3 on || 2 pstart0; 1 sysblocked"},
-    /* Each allocation fails in turn, during the begin and end of a generation, and with a silent thread. */
+    /* Each allocation fails in turn, during the start and end of a generation, and with a silent thread. */
     {"lack-start", 1008, 1026, "1 self0; lack || 1 log; 3 on"},
     {"lack-starts", 1008, 1026, "lack || 1 onsink; 2 onsink"}, {"lack-begin", 1008, 1026, "lack || 1 begin exit; 3 on"},
     {"lack-cut", 1008, 1026, "1 self0; 2 self1; on lack || 1 log; 3 advance"},

@@ -263,7 +263,7 @@ def v1_events(kind, rest, known):
 
 def check_converted(trace, output):
     """Compares what Go 1.23 or later printed of a v1 trace with the numbers of events in the file. One GoSysCall is
-    printed as a begin, and an end unless a GoSysBlock follows. The first Gomaxprocs is not printed."""
+    printed as a start, and an end unless a GoSysBlock follows. The first Gomaxprocs is not printed."""
     got, known = collections.Counter(), set()
     for _, kind, rest in EVENT.findall(output):
         got.update(v1_events(kind, rest, known))

@@ -6,7 +6,7 @@
 // "tasks": [...], "pauses": [...], "utilization": [...]}. Times are nanoseconds since the first event, which is a Sync.
 // The names of fields are those of `gotrace info --json --details`. Additional fields:
 //
-//   - goroutine "pending": the begin of a system call that lasts until the end of the trace and the time at which it lost
+//   - goroutine "pending": the start of a system call that lasts until the end of the trace and the time at which it lost
 //     its proc, if it did
 //   - goroutine "tied", in v1: see ties()
 //   - region "depth": number of regions around it

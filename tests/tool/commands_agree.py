@@ -8,13 +8,13 @@ For each trace that `check` accepts, and for COPIES changed copies that it accep
 - the times of goroutines by function, in `info`, `diff`, the page of `view`, the tracks of `export --perfetto`, and for
   traces of Go 1.22 and later the events of `dump`;
 - the name of each goroutine, in `info --details`, the page, the tracks, and `path`;
-- the tasks with a begin and an end, in `info`, the page, `export` and `path`;
+- the tasks with a start and an end, in `info`, the page, `export` and `path`;
 - the number of events, in `check`, `info` and the page;
 - the values of the program's counters, in `dump`, `info`, `diff`, the page and `export`, also of a part and of a goroutine;
 - with --function, for each function: the rows of `info` and the page are those without it, and `dump`, `export` and
   `profile` select what --go selects with the goroutines of that function;
 - a profile of all goroutines is the sum of those of each;
-- the headline of `info` names what ran for longest; a task that has not ended has been open since its begin;
+- the headline of `info` names what ran for longest; a task that has not ended has been open since its start;
 - an id, function, task or reason that the trace does not have is an error in every command, without a result.
 
 --brief compares only traces of at most BRIEF bytes, and without filters or parts: the traces of a release in a minute.
@@ -459,7 +459,7 @@ def check_open_tasks(path, report):
     check(sum(row["open_count"] for row in report["tasks"]) == len(unended), path, "number of open tasks")
     text = text_of(run("info", path))
     check(not unended or "not ended, so far" in text, path, "info does not show open tasks")
-    for row in [row for row in unended if "end" not in row][:2]:  # an end before the begin is another task's
+    for row in [row for row in unended if "end" not in row][:2]:  # an end before the start is another task's
         done = subprocess.run([tool, "path", "--task", str(row["id"]), path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         check(done.returncode == 1 and "it has been open for %.9f s" % (row["open"] / 1e9) in text_of(done.stderr), path,
               "path of an open task:", text_of(done.stderr), row)

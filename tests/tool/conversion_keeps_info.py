@@ -66,7 +66,7 @@ def differences(tool, *paths):
     # Readers place each status at the end one nanosecond after the one before, which lengthens what lasts until then.
     (last, calls), (other_last, other_calls) = (scan(tool, path) for path in paths)
     later = abs(last - other_last)
-    # A GoSysCall takes no time. In v2 it becomes a begin and an end, to which readers give different times. Such a call
+    # A GoSysCall takes no time. In v2 it becomes a start and an end, to which readers give different times. Such a call
     # takes a nanosecond in which the goroutine does not run.
     calls = abs(calls - other_calls)
     wrong = ["lasts %.0f ns longer" % later] if later > 2000 + 0.002 * one["duration", ""][1][0] else []

@@ -42,7 +42,7 @@ def nanoseconds(microseconds):
 
 def check_chrome(data, ranges=None):
     """Adds to `ranges` the tasks, regions, collections and stopped worlds: what, name, goroutine, begin, end, and whether the
-    trace does not have its begin."""
+    trace does not have its start."""
     ranges = [] if ranges is None else ranges
     events = json.loads(data.decode("utf-8"))["traceEvents"]
     rows = collections.defaultdict(list)  # open slices: name, begin
@@ -63,7 +63,7 @@ def check_chrome(data, ranges=None):
                     fail(f"{event['id']} begins at {time}, before its end")
                 stack.append((event["name"], time, event["args"].get("g"), "not in the trace" in event["args"].get("cut", "")))
             elif not stack or stack[-1][0] != event["name"] or stack[-1][1] > time:
-                fail(f"end of {event['name']} {event['id']} at {time} without begin")
+                fail(f"end of {event['name']} {event['id']} at {time} without a start")
             else:
                 name, begin, g, unknown = stack.pop()
                 ended[event["id"]] = time if not stack else 0
@@ -79,7 +79,7 @@ def check_chrome(data, ranges=None):
             stack.append((event["name"], time))
         elif phase == "E":
             if not stack or stack[-1][0] != event["name"]:
-                fail(f"end of {event['name']} at {time} on row {key} without begin")
+                fail(f"end of {event['name']} at {time} on row {key} without a start")
             name, begin = stack.pop()
             if key[1] in SHARED:
                 ranges.append(("shared", name, None, nanoseconds(begin), nanoseconds(time), False))
@@ -200,11 +200,11 @@ def check_perfetto(data):
             stack.append(event)
             for flow in event.get("terminating_flow_ids", []):
                 if flow not in flows or flows.pop(flow) > time:
-                    fail(f"flow {flow} ends at {time} without begin")
+                    fail(f"flow {flow} ends at {time} without a start")
                 counts["flow"] += 1
         elif kind == "SLICE_END":
             if not stack:
-                fail(f"the end of a slice at {time} on track {uuid} without begin")
+                fail(f"the end of a slice at {time} on track {uuid} without a start")
             stack.pop()
         for flow in event.get("flow_ids", []):
             if kind != "INSTANT" or not stack and not goroutine or flow in flows:

@@ -370,7 +370,7 @@ def no_thread():
 
 
 def misused():
-    """Regions that end out of order: "outer" before the two that are inside it, and one whose begin is unknown. Go refuses this."""
+    """Regions that end out of order: "outer" before the two that are inside it, and one whose start is unknown. Go refuses this."""
     t = Trace()
     main = t.stack("main.main")
     outer, middle, inner, last, never = (t.string(name) for name in ("outer", "middle", "inner", "last", "never"))

@@ -334,7 +334,7 @@ def known(directory):
 # -------------------------------------------------------------------------------------------------------- the search ----
 
 class Life:
-    """A goroutine: the begins of its stretches; of each the state, the reason, and who ended it; and its end."""
+    """A goroutine: the starts of its stretches; of each the state, the reason, and who ended it; and its end."""
 
     def __init__(self, begin, state, reason, creator):
         self.begins, self.stretches, self.end, self.creator = [begin], [[state, reason, None]], None, creator

@@ -22,7 +22,7 @@ KNOWN = [
     ("--scheduler", {"(unknown)": 2000, "main.helper;main.unlock": 3000, "main.worker": 5000}),
     ("--create", {"main.main": 1}),
     ("--cpu", {}),
-    # Waits cut at both ends; at the end; at the begin.
+    # Waits cut at both ends; at the end; at the start.
     ("--sync --from 25000 --to 45000", {"main.main;sync.Wait": 20000, "main.worker": 20000}),
     ("--network --from 25000 --to 35000", {"main.helper": 5000}),
     ("--sync --from 60000", {"main.main;sync.Wait": 10000}),

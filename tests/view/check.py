@@ -312,7 +312,7 @@ def compare_selection(b, expected, generator, command):
         if table["exact"]:
             compare_with_info(b, table, command, begin, end)
         got = {name: times for name, times in table["rows"]}
-        # The table has a part of each merged slice across the begin or end.
+        # The table has a part of each merged slice across the start or end.
         slack = 0 if table["exact"] else 2 * complete_to(b)
         for name, times in want.items():
             for what, time in times.items():

@@ -60,8 +60,8 @@ def v1_changes(events):
 
 class Story:
     """Slices are {row: {(begin, end): label}}; those of goroutines are lists of (begin, end, state, reason), beginning
-    with the goroutine's first event. `known`: the time in which a goroutine's states are known. A region without a begin
-    lasts from the begin of the trace or its goroutine; the first of a goroutine has depth -1, the next -2 and so on."""
+    with the goroutine's first event. `known`: the time in which a goroutine's states are known. A region without a start
+    lasts from the start of the trace or its goroutine; the first of a goroutine has depth -1, the next -2 and so on."""
 
     def __init__(self, tool, trace):
         with open(trace, "rb") as file:

@@ -4,7 +4,7 @@
  *     chrome.c     Chrome's Trace Event Format, JSON
  *     perfetto.c   Perfetto's protobuf
  *
- * A track holds slices, which nest, and instants. Arrows lead from an instant to the begin of a slice. Calls for a
+ * A track holds slices, which nest, and instants. Arrows lead from an instant to the start of a slice. Calls for a
  * track come in order of time, but a goroutine's statuses when they end, since only then the filter can select them. A
  * task or region that began before the part begins with the part, and says so. */
 

@@ -1,8 +1,8 @@
 /* perfetto.c - gotrace export --perfetto: Perfetto's protobuf, for ui.perfetto.dev and trace_processor
  *
- * A file is a sequence of packets. A packet describes a track, or holds an event of a track: the begin or end of a
+ * A file is a sequence of packets. A packet describes a track, or holds an event of a track: the start or end of a
  * slice, an instant, a counter's value. Names and stacks are interned: written once, before the first event that uses
- * them, and then referred to by ids, which are the pool's. Arrows are flows: an instant and the begin of a slice with
+ * them, and then referred to by ids, which are the pool's. Arrows are flows: an instant and the start of a slice with
  * the same number. */
 
 #include "export.h"

@@ -99,7 +99,7 @@ typedef struct user_region { /* an open one */
   uint64_t task;
   int64_t begin;
   uint32_t line; /* its row in a picture: no other open region has it */
-  bool chosen;   /* the filter selected its begin */
+  bool chosen;   /* the filter selected its start */
 } user_region;
 
 typedef struct user_regions { /* of a goroutine, innermost last */
@@ -111,7 +111,7 @@ typedef struct user_task {
   uint64_t id, parent;
   uint32_t name, stack;
   int64_t begin;
-  bool open, chosen; /* `chosen`: the filter selected its begin */
+  bool open, chosen; /* `chosen`: the filter selected its start */
   /* The page of gotrace view. */
   uint32_t view_row, view_record; /* 1 + an index; 0: none */
 } user_task;

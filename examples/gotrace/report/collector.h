@@ -37,7 +37,7 @@ typedef struct collector {
   pause_reason reasons[MOST_PAUSE_REASONS + 1]; /* the last one: others */
   unsigned reason_count;
   histogram pauses, collections;
-  int64_t collecting; /* begin of the collection; valid if is_collecting */
+  int64_t collecting; /* start of the collection; valid if is_collecting */
   bool is_collecting;
   /* Mutator utilization. */
   utilization *changes;

@@ -7,12 +7,12 @@
  * host always sees goroutines as they are.
  *
  * The digest follows a goroutine once the host admits it. It asks the host when the goroutine's status is told at the
- * begin of a generation, and each time the goroutine stops, until the host knows enough: the goroutine's function, and
+ * start of a generation, and each time the goroutine stops, until the host knows enough: the goroutine's function, and
  * that it is not one of the collector's. Until then, and up to the first event that changes an admitted goroutine's
  * status, its events are passed. There are two hosts:
  *
  *     generations.c  keeps the world and admits goroutines whose function it knows
- *     recording.c    runs on a thread that decodes a later generation without knowing the state at its begin. It
+ *     recording.c    runs on a thread that decodes a later generation without knowing the state at its start. It
  *                    records what the summary needs, for when the summary reaches that generation
  */
 

@@ -38,7 +38,7 @@
 typedef uint32_t moment; /* 1 + the index of a stretch, or LIFE + 1 + the index of a goroutine */
 
 typedef struct past { /* a stretch */
-  int64_t end;        /* and begin of the next one */
+  int64_t end;        /* and start of the next one */
   moment before;      /* the goroutine's previous stretch; its LIFE if this is the first */
   uint32_t life;
   moment waker;   /* if it is a wait: the goroutine that ended it, at that moment */

@@ -1,4 +1,4 @@
-/* recording.h - one generation for a summary, made by a thread that does not know the state at its begin
+/* recording.h - one generation for a summary, made by a thread that does not know the state at its start
  *
  * A recording is the host of a digest (digest.h), without a world. It stores the events that the digest passes, and
  * each status and times for the host to catch up with, in a few bytes each. When the summary reaches the generation, it

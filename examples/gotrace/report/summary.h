@@ -49,7 +49,7 @@ typedef struct task {
   times t;     /* until the task's name is known */
 } task;
 
-/* Whether it has begun and not ended since. An end before its begin is that of another task that had this id. */
+/* Whether it has begun and not ended since. An end before its start is that of another task that had this id. */
 static inline bool task_is_open(const task *t) { return t->begun && (!t->ended || t->end < t->begin); }
 
 /* The values that the program gave a counter in the selected part. */
@@ -82,7 +82,7 @@ typedef struct goroutine_summary {
   open_region *regions;
   uint32_t region_count, region_capacity;
   /* System call. */
-  int64_t call, lost_proc; /* its begin; when it lost its proc by Go's count. NONE: not in a call; not lost */
+  int64_t call, lost_proc; /* its start; when it lost its proc by Go's count. NONE: not in a call; not lost */
   int64_t left_proc; /* when it really lost it. Go misses that if the proc's last goroutine is still in its call */
   uint8_t
       early; /* of a call that is older than its goroutine's status: what counts from `created` to `call`; 0: none */

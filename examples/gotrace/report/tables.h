@@ -34,7 +34,7 @@
  *     goroutines  id, function, created, started, ended (absent: not), running, runnable, syscall, syscall_blocked,
  *                 blocked: an object of times by reason
  *     goroutine_regions  goroutine, name, task, begin (absent: before the trace), end, inherited; times likewise
- *     task_list   id, name, parent, begin, end (absent: not seen), open: the time from its begin, if it has not ended
+ *     task_list   id, name, parent, begin, end (absent: not seen), open: the time from its start, if it has not ended
  */
 
 #ifndef TABLES_H

@@ -20,7 +20,7 @@ typedef struct view_row { /* a lane */
   uint32_t parent;     /* 1 + another row: a region's goroutine, a goroutine's creator; 0: none */
   uint32_t stack;      /* where it was created */
   uint32_t function;   /* goroutine: 1 + the index of its function's totals; 0: none yet */
-  int64_t begin, end;  /* begin of its first slice, end of its last; begin -1: it has none */
+  int64_t begin, end;  /* start of its first slice, end of its last; begin -1: it has none */
   /* Its first slice, if that began before the trace or part: when, or UNKNOWN_BEGIN. Otherwise -1. */
   int64_t since;
   bool open; /* its last slice had not ended when the trace or part ended */

@@ -129,7 +129,7 @@ class Painter {
       this.image = this.context.createImageData(W, H);
       this.pixels = new Uint32Array(this.image.data.buffer);
       this.shares = new Float64Array(W * COLOURS); // of the time of each column, by colour
-      this.starts = new Uint8Array(W); // 1 + the colour of a slice whose begin is marked
+      this.starts = new Uint8Array(W); // 1 + the colour of a slice whose start is marked
     }
     this.pixels.fill(this.backColour);
     const left = Math.round(LEFT * ratio), scale = (W - left) / (this.view.to - this.view.from);
