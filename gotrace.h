@@ -13743,6 +13743,13 @@ static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) 
 #endif
 }
 
+/* Ends the function with an error: GOTRACE__FAIL(result, offset, name of the event or NULL, message...), or
+ * GOTRACE__WRONG(result, message...) in a function that has an event `ev`. */
+#define GOTRACE__FAIL(result, ...) return gotrace__dec_fail(d, GOTRACE_ERROR_##result, __VA_ARGS__)
+#define GOTRACE__WRONG(result, ...) GOTRACE__FAIL(result, ev->offset, ev->spec->name, __VA_ARGS__)
+#define GOTRACE__LL(x) ((long long)(x))
+#define GOTRACE__LLU(x) ((unsigned long long)(x))
+
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...)
 #if GOTRACE__GNU
@@ -13765,17 +13772,13 @@ static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result resul
   va_end(arguments);
   if (used < sizeof f->message)
     snprintf(f->message + used, sizeof f->message - used, event ? " (offset %llu, %s)" : " (offset %llu)",
-             (unsigned long long)offset, event ? event : "");
+             GOTRACE__LLU(offset), event ? event : "");
   return result;
 }
 
 static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
-  return gotrace__dec_fail(d, GOTRACE_ERROR_OUT_OF_MEMORY, d->offset, NULL, "out of memory");
+  GOTRACE__FAIL(OUT_OF_MEMORY, d->offset, NULL, "out of memory");
 }
-
-/* Fails in a function that has an event `ev`. */
-#define GOTRACE__WRONG(result, ...) return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
-#define GOTRACE__LL(x) ((long long)(x))
 
 /* Postpones a failure until all events before it have been returned. */
 static void gotrace__dec_postpone(gotrace_decoder *d) {
@@ -14127,9 +14130,8 @@ static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t 
   unsigned i;
   for (i = 0; i < 10 && at + i < end; i++)
     if (at[i] < 0x80) break;
-  if (i < 10 && at + i >= end)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, event, "truncated in a number");
-  return gotrace__dec_fail(d, GOTRACE_ERROR_NUMBER, offset, event, "number longer than 64 bits");
+  if (i < 10 && at + i >= end) GOTRACE__FAIL(TRUNCATED, offset, event, "truncated in a number");
+  GOTRACE__FAIL(NUMBER, offset, event, "number longer than 64 bits");
 }
 
 /* Ticks to nanoseconds. A value that does not fit becomes INT64_MIN, as in Go. */
@@ -14489,7 +14491,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
     bool there = id == 0 || gotrace__dec_entry(d, e, id) != NULL;
     if (there && twice)
       return gotrace__dec_fail(d, twice, d->offset, NULL, "%s %llu defined twice",
-                               twice == GOTRACE_ERROR_STRING ? "string" : "stack", (unsigned long long)id);
+                               twice == GOTRACE_ERROR_STRING ? "string" : "stack", GOTRACE__LLU(id));
     if (id == 0) continue;
     if (id < e->dense_size) {
       e->dense[id] = (uint32_t)i + 1;
@@ -14698,7 +14700,7 @@ static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id)
 /* Begins or ends something of which only one can be active; `on`, `off`: the messages if it is already on or off. */
 static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin,
                                           const char *on, const char *off) {
-  if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s", begin ? on : off);
+  if (*flag == begin) GOTRACE__WRONG(RANGE, "%s", begin ? on : off);
   *flag = begin;
   return GOTRACE_OK;
 }
@@ -14728,10 +14730,10 @@ static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t h
 static gotrace_result gotrace__dec_misused_region(gotrace_decoder *d, const gotrace_event *ev,
                                                   const gotrace__region_mark *ended, const gotrace__region_mark *last) {
   char name[GOTRACE__SHOWN], other[GOTRACE__SHOWN];
-  GOTRACE__WRONG(GOTRACE_ERROR_REGION,
+  GOTRACE__WRONG(REGION,
                  "misuse of region in goroutine %lld: end of '%s' of task %llu, but the innermost is '%s' of task %llu",
-                 GOTRACE__LL(ev->g), gotrace__dec_region_name(d, ended->name, name), (unsigned long long)ended->task,
-                 gotrace__dec_region_name(d, last->name, other), (unsigned long long)last->task);
+                 GOTRACE__LL(ev->g), gotrace__dec_region_name(d, ended->name, name), GOTRACE__LLU(ended->task),
+                 gotrace__dec_region_name(d, last->name, other), GOTRACE__LLU(last->task));
 }
 
 static inline bool gotrace__dec_same_region(const gotrace__region_mark *a, const gotrace__region_mark *b) {
@@ -14810,12 +14812,11 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   if (h->kind == GOTRACE_V2_END_OF_GENERATION) return GOTRACE_OK;
   if (d->options.raw && d->kinds[h->kind].spec) name = d->kinds[h->kind].spec->name;
   if (h->kind != GOTRACE_V2_EVENT_BATCH && h->kind != GOTRACE_V2_EXPERIMENTAL_BATCH)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "event %u instead of a batch", h->kind);
+    GOTRACE__FAIL(BATCH, d->offset, name, "event %u instead of a batch", h->kind);
   if (!name) name = "EventBatch";
   at = d->at + 1;
   if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) {
-    if (at == d->end)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, name, "truncated before its experiment");
+    if (at == d->end) GOTRACE__FAIL(TRUNCATED, d->offset, name, "truncated before its experiment");
     h->experiment = *at++;
     if (!h->experiment) h->kind = GOTRACE_V2_EVENT_BATCH;
   }
@@ -14823,8 +14824,7 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   h->generation = fields[0], h->m = fields[1], h->time = fields[2], h->size = fields[3];
   h->header_size = (size_t)(at - d->at);
   if (h->size > GOTRACE_MAX_BATCH_SIZE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "batch of %llu bytes",
-                             (unsigned long long)h->size);
+    GOTRACE__FAIL(BATCH, d->offset, name, "batch of %llu bytes", GOTRACE__LLU(h->size));
   return GOTRACE_OK;
 }
 
@@ -14866,18 +14866,16 @@ static gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *
   while (at < end && !result) {
     uint64_t where = offset + (uint64_t)(at - data), number[2]; /* id and size */
     const uint8_t *item;
-    if (*at != kind)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
+    if (*at != kind) GOTRACE__FAIL(EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
     at++;
     if (!gotrace__get_numbers(&at, end, number, 2)) return gotrace__dec_bad_number(d, at, end, where, name);
     item = at;
     if (number[1] > most)
       return gotrace__dec_fail(d, strings ? GOTRACE_ERROR_STRING : GOTRACE_ERROR_STACK, where, name,
-                               strings ? "string of %llu bytes" : "stack of %llu frames",
-                               (unsigned long long)number[1]);
+                               strings ? "string of %llu bytes" : "stack of %llu frames", GOTRACE__LLU(number[1]));
     if (!strings) result = gotrace__v2_read_frames(d, &at, end, number[1], where);
     else if (number[1] <= (uint64_t)(end - at)) at += number[1];
-    else return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string exceeds its batch");
+    else GOTRACE__FAIL(TRUNCATED, where, name, "string exceeds its batch");
     if (!result) result = gotrace__dec_add_item(d, strings ? &d->strings : &d->stacks, number[0], item, number[1]);
   }
   return result;
@@ -14890,8 +14888,7 @@ static gotrace_result gotrace__v2_read_samples(gotrace_decoder *d, const uint8_t
     uint64_t where = offset + (uint64_t)(at - data), number[5];
     gotrace__dec_sample *s;
     if (*at != GOTRACE_V2_CPU_SAMPLE)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of CPU samples",
-                               *at);
+      GOTRACE__FAIL(EVENT, where, NULL, "unexpected event %u in a batch of CPU samples", *at);
     at++;
     if (!gotrace__get_numbers(&at, end, number, 5)) return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
@@ -14910,20 +14907,18 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
     uint8_t kind = *at++;
     bool snapshot = kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25;
     if (kind != GOTRACE_V2_FREQUENCY && !snapshot)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a sync batch", kind);
+      GOTRACE__FAIL(EVENT, where, NULL, "unexpected event %u in a sync batch", kind);
     if (!gotrace__get_numbers(&at, end, number, snapshot ? 4 : 1))
       return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
     if (snapshot) {
-      if (d->has_snapshot)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot",
-                                 "duplicate clock snapshot in a generation");
+      if (d->has_snapshot) GOTRACE__FAIL(CLOCK, where, "ClockSnapshot", "duplicate clock snapshot in a generation");
       d->has_snapshot = true;
       memcpy(d->snapshot, number, sizeof number);
       d->snapshot[0] = time + number[0];
     } else {
       if (d->has_frequency || !number[0])
-        return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, where, "Frequency",
-                                 number[0] ? "duplicate frequency in a generation" : "frequency of 0");
+        GOTRACE__FAIL(FREQUENCY, where, "Frequency",
+                      number[0] ? "duplicate frequency in a generation" : "frequency of 0");
       d->has_frequency = true;
       d->mul = 1.0 / ((double)number[0] / 1e9);
       d->info.nanoseconds_per_tick = d->mul;
@@ -14989,8 +14984,7 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
   if (first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
     return gotrace__v2_read_sync(d, data, size, offset, h->time);
   if (first == GOTRACE_V2_END_OF_GENERATION)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL,
-                             "end of a generation, which this format does not have");
+    GOTRACE__FAIL(EVENT, offset, NULL, "end of a generation, which this format does not have");
   return gotrace__v2_add_batch(d, h, data, offset);
 }
 
@@ -15011,7 +15005,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
     if (!explicit_end) *result = GOTRACE_OK;
     else if (d->heap_count) /* as in Go: tables alone need no end, but their ids must be unique */
       *result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
-                                  (unsigned long long)generation);
+                                  GOTRACE__LLU(generation));
     else if ((failed = gotrace__v2_index_tables(d)) != GOTRACE_OK) *result = failed;
     return true;
   }
@@ -15048,12 +15042,11 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
         result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "truncated in a batch");
     }
     if (gotrace__v2_at_end(d, &h, &result, generation)) break;
-    if (!h.generation) return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "generation 0");
+    if (!h.generation) GOTRACE__FAIL(GENERATION, d->offset, NULL, "generation 0");
     if (!generation) d->generation = generation = h.generation;
     if (h.generation != generation)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL,
-                               "batch of generation %llu in generation %llu", (unsigned long long)h.generation,
-                               (unsigned long long)generation);
+      GOTRACE__FAIL(GENERATION, d->offset, NULL, "batch of generation %llu in generation %llu",
+                    GOTRACE__LLU(h.generation), GOTRACE__LLU(generation));
     if (!d->min_tick || h.time < d->min_tick) d->min_tick = h.time;
     gotrace__dec_skip(d, h.header_size + (size_t)h.size);
     if ((result = gotrace__v2_read_batch(d, &h, d->at - (size_t)h.size, d->offset - h.size)) != GOTRACE_OK)
@@ -15061,11 +15054,9 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
   }
   if (result) return result;
   if (!d->has_frequency)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency in generation %llu",
-                             (unsigned long long)generation);
+    GOTRACE__FAIL(FREQUENCY, d->offset, NULL, "missing frequency in generation %llu", GOTRACE__LLU(generation));
   if (d->version >= GOTRACE_GO_1_25 && !d->has_snapshot)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, d->offset, NULL, "missing clock snapshot in generation %llu",
-                             (unsigned long long)generation);
+    GOTRACE__FAIL(CLOCK, d->offset, NULL, "missing clock snapshot in generation %llu", GOTRACE__LLU(generation));
   return GOTRACE_OK;
 }
 
@@ -15314,7 +15305,7 @@ static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, c
     n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
     if (n > b->size - have) n = 0;
   }
-  if (have < b->size) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, b->offset, NULL, "the read function failed");
+  if (have < b->size) GOTRACE__FAIL(READ, b->offset, NULL, "the read function failed");
   c->start = c->buffer;
   return GOTRACE_OK;
 }
@@ -15369,8 +15360,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
     if (!first) return GOTRACE_WOULD_BLOCK;
     c->left = 0;
     if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->event.offset, k->spec->name);
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->event.offset, k->spec ? k->spec->name : NULL,
-                             "unexpected event %u in a thread's batch", *c->at);
+    GOTRACE__FAIL(EVENT, e->event.offset, k->spec ? k->spec->name : NULL, "unexpected event %u in a thread's batch",
+                  *c->at);
   }
   gotrace__dec_set_kind(&e->event, k);
   e->event.time = c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
@@ -15540,10 +15531,10 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
 /* The error of an event that lacks its thread, proc or goroutine. Without a thread it has no proc or goroutine. */
 static gotrace_result gotrace__v2_fail_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
                                                unsigned does) {
-  if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
+  if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(CONTEXT, "needs a thread");
   if ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID)
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
-  GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
+    GOTRACE__WRONG(CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
+  GOTRACE__WRONG(CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
 }
 
 /* Checks the context of an event whose rule does not. Go: validateCtx. */
@@ -15610,17 +15601,16 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
   switch (why) {
   case GOTRACE__WHY_NOT_YET: return GOTRACE__LATER;
   case GOTRACE__WHY_OCCUPIED:
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
+    GOTRACE__WRONG(CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
                    GOTRACE__LL(c->g));
-  case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+  case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   case GOTRACE__WHY_STATUS:
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
-  case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+    GOTRACE__WRONG(STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
+  case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
   case GOTRACE__WHY_SEQUENCE:
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld follows %llu",
-                   (unsigned long long)ev->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
-  case GOTRACE__WHY_NO_SYSCALL:
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+    GOTRACE__WRONG(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(ev->args[0]),
+                   GOTRACE__LL(c->p), GOTRACE__LLU(p->sequence));
+  case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
   default: return gotrace__v2_fail_context(d, c, ev, r->does);
   }
 }
@@ -15640,7 +15630,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   bool promoted = false;
   ev->extra = (int64_t)status;
   if (status > GOTRACE__P_ABANDONED)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
+    GOTRACE__WRONG(STATUS, "proc %lld has status %llu", GOTRACE__LL(id), GOTRACE__LLU(status));
   if (p) {
     if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_SYSCALL) {
       /* Its thread is known, so it is not abandoned. */
@@ -15650,12 +15640,11 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
     } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
       ev->extra = GOTRACE__P_IDLE;
     } else if (p->status != status) {
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status,
-                     (unsigned long long)status);
+      GOTRACE__WRONG(STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status, GOTRACE__LLU(status));
     }
   } else {
     if (d->part && status == GOTRACE__P_ABANDONED)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is abandoned; a part does not know by whom", GOTRACE__LL(id));
+      GOTRACE__WRONG(STATUS, "proc %lld is abandoned; a part does not know by whom", GOTRACE__LL(id));
     if (!(p = gotrace__dec_new_proc(d, id))) return d->failure.result;
     p->g = GOTRACE__NOBODY;
     p->status = p->begin_status = (uint8_t)status;
@@ -15668,7 +15657,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   if (promoted) {
     const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
     if (!holder || holder->p != (int64_t)id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
+      GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -15687,9 +15676,9 @@ static gotrace_result gotrace__v2_proc_start(gotrace_decoder *d, gotrace__cursor
 
 static gotrace_result gotrace__v2_proc_stop(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
-  if (!p) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
+  if (!p) GOTRACE__WRONG(STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
   if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
+    GOTRACE__WRONG(STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
   p->status = GOTRACE__P_IDLE;
   c->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
@@ -15712,7 +15701,7 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   i = gotrace__map_get(d, &d->cursor_map, ev->args[2]);
   from = ev->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
   if (!from || !(from->seen || d->part) || from->p != (int64_t)id)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
+    GOTRACE__WRONG(STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
                    GOTRACE__LL(ev->args[2]));
   from->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
@@ -15723,12 +15712,12 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
                                                  const gotrace__dec_go *g, uint64_t m) {
   gotrace__cursor *other;
   if (m == GOTRACE__NOBODY)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(g->id));
+    GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(g->id));
   if (m == c->id) {
     bool unknown = d->generation == d->first_generation || (c->g == GOTRACE_NO_ID && gotrace__v2_lacks_past(d));
     if (!unknown && c->g != (int64_t)g->id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on this thread, which runs %lld",
-                     GOTRACE__LL(g->id), GOTRACE__LL(c->g));
+      GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on this thread, which runs %lld", GOTRACE__LL(g->id),
+                     GOTRACE__LL(c->g));
     gotrace__v2_take_go(d, c, g);
     return GOTRACE_OK;
   }
@@ -15737,13 +15726,13 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
   if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
   if (d->part && !other->seen) {
     if (!gotrace__part_sits(other, g))
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld",
-                     GOTRACE__LL(g->id), GOTRACE__LL(m), GOTRACE__LL(other->g));
+      GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(g->id),
+                     GOTRACE__LL(m), GOTRACE__LL(other->g));
     ev->g = other->g;
   } else if (other->seen) {
     if (other->g != (int64_t)g->id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld",
-                     GOTRACE__LL(g->id), GOTRACE__LL(m), GOTRACE__LL(other->g));
+      GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(g->id),
+                     GOTRACE__LL(m), GOTRACE__LL(other->g));
     ev->g = other->g;
   } else {
     other->seen = true;
@@ -15758,17 +15747,16 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   ev->extra = (int64_t)status;
   if (status > GOTRACE__G_WAITING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
+    GOTRACE__WRONG(STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), GOTRACE__LLU(status));
   if (g) {
     if (g->status != status)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %u, not %llu", GOTRACE__LL(id), g->status,
-                     (unsigned long long)status);
+      GOTRACE__WRONG(STATUS, "goroutine %lld has status %u, not %llu", GOTRACE__LL(id), g->status,
+                     GOTRACE__LLU(status));
     g->of.v2.generation = d->generation;
     g->sequence = 0;
   } else {
     if (d->part ? gotrace__map_get(d, &d->ended_gos, id) != 0 : !gotrace__v2_lacks_past(d))
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld, never created, has a status after the first generation",
-                     GOTRACE__LL(id));
+      GOTRACE__WRONG(STATUS, "goroutine %lld, never created, has a status after the first generation", GOTRACE__LL(id));
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
     if (d->part) gotrace__part_had_go(g);
     else ev->extra = GOTRACE_STATUS_UNKNOWN;
@@ -15782,11 +15770,11 @@ static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor 
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   bool syscall = status == GOTRACE__G_SYSCALL;
   if (syscall && c->g != GOTRACE_NO_ID)
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
+    GOTRACE__WRONG(CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
   if (g && g->status != GOTRACE__G_RUNNING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
+    GOTRACE__WRONG(STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
   if (gotrace__dec_find_go(d, ev->args[0]))
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
+    GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
   if (!(g = gotrace__dec_add_go(d, ev->args[0], status))) return d->failure.result;
   if (d->part) g->fresh = !gotrace__map_get(d, &d->ended_gos, g->id);
   if (syscall) gotrace__v2_take_go(d, c, g);
@@ -15819,7 +15807,7 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
   gotrace_result result = gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
   if (result || c->p == GOTRACE_NO_ID) return result;
   if (!(p = gotrace__v2_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+    GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
   /* The proc may be stolen later, or never; another thread may have the thread's id by then. */
   p->status = GOTRACE__P_ABANDONED;
   c->p = GOTRACE_NO_ID;
@@ -15835,10 +15823,9 @@ static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_e
   size_t size;
   gotrace__dec_task *task;
   uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
-  if (i && !d->tasks[i - 1].ended)
-    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+  if (i && !d->tasks[i - 1].ended) GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
   if (!gotrace__dec_string(d, ev->args[2], &name, &size))
-    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)ev->args[2]);
+    GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[2]));
   if (!(task = i ? &d->tasks[i - 1] : gotrace__dec_push_task(d))) return d->failure.result;
   if (!i) task->newer = true;
   task->ended = false;
@@ -15896,11 +15883,11 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
   if (ev->kind == GOTRACE_V2_STW_BEGIN) {
     reason = ev->args[0];
     for (i = 0; i < g->of.v2.stw_count; i++)
-      if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is already stopped");
+      if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(RANGE, "the world is already stopped");
     if (g->of.v2.stw_count == g->of.v2.stw_capacity) {
       uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
       void *reasons;
-      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "too many stopped worlds at once");
+      if (larger > 1024) GOTRACE__WRONG(RANGE, "too many stopped worlds at once");
       reasons =
           gotrace__dec_resize(d, g->of.v2.stw, g->of.v2.stw_count, g->of.v2.stw_capacity, larger, sizeof *g->of.v2.stw);
       if (!reasons) return d->failure.result;
@@ -15910,8 +15897,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
     g->of.v2.stw[g->of.v2.stw_count++] = reason;
   } else {
     if (!g->of.v2.stw_count && d->skipped) return GOTRACE_OK; /* it may have begun in a skipped generation */
-    if (!g->of.v2.stw_count)
-      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld did not stop the world", GOTRACE__LL(c->g));
+    if (!g->of.v2.stw_count) GOTRACE__WRONG(RANGE, "goroutine %lld did not stop the world", GOTRACE__LL(c->g));
     reason = g->of.v2.stw[0];
     g->of.v2.stw[0] = g->of.v2.stw[--g->of.v2.stw_count];
   }
@@ -15932,12 +15918,11 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
     d->gc_sequence = d->begin_gc_sequence;
     unchecked = false;
   }
-  if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "not the first event of a collection");
+  if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(RANGE, "not the first event of a collection");
   if (!unchecked) {
     if (ev->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2)
-      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is already active" : "no collection is active");
+      GOTRACE__WRONG(RANGE, begin ? "a collection is already active" : "no collection is active");
     if ((result = gotrace__v2_check_context(d, c, ev, GOTRACE__R_NEEDS_PG)) != GOTRACE_OK) return result;
   }
   d->gc_sequence = ev->args[0];
@@ -15947,9 +15932,9 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
 
 /* A sweep of a proc, or a mark assist of a goroutine, continues in a new generation; `thing`: "proc" or "goroutine". */
 static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
-  if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
+  if (!flag) GOTRACE__WRONG(STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag ? d->generation == d->first_generation : !gotrace__v2_lacks_past(d))
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
+    GOTRACE__WRONG(RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
                    GOTRACE__LL(ev->args[0]));
   *flag = true;
   return GOTRACE_OK;
@@ -15978,7 +15963,7 @@ static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__curso
 static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g;
   if (!gotrace__dec_has(d, &d->strings, ev->args[1]))
-    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)ev->args[1]);
+    GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[1]));
   if (!(g = gotrace__v2_own_go(d, c, false))) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
   return gotrace__dec_region(d, g, ev, ev->args[1], ev->kind == GOTRACE_V2_USER_REGION_BEGIN);
 }
@@ -16014,7 +15999,7 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
   case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_mark_assist(d, c, ev);
-  case GOTRACE_V2_CLOCK_SNAPSHOT: GOTRACE__WRONG(GOTRACE_ERROR_EVENT, "unexpected event in a thread's batch");
+  case GOTRACE_V2_CLOCK_SNAPSHOT: GOTRACE__WRONG(EVENT, "unexpected event in a thread's batch");
   default: return GOTRACE_OK;
   }
 }
@@ -16072,11 +16057,9 @@ static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_ev
   unsigned i;
   for (i = 0; i < 2; i++) {
     if (!gotrace__dec_has(d, &d->stacks, stacks[i]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, k->spec->name, "stack %llu is unknown",
-                               (unsigned long long)stacks[i]);
+      GOTRACE__FAIL(STACK, ev->offset, k->spec->name, "stack %llu is unknown", GOTRACE__LLU(stacks[i]));
     if (!gotrace__dec_has(d, &d->strings, strings[i]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, ev->offset, k->spec->name, "string %llu is unknown",
-                               (unsigned long long)strings[i]);
+      GOTRACE__FAIL(STRING, ev->offset, k->spec->name, "string %llu is unknown", GOTRACE__LLU(strings[i]));
   }
   return GOTRACE_OK;
 }
@@ -16099,8 +16082,8 @@ static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   if (result) return result;
   for (i = 0; i < d->pc_count; i++)
     if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, d->offset, "Stack",
-                               "the frame of pc %llx refers to an unknown string", (unsigned long long)d->pcs[i].pc);
+      GOTRACE__FAIL(STRING, d->offset, "Stack", "the frame of pc %llx refers to an unknown string",
+                    GOTRACE__LLU(d->pcs[i].pc));
   for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
   return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
 }
@@ -16228,11 +16211,10 @@ static gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_even
 static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
   const gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   const gotrace_event *ev = &c->next->event;
-  GOTRACE__WRONG(GOTRACE_ERROR_ORDER,
-                 "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
+  GOTRACE__WRONG(ORDER, "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
                  d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "too many attempts to find which" : "none",
-                 (unsigned long long)d->heap_count, GOTRACE__LL(c->id), ev->spec->name, GOTRACE__LL(ev->args[0]),
-                 GOTRACE__LL(ev->args[1]), (unsigned long long)d->generation);
+                 GOTRACE__LLU(d->heap_count), GOTRACE__LL(c->id), ev->spec->name, GOTRACE__LL(ev->args[0]),
+                 GOTRACE__LL(ev->args[1]), GOTRACE__LLU(d->generation));
 }
 
 /* If the earliest event is not ready, tries those of the other threads in time order. */
@@ -16328,14 +16310,11 @@ static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numb
   if (!gotrace__get_numbers(&n->at, n->end, &size, 1))
     return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
   if (string && (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING))
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "string %llu of %llu bytes",
-                             (unsigned long long)e->args[0], (unsigned long long)size);
+    GOTRACE__FAIL(STRING, n->offset, name, "string %llu of %llu bytes", GOTRACE__LLU(e->args[0]), GOTRACE__LLU(size));
   if (size > GOTRACE__V1_MOST_STRING)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "message of %llu bytes",
-                             (unsigned long long)size);
+    GOTRACE__FAIL(STRING, n->offset, name, "message of %llu bytes", GOTRACE__LLU(size));
   if (size > (uint64_t)(n->end - n->at))
-    return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, n->offset, name, "ends in the middle of a %s",
-                             string ? "string" : "message");
+    GOTRACE__FAIL(TRUNCATED, n->offset, name, "ends in the middle of a %s", string ? "string" : "message");
   e->data = n->at;
   e->size = (size_t)size;
   n->at += size;
@@ -16349,18 +16328,15 @@ static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_num
   uint64_t number;
   if (!gotrace__get_numbers(&n->at, end, e->args, 2)) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
   if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, n->offset, name, "stack of %llu frames",
-                             (unsigned long long)e->args[1]);
+    GOTRACE__FAIL(STACK, n->offset, name, "stack of %llu frames", GOTRACE__LLU(e->args[1]));
   wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)e->args[1];
   e->data = n->at;
   for (i = 0; i < wanted; i++)
     if (!gotrace__get_numbers(&n->at, end, &number, 1))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "too few arguments for %u frames",
-                               (unsigned)e->args[1]);
+      GOTRACE__FAIL(ARGUMENTS, n->offset, name, "too few arguments for %u frames", (unsigned)e->args[1]);
   e->size = (size_t)(n->at - e->data);
   if (n->stop ? n->at != n->stop : n->count != 2 + wanted)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "wrong number of arguments for %u frames",
-                             (unsigned)e->args[1]);
+    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "wrong number of arguments for %u frames", (unsigned)e->args[1]);
   return GOTRACE_OK;
 }
 
@@ -16372,14 +16348,12 @@ static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotr
   unsigned wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old), first = wanted - k->args;
   uint64_t numbers[8];
   if (!n->stop && n->count != wanted)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count,
-                             wanted);
+    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count, wanted);
   if (!gotrace__get_numbers(&n->at, n->stop ? n->stop : n->end, numbers, wanted)) {
     if (!n->stop) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
+    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
   }
-  if (n->stop && n->at != n->stop)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "more than %u arguments", wanted);
+  if (n->stop && n->at != n->stop) GOTRACE__FAIL(ARGUMENTS, n->offset, name, "more than %u arguments", wanted);
   if (first == 2) e->sequence = numbers[0];
   if (first) e->dt = numbers[first - 1];
   memcpy(e->args, numbers + first, k->args * sizeof numbers[0]);
@@ -16399,8 +16373,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   n.count = (*(*at) >> GOTRACE_ARG_COUNT_SHIFT) + 1u + old;
   n.at = *at + 1, n.end = end, n.stop = NULL, n.offset = offset;
   if (!n.k->spec || e->kind == GOTRACE_V1_NONE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind,
-                             d->version - 1000);
+    GOTRACE__FAIL(EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind, d->version - 1000);
   if (e->kind == GOTRACE_V1_STRING) {
     if (!gotrace__get_numbers(&n.at, end, e->args, 1))
       return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
@@ -16409,8 +16382,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     if (n.count >= 4 + old) { /* their length comes first */
       if (!gotrace__get_numbers(&n.at, end, &size, 1))
         return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
-      if (size > (uint64_t)(end - n.at))
-        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, n.k->spec->name, "truncated in an event");
+      if (size > (uint64_t)(end - n.at)) GOTRACE__FAIL(TRUNCATED, offset, n.k->spec->name, "truncated in an event");
       n.stop = n.at + size;
     }
     result = e->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, e) : gotrace__v1_read_arguments(d, &n, e);
@@ -16511,8 +16483,8 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   w->time += e->dt;
   if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e->kind].spec->name,
-                             "stop-the-world of kind %llu", (unsigned long long)e->args[0]);
+    GOTRACE__FAIL(ARGUMENTS, offset, d->kinds[e->kind].spec->name, "stop-the-world of kind %llu",
+                  GOTRACE__LLU(e->args[0]));
   if (old) { /* 1.5 numbers all events; the end of a system call gives its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
@@ -16538,17 +16510,14 @@ static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace_
   if (d->version < GOTRACE_GO_1_11) return GOTRACE_OK;
   if (e->kind == GOTRACE_V1_STRING) {
     if (e->args[0] <= UINT64_MAX - ((uint64_t)1 << 32)) return GOTRACE_OK;
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, "String", "string %llu: no numbers are left after it",
-                             (unsigned long long)e->args[0]);
+    GOTRACE__FAIL(STRING, offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
   }
   if (e->kind == GOTRACE_V1_BATCH) {
     if (e->args[0] <= INT32_MAX || e->args[0] == UINT64_MAX) return GOTRACE_OK;
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, offset, "Batch", "batch of proc %llu",
-                             (unsigned long long)e->args[0]);
+    GOTRACE__FAIL(BATCH, offset, "Batch", "batch of proc %llu", GOTRACE__LLU(e->args[0]));
   }
   if (w->c) return GOTRACE_OK;
-  return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, offset, d->kinds[e->kind].spec->name,
-                           "event before the first batch");
+  GOTRACE__FAIL(BATCH, offset, d->kinds[e->kind].spec->name, "event before the first batch");
 }
 
 /* Notes an event of the first walk, which began at `before`. */
@@ -16566,7 +16535,7 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     return gotrace__v1_begin_batch(d, w, e->args[0], d->at);
   case GOTRACE_V1_FREQUENCY:
     if (e->args[0] == 0 || e->args[0] > INT64_MAX)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
+      GOTRACE__FAIL(TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
     d->has_frequency = true;
     d->mul = 1e9 / (double)(int64_t)e->args[0];
     return GOTRACE_OK;
@@ -16816,9 +16785,9 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
     g->of.v1.blocked_at = ev->time;
   } else if (a->has_exit_time) {
-    if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call without a start");
+    if (!g->of.v1.blocked_at) GOTRACE__WRONG(STATE, "end of a system call without a start");
     if ((int64_t)ev->args[2] < g->of.v1.blocked_at)
-      GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(ev->g));
+      GOTRACE__WRONG(TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(ev->g));
   }
   return GOTRACE_OK;
 }
@@ -16831,20 +16800,18 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   const gotrace__ahead *a = c->next;
   const gotrace_event *ev = &a->event;
   gotrace_result result;
-  if (ev->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
+  if (ev->time < d->last_time) GOTRACE__WRONG(TIME, "time stamps out of order");
   d->last_time = ev->time;
   if (GOTRACE__LIKELY(a->rule.does & GOTRACE__R_ORDERED)) {
     gotrace__dec_go *g = &d->gos[a->go - 1];
-    if (!gotrace__v1_ready(d, a))
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
+    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
     if (a->rule.does & GOTRACE__R_COUNTS) g->sequence++;
     g->order_status = a->rule.to;
     waiting = g->of.v1.waiting;
     g->of.v1.waiting = 0;
     if ((result = gotrace__v1_check_syscall(d, a, g)) != GOTRACE_OK) return result;
   } else if (a->rule.does & GOTRACE__R_GC) {
-    if (!gotrace__v1_ready(d, a))
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)a->sequence);
+    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(ORDER, "collection %llu out of order", GOTRACE__LLU(a->sequence));
     d->gc_sequence++;
     waiting = d->gc_waiting;
     d->gc_waiting = 0;
@@ -16917,8 +16884,7 @@ static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_e
   gotrace__v1_complete(d, ev, NULL);
   if (exit) return GOTRACE_OK;
   ev->p = (int64_t)s->p;
-  if (s->time < d->last_time)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, s->offset, "CPUSample", "time stamps out of order");
+  if (s->time < d->last_time) GOTRACE__FAIL(TIME, s->offset, "CPUSample", "time stamps out of order");
   d->last_time = s->time;
   return GOTRACE_OK;
 }
@@ -16936,9 +16902,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
     if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
     if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL,
-                               "no consistent order of the events of %llu procs",
-                               (unsigned long long)(d->parked + d->heap_count));
+      GOTRACE__FAIL(ORDER, d->offset, NULL, "no consistent order of the events of %llu procs",
+                    GOTRACE__LLU(d->parked + d->heap_count));
     if ((result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK) return result;
     if (GOTRACE__LIKELY(!moved)) return GOTRACE_OK;
   }
@@ -17025,12 +16990,10 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
 static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
                                                     const gotrace__dec_proc *p, const gotrace_event *ev,
                                                     bool allow_none) {
-  if (g->status != GOTRACE__G_RUNNING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (p->g != (uint64_t)ev->g)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
-                   GOTRACE__LL(ev->g));
-  if (!allow_none && ev->g == 0) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine");
+    GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+  if (!allow_none && ev->g == 0) GOTRACE__WRONG(CONTEXT, "needs a goroutine");
   return GOTRACE_OK;
 }
 
@@ -17046,11 +17009,10 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
     }
   } else {
     if (g->status != r->from)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld %s", GOTRACE__LL(ev->g),
+      GOTRACE__WRONG(STATE, "goroutine %lld %s", GOTRACE__LL(ev->g),
                      r->from == GOTRACE__G_WAITING ? "does not wait" : "is not runnable");
     if (r->does & GOTRACE__R_STARTS) {
-      if (p->g)
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+      if (p->g) GOTRACE__WRONG(STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       p->g = (uint64_t)ev->g;
       if (g->fresh) {
         if (d->version < 1007) ev->extra = (int64_t)(g->of.v1.new_stack + 1);
@@ -17069,8 +17031,7 @@ static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace
   gotrace__dec_go *other = &d->gos[d->named - 1];
   gotrace_result result = gotrace__v1_check_runs(d, g, p, ev, true);
   if (result) return result;
-  if (other->created || other == g)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
+  if (other->created || other == g) GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
   other->created = true;
   other->status = GOTRACE__G_RUNNABLE;
   other->last = ev->kind;
@@ -17082,13 +17043,11 @@ static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace
 static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g,
                                                 const gotrace__dec_proc *p, gotrace_event *ev) {
   gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
-  if (g->status != GOTRACE__G_RUNNING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
-                   GOTRACE__LL(ev->g));
+    GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
   if (!other || other->status != GOTRACE__G_WAITING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
+    GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
   if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
   other->status = GOTRACE__G_RUNNABLE;
   other->last = ev->kind;
@@ -17111,14 +17070,13 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
   case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_unblock(d, g, p, ev);
   case GOTRACE_V1_PROC_START:
-    if (p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
+    if (p->status) GOTRACE__WRONG(STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
     p->status = 1;
     p->sequence = ev->args[0];
     return GOTRACE_OK;
   case GOTRACE_V1_PROC_STOP:
-    if (!p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
-    if (p->g)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+    if (!p->status) GOTRACE__WRONG(STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
+    if (p->g) GOTRACE__WRONG(STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
     p->status = 0;
     return GOTRACE_OK;
   case GOTRACE_V1_GC_START:
@@ -17137,11 +17095,11 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; return GOTRACE_OK; /* it may have begun before the trace */
   case GOTRACE_V1_USER_TASK_CREATE:
     if (gotrace__map_get(d, &d->task_map, ev->args[0]))
-      GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+      GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
     return gotrace__map_add(d, &d->task_map, ev->args[0], 1) ? GOTRACE_OK : gotrace__dec_no_memory(d);
   case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
   case GOTRACE_V1_USER_REGION:
-    if (ev->args[1] > 1) GOTRACE__WRONG(GOTRACE_ERROR_REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
+    if (ev->args[1] > 1) GOTRACE__WRONG(REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
     return gotrace__dec_region(d, g, ev, ev->args[2], ev->args[1] == 0);
   default: return GOTRACE_OK;
   }
@@ -17232,7 +17190,7 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   const gotrace__kind *k;
   unsigned i = 0;
   uint64_t end = d->offset + (uint64_t)(d->batch_at ? d->batch_at - d->at : 0);
-  if (d->batch_cut) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, end, NULL, "truncated in a batch");
+  if (d->batch_cut) GOTRACE__FAIL(TRUNCATED, end, NULL, "truncated in a batch");
   if (d->batch_at) gotrace__dec_skip(d, (size_t)(d->batch_at - d->at));
   d->batch_at = d->batch_end = d->batch_whole = NULL;
   if ((result = gotrace__v2_read_header(d, &h)) != GOTRACE_OK) return result;
@@ -17249,7 +17207,7 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   ev->time = (int64_t)h.time;
   if (k->data) {
     if ((size_t)(d->end - d->at) - h.header_size < h.size)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name, "truncated in a batch");
+      GOTRACE__FAIL(TRUNCATED, d->offset, k->spec->name, "truncated in a batch");
     ev->data = (const char *)d->at + h.header_size;
     ev->data_size = (size_t)h.size;
     h.header_size += (size_t)h.size;
@@ -17275,7 +17233,7 @@ static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_even
       return gotrace__dec_bad_number(d, at, end, ev->offset, ev->spec->name), (const uint8_t *)NULL;
     if (number > (uint64_t)(end - next))
       return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, ev->offset, ev->spec->name,
-                               "string of %llu bytes exceeds its batch", (unsigned long long)number),
+                               "string of %llu bytes exceeds its batch", GOTRACE__LLU(number)),
              (const uint8_t *)NULL;
     ev->data = (const char *)next;
     ev->data_size = (size_t)number;
@@ -17283,7 +17241,7 @@ static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_even
   }
   if (ev->args[1] > GOTRACE_STACK_SIZE)
     return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack of %llu frames",
-                             (unsigned long long)ev->args[1]),
+                             GOTRACE__LLU(ev->args[1])),
            (const uint8_t *)NULL;
   for (i = 4 * ev->args[1]; i; i--, at = next)
     if (!(next = gotrace__get_varint(at, end, &number)))
@@ -17298,7 +17256,7 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
   uint64_t offset = d->offset + (uint64_t)(at - d->at), dt = 0;
   const gotrace__kind *k = &d->kinds[*at];
   if (!k->spec || *at == GOTRACE_V2_NONE || *at == GOTRACE_V2_EVENT_BATCH || *at == GOTRACE_V2_EXPERIMENTAL_BATCH)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u in a batch", *at);
+    GOTRACE__FAIL(EVENT, offset, NULL, "event %u in a batch", *at);
   at++;
   gotrace__dec_clear(ev);
   if ((k->timed && !gotrace__get_numbers(&at, end, &dt, 1)) || !gotrace__get_numbers(&at, end, ev->args, k->args))
@@ -17416,7 +17374,7 @@ static uint32_t gotrace__told_frame(gotrace_decoder *d, uint64_t stack, bool out
 static uint32_t gotrace__told_entry(gotrace_decoder *d, uint64_t stack) {
   char text[24];
   if (d->version >= 1007) return gotrace__told_frame(d, stack, false);
-  snprintf(text, sizeof text, "0x%llx", (unsigned long long)stack);
+  snprintf(text, sizeof text, "0x%llx", GOTRACE__LLU(stack));
   return gotrace__told_function(d, text, strlen(text));
 }
 
