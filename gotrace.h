@@ -13805,6 +13805,17 @@ static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array
   return memory;
 }
 
+/* Makes room for `more` elements of an array that a record owns. NULL: no memory, and decoding has failed. */
+static void *gotrace__dec_room(gotrace_decoder *d, void *array, uint32_t count, uint32_t *capacity, uint32_t more,
+                               size_t size) {
+  uint32_t larger = 2 * (count + more);
+  void *memory;
+  if (GOTRACE__LIKELY(*capacity - count >= more)) return array;
+  if (larger > UINT32_MAX / 4) return gotrace__dec_no_memory(d), (void *)NULL;
+  if ((memory = gotrace__dec_resize(d, array, count, *capacity, larger, size)) != NULL) *capacity = larger;
+  return memory;
+}
+
 /* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory, and decoding has failed. */
 #define GOTRACE__DEC_PUSH(type, array, element)                                                                \
   static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                        \
@@ -14589,13 +14600,17 @@ static bool gotrace__heap_grow(gotrace_decoder *d) {
   return memory != NULL;
 }
 
+/* Exchanges the cursor at `i` with its parent, whose place it returns. */
+static inline size_t gotrace__heap_rise(gotrace__front *heap, size_t i) {
+  size_t parent = (i - 1) / 2;
+  gotrace__front swap = heap[i];
+  heap[i] = heap[parent];
+  heap[parent] = swap;
+  return parent;
+}
+
 static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
-  while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) {
-    gotrace__front swap = heap[i];
-    heap[i] = heap[(i - 1) / 2];
-    heap[(i - 1) / 2] = swap;
-    i = (i - 1) / 2;
-  }
+  while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) i = gotrace__heap_rise(heap, i);
   return i;
 }
 
@@ -14622,11 +14637,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t coun
 
 static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   gotrace__front *heap = d->heap;
-  for (; i > 0; i = (i - 1) / 2) {
-    gotrace__front swap = heap[i];
-    heap[i] = heap[(i - 1) / 2];
-    heap[(i - 1) / 2] = swap;
-  }
+  while (i > 0) i = gotrace__heap_rise(heap, i);
   heap[0] = heap[d->heap_count - 1];
   gotrace__heap_end(d, d->heap_count - 1);
   if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
@@ -14762,16 +14773,10 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
   gotrace__region_mark mark, *last;
   mark.task = ev->args[0];
   mark.name = gotrace__dec_string_hash(d, name);
-  if (begin && g->region_count == g->region_capacity) {
-    uint32_t larger = g->region_capacity ? 2 * g->region_capacity : 4;
-    void *marks = larger < UINT32_MAX / 2
-                      ? gotrace__dec_resize(d, g->regions, g->region_count, g->region_capacity, larger, sizeof mark)
-                      : NULL;
-    if (!marks) return gotrace__dec_no_memory(d);
-    g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
-    g->region_capacity = larger;
-  }
   if (begin) {
+    void *marks = gotrace__dec_room(d, g->regions, g->region_count, &g->region_capacity, 1, sizeof mark);
+    if (!marks) return d->failure.result;
+    g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
     g->regions[g->region_count++] = mark;
   } else if (!g->region_count && d->part && g->created) {
     gotrace__dec_taken *taken = gotrace__dec_push_taken(d);
@@ -15173,24 +15178,24 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
   while (!ended && gotrace__v2_read_header(d, &h) == GOTRACE_OK) {
     uint64_t size = h.header_size + h.size;
     uint8_t first = h.size && h.header_size < (size_t)(d->end - d->at) ? d->at[h.header_size] : (uint8_t)0;
+    bool events;
+    int64_t time;
     ended = h.kind == GOTRACE_V2_END_OF_GENERATION ||
             (h.kind == GOTRACE_V2_EVENT_BATCH && first == GOTRACE_V2_END_OF_GENERATION);
     if (!explicit_end && (ended || (generation && h.generation == generation + 1))) break;
     if (!ended && generation && h.generation != generation) break;
-    if (!ended && (h.kind == GOTRACE_V2_EVENT_BATCH && (first == sync || (latest && h.size)))) {
+    events = !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && first != sync && first != GOTRACE_V2_STRINGS &&
+             first != GOTRACE_V2_STACKS;
+    if (latest ? events : !ended && h.kind == GOTRACE_V2_EVENT_BATCH && first == sync) {
       const uint8_t *data;
       if (!gotrace__dec_fill(d, (size_t)size) || (uint64_t)(d->end - d->at) < size) break;
       data = d->at + h.header_size;
       if (!latest && gotrace__v2_read_sync(d, data, (size_t)h.size, d->offset + h.header_size, h.time)) break;
-      if (latest && first != sync && first != GOTRACE_V2_STRINGS && first != GOTRACE_V2_STACKS) {
-        int64_t time = gotrace__v2_latest(d, data, data + h.size, h.time, NULL);
-        if (time > *latest) *latest = time;
-      }
+      time = latest ? gotrace__v2_latest(d, data, data + h.size, h.time, NULL) : 0;
+      if (latest && time > *latest) *latest = time;
     }
     if (d->options.data && (uint64_t)(d->end - d->at) < size) break;
-    if (tails && !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && first != sync && first != GOTRACE_V2_STRINGS &&
-        first != GOTRACE_V2_STACKS)
-      gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, first == GOTRACE_V2_CPU_SAMPLES);
+    if (tails && events) gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, first == GOTRACE_V2_CPU_SAMPLES);
     if (!ended) generation = h.generation;
     if (!ended && (!min_tick || h.time < min_tick)) min_tick = h.time;
     gotrace__v2_seek(d, d->offset + size);
@@ -15724,21 +15729,16 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
   /* In a system call for the whole generation, on a thread without events in it. A new cursor may move all others, so
    * `c` is not used after this. */
   if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
-  if (d->part && !other->seen) {
-    if (!gotrace__part_sits(other, g))
-      GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(g->id),
-                     GOTRACE__LL(m), GOTRACE__LL(other->g));
-    ev->g = other->g;
-  } else if (other->seen) {
-    if (other->g != (int64_t)g->id)
-      GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(g->id),
-                     GOTRACE__LL(m), GOTRACE__LL(other->g));
-    ev->g = other->g;
-  } else {
+  ev->m = (int64_t)m;
+  if (!other->seen && !d->part) {
     other->seen = true;
     gotrace__v2_take_go(d, other, g);
+    return GOTRACE_OK;
   }
-  ev->m = (int64_t)m;
+  if (other->seen ? other->g != (int64_t)g->id : !gotrace__part_sits(other, g))
+    GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(g->id),
+                   GOTRACE__LL(m), GOTRACE__LL(other->g));
+  ev->g = other->g;
   return GOTRACE_OK;
 }
 
@@ -15818,24 +15818,40 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
-  const char *name;
-  size_t size;
-  gotrace__dec_task *task;
-  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
-  if (i && !d->tasks[i - 1].ended) GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
-  if (!gotrace__dec_string(d, ev->args[2], &name, &size))
-    GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[2]));
-  if (!(task = i ? &d->tasks[i - 1] : gotrace__dec_push_task(d))) return d->failure.result;
-  if (!i) task->newer = true;
+/* Adds a task, in the record with index i - 1 or (0) in a new one. */
+static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, uint32_t i, uint64_t id, uint64_t parent,
+                                            const char *name, size_t size) {
+  gotrace__dec_task *task = i ? &d->tasks[i - 1] : gotrace__dec_push_task(d);
+  if (!task) return d->failure.result;
+  task->id = id;
+  task->parent = parent;
   task->ended = false;
-  task->id = ev->args[0];
-  task->parent = ev->args[1];
   if (size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d);
   task->name_size = (uint32_t)size;
   if (size) memcpy(task->name, name, size);
   if (i) return GOTRACE_OK;
-  return gotrace__map_add(d, &d->task_map, task->id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  task->newer = true;
+  return gotrace__map_add(d, &d->task_map, id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+}
+
+/* Removes the task with index i - 1; the last one takes its place. */
+static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, uint32_t i) {
+  gotrace__dec_task *task = &d->tasks[i - 1];
+  gotrace__map_remove(d, &d->task_map, task->id);
+  *task = d->tasks[--d->task_count];
+  if (i - 1 == d->task_count) return GOTRACE_OK;
+  gotrace__map_remove(d, &d->task_map, task->id);
+  return gotrace__map_add(d, &d->task_map, task->id, i) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+}
+
+static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
+  const char *name;
+  size_t size;
+  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
+  if (i && !d->tasks[i - 1].ended) GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+  if (!gotrace__dec_string(d, ev->args[2], &name, &size))
+    GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[2]));
+  return gotrace__dec_add_task(d, i, ev->args[0], ev->args[1], name, size);
 }
 
 /* In a part: records the end of a task that began before the part. */
@@ -15868,32 +15884,23 @@ static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev
     task->name_size = 0;
     return GOTRACE_OK;
   }
-  gotrace__map_remove(d, &d->task_map, task->id);
-  *task = d->tasks[--d->task_count]; /* the last task takes its place */
-  if (i - 1 == d->task_count) return GOTRACE_OK;
-  gotrace__map_remove(d, &d->task_map, task->id);
-  return gotrace__map_add(d, &d->task_map, task->id, i) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  return gotrace__dec_remove_task(d, i);
 }
 
 static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   uint32_t i;
   uint64_t reason;
+  void *reasons;
   if (!g) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
   if (ev->kind == GOTRACE_V2_STW_BEGIN) {
     reason = ev->args[0];
     for (i = 0; i < g->of.v2.stw_count; i++)
       if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(RANGE, "the world is already stopped");
-    if (g->of.v2.stw_count == g->of.v2.stw_capacity) {
-      uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
-      void *reasons;
-      if (larger > 1024) GOTRACE__WRONG(RANGE, "too many stopped worlds at once");
-      reasons =
-          gotrace__dec_resize(d, g->of.v2.stw, g->of.v2.stw_count, g->of.v2.stw_capacity, larger, sizeof *g->of.v2.stw);
-      if (!reasons) return d->failure.result;
-      g->of.v2.stw = GOTRACE__CAST(uint64_t *, reasons);
-      g->of.v2.stw_capacity = larger;
-    }
+    if (g->of.v2.stw_count == 1024) GOTRACE__WRONG(RANGE, "too many stopped worlds at once");
+    reasons = gotrace__dec_room(d, g->of.v2.stw, g->of.v2.stw_count, &g->of.v2.stw_capacity, 1, sizeof reason);
+    if (!reasons) return d->failure.result;
+    g->of.v2.stw = GOTRACE__CAST(uint64_t *, reasons);
     g->of.v2.stw[g->of.v2.stw_count++] = reason;
   } else {
     if (!g->of.v2.stw_count && d->skipped) return GOTRACE_OK; /* it may have begun in a skipped generation */
@@ -17592,10 +17599,27 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
  * Calls: the decoder.
  */
 
-GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options) {
+/* Reads the header, and prepares for its format. */
+static gotrace_result gotrace__dec_begin(gotrace_decoder *d) {
   static const int versions[] = {1005, 1007, 1008, 1009, 1010, 1011, 1019, 1021, 1022, 1023, 1025, 1026};
-  gotrace_decoder *d, temporary;
   size_t i;
+  if (!gotrace__dec_fill(d, 16)) return d->failure.result;
+  if (d->end - d->at < 16) GOTRACE__FAIL(HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
+  if (!(d->version = gotrace__dec_read_header(d->at))) GOTRACE__FAIL(HEADER, 0, NULL, "not a Go execution trace");
+  for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
+  if (i == sizeof versions / sizeof versions[0])
+    GOTRACE__FAIL(FORMAT, 0, NULL, "unknown trace format go 1.%d", d->version - 1000);
+  d->info.format = d->version;
+  d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
+  d->until =
+      d->options.until && d->info.family == 1 ? d->options.until : INT64_MAX; /* v2: gotrace__v2_set_first_time */
+  gotrace__dec_set_kinds(d);
+  gotrace__dec_skip(d, 16);
+  return GOTRACE_OK;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options) {
+  gotrace_decoder *d, temporary;
   if (!decoder) return GOTRACE_ERROR_ARGUMENT;
   *decoder = NULL;
   if (!options || (!options->data && options->size) || (options->data && options->read) ||
@@ -17611,22 +17635,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
   d->at = GOTRACE__CAST(const uint8_t *, options->data);
   if (options->data) d->end = d->at + options->size;
   d->at_end = !options->read;
-  if (!gotrace__dec_fill(d, 16)) return d->result = d->failure.result;
-  if (d->end - d->at < 16)
-    return d->result =
-               gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
-  d->version = gotrace__dec_read_header(d->at);
-  if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
-  for (i = 0; i < sizeof versions / sizeof versions[0] && versions[i] != d->version; i++) continue;
-  if (i == sizeof versions / sizeof versions[0])
-    return d->result =
-               gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "unknown trace format go 1.%d", d->version - 1000);
-  d->info.format = d->version;
-  d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
-  d->until = options->until && d->info.family == 1 ? options->until : INT64_MAX; /* v2: gotrace__v2_set_first_time */
-  gotrace__dec_set_kinds(d);
-  gotrace__dec_skip(d, 16);
-  return GOTRACE_OK;
+  return d->result = gotrace__dec_begin(d);
 }
 
 GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
@@ -17817,26 +17826,20 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
   size_t i;
   bool fits = true;
   if (!part->taken_count) return true;
-  for (i = 0; i < part->taken_count && fits; i++) {
+  for (i = 0; i < part->taken_count; i++) {
     const gotrace__dec_taken *t = &part->takens[i];
     gotrace__dec_go *g = gotrace__dec_find_go(whole, part->gos[t->go].id);
-    const gotrace__region_mark *mark;
     if (!g->region_count) continue;
-    if (g->order_status == UINT8_MAX) fits = false;
+    fits = g->order_status < UINT8_MAX && gotrace__dec_same_region(&g->regions[g->region_count - 1], &t->mark);
     if (!fits) break;
-    mark = &g->regions[g->region_count - 1];
-    fits = gotrace__dec_same_region(mark, &t->mark);
     g->region_count--; /* the mark stays in the array, so that this can be undone */
     g->order_status++;
   }
   for (i = 0; i < part->taken_count; i++) {
     gotrace__dec_go *g = gotrace__dec_find_go(whole, part->gos[part->takens[i].go].id);
-    if (fits || !g->order_status) continue;
-    g->region_count += g->order_status;
+    if (!fits) g->region_count += g->order_status;
     g->order_status = 0;
   }
-  for (i = 0; i < part->taken_count; i++)
-    gotrace__dec_find_go(whole, part->gos[part->takens[i].go].id)->order_status = 0;
   return fits;
 }
 
@@ -17877,18 +17880,14 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
 
 /* Appends the regions that a goroutine of the part has open to those still open in the whole. */
 static bool gotrace__part_move_regions(gotrace_decoder *whole, gotrace__dec_go *g, const gotrace__dec_go *from) {
-  uint32_t i, count = from->region_count;
+  uint32_t count = from->region_count;
+  void *marks;
   if (!count) return true;
-  if (g->region_capacity < g->region_count + count) {
-    uint32_t larger = 2 * (g->region_count + count);
-    void *marks = larger < UINT32_MAX / 4 ? gotrace__dec_resize(whole, g->regions, g->region_count, g->region_capacity,
-                                                                larger, sizeof *g->regions)
-                                          : NULL;
-    if (!marks) return false;
-    g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
-    g->region_capacity = larger;
-  }
-  for (i = 0; i < count; i++) g->regions[g->region_count++] = from->regions[i];
+  marks = gotrace__dec_room(whole, g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions);
+  if (!marks) return false;
+  g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
+  memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
+  g->region_count += count;
   return true;
 }
 
@@ -17934,32 +17933,17 @@ static bool gotrace__part_move_threads(gotrace_decoder *whole, const gotrace_dec
   return true;
 }
 
-/* Removes a task from the whole; the last task takes its place. */
-static bool gotrace__part_drop_task(gotrace_decoder *d, uint32_t i) {
-  gotrace__dec_task *task = &d->tasks[i - 1];
-  gotrace__dec_release(d, task->name, task->name_size);
-  gotrace__map_remove(d, &d->task_map, task->id);
-  *task = d->tasks[--d->task_count];
-  if (i - 1 == d->task_count) return true;
-  gotrace__map_remove(d, &d->task_map, task->id);
-  return gotrace__map_add(d, &d->task_map, task->id, i);
-}
-
-static bool gotrace__part_move_tasks(gotrace_decoder *whole, gotrace_decoder *part) {
+static bool gotrace__part_move_tasks(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->task_count; i++) {
-    gotrace__dec_task *from = &part->tasks[i], *task;
+    const gotrace__dec_task *from = &part->tasks[i];
     uint32_t old = from->older ? gotrace__map_get(whole, &whole->task_map, from->id) : 0;
-    if (old && !gotrace__part_drop_task(whole, old)) return false;
-    if (from->ended) continue;
-    if (!(task = gotrace__dec_push_task(whole))) return false;
-    task->id = from->id;
-    task->parent = from->parent;
-    if (from->name_size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(whole, from->name_size))))
-      return gotrace__dec_no_memory(whole), false;
-    task->name_size = from->name_size;
-    if (from->name_size) memcpy(task->name, from->name, from->name_size);
-    if (!gotrace__map_add(whole, &whole->task_map, task->id, (uint32_t)whole->task_count)) return false;
+    if (old) {
+      gotrace__dec_release(whole, whole->tasks[old - 1].name, whole->tasks[old - 1].name_size);
+      if (gotrace__dec_remove_task(whole, old)) return false;
+    }
+    if (!from->ended && gotrace__dec_add_task(whole, 0, from->id, from->parent, from->name, from->name_size))
+      return false;
   }
   return true;
 }
