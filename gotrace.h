@@ -2206,7 +2206,8 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: init, snapshot, life, work, a bucket of waits, records, queue, flight, tables, pool.
+ * Lock order, outermost first: init_lock, snapshot, life, work, a bucket of waits, records, queue_lock, flight_lock,
+ * that of a table of strings or stacks, pool.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -2645,10 +2646,9 @@ static void gotrace__thread_join(gotrace__thread_handle handle) {
 static bool gotrace__barrier_init(void) { return true; }
 static bool gotrace__barrier(void) { return FlushProcessWriteBuffers(), true; }
 #endif
-#if GOTRACE_NO_THREADS
 static void gotrace__platform_init(void) {}
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
-#else
+#if !GOTRACE_NO_THREADS
 /* A TLS callback of the program or DLL, in the loader's list. Not a fiber's slot (FlsAlloc): it would report the end of
  * a fiber, on whatever thread deletes it. */
 static void *gotrace__registered(void);
@@ -2658,15 +2658,10 @@ static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reser
   if (thread) gotrace__thread_gone(thread);
 }
 __attribute__((section(".CRT$XLB"), used)) static PIMAGE_TLS_CALLBACK gotrace__exit_entry = gotrace__exit_callback;
-static void gotrace__platform_init(void) {}
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #endif
 static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
-  (void)low, (void)high;
-  return false;
-}
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
 static bool gotrace__is_privileged(void) { return false; }
 
 /* Share modes are the locks: others can read the file, but neither write nor replace it. */
@@ -2735,10 +2730,6 @@ static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   (void)_chsize_s(file->number, (long long)size);
 }
 static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->number, 0, SEEK_SET) == 0; }
-static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
-  (void)pc, (void)name, (void)size, (void)file;
-  return false;
-}
 
 #else /* POSIX */
 
@@ -3345,10 +3336,7 @@ static uint64_t gotrace__system_thread_id(void) {
   return gotrace__add_relaxed(&last, 1) + 1;
 }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
-  (void)low, (void)high;
-  return false;
-}
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
 #endif
 #endif
 
@@ -3366,14 +3354,16 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   }
   return true;
 }
-#elif !defined(__linux__)
+#endif
+
+#endif /* systems */
+
+#if !defined(__APPLE__) && !defined(__linux__)
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
   return false;
 }
 #endif
-
-#endif /* systems */
 #endif /* GOTRACE__PLATFORM */
 
 /* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
@@ -3411,109 +3401,85 @@ static void gotrace__unlock(gotrace__mutex *mutex) {
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
-/* Zeroed memory from the system. Large pieces are mapped one by one. Some are cached when they are freed:
- * faulting in fresh pages costs more than filling them. Small pieces, for records that are reused for ever, are cut
- * from chunks and rounded to cache lines, so that no two threads' records share one. Freed small pieces are kept in a
- * list per size. */
+/* Zeroed memory from the system. Pieces of a page or more are mapped one by one. Smaller ones, for records that are
+ * reused for ever, are cut from chunks and rounded to cache lines, so that no two threads' records share one. Freed
+ * pieces are kept in a list per size: all small ones, and some large ones, since faulting in fresh pages costs more
+ * than filling them. */
 #ifndef GOTRACE_MALLOC
 #define GOTRACE__LINE 64
-#define GOTRACE__LARGE ((size_t)1 << 12)
-#define GOTRACE__CHUNK ((size_t)1 << 17)
 #define GOTRACE__PAGE ((size_t)1 << 12)
-#define GOTRACE__KEPT_PAGES 32                 /* most pages of a kept piece */
-#define GOTRACE__KEPT_BYTES ((size_t)16 << 20) /* of all kept pieces */
+#define GOTRACE__CHUNK ((size_t)1 << 17)
+#define GOTRACE__CACHED_PAGES 32                 /* most pages of a piece that is kept */
+#define GOTRACE__CACHED_BYTES ((size_t)16 << 20) /* of all large pieces that are kept */
 
 typedef struct gotrace__small {
   struct gotrace__small *next;
 } gotrace__small;
 
 static struct gotrace__pool {
-  gotrace__mutex lock;                                  /* innermost: no other lock is taken under it */
-  gotrace__small *chunks;                               /* all chunks, each of GOTRACE__CHUNK bytes */
-  size_t used;                                          /* of the first chunk */
-  gotrace__small *free[GOTRACE__LARGE / GOTRACE__LINE]; /* by size */
-  gotrace__small *large[GOTRACE__KEPT_PAGES + 1];       /* by pages */
+  gotrace__mutex lock;                                 /* innermost: no other lock is taken under it */
+  gotrace__small *chunks;                              /* all chunks, each of GOTRACE__CHUNK bytes */
+  size_t used;                                         /* of the first chunk */
+  gotrace__small *free[GOTRACE__PAGE / GOTRACE__LINE]; /* by size */
+  gotrace__small *large[GOTRACE__CACHED_PAGES + 1];    /* by pages */
   size_t large_bytes;
 } gotrace__pool = {GOTRACE__MUTEX, NULL, GOTRACE__CHUNK, {NULL}, {NULL}, 0};
 
-static size_t gotrace__pages(size_t size) { return (size + GOTRACE__PAGE - 1) / GOTRACE__PAGE; }
-
-static void *gotrace__large_malloc(size_t size) {
-  struct gotrace__pool *pool = &gotrace__pool;
-  size_t pages = gotrace__pages(size);
-  gotrace__small *kept = NULL;
-  if (pages > GOTRACE__KEPT_PAGES) return gotrace__map_pages(pages * GOTRACE__PAGE);
-  gotrace__lock(&pool->lock);
-  kept = pool->large[pages];
-  if (kept) {
-    pool->large[pages] = kept->next;
-    pool->large_bytes -= pages * GOTRACE__PAGE;
-  }
-  gotrace__unlock(&pool->lock);
-  if (!kept) return gotrace__map_pages(pages * GOTRACE__PAGE);
-  memset(kept, 0, size);
-  return kept;
+/* Rounds a size up to what it occupies. Returns the list of free pieces; NULL: none of this size are kept. */
+static gotrace__small **gotrace__free_pieces(size_t *size) {
+  size_t unit = *size <= GOTRACE__PAGE - GOTRACE__LINE ? GOTRACE__LINE : GOTRACE__PAGE;
+  *size = (*size + unit - 1) & ~(unit - 1);
+  if (*size < GOTRACE__PAGE) return &gotrace__pool.free[*size / GOTRACE__LINE];
+  return *size / GOTRACE__PAGE <= GOTRACE__CACHED_PAGES ? &gotrace__pool.large[*size / GOTRACE__PAGE] : NULL;
 }
 
-static void gotrace__large_free(void *memory, size_t size) {
+/* Cuts a small piece from a chunk. The caller holds the lock. */
+static void *gotrace__cut_piece(size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
-  size_t pages = gotrace__pages(size);
-  gotrace__small *freed = GOTRACE__CAST(gotrace__small *, memory);
-  bool keep = false;
-  if (pages <= GOTRACE__KEPT_PAGES) {
-    gotrace__lock(&pool->lock);
-    keep = pool->large_bytes + pages * GOTRACE__PAGE <= GOTRACE__KEPT_BYTES;
-    if (keep) {
-      freed->next = pool->large[pages];
-      pool->large[pages] = freed;
-      pool->large_bytes += pages * GOTRACE__PAGE;
-    }
-    gotrace__unlock(&pool->lock);
+  if (GOTRACE__CHUNK - pool->used < size) {
+    gotrace__small *chunk = GOTRACE__CAST(gotrace__small *, gotrace__map_pages(GOTRACE__CHUNK));
+    if (!chunk) return NULL;
+    chunk->next = pool->chunks;
+    pool->chunks = chunk;
+    pool->used = GOTRACE__LINE;
   }
-  if (!keep) gotrace__unmap_pages(memory, pages * GOTRACE__PAGE);
+  pool->used += size;
+  return (char *)pool->chunks + pool->used - size;
 }
 
 static void *gotrace__system_malloc(size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
-  gotrace__small *memory = NULL, **freed;
-  size = (size + GOTRACE__LINE - 1) & ~(size_t)(GOTRACE__LINE - 1);
-  if (size >= GOTRACE__LARGE) return gotrace__large_malloc(size);
-  freed = &pool->free[size / GOTRACE__LINE];
-  gotrace__lock(&pool->lock);
-  if (*freed) {
-    memory = *freed;
-    *freed = memory->next;
-    memset(memory, 0, size);
-  } else {
-    if (GOTRACE__CHUNK - pool->used < size) {
-      gotrace__small *chunk = GOTRACE__CAST(gotrace__small *, gotrace__map_pages(GOTRACE__CHUNK));
-      if (chunk) {
-        chunk->next = pool->chunks;
-        pool->chunks = chunk;
-        pool->used = GOTRACE__LINE;
-      }
+  gotrace__small *piece = NULL, **list = gotrace__free_pieces(&size);
+  void *fresh = NULL;
+  if (list) {
+    gotrace__lock(&pool->lock);
+    if ((piece = *list) != NULL) {
+      *list = piece->next;
+      if (size >= GOTRACE__PAGE) pool->large_bytes -= size;
+    } else if (size < GOTRACE__PAGE) {
+      fresh = gotrace__cut_piece(size);
     }
-    if (GOTRACE__CHUNK - pool->used >= size) {
-      memory = (gotrace__small *)(void *)((char *)pool->chunks + pool->used);
-      pool->used += size;
-    }
+    gotrace__unlock(&pool->lock);
   }
-  gotrace__unlock(&pool->lock);
-  return memory;
+  if (piece) return memset(piece, 0, size);
+  return size < GOTRACE__PAGE ? fresh : gotrace__map_pages(size);
 }
 
 static void gotrace__system_free(void *memory, size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
-  gotrace__small *small = GOTRACE__CAST(gotrace__small *, memory);
-  size = (size + GOTRACE__LINE - 1) & ~(size_t)(GOTRACE__LINE - 1);
-  if (size >= GOTRACE__LARGE) {
-    gotrace__large_free(memory, size);
-    return;
+  gotrace__small *piece = GOTRACE__CAST(gotrace__small *, memory), **list = gotrace__free_pieces(&size);
+  bool cached = false;
+  if (list) {
+    gotrace__lock(&pool->lock);
+    cached = size < GOTRACE__PAGE || pool->large_bytes + size <= GOTRACE__CACHED_BYTES;
+    if (cached) {
+      piece->next = *list;
+      *list = piece;
+      if (size >= GOTRACE__PAGE) pool->large_bytes += size;
+    }
+    gotrace__unlock(&pool->lock);
   }
-  gotrace__lock(&pool->lock);
-  small->next = pool->free[size / GOTRACE__LINE];
-  pool->free[size / GOTRACE__LINE] = small;
-  gotrace__unlock(&pool->lock);
+  if (!cached) gotrace__unmap_pages(memory, size);
 }
 
 #ifdef GOTRACE__UNLOADS
@@ -3529,7 +3495,7 @@ static void gotrace__system_trim(const gotrace__small *kept) {
     while (piece && (uintptr_t)piece - (uintptr_t)chunk >= GOTRACE__CHUNK) piece = piece->next;
     if (!piece) gotrace__unmap_pages(chunk, GOTRACE__CHUNK);
   }
-  for (i = 0; i <= GOTRACE__KEPT_PAGES; i++)
+  for (i = 0; i <= GOTRACE__CACHED_PAGES; i++)
     for (; (chunk = pool->large[i]) != NULL; pool->large[i] = next) {
       next = chunk->next;
       gotrace__unmap_pages(chunk, i * GOTRACE__PAGE);
@@ -3624,11 +3590,10 @@ typedef struct gotrace__region {
  * memory. */
 static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
   void *memory;
-  if (size > sizeof region->head->data) return NULL;
+  if (size > sizeof region->head->data) return NULL; /* whose size is a multiple of 8 */
   size = (size + 7) & ~(size_t)7;
   if (!region->head || size > sizeof region->head->data - region->used) {
     gotrace__region_block *block;
-    if (size > sizeof region->head->data) return NULL; /* after rounding up */
     block = GOTRACE__CAST(gotrace__region_block *, gotrace__allocate(region->budget, sizeof *block, !region->beyond));
     if (!block) return NULL;
     block->next = region->head;
@@ -12108,6 +12073,8 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
  */
 
 static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
+  static const int formats[] = {1008, 1010, 1011, 1019, 1021, 1022, 1023, 1025, GOTRACE__NEWEST_FORMAT};
+  int i;
   memset(options, 0, sizeof *options);
   if (given) *options = *given;
   if (!options->format) options->format = GOTRACE_GO_1_23;
@@ -12129,18 +12096,8 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
   if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
-  switch (options->format) {
-  case GOTRACE_GO_1_8:
-  case GOTRACE_GO_1_10:
-  case GOTRACE_GO_1_11:
-  case GOTRACE_GO_1_19:
-  case GOTRACE_GO_1_21:
-  case GOTRACE_GO_1_22:
-  case GOTRACE_GO_1_23:
-  case GOTRACE_GO_1_25:
-  case GOTRACE_GO_1_26: break;
-  default: return GOTRACE_ERROR_FORMAT;
-  }
+  for (i = 0; formats[i] != (int)options->format; i++)
+    if (formats[i] == GOTRACE__NEWEST_FORMAT) return GOTRACE_ERROR_FORMAT;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
       (!flight && options->memory_limit < (size_t)1 << 20) ||
       (options->stacks == GOTRACE_STACKS_UNWIND && !options->unwind))
@@ -12156,7 +12113,6 @@ static bool gotrace__control_begin(int *cancel) {
   gotrace__init();
   return true;
 }
-#define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
 
 static void gotrace__tables_free(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -12551,7 +12507,7 @@ static gotrace_result gotrace__start_tracing(const char *path, int flags, const 
   int cancel;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   result = gotrace__start_session(path, flags, options, flight);
-  gotrace__control_end(cancel);
+  gotrace__cancel_restore(cancel);
   return result;
 }
 
@@ -12665,39 +12621,29 @@ static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   result = gotrace__stop_session(milliseconds);
-  gotrace__control_end(cancel);
+  gotrace__cancel_restore(cancel);
   return result;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_end(void) {
+/* Ends the trace, or makes a cut. */
+static gotrace_result gotrace__end_or_cut(bool end) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
   int cancel;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&t->life);
   if (t->active && gotrace__load_relaxed(&gotrace__on)) {
-    gotrace__end_early(GOTRACE_OK);
-    result = GOTRACE_OK;
+    if (end) gotrace__end_early(GOTRACE_OK);
+    else gotrace__work(true, true);
+    result = end ? GOTRACE_OK : gotrace__result();
   }
   gotrace__unlock(&t->life);
-  gotrace__control_end(cancel);
+  gotrace__cancel_restore(cancel);
   return result;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&t->life);
-  if (t->active && gotrace__load_relaxed(&gotrace__on)) {
-    gotrace__work(true, true);
-    result = gotrace__result();
-  }
-  gotrace__unlock(&t->life);
-  gotrace__control_end(cancel);
-  return result;
-}
+GOTRACE__DEFINE gotrace_result gotrace_end(void) { return gotrace__end_or_cut(true); }
+GOTRACE__DEFINE gotrace_result gotrace_advance(void) { return gotrace__end_or_cut(false); }
 
 /* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
  * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
@@ -12955,36 +12901,28 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *optio
   return gotrace__start_tracing(NULL, 0, options, true);
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
-  gotrace_result result;
+/* Takes a snapshot: for `write`, or into a file. */
+static gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void *context, const char *path, int flags) {
+  gotrace_result result = GOTRACE_ERROR_ARGUMENT;
+  char expanded[GOTRACE__PATH];
   int cancel;
-  if (!write) return GOTRACE_ERROR_ARGUMENT;
+  if (!write && !path) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&gotrace__t.snapshot);
-  result = gotrace__snapshot(write, context);
+  if (write) result = gotrace__snapshot(write, context);
+  else if (gotrace__expand_path(path, expanded, sizeof expanded)) result = gotrace__snapshot_file(expanded, flags);
   gotrace__unlock(&gotrace__t.snapshot);
-  gotrace__control_end(cancel);
+  gotrace__cancel_restore(cancel);
   return result;
 }
 
-static gotrace_result gotrace__snapshot_path(const char *path, int flags) {
-  gotrace_result result;
-  char expanded[GOTRACE__PATH];
-  int cancel;
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&gotrace__t.snapshot);
-  result = gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded, flags)
-                                                                 : GOTRACE_ERROR_ARGUMENT;
-  gotrace__unlock(&gotrace__t.snapshot);
-  gotrace__control_end(cancel);
-  return result;
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
+  return gotrace__take_snapshot(write, context, NULL, 0);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
-  return gotrace__snapshot_path(path, 0);
+  return gotrace__take_snapshot(NULL, NULL, path, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ >>environment ----
@@ -13047,7 +12985,7 @@ static uint32_t gotrace__write_asked(void) {
       gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
     what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
   if (what & GOTRACE__ASKS_FLIGHT) {
-    gotrace_result kept = gotrace__snapshot_path(gotrace__asked.path, GOTRACE__NOFOLLOW);
+    gotrace_result kept = gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, GOTRACE__NOFOLLOW);
     if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
   }
   return what;
@@ -13205,40 +13143,33 @@ static void gotrace__free_kept(void) {
   t->keeping = NULL;
 }
 
-/* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
-static void gotrace__before_fork(void) {
-  gotrace__lock(&gotrace__init_lock);
-  gotrace__lock(&gotrace__t.life);
-  gotrace__lock(&gotrace__t.work);
-  gotrace__lock(&gotrace__t.records);
-  gotrace__lock(&gotrace__t.queue_lock);
-  gotrace__lock(&gotrace__t.flight_lock);
+/* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
+ * its data inconsistent. */
+static gotrace__mutex *const gotrace__fork_locks[] = {
+    &gotrace__init_lock, &gotrace__t.life,       &gotrace__t.work,
+    &gotrace__t.records, &gotrace__t.queue_lock, &gotrace__t.flight_lock,
 #ifndef GOTRACE_MALLOC
-  gotrace__lock(&gotrace__pool.lock);
+    &gotrace__pool.lock,
 #endif
+};
+enum { GOTRACE__FORK_LOCKS = sizeof gotrace__fork_locks / sizeof gotrace__fork_locks[0] };
+
+static void gotrace__before_fork(void) {
+  int i;
+  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) gotrace__lock(gotrace__fork_locks[i]);
 }
 
 static void gotrace__after_fork(void) {
-#ifndef GOTRACE_MALLOC
-  gotrace__unlock(&gotrace__pool.lock);
-#endif
-  gotrace__unlock(&gotrace__t.flight_lock);
-  gotrace__unlock(&gotrace__t.queue_lock);
-  gotrace__unlock(&gotrace__t.records);
-  gotrace__unlock(&gotrace__t.work);
-  gotrace__unlock(&gotrace__t.life);
-  gotrace__unlock(&gotrace__init_lock);
+  int i;
+  for (i = GOTRACE__FORK_LOCKS; i--;) gotrace__unlock(gotrace__fork_locks[i]);
 }
 
 static void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
   size_t i;
-  t->life = t->work = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
-#ifndef GOTRACE_MALLOC
-  gotrace__pool.lock = unlocked;
-#endif
-  gotrace__init_lock = unlocked;
+  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) *gotrace__fork_locks[i] = unlocked;
+  t->snapshot = unlocked;
   gotrace__inside &= GOTRACE__IN_SINK;
   if (t->names) t->names->lock = unlocked;
   if (t->reasons) t->reasons->lock = unlocked;
