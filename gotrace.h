@@ -214,32 +214,8 @@
  *
  *   An adapter connects an existing scheduler to this header, through its hooks or by wrapping its calls.
  *   examples/adapters has eight, each one file: OpenMP, Boost.Fiber, oneTBB, State Threads, Lua, C++20 coroutines,
- *   libuv, GLib. Programs that are instrumented for Tracy include tracy_c.h from there instead of TracyC.h.
- *
- *   Handles       Keep a gotrace_go * where the scheduler keeps its task: in a property, a task's data, a table with
- *                 weak keys. The calls accept NULL, so an adapter need not check them. Make
- *                 handles while tracing is off, too: a trace that starts later then knows the tasks.
- *   Who creates   Call gotrace_go_self() before a plain thread creates tasks: it makes the thread a goroutine, from
- *                 which the arrow starts.
- *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start).
- *   Nested tasks  A task or plain thread that runs other tasks before it goes on, as in help-first job systems, calls
- *                 outer = gotrace_nest_begin(task), gotrace_go_end(), gotrace_nest_end(outer).
- *   Waits         Report a wait before anybody can end it, thus before the scheduler's own queue or lock has the task.
- *                 If the hooks do not give the reason for a wait, record it in a wrapper of the waiting call.
- *   Wakers        gotrace_go_unblock belongs where the waker decides, not where the task runs again, so that the arrow
- *                 begins at the waker. For threads that wait on an object: gotrace_wait_on and gotrace_wake.
- *   No wait       A block that is reported before the waiter is visible, and then does not happen: gotrace_go_continue.
- *   Yields        A task that gives up its thread and can go on at once is stopped, not blocked.
- *   Destroyed     A task that is freed while it waits: gotrace_go_destroy, from its destructor or finalizer.
- *   Places        In a script or another language: gotrace_site_make(function, file, line); with only an address:
- *                 gotrace_site_make_pc. &site->location can be passed as an entry. If the site serves only as a
- *                 stack, make it only while gotrace_enabled().
- *   One tracer    Several adapters and the program share a trace if they share a copy of the implementation: define
- *                 GOTRACE_IMPLEMENTATION in one file only. See SHARED LIBRARIES.
- *   Allocators    The tracer's own memory comes from the system, so an adapter may trace an allocator's locks. Its own
- *                 bookkeeping should not allocate inside such a hook.
- *   A check       All gotrace_stats.problems are zero if an adapter follows the rules; GOTRACE_DEBUG names the places
- *                 where it does not.
+ *   libuv, GLib; its README.md tells what an adapter has to do. Programs that are instrumented for Tracy include
+ *   tracy_c.h from there instead of TracyC.h. The calls accept a NULL handle, so an adapter need not check its own.
  *
  * SHARED LIBRARIES
  *
@@ -367,13 +343,16 @@
  *
  * Each option is a macro to define before the #include. "Everywhere": the same in every file that includes the header.
  * "Implementation": has an effect only in the file that defines GOTRACE_IMPLEMENTATION. Options that are 0 or 1 are
- * tested by value. An empty #define means 1: the expression 0 - X - 1 == 1 detects it.
+ * tested by value. An empty #define means 1.
  */
+
+/* Whether an option is defined as nothing; then there are two signs before the second 1. */
+#define GOTRACE__IS_EMPTY(option) (0 - option - 1 == 1)
 
 /* Everywhere. 1: the whole API compiles to nothing. */
 #ifndef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 0
-#elif 0 - GOTRACE_DISABLE - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_DISABLE)
 #undef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 1
 #endif
@@ -381,7 +360,7 @@
 /* Everywhere. 1: functions are static, for a program with one source file or one tracer per library. */
 #ifndef GOTRACE_STATIC
 #define GOTRACE_STATIC 0
-#elif 0 - GOTRACE_STATIC - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_STATIC)
 #undef GOTRACE_STATIC
 #define GOTRACE_STATIC 1
 #endif
@@ -391,7 +370,7 @@
  * inline function with external linkage (GCC warns): make the function `static inline`, or use 0 in that file. */
 #ifndef GOTRACE_CALL_SITES
 #define GOTRACE_CALL_SITES 1
-#elif 0 - GOTRACE_CALL_SITES - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_CALL_SITES)
 #undef GOTRACE_CALL_SITES
 #define GOTRACE_CALL_SITES 1
 #endif
@@ -399,7 +378,7 @@
 /* Implementation. 1: no threads (bare-metal targets): no locks and no service thread; calls write to the sink. */
 #ifndef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 0
-#elif 0 - GOTRACE_NO_THREADS - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_NO_THREADS)
 #undef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 1
 #endif
@@ -408,7 +387,7 @@
  * so that the end of a trace needs no process-wide barrier. The default is 1 under ThreadSanitizer and on systems
  * without such a barrier. Costs about 20 cycles per call. */
 #if defined(GOTRACE_SEQ_CST_FLAG)
-#if 0 - GOTRACE_SEQ_CST_FLAG - 1 == 1
+#if GOTRACE__IS_EMPTY(GOTRACE_SEQ_CST_FLAG)
 #undef GOTRACE_SEQ_CST_FLAG
 #define GOTRACE_SEQ_CST_FLAG 1
 #endif
@@ -422,7 +401,7 @@
 /* Per file. 1: no decoder, for a program that only writes traces. */
 #ifndef GOTRACE_NO_DECODER
 #define GOTRACE_NO_DECODER 0
-#elif 0 - GOTRACE_NO_DECODER - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_NO_DECODER)
 #undef GOTRACE_NO_DECODER
 #define GOTRACE_NO_DECODER 1
 #endif
@@ -431,7 +410,7 @@
  * included it or if it is on the include path, else with vsnprintf. */
 #ifndef GOTRACE_NO_STB_SPRINTF
 #define GOTRACE_NO_STB_SPRINTF 0
-#elif 0 - GOTRACE_NO_STB_SPRINTF - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_NO_STB_SPRINTF)
 #undef GOTRACE_NO_STB_SPRINTF
 #define GOTRACE_NO_STB_SPRINTF 1
 #endif
@@ -440,7 +419,7 @@
  * from the dynamic symbols in memory. A sandbox that only refuses needs no option. */
 #ifndef GOTRACE_NO_SYMBOLIZER
 #define GOTRACE_NO_SYMBOLIZER 0
-#elif 0 - GOTRACE_NO_SYMBOLIZER - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_NO_SYMBOLIZER)
 #undef GOTRACE_NO_SYMBOLIZER
 #define GOTRACE_NO_SYMBOLIZER 1
 #endif
@@ -448,7 +427,7 @@
 /* Implementation. 1: use the monotonic clock (nanoseconds) instead of the tick counter. */
 #ifndef GOTRACE_MONOTONIC_CLOCK
 #define GOTRACE_MONOTONIC_CLOCK 0
-#elif 0 - GOTRACE_MONOTONIC_CLOCK - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_MONOTONIC_CLOCK)
 #undef GOTRACE_MONOTONIC_CLOCK
 #define GOTRACE_MONOTONIC_CLOCK 1
 #endif
@@ -457,7 +436,7 @@
  * traced; the trace's problems are printed at its end. GCC and Clang. */
 #ifndef GOTRACE_AUTOSTART
 #define GOTRACE_AUTOSTART 0
-#elif 0 - GOTRACE_AUTOSTART - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_AUTOSTART)
 #undef GOTRACE_AUTOSTART
 #define GOTRACE_AUTOSTART 1
 #endif
@@ -466,7 +445,7 @@
  * of the call and the goroutine, proc and thread that made it. Costs time in every call. */
 #ifndef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 0
-#elif 0 - GOTRACE_DEBUG - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_DEBUG)
 #undef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 1
 #endif
