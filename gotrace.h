@@ -98,8 +98,7 @@
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
  *   - It names functions, but not their lines or inlined callers: those need debug information. `gotrace symbolize`
  *     adds them to a trace: see NAMES OF FUNCTIONS.
- *   - It does not unwind with DWARF tables. A stack is the call site, or a walk by frame pointers, or the result of
- *     your own unwinder.
+ *   - It does not unwind with DWARF tables. A stack is the call site, a walk by frame pointers, or your unwinder's.
  *   - A call made from inside another call on the same thread is only counted: see NESTED CALLS.
  *
  * WORDS
@@ -110,11 +109,9 @@
  *   v1, v2           The trace formats of Go 1.5 to 1.21, and of Go 1.22 and later.
  *   session          A trace from its start to its end.
  *   batch            A run of consecutive events of one proc (v1) or thread (v2) in the trace.
- *   cut              A consistent boundary in the trace: if event A happened before event B and B lies before the cut,
- *                    so does A.
+ *   cut              A consistent boundary in the trace: what happened before an event ahead of the cut is also ahead.
  *   generation       The events between two cuts. In v2 it also has its own tables and statuses.
- *   status           The state of a goroutine or proc. v2 writes it as an event where a generation first mentions the
- *                    goroutine or proc.
+ *   status           The state of a goroutine or proc. v2 writes it as an event where a generation first mentions it.
  *   introduce        To tell an object's state before the first record that mentions it in a session.
  *   silent           Without an event in the current generation (goroutines, procs, threads).
  *   record           What a call keeps: its kind, its time and its arguments.
@@ -135,8 +132,7 @@
  *      Your own lock or queue then orders the calls.
  *      Otherwise an unblock may come before its block. It is dropped, and the next start repairs the state.
  *   2. Call gotrace_go_start on the thread that will run the goroutine, after that thread owns it.
- *      Otherwise two threads may start the same goroutine. The second start is dropped, and so are the calls that
- *      follow it on its thread.
+ *      Otherwise two threads may start one goroutine. The second start is dropped, and so are its thread's next calls.
  *   3. A goroutine runs on a thread that has a proc: call gotrace_proc_start first.
  *      Otherwise the tracer creates a proc for the thread, and the trace shows more procs than you have.
  *   4. A thread runs one goroutine at a time. If it runs others inside one, on top of its stack, call
@@ -147,8 +143,7 @@
  *   that is invalid in the current state is repaired if it has one sensible meaning, and dropped otherwise. Both are
  *   counted by kind (gotrace_stats.problems).
  *
- *   The loop of a scheduler's worker. While the worker has nothing to do, its proc is stopped, and the trace shows the
- *   time as idle:
+ *   The loop of a scheduler's worker. While it has nothing to do, its proc is stopped: the trace shows idle time.
  *
  *     worker->proc = gotrace_proc_create();              // once, by whoever makes the worker
  *     ...
@@ -172,8 +167,7 @@
  *     jobs that run to their end    gotrace_go_create where a job is queued; gotrace_go_start and _end around its
  *                                   function; a proc for each worker
  *     ... and block their worker    around what blocks: gotrace_wait_begin and _end. The proc stays with the thread
- *     ... and run others meanwhile  around each job that runs inside a waiting one: gotrace_nest_begin and _end
- *       (help-first)
+ *     ... and run others meanwhile  (help-first) around each job inside a waiting one: gotrace_nest_begin and _end
  *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
  *                                   gotrace_go_unblock where it is woken, not where it is resumed
  *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
@@ -188,8 +182,7 @@
  *                                            destroyed after its worker has stopped it
  *     May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling thread
  *     End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts at
- *       woken or created?                    the goroutine that runs on the calling thread. After gotrace_go_end there
- *                                            is none
+ *       woken or created?                    the goroutine that runs on the calling thread, if one does
  *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
  *                                            gotrace_thread_end first. To run one task, see "Threads" below
  *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
@@ -207,8 +200,7 @@
  *
  *   If the waiter shares its gotrace_go_self(), the waker may call gotrace_go_unblock(waiter) before it wakes the
  *   waiter. The trace then shows who woke whom. For locks and queues: gotrace_wait_on and gotrace_wake, which need no
- *   list of waiters. In C++, examples/adapters/gotrace.hpp has a mutex, a condition variable and a jthread that make
- *   these calls.
+ *   list of waiters. In C++, the mutex, condition variable and jthread of examples/adapters/gotrace.hpp call them.
  *
  * WRITING AN ADAPTER
  *
@@ -261,8 +253,7 @@
  *
  * THE END OF THE PROGRAM
  *
- *   A trace with a service thread (gotrace_start_file, or gotrace_start with a write function) is ended and written
- *   completely when
+ *   A trace with a service thread (gotrace_start_file, or gotrace_start with `write`) is ended and written when
  *     - main returns or a thread calls exit;
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
  *     - the library that contains the tracer is unloaded, which also frees the tracer's memory (ELF; on Windows, stop
@@ -283,8 +274,7 @@
  *   A call site has its function, file and line from the compiler. In C++ (GCC and Clang) the name is qualified, as
  *   "net::Box<int>::run"; template arguments of more than 24 characters become "<...>", and a lambda is named after its
  *   function, "main::lambda". Other addresses in stacks are named when a stack is written, in each generation again, by
- *   the thread that transcribes, never by a call that traces. The first of these sources that knows the address names
- *   it:
+ *   the thread that transcribes, never by a call that traces. The first of these sources that knows it names it:
  *
  *     gotrace_options.symbolize      the program's own function
  *     .symtab, .dynsym               of the module's file (Linux). These name static functions too, and no program
@@ -301,8 +291,7 @@
  *   The symbols of a module are read when its first address is named, and kept until the session ends: at most 64 MiB
  *   for all modules, not counted in the memory limit. C++ names stay mangled, since __cxa_demangle allocates with
  *   malloc; `gotrace symbolize` demangles them. A library that is loaded and unloaded within one generation may be
- *   mistaken for the next one at its address. In v1, a stack with the same addresses as an earlier stack shares that
- *   stack's names.
+ *   mistaken for the next one at its address. In v1, a stack with the addresses of an earlier one shares its names.
  *
  *   For tools, a trace contains strings that describe the modules of its stacks. No event refers to them. Their form is
  *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", with numbers in base 16 and "-" for no build id. The virtual address
@@ -394,8 +383,7 @@
 #endif
 
 /* Implementation. Ticks of the clock per tick of a record, 1 to 1024. Finer ticks cost up to a byte per record. The
- * default is 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform for
- * others. */
+ * default is 64 on x86 and 16 on ppc64, as Go's traceTickDiv in runtime/trace.go; for others see >>platform. */
 /* #define GOTRACE_TICK_DIV 64 */
 
 /* Per file. 1: no decoder, for a program that only writes traces. */
@@ -494,8 +482,7 @@ extern "C" {
 #define GOTRACE_VERSION "0.3.0"
 #define GOTRACE_VERSION_NUMBER (GOTRACE_VERSION_MAJOR * 10000 + GOTRACE_VERSION_MINOR * 100 + GOTRACE_VERSION_PATCH)
 
-/* GOTRACE_VERSION_NUMBER of the implementation. It may differ from the caller's if the tracer is in a shared
- * library. */
+/* GOTRACE_VERSION_NUMBER of the implementation, which may differ from the caller's: the tracer may be in a library. */
 GOTRACE_API unsigned gotrace_version(void);
 
 /* Trace formats, each named by the Go release that introduced it: 1000 times the major plus the minor number. */
@@ -534,8 +521,8 @@ typedef enum gotrace_format {
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
- * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. A stack
- * frame of 1.5 is only a pc. */
+ * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. Its
+ * stack frames are only a pc. */
 #define GOTRACE_V1_EVENTS(X)                                                                     \
   X(0, NONE, "None", 1005, 1021, "")                                                             \
   X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
@@ -803,8 +790,7 @@ typedef enum gotrace_problem {
       GOTRACE_PROBLEM_COUNT
 } gotrace_problem;
 
-/* The text of a problem, and its outcome: "dropped", "repaired" or "left out". Static; "unknown problem" and "unknown"
- * for any other number. */
+/* The text and outcome ("dropped", "repaired", "left out") of a problem; "unknown problem" and "unknown". Static. */
 GOTRACE_API const char *gotrace_problem_string(gotrace_problem problem);
 GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
@@ -840,8 +826,7 @@ typedef struct gotrace_site {
   gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
-/* In C++, reasons are unsigned as those of gotrace_reason are; otherwise `timed ? GOTRACE_REASON("x") :
- * GOTRACE_BLOCK_NET` warns. */
+/* In C++, reasons are unsigned, as gotrace_reason's: `timed ? GOTRACE_REASON("x") : GOTRACE_BLOCK_NET` would warn. */
 #if defined(__cplusplus)
 #define GOTRACE__UNSIGNED : unsigned
 #else
@@ -876,8 +861,7 @@ typedef enum gotrace_block_reason GOTRACE__UNSIGNED {
       GOTRACE_BLOCK_REASON_COUNT = 17
 } gotrace_block_reason;
 
-/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. X(NAME, number, v1 event, "text in
- * v2") */
+/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. As above. */
 #define GOTRACE_STOP_REASONS(X)            \
   X(GENERIC, 0, GO_PREEMPT, "unspecified") \
   X(YIELD, 1, GO_SCHED, "runtime.Gosched") \
@@ -1125,8 +1109,7 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
  * reader (EPIPE) or beyond RLIMIT_FSIZE (EFBIG) raises no signal.
  *
  * A path is UTF-8, also on Windows. In it and in a snapshot's path, %p is replaced by the process id, %t by the time
- * (UTC, as 20261122-115854.123) and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095
- * bytes. */
+ * (UTC, as 20261122-115854.123) and %% by %. Another % is literal. ERROR_ARGUMENT if the result exceeds 4,095 bytes. */
 GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
 
 /* Starts a trace if the environment variable GOTRACE is set, to FILE or FILE,OPTION,OPTION..., with the effect of
@@ -1171,8 +1154,7 @@ GOTRACE_API gotrace_result gotrace_end(void);
  *
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
  * cut_bytes (but see options->late), the reader transcribes what all threads have recorded, and makes a cut. After each
- * cut, the data read so far is a complete trace, even if the program is killed then. In v2 each piece between two cuts
- * is a generation. */
+ * cut, the data read so far is a complete trace, even if the program is killed then. In v2 it ends a generation. */
 GOTRACE_API gotrace_result gotrace_read(const void **data, size_t *size);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
@@ -1236,14 +1218,11 @@ GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
 
-/* GOTRACE_DEBUG inserts this before each call that takes no call site: it sets the place of the thread's next call, for
- * reports. */
+/* For reports, sets the place of the thread's next call. GOTRACE_DEBUG inserts it before calls that take no site. */
 GOTRACE_API void gotrace_debug_here(gotrace_site *site);
 
 /* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
- * would. The name is copied; NULL means the system's name for the thread. No effect if the thread is a goroutine or
- * runs a proc.
- */
+ * would. The name is copied; NULL: the system's name for the thread. No effect if it is a goroutine or runs a proc. */
 GOTRACE_API void gotrace_thread_begin(const char *name);
 
 /* Makes the calling thread the goroutine that its parent made with gotrace_thread_create before it started the thread.
@@ -1257,8 +1236,7 @@ GOTRACE_API void gotrace_thread_begin(const char *name);
  *         gotrace_thread_begin_as(((struct worker *)argument)->go);
  *
  * If a region or log has made the thread its own goroutine before that, this goroutine ends. gotrace_thread_create
- * works like gotrace_go_create, but makes a plain thread that calls it a goroutine first, so that the arrow has an
- * origin. */
+ * works like gotrace_go_create, but first makes a plain thread that calls it a goroutine, where the arrow starts. */
 #define gotrace_thread_create(entry) gotrace_thread_create_at(GOTRACE_HERE, (entry))
 GOTRACE_API gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry);
 GOTRACE_API void gotrace_thread_begin_as(gotrace_go *go);
@@ -1309,8 +1287,7 @@ GOTRACE_API void gotrace_go_end(void);
 
 /* Returns the number of a reason that the program names itself, for gotrace_go_block, gotrace_wait_begin,
  * gotrace_go_switch_for, gotrace_go_stop and gotrace_stw_begin. v2 viewers show the name; Go's give each block reason
- * its own column. v1 has no such names: add the built-in reason whose v1 event is to be used; the default is the
- * generic one.
+ * its own column. v1 has no such names: add the built-in reason whose v1 event is to be used, else the generic one is.
  *
  *     gotrace_wait_begin(GOTRACE_REASON("redis: wait for reply") + GOTRACE_BLOCK_NET);
  *     gotrace_go_block(gotrace_reason(channel->name) + GOTRACE_BLOCK_CHAN_RECV);
@@ -1507,8 +1484,7 @@ GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsign
  *
  * In the trace, the outer goroutine stays blocked if it waits, and may be woken meanwhile; its gotrace_wait_end follows
  * gotrace_nest_end. One that runs stops (GOTRACE_STOP_YIELD) and is runnable until gotrace_nest_end starts it. The
- * inner ones run on the same proc and thread. A plain thread becomes a goroutine first, and needs no proc for the inner
- * ones.
+ * inner ones run on the same proc and thread. A plain thread becomes a goroutine first; its proc serves them.
  *
  * Each _begin has an _end on the same thread, in reverse order. If an inner one is missing when an outer one, the wait
  * or the thread ends, it is ended then, and counted. Waits and nested running together are up to 16,384 deep on a
@@ -1598,8 +1574,7 @@ GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
  * the innermost also ends those inside it.
  *
  * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that every call with this site passes the
- * same name, as GCC and Clang detect of string literals. It is then looked up once a session. 0: each record has a copy
- * of the name. */
+ * same name, as GCC and Clang detect of literals; it is then looked up once a session. 0: each record has a copy. */
 #define gotrace_region_begin(task, name) \
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
@@ -1893,16 +1868,14 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * those that end after the first byte of an experiment's batch. v1 from format 1.11 on must satisfy both Go 1.21 and Go
  * 1.27. Of these, it rejects traces with a string id above 2^64 - 2^32: Go 1.27 panics when it needs numbers after such
  * an id, and accepts the trace if it needs none. If a truncated trace fails before its end with ERROR_ORDER, _STATE,
- * _STATUS, _STRING or _STACK, the missing data may be the cause. The result is then ERROR_TRUNCATED, and the message
- * gives both errors.
+ * _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED and the message has both.
  *
  * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
  * In v2, the decoder skips generations, going from batch header to batch header, and begins to decode at the one that
  * contains the start of the range. This requires options.data or options.seekable. v1 traces, and sources that cannot
  * seek, are decoded from their beginning. The first events returned may precede the range: the caller must skip them.
  * Decoding ends with END_OF_TRACE before the first event later than `until`. Times, ids and Sync counts are those of
- * the whole trace, provided that no event is later than every event of the next generation. Skipped generations are not
- * checked.
+ * the whole trace, if no event is later than every event of the next generation. Skipped generations are not checked.
  *
  * After skipping, the decoder lacks whatever later generations do not restate: names and parents of tasks that
  * began earlier, open user regions, open stop-the-worlds, the event that created a goroutine (and thus its entry
@@ -2119,8 +2092,7 @@ GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotra
 
 /* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
  * function of the first stack of its own events. `number`: gotrace_change.number; it stays valid after the goroutine
- * has ended. False, with an empty text, if the function is unknown. Not NUL-terminated; owned by the decoder and valid
- * until close. */
+ * has ended. False, with an empty text, if it is unknown. Not NUL-terminated; the decoder's, valid until close. */
 GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
                                           size_t *size);
 
@@ -2136,8 +2108,7 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
  * derives the state at its beginning from the statuses in its own generation. When it is done, gotrace_decoder_join
  * compares this with the actual state, which the decoder of the whole trace knows. If they agree, that decoder
  * continues after the part, as if it had decoded the part's events. If they differ, or if the part failed, it decodes
- * the generation itself. The result, the number of events and everything after the part are therefore exactly those of
- * a single decoder.
+ * the generation itself. So result, number of events and everything after the part are those of a single decoder.
  *
  *     gotrace_decoder_open(&whole, &options);
  *     while (gotrace_decoder_next(whole, &event) == GOTRACE_OK && !gotrace_decoder_between(whole)) continue;
@@ -2944,8 +2915,7 @@ static bool gotrace__file_is_ours(const gotrace__file *file) {
   return false;
 }
 
-/* Opens a file. The numbers 0 to 2 belong to the program, even if it was started without one of them. It may replace
- * them at any time (dup2). */
+/* Opens a file. The numbers 0 to 2 belong to the program, which may replace them at any time, even if it has none. */
 static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
   struct stat found;
   int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666);
@@ -3160,8 +3130,7 @@ static void gotrace__sleep(void) {
   gotrace__cancel_restore(before);
 }
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
- * the state of the main thread and field 20 the number of threads, with the main thread. 0: that has not ended, or
- * unknown. */
+ * the state of the main thread and field 20 the number of threads, with it. 0: it has not ended, or unknown. */
 static long gotrace__threads_after_main(void) {
   long count = 0;
 #if defined(__linux__)
@@ -3231,8 +3200,7 @@ static void gotrace__at_thread_exit(void *thread) {
 }
 /* The process ends or the library is unloaded: threads that end later must not call into it. If the library is
  * unloaded, its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so
- * the memory stays. The order distinguishes the two: exit runs the atexit functions before the destructors, dlclose
- * after them. */
+ * the memory stays. The order tells which: exit runs the atexit functions before the destructors, dlclose after. */
 __attribute__((destructor)) static void gotrace__unload(void) {
   bool unloaded = false;
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
@@ -3565,8 +3533,7 @@ typedef struct gotrace__region {
   bool beyond; /* may exceed the budget's limit */
 } gotrace__region;
 
-/* Returns `size` bytes, zeroed and aligned for a pointer or a uint64_t; NULL if larger than a block or out of
- * memory. */
+/* Returns `size` bytes, zeroed and aligned for a uint64_t; NULL if larger than a block or out of memory. */
 static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
   void *memory;
   if (size > sizeof region->head->data) return NULL; /* whose size is a multiple of 8 */
@@ -3690,8 +3657,7 @@ static size_t gotrace__kept_size(const char *string, size_t size) {
   return gotrace__utf8_prefix(string, size, GOTRACE_MAX_STRING_SIZE);
 }
 
-/* The id of a string, from 1 on; 0 for the empty string, or if out of memory. *cut: it was truncated. Go:
- * traceString. */
+/* The id of a string, from 1 on; 0: it is empty, or out of memory. *cut: it was truncated. Go: traceString. */
 static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
   size_t kept = gotrace__kept_size(string, size);
   *cut = kept != size;
@@ -10878,8 +10844,7 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
 /* --------------------------------------------------------------------------------------------------- >>modules ----
  *
  * From an address to its module and function. Runs only in whoever transcribes. The symbols of a module are read when
- * its first address is named, and kept until the session ends: reading them again at each cut would cost milliseconds
- * per module.
+ * its first address is named, and kept until the session ends, since reading them takes milliseconds.
  *
  * Does not use dladdr: while a library is unloaded, dlclose holds that function's lock and waits for the thread that
  * writes the library's trace. Reads no file inside dl_iterate_phdr, whose lock other threads need for exceptions.
@@ -10965,8 +10930,7 @@ static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
   return last + 1;
 }
 
-/* The function of a module that contains an address (relative to the module's base), from the dynamic symbols in
- * memory; NULL if none does. */
+/* The function that contains an address relative to the module's base, from the symbols in memory; NULL: none. */
 static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
   const gotrace__elf_symbol *symbols = NULL, *best = NULL;
   const char *strings = NULL;
@@ -11164,8 +11128,7 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
 
 /* ---- Libraries that are unloaded ----
  *
- * An address is named some time after its event, when the record is transcribed. By then another library may have been
- * loaded there. */
+ * An address is named when its record is transcribed. By then another library may have been loaded there. */
 
 typedef struct gotrace__look {
   gotrace__ranges *now;
@@ -11372,8 +11335,7 @@ static void gotrace__forget_locked(void) {
 }
 
 /* Keeps one piece of the trace. Three quarters of the memory are for kept data, the rest for data being written. If
- * snapshots that are being written use all of it, the current generation is lost, and all older ones are dropped: a
- * trace has no gaps. */
+ * snapshots that are being written use it all, this generation is lost and older ones dropped: a trace has no gaps. */
 static void gotrace__keep(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__kept_piece *piece = NULL;
@@ -11833,8 +11795,7 @@ static void gotrace__cut_used(void) {
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
 static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
 
-/* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
- * second. */
+/* Once a second: the service thread must not keep the process alive, and ends the trace if it is the last thread. */
 static void gotrace__look_for_threads(void) {
 #if !GOTRACE_NO_THREADS
   struct gotrace__tracer *t = &gotrace__t;
@@ -12836,8 +12797,7 @@ static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
   return result;
 }
 
-/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. `old`: the file at the path
- * that it replaces, if any. */
+/* Writes a snapshot next to the file, which a complete one replaces. `old`: the file at the path, if there is one. */
 static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
   size_t size = strlen(path) + 48;
   char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
@@ -13938,8 +13898,7 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
   return size;
 }
 
-/* Reads all of the source. If it can seek, finds its size first, because growing the window keeps two copies in memory
- * for a moment. */
+/* Reads all of the source. If it can seek, finds its size first, since a window that grows is in memory twice. */
 static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
   if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
@@ -13982,8 +13941,7 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
   return NULL;
 }
 
-/* Reads a base-128 number. Returns the address after it; NULL: it does not end before `end`, or has more than 64
- * bits. */
+/* Reads a base-128 number; likewise. */
 static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
     *value = at[0];
@@ -15352,8 +15310,7 @@ static bool gotrace__part_sits(gotrace__cursor *c, const gotrace__dec_go *g) {
   return true;
 }
 
-/* Assumes what a thread runs at the beginning of the part: the goroutine and proc in the statuses with which its events
- * begin, else none. */
+/* Assumes what a thread runs at the beginning of the part: the goroutine and proc of its first statuses, else none. */
 static void gotrace__part_begin_thread(gotrace__cursor *c) {
   const gotrace__ahead *a = c->next, *end = a + c->left;
   c->begin_known = c->begin_p_known = true;
@@ -15921,8 +15878,7 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   }
 }
 
-/* Applies a thread's next event if it has a fast rule that allows it. False: nothing has changed; use
- * gotrace__v2_order. */
+/* Applies a thread's next event if a fast rule allows it. False: nothing has changed; use gotrace__v2_order. */
 GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
   switch (c->next->event.kind) {
@@ -16709,8 +16665,7 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   return GOTRACE_OK;
 }
 
-/* Applies the earliest event, then enqueues its proc's next event and the cursors that waited for its goroutine. Go:
- * order1007. */
+/* Applies the earliest event; enqueues its proc's next and the cursors that wait for its goroutine. Go: order1007. */
 GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *next, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
@@ -16834,8 +16789,7 @@ static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g
     d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
 }
 
-/* Finds the futile wake-ups: each from an unblock, through starts and preemptions, to the block after a FutileWakeup.
- * Go: removeFutile. */
+/* Finds the futile wake-ups, from an unblock, through starts and preemptions, to a futile block. Go: removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   const uint64_t wakes = GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) |
                          GOTRACE__V1_BIT(FUTILE_WAKEUP);
@@ -17622,8 +17576,7 @@ GOTRACE__DEFINE bool gotrace_decoder_function(const gotrace_decoder *d, int64_t 
   return i != 0;
 }
 
-/* Reports a truncated trace as truncated even if its events fail first, if the cause may be the missing data: events of
- * other threads, or tables. */
+/* Reports a truncated trace as truncated even if its events fail first, if the missing data may be the cause. */
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_decoder *d, gotrace_result result) {
   const gotrace_decoder_failure first = d->failure;
   size_t used = strlen(d->pending.message);
@@ -17677,8 +17630,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
 
 /* ---- Parts: see gotrace__part_begin_thread ---- */
 
-/* Skips the next generation with the part's decoder, and records in `whole` where the one after it begins. False: there
- * is none. */
+/* Skips a generation with the part's decoder, and notes in `whole` where the next one begins. False: there is none. */
 static bool gotrace__part_scout(gotrace_decoder *whole, gotrace_decoder *part, gotrace__dec_span *span) {
   gotrace__tails tails;
   memset(&tails, 0, sizeof tails);
@@ -17753,8 +17705,7 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
   return fits;
 }
 
-/* Whether all assumptions of the part hold. If so, the regions that it ended have been removed from `whole`; otherwise
- * nothing has changed. */
+/* Whether all assumptions of the part hold. If not, nothing has changed; see gotrace__part_fits_regions. */
 static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->go_count; i++) {
@@ -17889,8 +17840,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
   return true;
 }
 
-/* The fast paths of gotrace_decoder_next, for common events. They make only tail calls, so that no registers need to be
- * saved.
+/* The fast paths of gotrace_decoder_next, for common events. They make only tail calls, so as to save no registers.
  *
  * Raw, v2: for batches with more than GOTRACE__EVENT_BYTES left, so that reading needs no bounds checks. Fields are
  * stored as soon as they are known, so that few registers are in use at a time. */
@@ -17936,8 +17886,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
   return GOTRACE_OK;
 }
 
-/* The fast path failed. In a part, most goroutines become known after events that name them were read ahead: if that is
- * why, tries again. */
+/* The fast path failed. Tries again if its goroutine became known after the event was read, as most do in a part. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event) {
   gotrace__ahead *a = d->cursors[d->heap[0].cursor].next;
   uint32_t go = a->go;
