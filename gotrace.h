@@ -11866,7 +11866,7 @@ static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool
   bool tried = false;
   gotrace__take_back();
   for (;;) {
-    bool due = false, ended, empty = false;
+    bool due = false, ended;
     gotrace__piece *piece;
     gotrace__lock(&t->queue_lock);
     piece = t->pieces;
@@ -11875,23 +11875,18 @@ static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool
       t->pieces = piece->link;
       if (!t->pieces) t->pieces_last = NULL;
       t->reading = piece;
+      *data = piece + 1;
+      *size = piece->size;
     } else if (ended && t->empty) {
       t->empty = 2;
-      empty = true;
+      *data = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
+      *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
     } else if (!ended && !(tried && !block)) {
       due = gotrace__await_data(block);
     }
     gotrace__unlock(&t->queue_lock);
-    if (piece) {
-      *data = piece + 1;
-      *size = piece->size;
-      gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + piece->size);
-      return GOTRACE_OK;
-    }
-    if (empty) {
-      *data = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
-      *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
-      gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
+    if (*size) {
+      gotrace__count(&t->bytes, *size);
       return GOTRACE_OK;
     }
     if (ended) return gotrace__read_end();
@@ -11920,12 +11915,10 @@ static gotrace_result gotrace__read_next(const void **data, size_t *size, bool b
   served = t->service;
   done = gotrace__load_relaxed(&t->done) != 0; /* then another session may start at any time */
   gotrace__unlock(&t->life);
-  if (!active) {
+  if (!active || (served == service && done)) {
     result = GOTRACE_ERROR_NOT_RUNNING;
   } else if (served != service) {
     result = GOTRACE_ERROR_READER_BUSY;
-  } else if (done) {
-    result = GOTRACE_ERROR_NOT_RUNNING;
   } else {
     gotrace__store_relaxed(&t->read_by, gotrace__identity());
     t->reader_cancel = gotrace__cancel_off();
@@ -11972,6 +11965,7 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size)
 /* Adds what the reader counts, and the sums. */
 static void gotrace__sum(gotrace_stats *stats) {
   struct gotrace__tracer *t = &gotrace__t;
+  uint64_t *const sums[] = {&stats->dropped, &stats->repaired, &stats->left_out};
   size_t i;
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
@@ -11985,11 +11979,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
   stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
   stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&t->nested);
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
-    uint64_t *sums[3];
-    sums[0] = &stats->dropped, sums[1] = &stats->repaired, sums[2] = &stats->left_out;
-    *sums[gotrace__problems[i].done] += stats->problems[i];
-  }
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) *sums[gotrace__problems[i].done] += stats->problems[i];
 }
 
 GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
@@ -12878,9 +12868,9 @@ static struct {
   char path[GOTRACE__PATH];
 } gotrace__asked;
 
-/* Prints a line. Names may contain what a terminal would obey. */
-static void gotrace__say(const char *format, ...) GOTRACE__PRINTF(1, 2);
-static void gotrace__say(const char *format, ...) {
+/* Prints a line. Names may contain what a terminal would obey. Returns false, for a function that fails. */
+static bool gotrace__say(const char *format, ...) GOTRACE__PRINTF(1, 2);
+static bool gotrace__say(const char *format, ...) {
   char line[GOTRACE__PATH + 256];
   unsigned char *at;
   va_list arguments;
@@ -12892,6 +12882,7 @@ static void gotrace__say(const char *format, ...) {
     if (*at < 0x20 || *at == 0x7f) *at = '?';
   }
   fprintf(stderr, "gotrace: %s\n", line);
+  return false;
 }
 
 /* Why something failed: `error` is errno, if it is a sink. */
@@ -12962,17 +12953,12 @@ static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, ui
 
 /* One option of GOTRACE; false if it or its value is unknown. */
 static bool gotrace__read_option(const char *option, gotrace_options *options, uint32_t *what) {
-  static const struct {
-    const char *option;
-    gotrace_stacks stacks;
-  } stacks[] = {{"stacks=call-site", GOTRACE_STACKS_CALL_SITE},
-                {"stacks=none", GOTRACE_STACKS_NONE},
-                {"stacks=frame-pointers", GOTRACE_STACKS_FRAME_POINTERS}};
+  static const char *const stacks[] = {"stacks=call-site", "stacks=none", "stacks=frame-pointers"}; /* gotrace_stacks */
   uint64_t number;
-  size_t i;
-  for (i = 0; i < sizeof stacks / sizeof stacks[0]; i++)
-    if (strcmp(option, stacks[i].option) == 0) {
-      options->stacks = stacks[i].stacks;
+  int i;
+  for (i = 0; i < 3; i++)
+    if (strcmp(option, stacks[i]) == 0) {
+      options->stacks = (gotrace_stacks)i;
       return true;
     }
   if (gotrace__starts_with(option, "format=1.")) {
@@ -12995,26 +12981,17 @@ static bool gotrace__read_option(const char *option, gotrace_options *options, u
 /* FILE,OPTION,OPTION...: splits it at its commas. False: said why. */
 static bool gotrace__read_environment(char *value, gotrace_options *options, uint32_t *what) {
   char *option = (strchr)(value, ','), *next;
-  if (*value == ',') {
-    gotrace__say("GOTRACE: no file before '%.200s'", value);
-    return false;
-  }
+  if (*value == ',') return gotrace__say("GOTRACE: no file before '%.200s'", value);
   for (; option; option = next) {
     *option++ = 0;
     next = (strchr)(option, ',');
     if (next) *next = 0; /* the next round begins behind it */
-    if (!gotrace__read_option(option, options, what)) {
-      gotrace__say("GOTRACE: unknown option or value '%.200s'", option);
-      return false;
-    }
+    if (!gotrace__read_option(option, options, what))
+      return gotrace__say("GOTRACE: unknown option or value '%.200s'", option);
   }
-  if (strlen(value) >= GOTRACE__PATH) {
-    gotrace__say("GOTRACE: the file's name is too long");
-    return false;
-  }
-  if (!(*what & GOTRACE__ASKS_FLIGHT) || !options->size_limit) return true;
-  gotrace__say("GOTRACE: limit and flight exclude each other");
-  return false;
+  if (strlen(value) >= GOTRACE__PATH) return gotrace__say("GOTRACE: the file's name is too long");
+  return !(*what & GOTRACE__ASKS_FLIGHT) || !options->size_limit ||
+         gotrace__say("GOTRACE: limit and flight exclude each other");
 }
 
 static gotrace_result gotrace__start_asked(uint32_t what) {
@@ -14383,10 +14360,10 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
 }
 
 static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  const gotrace__dec_item *entry = d && id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
-  return entry || !id;
+  return entry || (d && !id);
 }
 
 /* A hash of a string's contents, the same in all generations. */
@@ -17544,11 +17521,7 @@ GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_
 }
 
 GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  if (!data || !size) return false;
-  if (d) return gotrace__dec_string(d, id, data, size);
-  *data = "";
-  *size = 0;
-  return false;
+  return data && size && gotrace__dec_string(d, id, data, size);
 }
 
 GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames,
