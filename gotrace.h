@@ -40,7 +40,7 @@
  *     >>platform         atomics, thread-locals, locks, barrier, clock, ticks
  *     >>memory           pages and records from the system
  *     >>varint           base-128 numbers
- *     >>region           region allocator
+ *     >>arena            memory in pieces that are freed together
  *     >>strings          string table
  *     >>stacks           stack table
  *     >>state            goroutine, proc and thread records; the session
@@ -3510,55 +3510,55 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
-/* ------------------------------------------------------------------------------------------------- >>region ---- */
+/* ------------------------------------------------------------------------------------------------- >>arena ----- */
 
-/* A region allocator: pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
+/* Memory in pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
  * later traceRegionAlloc. */
-#ifndef GOTRACE__REGION_BLOCK
-#define GOTRACE__REGION_BLOCK 65536
+#ifndef GOTRACE__ARENA_BLOCK
+#define GOTRACE__ARENA_BLOCK 65536
 #endif
 
-typedef struct gotrace__region_block {
-  struct gotrace__region_block *next;
-  unsigned char data[GOTRACE__REGION_BLOCK - 8] __attribute__((aligned(8)));
-} gotrace__region_block;
-GOTRACE__STATIC_ASSERT(offsetof(gotrace__region_block, data) % 8 == 0, region_alignment);
-GOTRACE__STATIC_ASSERT(sizeof(gotrace__region_block) == GOTRACE__REGION_BLOCK, region_block_size);
+typedef struct gotrace__arena_block {
+  struct gotrace__arena_block *next;
+  unsigned char data[GOTRACE__ARENA_BLOCK - 8] __attribute__((aligned(8)));
+} gotrace__arena_block;
+GOTRACE__STATIC_ASSERT(offsetof(gotrace__arena_block, data) % 8 == 0, arena_alignment);
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__arena_block) == GOTRACE__ARENA_BLOCK, arena_block_size);
 
-typedef struct gotrace__region {
-  gotrace__region_block *head;
+typedef struct gotrace__arena {
+  gotrace__arena_block *head;
   size_t used;  /* of the head's data */
   size_t bytes; /* of all blocks; atomic for whoever only reads it */
   gotrace__budget *budget;
   bool beyond; /* may exceed the budget's limit */
-} gotrace__region;
+} gotrace__arena;
 
 /* Returns `size` bytes, zeroed and aligned for a uint64_t; NULL if larger than a block or out of memory. */
-static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
+static void *gotrace__arena_alloc(gotrace__arena *arena, size_t size) {
   void *memory;
-  if (size > sizeof region->head->data) return NULL; /* whose size is a multiple of 8 */
+  if (size > sizeof arena->head->data) return NULL; /* whose size is a multiple of 8 */
   size = (size + 7) & ~(size_t)7;
-  if (!region->head || size > sizeof region->head->data - region->used) {
-    gotrace__region_block *block;
-    block = GOTRACE__CAST(gotrace__region_block *, gotrace__allocate(region->budget, sizeof *block, !region->beyond));
+  if (!arena->head || size > sizeof arena->head->data - arena->used) {
+    gotrace__arena_block *block;
+    block = GOTRACE__CAST(gotrace__arena_block *, gotrace__allocate(arena->budget, sizeof *block, !arena->beyond));
     if (!block) return NULL;
-    block->next = region->head;
-    region->head = block;
-    region->used = 0;
-    gotrace__store_relaxed(&region->bytes, region->bytes + sizeof *block);
+    block->next = arena->head;
+    arena->head = block;
+    arena->used = 0;
+    gotrace__store_relaxed(&arena->bytes, arena->bytes + sizeof *block);
   }
-  memory = region->head->data + region->used;
-  region->used += size;
+  memory = arena->head->data + arena->used;
+  arena->used += size;
   return memory;
 }
 
-static void gotrace__region_free(gotrace__region *region) {
-  while (region->head) {
-    gotrace__region_block *block = region->head;
-    region->head = block->next;
-    gotrace__release(region->budget, block, sizeof *block);
+static void gotrace__arena_free(gotrace__arena *arena) {
+  while (arena->head) {
+    gotrace__arena_block *block = arena->head;
+    arena->head = block->next;
+    gotrace__release(arena->budget, block, sizeof *block);
   }
-  region->used = region->bytes = 0;
+  arena->used = arena->bytes = 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ >>strings ---- */
@@ -3582,7 +3582,7 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__entry) % 8 == 0, entry_alignment);
 
 typedef struct gotrace__table {
   gotrace__mutex lock;
-  gotrace__region region;
+  gotrace__arena arena;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
   uint32_t count;               /* atomic: of entries, which is also the last id */
   gotrace__entry *chains[GOTRACE__CHAINS];
@@ -3593,14 +3593,14 @@ static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool within) 
   gotrace__table *table = GOTRACE__CAST(gotrace__table *, gotrace__allocate(budget, sizeof *table, within));
   if (!table) return NULL;
   table->lock = unlocked;
-  table->region.budget = budget;
+  table->arena.budget = budget;
   return table;
 }
 
 static void gotrace__table_free(gotrace__table *table) {
   if (!table) return;
-  gotrace__region_free(&table->region);
-  gotrace__release(table->region.budget, table, sizeof *table);
+  gotrace__arena_free(&table->arena);
+  gotrace__release(table->arena.budget, table, sizeof *table);
 }
 
 /* An entry's payload follows it in memory. */
@@ -3620,7 +3620,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
   gotrace__lock(&table->lock);
   entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have added it */
-  if (!entry) entry = GOTRACE__CAST(gotrace__entry *, gotrace__region_alloc(&table->region, sizeof *entry + bytes));
+  if (!entry) entry = GOTRACE__CAST(gotrace__entry *, gotrace__arena_alloc(&table->arena, sizeof *entry + bytes));
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
@@ -3653,13 +3653,13 @@ static size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit
   return back < 4 ? limit - back : limit; /* four continuation bytes are not UTF-8 */
 }
 
-static size_t gotrace__kept_size(const char *string, size_t size) {
+static size_t gotrace__truncated_size(const char *string, size_t size) {
   return gotrace__utf8_prefix(string, size, GOTRACE_MAX_STRING_SIZE);
 }
 
 /* The id of a string, from 1 on; 0: it is empty, or out of memory. *cut: it was truncated. Go: traceString. */
 static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
-  size_t kept = gotrace__kept_size(string, size);
+  size_t kept = gotrace__truncated_size(string, size);
   *cut = kept != size;
   return kept ? gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept) : 0;
 }
@@ -3826,17 +3826,17 @@ typedef struct gotrace__thread gotrace__thread;
 #define gotrace__reason_base(reason) (0x7f & (reason))
 
 /* A generation kept by the flight recorder, as the reader delivered it. */
-typedef struct gotrace__kept_piece {
-  struct gotrace__kept_piece *link;
+typedef struct gotrace__past_piece {
+  struct gotrace__past_piece *link;
   size_t size; /* of the data, which follows in memory */
-} gotrace__kept_piece;
-typedef struct gotrace__kept {
-  struct gotrace__kept *link;
-  gotrace__kept_piece *first, *last;
+} gotrace__past_piece;
+typedef struct gotrace__past {
+  struct gotrace__past *link;
+  gotrace__past_piece *first, *last;
   uint64_t end_nanoseconds;
   unsigned snapshots; /* number of snapshots that are writing it */
   bool gone;          /* no longer kept; the last snapshot frees it */
-} gotrace__kept;
+} gotrace__past;
 
 #ifndef GOTRACE__SLAB
 #define GOTRACE__SLAB 64 /* records */
@@ -3877,7 +3877,7 @@ typedef struct gotrace__made_site {
   uint64_t hash;
 } gotrace__made_site;
 typedef struct gotrace__site_table {
-  gotrace__region region;
+  gotrace__arena arena;
   unsigned count;
   gotrace__made_site *chains[GOTRACE__SITE_CHAINS]; /* atomic */
 } gotrace__site_table;
@@ -4096,13 +4096,13 @@ static struct gotrace__tracer {
 
   gotrace__mutex snapshot;    /* one snapshot at a time */
   gotrace__mutex flight_lock; /* protects: */
-  gotrace__kept **writing;    /* what the snapshot must still write; NULL: written */
+  gotrace__past **writing;    /* what the snapshot must still write; NULL: written */
   size_t writing_count;
-  gotrace__kept *kept, *kept_last; /* oldest first */
-  size_t kept_bytes;               /* of all pieces, including those that only a snapshot uses */
-  gotrace__kept *keeping;          /* owned by the service: not yet complete */
-  bool keep_lost;                  /* owned by the service: part of this generation is lost */
-  gotrace__uint64 kept_count;      /* number of generations completed so far; atomic */
+  gotrace__past *past, *past_last; /* generations, oldest first */
+  size_t past_bytes;               /* of all pieces, including those that only a snapshot uses */
+  gotrace__past *past_open;        /* owned by the service: not yet complete */
+  bool past_lost;                  /* owned by the service: part of this generation is lost */
+  gotrace__uint64 past_count;      /* number of generations completed so far; atomic */
 
   /* Owned by the reader: */
   uint32_t reader;           /* atomic; 1 while a thread is in gotrace_read */
@@ -4164,7 +4164,7 @@ static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE
 #endif
 /* Waits a little for another thread. That thread may be held up inside a call (by a signal handler or a debugger), or
  * have a lower real-time priority on the same processor: only a sleep lets it run. */
-static void gotrace__pause(unsigned *spins) {
+static void gotrace__back_off(unsigned *spins) {
   if (++*spins % GOTRACE__SPINS != 0) return;
   if (*spins < GOTRACE__SPINS * GOTRACE__YIELDS) {
     gotrace__yield();
@@ -4284,7 +4284,7 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   gotrace__table *reasons = nested ? gotrace__load_acquire(&gotrace__t.reasons) : gotrace__reason_table();
   const gotrace__entry *entry;
   char kept[GOTRACE_MAX_STRING_SIZE + 1];
-  size_t size = name ? gotrace__kept_size(name, strlen(name)) : 0;
+  size_t size = name ? gotrace__truncated_size(name, strlen(name)) : 0;
   uint64_t hash;
   if (!reasons || !size || strcmp(name, "forever") == 0) return 0;
   memcpy(kept, name, size);
@@ -4773,7 +4773,7 @@ static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
   while (gotrace__load_seq_cst(&m->in_call)) {
     if (spins + 1 >= GOTRACE__SPINS * GOTRACE__YIELDS && gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS)
       return false;
-    gotrace__pause(&spins);
+    gotrace__back_off(&spins);
   }
   return true;
 }
@@ -5237,7 +5237,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
-  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->region.bytes) >
+  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->arena.bytes) >
                        gotrace__load_relaxed(&gotrace__t.budget.limit) / 4) {
     count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
@@ -6865,8 +6865,8 @@ static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, 
 }
 
 /* Copies a string into the region, if there is a string; *ok: memory sufficed. */
-static const char *gotrace__copy_text(gotrace__region *region, const char *text, size_t size, bool *ok) {
-  char *copy = text ? GOTRACE__CAST(char *, gotrace__region_alloc(region, size + 1)) : NULL;
+static const char *gotrace__copy_text(gotrace__arena *arena, const char *text, size_t size, bool *ok) {
+  char *copy = text ? GOTRACE__CAST(char *, gotrace__arena_alloc(arena, size + 1)) : NULL;
   if (text && !copy) *ok = false;
   if (copy) memcpy(copy, text, size);
   return copy;
@@ -6878,12 +6878,12 @@ static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_
   gotrace__made_site **chain = &sites->chains[hash % GOTRACE__SITE_CHAINS], *made;
   bool ok = true;
   if (sites->count == GOTRACE__SITES) return NULL;
-  made = GOTRACE__CAST(gotrace__made_site *, gotrace__region_alloc(&sites->region, sizeof *made));
+  made = GOTRACE__CAST(gotrace__made_site *, gotrace__arena_alloc(&sites->arena, sizeof *made));
   if (!made) return NULL;
   made->hash = hash;
   made->site.location = *place;
-  made->site.location.function = gotrace__copy_text(&sites->region, place->function, function_size, &ok);
-  made->site.location.file = gotrace__copy_text(&sites->region, place->file, file_size, &ok);
+  made->site.location.function = gotrace__copy_text(&sites->arena, place->function, function_size, &ok);
+  made->site.location.file = gotrace__copy_text(&sites->arena, place->file, file_size, &ok);
   if (!ok) return NULL;
   sites->count++;
   made->link = *chain;
@@ -6894,8 +6894,8 @@ static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_
 static gotrace_site *gotrace__make_site(const gotrace_location *place) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__site_table *sites = gotrace__load_acquire(&t->sites);
-  size_t function_size = place->function ? gotrace__kept_size(place->function, strlen(place->function)) : 0;
-  size_t file_size = place->file ? gotrace__kept_size(place->file, strlen(place->file)) : 0;
+  size_t function_size = place->function ? gotrace__truncated_size(place->function, strlen(place->function)) : 0;
+  size_t file_size = place->file ? gotrace__truncated_size(place->file, strlen(place->file)) : 0;
   uint64_t hash = gotrace__mix(place->line, place->pc);
   gotrace__made_site *made;
   gotrace__thread *m;
@@ -7332,7 +7332,7 @@ typedef struct gotrace__transcriber {
   unsigned stw_reason;
   uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
   /* Tables: */
-  gotrace__region region; /* resolved stacks */
+  gotrace__arena arena; /* resolved stacks */
   gotrace__mirror strings, texts, stacks, own_stacks;
   gotrace__table *types;
   uint32_t next_often, next_string, next_stack;
@@ -7534,7 +7534,7 @@ static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *tex
 /* The name in a record: a number, or 0 and a text. */
 static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
   if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
-  return gotrace__text_reference(t, text, gotrace__kept_size(text, size));
+  return gotrace__text_reference(t, text, gotrace__truncated_size(text, size));
 }
 
 static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
@@ -7586,7 +7586,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
   uint64_t *out = row->frames;
   uint32_t i;
-  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
+  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__arena_alloc(&t->arena, 4 * row->entry->size * sizeof *out));
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
@@ -9537,7 +9537,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
     if (task) task->id = UINT64_MAX;
     break;
   default: { /* LOG */
-    uint32_t kept = (uint32_t)gotrace__kept_size(record->text[1], record->text_size[1]);
+    uint32_t kept = (uint32_t)gotrace__truncated_size(record->text[1], record->text_size[1]);
     uint32_t key = gotrace__string_id(t, name, true);
     if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
     if (!t->v1) {
@@ -10018,7 +10018,7 @@ static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirr
 /* A table of the transcriber's own. */
 static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
   gotrace__table *table = gotrace__table_new(t->options.budget, false);
-  if (table) table->region.beyond = t->options.beyond_limit;
+  if (table) table->arena.beyond = t->options.beyond_limit;
   else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return table;
 }
@@ -10036,7 +10036,7 @@ static void gotrace__write_types(gotrace__transcriber *t) {
     for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
       const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
       const char *name = type->name ? type->name : "";
-      size_t length = gotrace__kept_size(name, strlen(name));
+      size_t length = gotrace__truncated_size(name, strlen(name));
       at = gotrace__put_varint(at, entry->id);
       at = gotrace__put_varint(at, (uintptr_t)type);
       at = gotrace__put_varint(at, type->size);
@@ -10063,7 +10063,7 @@ static void gotrace__forget_texts(gotrace__transcriber *t) {
   gotrace__table *texts, *stacks;
   uint64_t place;
   uint32_t i;
-  if (t->texts.table->region.bytes + t->own_stacks.table->region.bytes + t->region.bytes <= GOTRACE__MOST_TEXTS) return;
+  if (t->texts.table->arena.bytes + t->own_stacks.table->arena.bytes + t->arena.bytes <= GOTRACE__MOST_TEXTS) return;
   texts = gotrace__own_table(t);
   stacks = gotrace__own_table(t);
   if (!texts || !stacks) {
@@ -10083,7 +10083,7 @@ static void gotrace__forget_texts(gotrace__transcriber *t) {
   }
   gotrace__mirror_renew(t, &t->texts, texts);
   gotrace__mirror_renew(t, &t->own_stacks, stacks);
-  gotrace__region_free(&t->region);
+  gotrace__arena_free(&t->arena);
   for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
   memset(t->reason_refs, 0, sizeof t->reason_refs);
   memset(t->named_refs, 0, sizeof t->named_refs);
@@ -10305,12 +10305,12 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->start_nanoseconds = clocks->nanoseconds;
   t->to_tick = t->steady_tick = clocks->tick;
   t->to_unit = t->steady_unit = 1;
-  t->region.budget = options->budget;
+  t->arena.budget = options->budget;
   t->strings.table = options->strings;
   t->stacks.table = options->stacks;
   t->texts.table = gotrace__own_table(t);
   t->own_stacks.table = gotrace__own_table(t);
-  t->region.beyond = options->beyond_limit;
+  t->arena.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
     t->types = gotrace__own_table(t);
     if (!t->types) return false;
@@ -10534,7 +10534,7 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__table_free(t->texts.table);
   gotrace__table_free(t->own_stacks.table);
   gotrace__table_free(t->types);
-  gotrace__region_free(&t->region);
+  gotrace__arena_free(&t->arena);
   gotrace__lane_free(t, &t->string_lane);
   gotrace__lane_free(t, &t->stack_lane);
   gotrace__lane_free(t, &t->sample_lane);
@@ -11305,81 +11305,81 @@ static bool gotrace__write_empty_trace(void) {
 }
 
 /* The caller holds the flight lock. */
-static void gotrace__kept_free(gotrace__kept *kept) {
+static void gotrace__past_free(gotrace__past *past) {
   struct gotrace__tracer *t = &gotrace__t;
-  if (!kept) return;
-  while (kept->first) {
-    gotrace__kept_piece *piece = kept->first;
-    kept->first = piece->link;
-    t->kept_bytes -= piece->size;
+  if (!past) return;
+  while (past->first) {
+    gotrace__past_piece *piece = past->first;
+    past->first = piece->link;
+    t->past_bytes -= piece->size;
     gotrace__release(&t->flight_budget, piece, sizeof *piece + piece->size);
   }
-  gotrace__release(&t->flight_budget, kept, sizeof *kept);
+  gotrace__release(&t->flight_budget, past, sizeof *past);
 }
 
 /* The snapshot no longer needs a generation. The caller holds the flight lock. */
 static void gotrace__written(size_t i) {
-  gotrace__kept *kept = gotrace__t.writing[i];
+  gotrace__past *past = gotrace__t.writing[i];
   gotrace__t.writing[i] = NULL;
-  if (kept && !--kept->snapshots && kept->gone) gotrace__kept_free(kept);
+  if (past && !--past->snapshots && past->gone) gotrace__past_free(past);
 }
 
 /* Drops the oldest generation. The caller holds the flight lock. */
-static void gotrace__forget_locked(void) {
+static void gotrace__past_forget(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__kept *kept = t->kept;
-  t->kept = kept->link;
-  if (!t->kept) t->kept_last = NULL;
-  if (kept->snapshots) kept->gone = true;
-  else gotrace__kept_free(kept);
+  gotrace__past *past = t->past;
+  t->past = past->link;
+  if (!t->past) t->past_last = NULL;
+  if (past->snapshots) past->gone = true;
+  else gotrace__past_free(past);
 }
 
 /* Keeps one piece of the trace. Three quarters of the memory are for kept data, the rest for data being written. If
  * snapshots that are being written use it all, this generation is lost and older ones dropped: a trace has no gaps. */
-static void gotrace__keep(const void *data, size_t size) {
+static void gotrace__past_add(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__kept_piece *piece = NULL;
+  gotrace__past_piece *piece = NULL;
   size_t most = t->options.flight_bytes / 4 * 3;
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
-  while (t->kept && t->kept_bytes + size > most) gotrace__forget_locked();
-  if (!t->keeping)
-    t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->flight_budget, sizeof *t->keeping, false));
-  if (t->keeping && !t->keep_lost && t->kept_bytes + size <= most)
-    piece = GOTRACE__CAST(gotrace__kept_piece *, gotrace__allocate(&t->flight_budget, sizeof *piece + size, false));
+  while (t->past && t->past_bytes + size > most) gotrace__past_forget();
+  if (!t->past_open)
+    t->past_open = GOTRACE__CAST(gotrace__past *, gotrace__allocate(&t->flight_budget, sizeof *t->past_open, false));
+  if (t->past_open && !t->past_lost && t->past_bytes + size <= most)
+    piece = GOTRACE__CAST(gotrace__past_piece *, gotrace__allocate(&t->flight_budget, sizeof *piece + size, false));
   if (piece) {
     piece->size = size;
-    t->kept_bytes += size;
+    t->past_bytes += size;
     memcpy(piece + 1, data, size);
-    if (t->keeping->last) t->keeping->last->link = piece;
-    else t->keeping->first = piece;
-    t->keeping->last = piece;
+    if (t->past_open->last) t->past_open->last->link = piece;
+    else t->past_open->first = piece;
+    t->past_open->last = piece;
   } else {
-    t->keep_lost = true;
-    gotrace__kept_free(t->keeping);
-    t->keeping = NULL;
-    while (t->kept) gotrace__forget_locked();
+    t->past_lost = true;
+    gotrace__past_free(t->past_open);
+    t->past_open = NULL;
+    while (t->past) gotrace__past_forget();
   }
   gotrace__unlock(&t->flight_lock);
 }
 
 /* Completes the generation that is being kept, and drops those that are too old. */
-static void gotrace__keep_generation(void) {
+static void gotrace__past_complete(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
   gotrace__lock(&t->flight_lock);
-  if (t->keeping && !t->keep_lost) {
-    t->keeping->end_nanoseconds = now;
-    if (t->kept_last) t->kept_last->link = t->keeping;
-    else t->kept = t->keeping;
-    t->kept_last = t->keeping;
-    t->keeping = NULL;
+  if (t->past_open && !t->past_lost) {
+    t->past_open->end_nanoseconds = now;
+    if (t->past_last) t->past_last->link = t->past_open;
+    else t->past = t->past_open;
+    t->past_last = t->past_open;
+    t->past_open = NULL;
   }
-  t->keep_lost = false;
-  while (t->kept && t->kept != t->kept_last && now - t->kept->end_nanoseconds >= age) gotrace__forget_locked();
+  t->past_lost = false;
+  while (t->past && t->past != t->past_last && now - t->past->end_nanoseconds >= age) gotrace__past_forget();
   gotrace__unlock(&t->flight_lock);
   gotrace__lock(&t->queue_lock);
-  gotrace__count(&t->kept_count, 1);
+  gotrace__count(&t->past_count, 1);
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
 }
@@ -11427,7 +11427,7 @@ static void gotrace__sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
   if (t->flight) {
-    gotrace__keep(data, size);
+    gotrace__past_add(data, size);
     return;
   }
   if (t->sink_failed) return;
@@ -11789,7 +11789,7 @@ static void gotrace__cut_used(void) {
   gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
   gotrace__count(&t->cuts, 1);
   gotrace__unlock(&t->queue_lock);
-  if (t->flight) gotrace__keep_generation();
+  if (t->flight) gotrace__past_complete();
 }
 
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
@@ -12137,9 +12137,9 @@ static void gotrace__clean_up(void) {
   gotrace__unread_free(&t->budget);
   gotrace__transcriber_free();
   gotrace__lock(&t->flight_lock);
-  while (t->kept) gotrace__forget_locked();
-  gotrace__kept_free(t->keeping);
-  t->keeping = NULL;
+  while (t->past) gotrace__past_forget();
+  gotrace__past_free(t->past_open);
+  t->past_open = NULL;
   gotrace__unlock(&t->flight_lock);
   if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
   gotrace__unlock(&t->work);
@@ -12267,8 +12267,8 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_relaxed(&t->session, session);
   t->service = n->path || n->options.write || n->flight;
   t->flight = n->flight;
-  t->keep_lost = false;
-  gotrace__store_relaxed(&t->kept_count, (uint64_t)0);
+  t->past_lost = false;
+  gotrace__store_relaxed(&t->past_count, (uint64_t)0);
   gotrace__store_relaxed(&t->cut_count, (uint64_t)0);
   t->thread_total = 0;
   gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
@@ -12300,7 +12300,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
 }
 
 /* Begins the trace and turns tracing on. */
-static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
+static gotrace_result gotrace__turn_on(const gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcriber *r = t->transcriber;
   gotrace__transcribe_options options;
@@ -12403,8 +12403,8 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
   strings = gotrace__table_new(&t->budget, false);
   stacks = gotrace__table_new(&t->budget, false);
-  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->region.beyond = true; /* nobody could wait */
-  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->region.beyond = true;
+  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->arena.beyond = true; /* nobody could wait */
+  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->arena.beyond = true;
   if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
   if (stacks) gotrace__store_release(&t->stacks, stacks);
   if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
@@ -12414,7 +12414,7 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   if (!t->transcriber || !strings || !stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
   if (result == GOTRACE_OK) result = gotrace__open_session(&n);
-  if (result == GOTRACE_OK) result = gotrace__switch_on(&n);
+  if (result == GOTRACE_OK) result = gotrace__turn_on(&n);
   if (result != GOTRACE_OK) gotrace__undo_session(&n);
   gotrace__unlock(&t->work);
 #if !GOTRACE_NO_THREADS
@@ -12663,7 +12663,7 @@ static void gotrace__free_all(void) {
   gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
   gotrace__table_free(t->names);
   gotrace__table_free(t->reasons);
-  if (t->sites) gotrace__region_free(&t->sites->region);
+  if (t->sites) gotrace__arena_free(&t->sites->arena);
   gotrace__release(NULL, t->sites, sizeof *t->sites);
   t->sites = NULL;
   memset(t->reason_names, 0, sizeof t->reason_names);
@@ -12711,7 +12711,7 @@ static gotrace_result gotrace__flight_cut(void) {
   gotrace__drain(false);
 #else
   gotrace__lock(&t->queue_lock);
-  while (gotrace__load_relaxed(&t->kept_count) < wanted && !gotrace__load_relaxed(&t->done))
+  while (gotrace__load_relaxed(&t->past_count) < wanted && !gotrace__load_relaxed(&t->done))
     gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
   gotrace__unlock(&t->queue_lock);
 #endif
@@ -12722,19 +12722,19 @@ static gotrace_result gotrace__flight_cut(void) {
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
-  gotrace__kept *kept, **list = NULL;
+  gotrace__past *past, **list = NULL;
   size_t count = 0, i;
   char header[GOTRACE__HEADER_SIZE];
   result = gotrace__flight_cut();
   gotrace__lock(&t->flight_lock);
   if (result == GOTRACE_OK) {
-    for (kept = t->kept; kept; kept = kept->link) count++;
-    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
+    for (past = t->past; past; past = past->link) count++;
+    if (count) list = GOTRACE__CAST(gotrace__past **, gotrace__allocate(NULL, count * sizeof *list, false));
     if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
   }
-  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
-    list[i++] = kept;
-    kept->snapshots++;
+  for (past = t->past, i = 0; list && past; past = past->link) {
+    list[i++] = past;
+    past->snapshots++;
   }
   t->writing = list;
   t->writing_count = count;
@@ -12745,7 +12745,7 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
     gotrace__set_in_sink(true);
     if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
     for (i = 0; i < count; i++) {
-      const gotrace__kept_piece *piece = list[i]->first;
+      const gotrace__past_piece *piece = list[i]->first;
       for (; piece && result == GOTRACE_OK; piece = piece->link)
         if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
       gotrace__lock(&t->flight_lock);
@@ -13046,7 +13046,7 @@ __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__sta
 
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
-static void gotrace__free_kept(void) {
+static void gotrace__past_free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
   size_t i;
   if (t->writing && !gotrace__in_sink) {
@@ -13054,9 +13054,9 @@ static void gotrace__free_kept(void) {
     gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
     t->writing = NULL;
   }
-  while (t->kept) gotrace__forget_locked();
-  gotrace__kept_free(t->keeping);
-  t->keeping = NULL;
+  while (t->past) gotrace__past_forget();
+  gotrace__past_free(t->past_open);
+  t->past_open = NULL;
 }
 
 /* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
@@ -13142,7 +13142,7 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__asked.what = 0;
   t->alloc_events = 0;
   gotrace__unlock_all();
-  gotrace__free_kept();
+  gotrace__past_free_all();
   gotrace__abandon_threads();
   if (t->transcriber && !in_call) {
     gotrace__unread_free(NULL);
@@ -13151,7 +13151,7 @@ static void gotrace__after_fork_in_child(void) {
     gotrace__tables_free();
   }
   if (in_call && t->strings && t->stacks) /* the call goes on to use them; they stay for ever */
-    t->strings->region.budget = t->stacks->region.budget = NULL;
+    t->strings->arena.budget = t->stacks->arena.budget = NULL;
   t->transcriber = NULL;
   gotrace__modules_free();
   if (t->file.number >= 0) gotrace__file_abandon(&t->file);
@@ -14679,7 +14679,7 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
 }
 
 /* Keeps the bytes of a batch or table until the generation ends: in place if the trace is in memory, else as a copy. */
-static const uint8_t *gotrace__v2_keep(gotrace_decoder *d, const uint8_t *data, size_t size) {
+static const uint8_t *gotrace__v2_hold(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
   if (!(block = GOTRACE__CAST(gotrace__dec_block *, gotrace__dec_allocate(d, sizeof *block + size)))) return NULL;
@@ -14779,7 +14779,7 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
 
 static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h,
                                                  const uint8_t *data, uint64_t offset) {
-  const uint8_t *kept = gotrace__v2_keep(d, data, (size_t)h->size);
+  const uint8_t *kept = gotrace__v2_hold(d, data, (size_t)h->size);
   gotrace__experiment *x = kept ? gotrace__dec_push_experiment(d) : NULL;
   if (!x) return gotrace__dec_no_memory(d);
   x->data = kept, x->size = (size_t)h->size, x->offset = offset - h->header_size;
@@ -14827,7 +14827,7 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
   uint8_t first = size ? *data : (uint8_t)0;
   if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) return gotrace__v2_add_experiment(d, h, data, offset);
   if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
-    if (!(data = gotrace__v2_keep(d, data, size))) return gotrace__dec_no_memory(d);
+    if (!(data = gotrace__v2_hold(d, data, size))) return gotrace__dec_no_memory(d);
     return gotrace__v2_read_table(d, data, size, offset);
   }
   if (first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
