@@ -37,16 +37,16 @@
  *     >>emit             garbage collection, heap, tasks, regions, logs, CPU samples
  *     >>decoder          reading traces
  *     >>implementation   everything below is private
- *     >>platform         atomics, thread-locals, locks, barrier, clock, ticks
+ *     >>platform         what the tracer needs from compiler, processor and system: atomics, locks, clock, files, ...
  *     >>memory           pages and records from the system
  *     >>varint           base-128 numbers
  *     >>arena            memory in pieces that are freed together
  *     >>strings          string table
  *     >>stacks           stack table
  *     >>state            goroutine, proc and thread records; the session
- *     >>reasons          reasons to block and to stop
+ *     >>reasons          reasons to block, to stop and to stop the world
  *     >>records          what a thread captures
- *     >>walks            stack walks
+ *     >>walks            stack walks along frame pointers
  *     >>capture          how a call makes a record; the rules that keep this right
  *     >>procs            calls: procs
  *     >>goroutines       calls: goroutines
@@ -61,31 +61,31 @@
  *     >>lanes            bytes on their way into batches; strings, stacks and reasons
  *     >>model            goroutines, procs, threads and their order
  *     >>events           writing events, in v1 too; statuses and creations
- *     >>transitions      what the model can do
+ *     >>transitions      what the model can do: events, then the change
  *     >>apply            what each record does
  *     >>rounds           which record is next, and its time
  *     >>generations      the beginning and the end of a generation
  *     >>feed             what the outside calls
  *     >>elf              the functions of an ELF file
  *     >>modules          the module and function of an address
- *     >>sinks            file, callback, memory
- *     >>driver           running the transcriber
- *     >>reader           the reader state machine; statistics
- *     >>lifecycle        start, stop, exit, unload
+ *     >>sinks            where the trace goes: file, write function, memory of the flight recorder
+ *     >>driver           running the transcriber: by the service thread, a reader, or whoever makes a cut
+ *     >>reader           the reader state machine, the thread that runs it if the program does not; statistics
+ *     >>lifecycle        start, stop; the end of the program and of the library
  *     >>flight           the flight recorder
  *     >>environment      calls: the environment variable GOTRACE
  *     >>fork             the child of a fork
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
- *     >>decode-source    from the source to numbers
- *     >>decode-rules     the event tables, prepared for reading; the rules of order
- *     >>decode-tables    strings and stacks
- *     >>decode-objects   threads, goroutines, procs, regions
- *     >>decode-v2        v2: generations, batches
+ *     >>decode-source    from the source to numbers: the window in memory, base-128 numbers, times, the header
+ *     >>decode-rules     the event tables, prepared for reading; what each event needs and changes
+ *     >>decode-tables    strings and stacks by id
+ *     >>decode-objects   what v1 and v2 share: cursors in the order of time, goroutines, procs, regions
+ *     >>decode-v2        v2: the batches of a generation, its tables, the events of each thread
  *     >>decode-v2-order  v2: the order of events
  *     >>decode-v1        v1: events, the first walk
  *     >>decode-v1-order  v1: the order of events, the second walk
- *     >>decode-raw       raw traces
+ *     >>decode-raw       raw traces: all events in the order of the file
  *     >>decode-changes   what an event changes
  *     >>decode-public    calls: the decoder
  *
@@ -2367,10 +2367,7 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 
 #if !GOTRACE_DISABLE
 
-/* ----------------------------------------------------------------------------------------------- >>platform ----
- *
- * What the tracer needs from compiler, processor and system, each with its contract; then one block per system.
- */
+/* ----------------------------------------------------------------------------------------------- >>platform ---- */
 
 #if !GOTRACE__GNU
 #error "gotrace: the implementation needs the __atomic builtins of GCC or Clang (MinGW and clang-cl have them)"
@@ -4248,10 +4245,7 @@ GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread */
 
-/* --------------------------------------------------------------------------------------------------- >>reasons ----
- *
- * Reasons to block, to stop, to stop the world: the built-in ones, and those that the program names.
- */
+/* --------------------------------------------------------------------------------------------------- >>reasons ---- */
 
 typedef struct gotrace__known_reason {
   const char *name;
@@ -4458,10 +4452,7 @@ static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uin
   return at;
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>walks ----
- *
- * Stack walks along frame pointers.
- */
+/* ----------------------------------------------------------------------------------------------------- >>walks ---- */
 
 static inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return (hash << 5 | hash >> 59) ^ pc; }
 
@@ -5315,10 +5306,7 @@ static void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
   if (m->go || !m->lacks) gotrace__problem_call(m, problem);
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>procs ----
- *
- * Calls: procs.
- */
+/* ----------------------------------------------------------------------------------------------------- >>procs ---- */
 
 GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -5436,10 +5424,7 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
-/* ------------------------------------------------------------------------------------------------ >>goroutines ----
- *
- * Calls: goroutines.
- */
+/* ------------------------------------------------------------------------------------------------ >>goroutines ---- */
 
 /* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
  * records' lock. */
@@ -5886,10 +5871,7 @@ GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, co
   gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
 }
 
-/* ---------------------------------------------------------------------------------------------- >>system-calls ----
- *
- * Calls: system calls.
- */
+/* ---------------------------------------------------------------------------------------------- >>system-calls ---- */
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
@@ -5966,10 +5948,7 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------- >>collector ----
- *
- * Calls: garbage collection, heap.
- */
+/* ------------------------------------------------------------------------------------------------- >>collector ---- */
 
 GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
   gotrace__thread *m = gotrace__caller();
@@ -6149,10 +6128,7 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
   gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_FREE, base, 0, 0);
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>tasks ----
- *
- * Calls: tasks, regions, logs.
- */
+/* ----------------------------------------------------------------------------------------------------- >>tasks ---- */
 
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
  * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
@@ -6351,10 +6327,7 @@ GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *nam
   GOTRACE__KEEP_FRAME();
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>waits ----
- *
- * Calls: waits of plain threads, waits by address.
- */
+/* ----------------------------------------------------------------------------------------------------- >>waits ---- */
 
 static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
   return &gotrace__t.wait_buckets[gotrace__mix(0, (uintptr_t)key) % GOTRACE__WAIT_BUCKETS];
@@ -6640,10 +6613,7 @@ GOTRACE__DEFINE void gotrace_nest_end(gotrace_go *outer) {
   else gotrace__problem_call(m, GOTRACE_PROBLEM_NEST_NONE);
 }
 
-/* --------------------------------------------------------------------------------------------- >>plain-threads ----
- *
- * Threads: their records, and those that are their own goroutines.
- */
+/* --------------------------------------------------------------------------------------------- >>plain-threads ---- */
 
 static const char *gotrace__thread_name(const char *name) {
   const char *kept = gotrace__keep_name(name);
@@ -6842,10 +6812,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
 
 GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
 
-/* ----------------------------------------------------------------------------------------------------- >>sites ----
- *
- * Calls: call sites made at run time.
- */
+/* ----------------------------------------------------------------------------------------------------- >>sites ---- */
 
 static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
   return text && kept ? strlen(kept) == size && memcmp(text, kept, size) == 0 : text == kept;
@@ -6934,10 +6901,7 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
   return gotrace__make_site(&place);
 }
 
-/* --------------------------------------------------------------------------------------------------- >>samples ----
- *
- * Calls: CPU samples.
- */
+/* --------------------------------------------------------------------------------------------------- >>samples ---- */
 
 /* The current session and its start; false if its format has no samples. A sample raises no flag, so nothing waits for
  * it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
@@ -7377,10 +7341,7 @@ static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *c
   return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>lanes ----
- *
- * Bytes on their way into batches; strings, stacks and reasons.
- */
+/* ----------------------------------------------------------------------------------------------------- >>lanes ---- */
 
 /* The entry after `last` in a table. */
 static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
@@ -7739,10 +7700,7 @@ static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsig
   return gotrace__string_id(t, *reference, sort < 2);
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>model ----
- *
- * Goroutines, procs, threads and their order.
- */
+/* ----------------------------------------------------------------------------------------------------- >>model ---- */
 
 static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
@@ -7980,10 +7938,7 @@ static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_
   return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>events ----
- *
- * Writing events, in v1 too; statuses and creations.
- */
+/* ---------------------------------------------------------------------------------------------------- >>events ---- */
 
 typedef struct gotrace__event {
   uint64_t time;
@@ -8277,10 +8232,7 @@ static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r)
   gotrace__not_before(t, now);
 }
 
-/* ----------------------------------------------------------------------------------------------- >>transitions ----
- *
- * What the model can do: each function writes the events, then changes the model.
- */
+/* ----------------------------------------------------------------------------------------------- >>transitions ---- */
 
 static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   gotrace__not_before(t, p->time);
@@ -9674,10 +9626,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>rounds ----
- *
- * Which record is next, and its time.
- */
+/* ---------------------------------------------------------------------------------------------------- >>rounds ---- */
 
 /* Ticks as units. Signed, since processors convert these faster. */
 static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
@@ -9953,10 +9902,7 @@ static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
   return ticks < all;
 }
 
-/* ----------------------------------------------------------------------------------------------- >>generations ----
- *
- * The beginning and the end of a generation.
- */
+/* ----------------------------------------------------------------------------------------------- >>generations ---- */
 
 /* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
 static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
@@ -11285,10 +11231,7 @@ static void gotrace__modules_free(void) {
 #define gotrace__modules_free() ((void)0)
 #endif
 
-/* ----------------------------------------------------------------------------------------------------- >>sinks ----
- *
- * Where the trace goes: a file, a write function, the memory of the flight recorder.
- */
+/* ----------------------------------------------------------------------------------------------------- >>sinks ---- */
 
 static void gotrace__file_header(char *header) {
   char text[32];
@@ -11442,10 +11385,7 @@ static void gotrace__sink(const void *data, size_t size) {
   gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>driver ----
- *
- * Runs the transcriber: in the service thread, in the caller of gotrace_read, in whoever makes a cut.
- */
+/* ---------------------------------------------------------------------------------------------------- >>driver ---- */
 
 static bool gotrace__ask_symbolizer(gotrace_location *place) {
   const gotrace_options *options = &gotrace__t.options;
@@ -11777,10 +11717,7 @@ static void gotrace__work(bool cut, bool all) {
   if (on && failed != GOTRACE_OK) gotrace__end_early(failed);
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>reader ----
- *
- * The reader state machine, and the thread that runs it if the program does not.
- */
+/* ---------------------------------------------------------------------------------------------------- >>reader ---- */
 
 /* The data read so far have been used, and are a complete trace. */
 static void gotrace__cut_used(void) {
@@ -11997,10 +11934,7 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   gotrace__unlock(&gotrace__t.life);
 }
 
-/* ------------------------------------------------------------------------------------------------- >>lifecycle ----
- *
- * Starting and stopping; the end of the program and of the library.
- */
+/* ------------------------------------------------------------------------------------------------- >>lifecycle ---- */
 
 static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
   static const int formats[] = {1008, 1010, 1011, 1019, 1021, 1022, 1023, 1025, GOTRACE__NEWEST_FORMAT};
@@ -12689,10 +12623,7 @@ static void gotrace__free_all(void) {
 }
 #endif
 
-/* ---------------------------------------------------------------------------------------------------- >>flight ----
- *
- * The flight recorder.
- */
+/* ---------------------------------------------------------------------------------------------------- >>flight ---- */
 
 /* Makes a cut, and waits until the flight recorder has the data up to it. */
 static gotrace_result gotrace__flight_cut(void) {
@@ -12855,8 +12786,6 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
 }
 
 /* ------------------------------------------------------------------------------------------------ >>environment ----
- *
- * The environment variable GOTRACE, and what it asks for at the end of the trace.
  */
 
 enum { GOTRACE__ASKS_FLIGHT = 1, GOTRACE__ASKS_STATS = 2, GOTRACE__ASKS_PROBLEMS = 4 };
@@ -13039,10 +12968,7 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
 __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
 #endif
 
-/* ------------------------------------------------------------------------------------------------------ >>fork ----
- *
- * The child of a fork.
- */
+/* ------------------------------------------------------------------------------------------------------ >>fork ---- */
 
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
@@ -13559,10 +13485,7 @@ struct gotrace_decoder {
   bool told_init; /* v1: the goroutines that are older than the trace have been told */
 };
 
-/* ------------------------------------------------------------------------------------------- >>decode-memory ----
- *
- * Allocation, failure, growing arrays, maps, sorting.
- */
+/* ------------------------------------------------------------------------------------------- >>decode-memory ---- */
 
 static void *gotrace__dec_allocate(gotrace_decoder *d, size_t size) {
   void *memory;
@@ -13809,10 +13732,7 @@ static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *s
   return gotrace__dec_sort(d, samples, count, sizeof *samples);
 }
 
-/* ------------------------------------------------------------------------------------------- >>decode-source ----
- *
- * From the source to numbers: the window that is in memory, base-128 numbers, times, the header.
- */
+/* ------------------------------------------------------------------------------------------- >>decode-source ---- */
 
 /* Allocates a window of another size and moves the bytes in memory to its front. */
 static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
@@ -14007,10 +13927,7 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
 
-/* -------------------------------------------------------------------------------------------- >>decode-rules ----
- *
- * The event tables, prepared for reading; and the rules of order: what each event needs and changes.
- */
+/* -------------------------------------------------------------------------------------------- >>decode-rules ---- */
 
 /* The transitions of v2, all that the decoder knows of an event's meaning: X(event, context that it needs, its
  * goroutine, status from, to, effect on thread or proc; then what gotrace_decoder_changes tells: kind of change, whose,
@@ -14272,10 +14189,7 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
   gotrace__dec_set_rules(d);
 }
 
-/* ------------------------------------------------------------------------------------------- >>decode-tables ----
- *
- * Strings and stacks by id, and the end of a generation's tables.
- */
+/* ------------------------------------------------------------------------------------------- >>decode-tables ---- */
 
 static void gotrace__dec_free_entries(gotrace_decoder *d, gotrace__dec_items *e) {
   gotrace__dec_release(d, e->entries, e->capacity * sizeof *e->entries);
@@ -14398,10 +14312,7 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t f
   return entry ? entry->size : 0;
 }
 
-/* ----------------------------------------------------------------------------------------- >>decode-objects ----
- *
- * What v1 and v2 share: cursors in the order of time, goroutines, procs, user regions.
- */
+/* ----------------------------------------------------------------------------------------- >>decode-objects ---- */
 
 /* The cursor of a thread (v2) or proc (v1), created if necessary; NULL: no memory. */
 static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id) {
@@ -14637,10 +14548,7 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
   return GOTRACE_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------- >>decode-v2 ----
- *
- * v2: reads the batches of a generation, its tables, and the events of each thread.
- */
+/* ----------------------------------------------------------------------------------------------- >>decode-v2 ---- */
 
 typedef struct gotrace__batch_header {
   uint64_t generation, m, time, size;
@@ -17015,10 +16923,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
   return GOTRACE_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- >>decode-raw ----
- *
- * Raw traces: all events in the order of the file, including batches and tables.
- */
+/* ---------------------------------------------------------------------------------------------- >>decode-raw ---- */
 
 /* Sets the fields of an event that its kind, place and time determine. */
 static inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k, uint64_t offset,
@@ -17435,10 +17340,7 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
   return v1 ? gotrace__tell_second(d, ev, of, c) : 1;
 }
 
-/* ------------------------------------------------------------------------------------------- >>decode-public ----
- *
- * Calls: the decoder.
- */
+/* ------------------------------------------------------------------------------------------- >>decode-public ---- */
 
 /* Reads the header, and prepares for its format. */
 static gotrace_result gotrace__dec_begin(gotrace_decoder *d) {
