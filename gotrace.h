@@ -2691,7 +2691,7 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
-#include <elf.h>
+#include <link.h>
 #include <sys/syscall.h>
 #else
 #if defined(__APPLE__)
@@ -2711,19 +2711,11 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 typedef struct gotrace__sigset {
   unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } gotrace__sigset;
-#if __SIZEOF_POINTER__ == 8
-typedef Elf64_Phdr gotrace__segment;
-typedef Elf64_Dyn gotrace__dynamic;
-typedef Elf64_Sym gotrace__elf_symbol;
-typedef Elf64_Ehdr gotrace__elf_head;
-typedef Elf64_Shdr gotrace__elf_section;
-#else
-typedef Elf32_Phdr gotrace__segment;
-typedef Elf32_Dyn gotrace__dynamic;
-typedef Elf32_Sym gotrace__elf_symbol;
-typedef Elf32_Ehdr gotrace__elf_head;
-typedef Elf32_Shdr gotrace__elf_section;
-#endif
+typedef ElfW(Phdr) gotrace__segment;
+typedef ElfW(Dyn) gotrace__dynamic;
+typedef ElfW(Sym) gotrace__elf_symbol;
+typedef ElfW(Ehdr) gotrace__elf_head;
+typedef ElfW(Shdr) gotrace__elf_section;
 typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uintptr_t base;
   const char *path; /* empty: the program itself */
@@ -11040,11 +11032,6 @@ static void gotrace__module_open(gotrace__module_record *record, const gotrace__
   if (length > ending && strcmp(path + length - ending, deleted) == 0) path[length - ending] = 0;
 }
 
-static void gotrace__module_free(gotrace__module_record *record) {
-  gotrace__elf_free(&record->symbols, &gotrace__modules.budget);
-  gotrace__release(&gotrace__modules.budget, record, sizeof *record);
-}
-
 /* The record of a module, created if it is new; NULL: out of memory, or too many. Libraries without a build id are read
  * again after any library has been unloaded. */
 static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
@@ -11219,7 +11206,8 @@ static void gotrace__modules_free(void) {
   while (all->records) {
     gotrace__module_record *record = all->records;
     all->records = record->next;
-    gotrace__module_free(record);
+    gotrace__elf_free(&record->symbols, &all->budget);
+    gotrace__release(&all->budget, record, sizeof *record);
   }
   gotrace__ranges_free(&all->seen[0]);
   gotrace__ranges_free(&all->seen[1]);
@@ -11277,6 +11265,14 @@ static void gotrace__past_forget(void) {
   else gotrace__past_free(past);
 }
 
+/* Frees what is kept, except what a snapshot is writing. The caller holds the flight lock. */
+static void gotrace__past_clear(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  while (t->past) gotrace__past_forget();
+  gotrace__past_free(t->past_open);
+  t->past_open = NULL;
+}
+
 /* Keeps one piece of the trace. Three quarters of the memory are for kept data, the rest for data being written. If
  * snapshots that are being written use it all, this generation is lost and older ones dropped: a trace has no gaps. */
 static void gotrace__past_add(const void *data, size_t size) {
@@ -11299,9 +11295,7 @@ static void gotrace__past_add(const void *data, size_t size) {
     t->past_open->last = piece;
   } else {
     t->past_lost = true;
-    gotrace__past_free(t->past_open);
-    t->past_open = NULL;
-    while (t->past) gotrace__past_forget();
+    gotrace__past_clear();
   }
   gotrace__unlock(&t->flight_lock);
 }
@@ -12071,9 +12065,7 @@ static void gotrace__clean_up(void) {
   gotrace__unread_free(&t->budget);
   gotrace__transcriber_free();
   gotrace__lock(&t->flight_lock);
-  while (t->past) gotrace__past_forget();
-  gotrace__past_free(t->past_open);
-  t->past_open = NULL;
+  gotrace__past_clear();
   gotrace__unlock(&t->flight_lock);
   if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
   gotrace__unlock(&t->work);
@@ -12980,9 +12972,7 @@ static void gotrace__past_free_all(void) {
     gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
     t->writing = NULL;
   }
-  while (t->past) gotrace__past_forget();
-  gotrace__past_free(t->past_open);
-  t->past_open = NULL;
+  gotrace__past_clear();
 }
 
 /* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
@@ -14433,19 +14423,12 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
   return g;
 }
 
-/* In a part the record is kept, because it holds the part's assumptions. */
-static gotrace_result gotrace__part_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
-  if (g->created && !gotrace__map_add(d, &d->ended_gos, g->id, 1)) return d->failure.result;
-  gotrace__map_remove(d, &d->go_map, g->id);
-  g->status = GOTRACE__G_GONE;
-  return GOTRACE_OK;
-}
-
 static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
-  uint32_t *record;
-  if (d->part) return gotrace__part_remove_go(d, g);
-  if (!(record = gotrace__dec_push_free_go(d))) return d->failure.result;
-  *record = (uint32_t)(g - d->gos);
+  uint32_t *record = NULL;
+  /* In a part the record is kept, because it holds the part's assumptions. */
+  if (d->part ? g->created && !gotrace__map_add(d, &d->ended_gos, g->id, 1) : !(record = gotrace__dec_push_free_go(d)))
+    return d->failure.result;
+  if (record) *record = (uint32_t)(g - d->gos);
   gotrace__map_remove(d, &d->go_map, g->id);
   g->status = GOTRACE__G_GONE;
   return GOTRACE_OK;
@@ -17022,11 +17005,6 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
   return GOTRACE_OK;
 }
 
-/* The next event of a raw v2 trace. */
-static gotrace_result gotrace__v2_next_raw(gotrace_decoder *d, gotrace_event *ev) {
-  return d->batch_at == d->batch_end ? gotrace__v2_next_raw_batch(d, ev) : gotrace__v2_next_raw_event(d, ev);
-}
-
 /* The next event of a raw v1 trace. */
 static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__v1_event e;
@@ -17493,7 +17471,9 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
   bool v1 = d->version < GOTRACE_GO_1_22;
   if (result) return result;
   if (d->options.raw) {
-    result = v1 ? gotrace__v1_next_raw(d, event) : gotrace__v2_next_raw(d, event);
+    if (v1) result = gotrace__v1_next_raw(d, event);
+    else if (d->batch_at == d->batch_end) result = gotrace__v2_next_raw_batch(d, event);
+    else result = gotrace__v2_next_raw_event(d, event);
   } else if (!v1) {
     result = gotrace__v2_next(d, event);
   } else if ((result = gotrace__v1_prepare(d)) == GOTRACE_OK) {
