@@ -2264,6 +2264,10 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #define GOTRACE__UNLIKELY(x) (x)
 #endif
 
+/* For printf. */
+#define GOTRACE__LL(x) ((long long)(x))
+#define GOTRACE__LLU(x) ((unsigned long long)(x))
+
 #define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1]
 
 /* C and C++ spell these differently. */
@@ -11176,15 +11180,15 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   all->last = record;
   if (!record) {
     *file = "";
-    if (!function) snprintf(name, size, "0x%llx", (unsigned long long)pc);
+    if (!function) snprintf(name, size, "0x%llx", GOTRACE__LLU(pc));
     return true;
   }
   *file = path = record->path;
   if (function) return true;
   slash = (strrchr)(path, '/');
   if (slash) path = slash + 1;
-  if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, (unsigned long long)found.start);
-  else snprintf(name, size, "%.200s+0x%llx", path, (unsigned long long)(pc - record->base));
+  if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, GOTRACE__LLU(found.start));
+  else snprintf(name, size, "%.200s+0x%llx", path, GOTRACE__LLU(pc - record->base));
   return true;
 }
 
@@ -11196,8 +11200,8 @@ static size_t gotrace__module_text(const gotrace__module_record *record, char *t
   int length;
   for (i = 0; i < record->identity.build_id_size; i++)
     snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
-  length = snprintf(text, size, "gotrace.module %llx %llx-%llx %s %s", (unsigned long long)record->base,
-                    (unsigned long long)record->low, (unsigned long long)record->high, id, record->path);
+  length = snprintf(text, size, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->base),
+                    GOTRACE__LLU(record->low), GOTRACE__LLU(record->high), id, record->path);
   return length > 0 && length <= GOTRACE_MAX_STRING_SIZE ? (size_t)length : 0;
 }
 
@@ -11515,8 +11519,8 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
            site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
            site && site->location.function ? gotrace__short_name(site->location.function, name, sizeof name) : "?",
            gotrace__problems[problem].text, gotrace_problem_outcome(problem),
-           source->go ? (long long)source->go->id : -1, source->proc ? (long long)source->proc->id : -1,
-           (unsigned long long)source->id);
+           source->go ? GOTRACE__LL(source->go->id) : -1, source->proc ? GOTRACE__LL(source->proc->id) : -1,
+           GOTRACE__LLU(source->id));
   before = gotrace__cancel_off();
   if (options->report) options->report(options->context, line);
   else fprintf(stderr, "%s\n", line);
@@ -12188,14 +12192,15 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
 
 static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session) {
   struct gotrace__tracer *t = &gotrace__t;
+  gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes,  &t->consistent_bytes,
+                                     &t->cuts,       &t->lost,      &t->nested, &t->samples_lost};
+  size_t i;
   t->options = n->options;
   gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
   gotrace__store_relaxed(&t->session, session);
   t->service = n->path || n->options.write || n->flight;
   t->flight = n->flight;
   t->past_lost = false;
-  gotrace__store_relaxed(&t->past_count, (uint64_t)0);
-  gotrace__store_relaxed(&t->cut_count, (uint64_t)0);
   t->thread_total = 0;
   gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
                                               ? (uint32_t)(n->options.memory_limit / 64)
@@ -12205,12 +12210,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_release(&t->unwind, n->options.unwind);
   gotrace__store_release(&t->unwind_context, n->options.context);
   t->is_orphan = t->finished = false;
-  gotrace__store_relaxed(&t->bytes, (uint64_t)0);
-  gotrace__store_relaxed(&t->consistent_bytes, (uint64_t)0);
-  gotrace__store_relaxed(&t->cuts, (uint64_t)0);
-  gotrace__store_relaxed(&t->lost, (uint64_t)0);
-  gotrace__store_relaxed(&t->nested, (uint64_t)0);
-  gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
+  for (i = 0; i < sizeof counts / sizeof counts[0]; i++) gotrace__store_relaxed(counts[i], (uint64_t)0);
   gotrace__store_relaxed(&t->collector, 0u);
   gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
@@ -12819,11 +12819,11 @@ static void gotrace__say_stats(uint32_t what) {
     gotrace__say("%s: the trace ended early: %s", gotrace__asked.path, gotrace__why(stats.result, stats.system_error));
   if (what & GOTRACE__ASKS_STATS)
     gotrace__say("%s: %llu bytes, %llu events, %llu goroutines, %llu threads", gotrace__asked.path,
-                 (unsigned long long)stats.bytes, (unsigned long long)stats.events,
-                 (unsigned long long)stats.goroutines, (unsigned long long)stats.threads);
+                 GOTRACE__LLU(stats.bytes), GOTRACE__LLU(stats.events), GOTRACE__LLU(stats.goroutines),
+                 GOTRACE__LLU(stats.threads));
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
     if (stats.problems[i])
-      gotrace__say("%s: %llu x %s (%s)", gotrace__asked.path, (unsigned long long)stats.problems[i],
+      gotrace__say("%s: %llu x %s (%s)", gotrace__asked.path, GOTRACE__LLU(stats.problems[i]),
                    gotrace_problem_string((gotrace_problem)i), gotrace_problem_outcome((gotrace_problem)i));
 }
 
@@ -13507,8 +13507,6 @@ static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) 
  * GOTRACE__WRONG(result, message...) in a function that has an event `ev`. */
 #define GOTRACE__FAIL(result, ...) return gotrace__dec_fail(d, GOTRACE_ERROR_##result, __VA_ARGS__)
 #define GOTRACE__WRONG(result, ...) GOTRACE__FAIL(result, ev->offset, ev->spec->name, __VA_ARGS__)
-#define GOTRACE__LL(x) ((long long)(x))
-#define GOTRACE__LLU(x) ((unsigned long long)(x))
 
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...)
