@@ -140,8 +140,7 @@
  *      Otherwise each start takes the outer goroutine off the thread, and later calls about that one are dropped.
  *
  *   Breaking a rule has bounded effects: the trace opens, whatever is called, in any order, from any thread. A call
- *   that is invalid in the current state is repaired if it has one sensible meaning, and dropped otherwise. Both are
- *   counted by kind (gotrace_stats.problems).
+ *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted.
  *
  *   The loop of a scheduler's worker. While it has nothing to do, its proc is stopped: the trace shows idle time.
  *
@@ -164,8 +163,7 @@
  *
  *     what the program has          what it calls
  *     threads only                  region, log, task, wait: see PLAIN THREADS. No proc, no goroutine
- *     jobs that run to their end    gotrace_go_create where a job is queued; gotrace_go_start and _end around its
- *                                   function; a proc for each worker
+ *     jobs that run to their end    gotrace_go_create where one is queued, _start and _end around it; a proc per worker
  *     ... and block their worker    around what blocks: gotrace_wait_begin and _end. The proc stays with the thread
  *     ... and run others meanwhile  (help-first) around each job inside a waiting one: gotrace_nest_begin and _end
  *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
@@ -178,16 +176,14 @@
  *   Questions that each of these raises:
  *
  *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
- *     Who makes and frees procs?             Whoever makes and joins the workers, one for each worker. A proc is
- *                                            destroyed after its worker has stopped it
- *     May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling thread
- *     End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts at
- *       woken or created?                    the goroutine that runs on the calling thread, if one does
- *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
- *                                            gotrace_thread_end first. To run one task, see "Threads" below
- *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
- *     Names without RTTI?                    GOTRACE_ENTRY(function), or GOTRACE_NAMED_ENTRY("job"). A template's
- *                                            function names itself: gotrace_site_make(__PRETTY_FUNCTION__, ...)
+ *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed once it is
+ * stopped May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling
+ * thread End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts
+ * at woken or created?                    the goroutine that runs on the calling thread, if one does What after
+ * gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls gotrace_thread_end
+ * first. To run one task, see "Threads" below The runtime ends by _exit?             Call gotrace_stop before; nothing
+ * runs after _exit Names without RTTI?                    GOTRACE_ENTRY(function), or GOTRACE_NAMED_ENTRY("job"). A
+ * template's function names itself: gotrace_site_make(__PRETTY_FUNCTION__, ...)
  *
  * PLAIN THREADS
  *
@@ -215,8 +211,7 @@
  *   share a copy: one of them defines GOTRACE_IMPLEMENTATION and exports the tracer (GOTRACE_API), the others do not.
  *   The ELF dynamic linker merges several copies into one, except for modules linked with -Bsymbolic, loaded with
  *   RTLD_LOCAL or compiled with hidden visibility. On Linux, gotrace_stats.other_copies counts the copies whose events
- *   are missing. It omits copies built with GOTRACE_STATIC, which are private on purpose. Two copies loaded with
- *   RTLD_LOCAL cannot find each other.
+ *   are missing. It omits copies built with GOTRACE_STATIC, and two that were loaded with RTLD_LOCAL.
  *
  * THREAD SAFETY
  *
@@ -248,19 +243,16 @@
  *   counted (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED, NULL or 0, and
  *   gotrace_task_begin a task that the trace lacks. A write function may call gotrace_end and gotrace_get_stats. No
  *   call waits for a lock that its own thread holds. A signal handler that interrupts any other code may make any call,
- *   with one exception: a handler that interrupts the C library's allocator should not make its thread's first call,
- *   for which the C library may allocate.
+ *   but one that interrupts the C library's allocator should not make its thread's first call, which may allocate.
  *
  * THE END OF THE PROGRAM
  *
  *   A trace with a service thread (gotrace_start_file, or gotrace_start with `write`) is ended and written when
  *     - main returns or a thread calls exit;
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
- *     - the library that contains the tracer is unloaded, which also frees the tracer's memory (ELF; on Windows, stop
- *       before unloading the library).
+ *     - the library that contains the tracer is unloaded, which also frees its memory (ELF; on Windows, stop before).
  *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost.
- *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave the trace up to the last cut,
- *   which is a complete trace.
+ *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave a complete trace up to a cut.
  *
  * OWNERSHIP
  *
@@ -512,8 +504,7 @@ typedef enum gotrace_format {
  * To add an event of a new Go release:
  *
  *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
- *   2. For a new format: gotrace_format and GOTRACE__NEWEST_FORMAT, gotrace__check_options, `versions` in
- *      gotrace_decoder_open.
+ *   2. For a new format: gotrace_format and GOTRACE__NEWEST_FORMAT, gotrace__check_options, gotrace__dec_begin.
  *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
  *   4. Decoder: what it needs, changes and tells, in GOTRACE__V2_TRANSITIONS (>>decode-rules).
  *   5. The tool: v2_arguments in read_v2.c, write.h, and where the event changes the state, world.c.
@@ -1131,8 +1122,7 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * other thread may change the environment during the call.
  *
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more privileges than
- * the user who started it (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic
- * link, it is ERROR_SINK (ELOOP). */
+ * its user (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING; if FILE is a link, ERROR_SINK. */
 GOTRACE_API gotrace_result gotrace_start_environment(void);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
@@ -1180,8 +1170,7 @@ GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void
  * failed snapshot leaves the old file unchanged. A path that is not a regular file, such as a pipe, is written
  * directly. Results: those of gotrace_flight_snapshot; ERROR_SINK if a file cannot be created, written or replaced
  * (errno gives the cause), also if another tracer writes or has just created PATH (EWOULDBLOCK, EEXIST; on Windows
- * EACCES); ERROR_ARGUMENT if the path is NULL or too long. The file is locked, and its writes are safe, as for
- * gotrace_start_file. */
+ * EACCES); ERROR_ARGUMENT if the path is NULL or too long. Locks and signals: as for gotrace_start_file. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 
 /* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
@@ -1294,8 +1283,7 @@ GOTRACE_API void gotrace_go_end(void);
  *
  * A name always has the same number, valid as long as the program runs. The name is copied, and truncated to 1,024
  * bytes. Any thread, also while tracing is off. There are up to 512 names. The result is 0, the unspecified reason, if
- * there are more, if memory is out, and for NULL, "" and "forever" (after which viewers consider a goroutine ended: use
- * GOTRACE_BLOCK_FOREVER).
+ * there are more, if memory is out, and for NULL, "" and "forever" (see gotrace_go_block).
  *
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
@@ -1389,7 +1377,7 @@ GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
  * first or is dropped. The call is counted and does nothing if the goroutine is running or in a system call.
  *
  * No format has an event for this, so the goroutine runs on the calling thread for zero time: it is unblocked if
- * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields and resumes at that time. A
+ * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields meanwhile, and a
  * thread without a proc has a temporary one. */
 #define gotrace_go_destroy(go) gotrace_go_destroy_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
@@ -1423,13 +1411,11 @@ GOTRACE_API void gotrace_go_label(const char *label);
  * that, only the label changes. NULL or "" removes the label and keeps the name. */
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
-/* Marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only, up to
- * 256 goroutines in a trace (1.8: only the first one). For a goroutine that runs on another thread or is in a system
- * call, the call is counted and does nothing. */
+/* _timer marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only,
+ * up to 256 goroutines in a trace (1.8: only the first one). _stack_bounds sets the bounds of its stack, for stack
+ * walks: the lowest byte, and the byte after the highest. For a goroutine that runs on another thread or is in a system
+ * call, both are counted and do nothing. */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
-
-/* Sets the bounds of the goroutine's stack, for stack walks: its lowest byte, and the byte after its highest. For a
- * goroutine that runs on another thread or is in a system call, the call is counted and does nothing. */
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
 
 /* The goroutine that runs, or waits (gotrace_wait_begin), on the calling thread; NULL if none. A plain thread becomes
@@ -1458,9 +1444,8 @@ GOTRACE_API void gotrace_wait_end(void);
  *     pthread_cond_signal(&queue->filled);
  *
  * `key` is compared and never dereferenced; gotrace_wait_on with NULL is gotrace_wait_begin. If the system wakes
- * another thread than gotrace_wake chose, the trace shows the thread that gotrace_wake chose. For plain threads only: a
- * goroutine's scheduler knows its waiters and calls gotrace_go_unblock. Each call costs less than two events;
- * gotrace_wake without waiters costs a load. */
+ * another thread than gotrace_wake chose, the trace shows the latter. For plain threads only: a scheduler knows its
+ * waiters and calls gotrace_go_unblock. Each call costs less than two events; gotrace_wake without waiters, a load. */
 #define GOTRACE_WAKE_ALL 0xffffffffu
 #define gotrace_wait_on(key, reason) gotrace_wait_on_at(GOTRACE_HERE, (key), (reason))
 #define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
@@ -1555,8 +1540,7 @@ GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes);
 GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
 
 /* Annotations (1.11 and later). They cost one branch while tracing is off. Names and texts are truncated to 1,024
- * bytes, at a UTF-8 boundary; NULL is the empty string. Go: userTaskCreate, userTaskEnd, userRegion, userLog in
- * runtime/trace.go.
+ * bytes, at a UTF-8 boundary; NULL is "". Go: userTaskCreate, userTaskEnd, userRegion, userLog (runtime/trace.go).
  *
  * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. gotrace_task_begin returns GOTRACE_NO_TASK if
  * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on,
@@ -1570,8 +1554,7 @@ GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *n
                                                gotrace_task parent);
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 
-/* A region is a span of one goroutine's execution; regions nest. The end names the region: ending a region that is not
- * the innermost also ends those inside it.
+/* A region is a span of one goroutine's execution. Regions nest; the end of one also ends those inside it.
  *
  * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that every call with this site passes the
  * same name, as GCC and Clang detect of literals; it is then looked up once a session. 0: each record has a copy. */
@@ -1724,8 +1707,7 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
 /* All calls of the sections above except gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
- * reports a call without a row, and a row whose types differ from the declaration. X(result type, name, (parameters),
- * result) */
+ * reports a call without a row, and a row of other types. X(result type, name, (parameters), result) */
 /* clang-format off */
 #define GOTRACE__CALLS(X) \
   X(gotrace_result, gotrace_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
@@ -2059,8 +2041,7 @@ GOTRACE_API gotrace_result gotrace_decoder_next_batch(gotrace_decoder *decoder, 
                                                       size_t *count);
 
 /* The bytes of a string id from the arguments of the last event, or of an event of the last gotrace_decoder_next_batch.
- * False, with an empty string, if the id is unknown. Id 0 is the empty string. Ordered only. Not NUL-terminated; owned
- * by the decoder and valid until the next event. */
+ * False, with "", if the id is unknown; id 0 is "". Ordered only. Not NUL-terminated; valid until the next event. */
 GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t id, const char **data, size_t *size);
 
 /* Stores the first `capacity` frames, innermost first, of a stack id from the last event's arguments; `frames` NULL
@@ -2092,7 +2073,7 @@ GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotra
 
 /* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
  * function of the first stack of its own events. `number`: gotrace_change.number; it stays valid after the goroutine
- * has ended. False, with an empty text, if it is unknown. Not NUL-terminated; the decoder's, valid until close. */
+ * has ended. False, with an empty text, if it is unknown. Not NUL-terminated; owned by the decoder until close. */
 GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
                                           size_t *size);
 
