@@ -12683,10 +12683,7 @@ static bool gotrace__flight_on(void) {
 static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
   gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, file);
   int saved = errno;
-  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
-    result = GOTRACE_ERROR_SINK;
-    saved = errno;
-  }
+  if (!gotrace__file_close(file) && result == GOTRACE_OK) return GOTRACE_ERROR_SINK;
   errno = saved;
   return result;
 }
@@ -12698,18 +12695,16 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
   gotrace_result result = GOTRACE_ERROR_SINK;
   gotrace__file file;
   unsigned number = 0;
+  bool made;
   int saved;
   if (!beside) return GOTRACE_ERROR_OUT_OF_MEMORY;
   do snprintf(beside, size, "%s.%lu-%u.new", path, gotrace__process_id(), number++);
   while (!gotrace__file_create(beside, &file) && errno == EEXIST); /* processes of two machines may have the same id */
-  if (file.number >= 0) {
-    result = gotrace__snapshot_into(&file);
-    if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
-    saved = errno;
-    if (result != GOTRACE_OK) gotrace__file_remove(beside);
-    errno = saved;
-  }
+  made = file.number >= 0;
+  if (made) result = gotrace__snapshot_into(&file);
+  if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
   saved = errno;
+  if (made && result != GOTRACE_OK) gotrace__file_remove(beside);
   gotrace__release(NULL, beside, size);
   errno = saved;
   return result;
@@ -14828,7 +14823,8 @@ static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, c
 #define GOTRACE__MOST_TAILS 128
 typedef struct gotrace__tails {
   struct {
-    uint64_t m, offset, size, tick;
+    gotrace__batch_header header;
+    uint64_t offset;
     bool samples;
   } of[GOTRACE__MOST_TAILS];
   unsigned count; /* one more than fit: too many threads */
@@ -14837,14 +14833,12 @@ typedef struct gotrace__tails {
 static void gotrace__v2_note_tail(gotrace__tails *t, const gotrace__batch_header *h, uint64_t offset, bool samples) {
   unsigned i = 0;
   if (t->count > GOTRACE__MOST_TAILS) return;
-  while (i < t->count && (t->of[i].m != h->m || t->of[i].samples != samples)) i++;
+  while (i < t->count && (t->of[i].header.m != h->m || t->of[i].samples != samples)) i++;
   t->count += i == t->count;
   if (i == GOTRACE__MOST_TAILS) return;
-  t->of[i].m = h->m;
+  t->of[i].header = *h;
   t->of[i].samples = samples;
   t->of[i].offset = offset;
-  t->of[i].size = h->size;
-  t->of[i].tick = h->time;
 }
 
 /* The latest time in the tails; INT64_MIN if there are none or one cannot be read. Moves the source's position. */
@@ -14852,10 +14846,10 @@ static int64_t gotrace__v2_latest_of_tails(gotrace_decoder *d, const gotrace__ta
   int64_t latest = INT64_MIN, time;
   unsigned i;
   for (i = 0; i < t->count; i++) {
-    size_t size = (size_t)t->of[i].size;
+    size_t size = (size_t)t->of[i].header.size;
     gotrace__v2_seek(d, t->of[i].offset);
     if (!gotrace__dec_fill(d, size) || (size_t)(d->end - d->at) < size) return INT64_MIN;
-    time = gotrace__v2_latest(d, d->at, d->at + size, t->of[i].tick, window);
+    time = gotrace__v2_latest(d, d->at, d->at + size, t->of[i].header.time, window);
     if (time > latest) latest = time;
   }
   return latest;
