@@ -2650,7 +2650,7 @@ static bool gotrace__file_replace(gotrace__file *old, const char *from, const ch
   return MoveFileExW(wide_from, wide_to, flags) || (errno = EACCES, false);
 }
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
-  const char *at = GOTRACE__CAST(const char *, data);
+  const char *at = (const char *)data;
   while (size) {
     int n = _write(file->number, at, size < 1 << 20 ? (unsigned)size : 1u << 20);
     if (n <= 0) return false;
@@ -2981,7 +2981,7 @@ static void gotrace__take_signal(int number) {
  * away unless they were pending before. */
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   static const int numbers[] = {SIGPIPE, SIGXFSZ};
-  const char *at = GOTRACE__CAST(const char *, data);
+  const char *at = (const char *)data;
   gotrace__sigset sent, pending, before;
   int i, saved;
   gotrace__libc_sigemptyset(&sent);
@@ -3021,7 +3021,7 @@ static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset
   return n > 0 ? (size_t)n : 0;
 }
 static bool gotrace__file_read_at(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
-  uint8_t *at = GOTRACE__CAST(uint8_t *, buffer);
+  uint8_t *at = (uint8_t *)buffer;
   while (size) {
     size_t n = gotrace__file_read_some(file, offset, at, size);
     if (!n) return false;
@@ -3067,7 +3067,7 @@ typedef struct gotrace__waiting {
   void (*cancelled)(void);
 } gotrace__waiting;
 static void gotrace__wait_cancelled(void *argument) {
-  gotrace__waiting *waiting = GOTRACE__CAST(gotrace__waiting *, argument);
+  gotrace__waiting *waiting = (gotrace__waiting *)argument;
   waiting->cancelled();
   gotrace__unlock(waiting->mutex);
 }
@@ -3358,7 +3358,7 @@ static gotrace__small **gotrace__free_pieces(size_t *size) {
 static void *gotrace__cut_piece(size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
   if (GOTRACE__CHUNK - pool->used < size) {
-    gotrace__small *chunk = GOTRACE__CAST(gotrace__small *, gotrace__map_pages(GOTRACE__CHUNK));
+    gotrace__small *chunk = (gotrace__small *)gotrace__map_pages(GOTRACE__CHUNK);
     if (!chunk) return NULL;
     chunk->next = pool->chunks;
     pool->chunks = chunk;
@@ -3388,7 +3388,7 @@ static void *gotrace__system_malloc(size_t size) {
 
 static void gotrace__system_free(void *memory, size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
-  gotrace__small *piece = GOTRACE__CAST(gotrace__small *, memory), **list = gotrace__free_pieces(&size);
+  gotrace__small *piece = (gotrace__small *)memory, **list = gotrace__free_pieces(&size);
   bool cached = false;
   if (list) {
     gotrace__lock(&pool->lock);
@@ -3514,7 +3514,7 @@ static void *gotrace__arena_alloc(gotrace__arena *arena, size_t size) {
   size = (size + 7) & ~(size_t)7;
   if (!arena->head || size > sizeof arena->head->data - arena->used) {
     gotrace__arena_block *block;
-    block = GOTRACE__CAST(gotrace__arena_block *, gotrace__allocate(arena->budget, sizeof *block, !arena->beyond));
+    block = (gotrace__arena_block *)gotrace__allocate(arena->budget, sizeof *block, !arena->beyond);
     if (!block) return NULL;
     block->next = arena->head;
     arena->head = block;
@@ -3564,7 +3564,7 @@ typedef struct gotrace__table {
 
 static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool within) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
-  gotrace__table *table = GOTRACE__CAST(gotrace__table *, gotrace__allocate(budget, sizeof *table, within));
+  gotrace__table *table = (gotrace__table *)gotrace__allocate(budget, sizeof *table, within);
   if (!table) return NULL;
   table->lock = unlocked;
   table->arena.budget = budget;
@@ -3594,7 +3594,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
   gotrace__lock(&table->lock);
   entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have added it */
-  if (!entry) entry = GOTRACE__CAST(gotrace__entry *, gotrace__arena_alloc(&table->arena, sizeof *entry + bytes));
+  if (!entry) entry = (gotrace__entry *)gotrace__arena_alloc(&table->arena, sizeof *entry + bytes);
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
@@ -10709,8 +10709,8 @@ static void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace
   }
   if (!sum || sum > budget->limit / sizeof *all.functions) return;
   all.capacity = sum;
-  all.functions = GOTRACE__CAST(gotrace__function *, gotrace__allocate(budget, sum * sizeof *all.functions, true));
-  all.strings = GOTRACE__CAST(char *, all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
+  all.functions = (gotrace__function *)gotrace__allocate(budget, sum * sizeof *all.functions, true);
+  all.strings = (char *)(all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
   if (!all.strings) {
     gotrace__elf_free(&all, budget);
     return;
@@ -10741,7 +10741,7 @@ static void gotrace__elf_load(const gotrace__elf_file *elf, const gotrace__elf_h
   if (!gotrace__elf_read(elf, head->e_shoff, &first, sizeof first)) return;
   if (!count) count = first.sh_size > 1 << 20 ? 0 : (size_t)first.sh_size; /* 65,280 or more */
   if (!count) return;
-  sections = GOTRACE__CAST(gotrace__elf_section *, gotrace__allocate(budget, count * sizeof *sections, true));
+  sections = (gotrace__elf_section *)gotrace__allocate(budget, count * sizeof *sections, true);
   if (!sections) return;
   if (gotrace__elf_read(elf, head->e_shoff, sections, count * sizeof *sections))
     gotrace__elf_read_tables(elf, sections, count, budget, symbols);
@@ -10896,7 +10896,7 @@ static bool gotrace__module_range(const gotrace__module *module, uintptr_t addre
 
 /* dl_iterate_phdr: finds the module of found->pc. With found->name_buffer, also its dynamic symbol. */
 static int gotrace__find_visit(gotrace__module *module, size_t size, void *argument) {
-  gotrace__found *found = GOTRACE__CAST(gotrace__found *, argument);
+  gotrace__found *found = (gotrace__found *)argument;
   uintptr_t address = found->pc - 1 - module->base; /* a return address may be the next function's first byte */
   const gotrace__dynamic *dynamic = NULL;
   const char *symbol;
@@ -11029,7 +11029,7 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
       return record;
   if (all->count == GOTRACE__MOST_MODULES) return NULL;
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
-  record = GOTRACE__CAST(gotrace__module_record *, gotrace__allocate(&all->budget, sizeof *record, true));
+  record = (gotrace__module_record *)gotrace__allocate(&all->budget, sizeof *record, true);
   if (!record) return NULL;
   record->base = found->base;
   record->low = found->low;
@@ -11059,7 +11059,7 @@ static uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64
 
 /* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded or unloaded since the last time. */
 static int gotrace__look_visit(gotrace__module *module, size_t size, void *argument) {
-  gotrace__look *look = GOTRACE__CAST(gotrace__look *, argument);
+  gotrace__look *look = (gotrace__look *)argument;
   gotrace__ranges *now = look->now;
   gotrace__elf_identity identity;
   gotrace__range *range;
@@ -11094,7 +11094,7 @@ static void gotrace__modules_look(void) {
   look.last = &all->seen[0];
   for (now.capacity = 64; now.capacity <= GOTRACE__MOST_MODULES; now.capacity *= 4) {
     size_t capacity = now.capacity;
-    now.ranges = GOTRACE__CAST(gotrace__range *, gotrace__allocate(&all->budget, capacity * sizeof *now.ranges, true));
+    now.ranges = (gotrace__range *)gotrace__allocate(&all->budget, capacity * sizeof *now.ranges, true);
     if (!now.ranges) return;
     now.count = 0;
     gotrace__libc_dl_iterate_phdr(gotrace__look_visit, &look);
@@ -11267,10 +11267,9 @@ static void gotrace__past_add(const void *data, size_t size) {
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
   while (t->past && t->past_bytes + size > most) gotrace__past_forget();
-  if (!t->past_open)
-    t->past_open = GOTRACE__CAST(gotrace__past *, gotrace__allocate(&t->flight_budget, sizeof *t->past_open, false));
+  if (!t->past_open) t->past_open = (gotrace__past *)gotrace__allocate(&t->flight_budget, sizeof *t->past_open, false);
   if (t->past_open && !t->past_lost && t->past_bytes + size <= most)
-    piece = GOTRACE__CAST(gotrace__past_piece *, gotrace__allocate(&t->flight_budget, sizeof *piece + size, false));
+    piece = (gotrace__past_piece *)gotrace__allocate(&t->flight_budget, sizeof *piece + size, false);
   if (piece) {
     piece->size = size;
     t->past_bytes += size;
@@ -11379,8 +11378,7 @@ static bool gotrace__ask_symbolizer(gotrace_location *place) {
 #define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
 
 static gotrace__piece *gotrace__piece_new(void) {
-  return GOTRACE__CAST(gotrace__piece *,
-                       gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + GOTRACE__PIECE_BYTES, false));
+  return (gotrace__piece *)gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + GOTRACE__PIECE_BYTES, false);
 }
 static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
   if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
@@ -11425,8 +11423,8 @@ static void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list)
 
 /* Receives the trace from the transcriber. */
 static bool gotrace__take_output(void *context, const void *data, size_t size) {
-  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
-  const uint8_t *from = GOTRACE__CAST(const uint8_t *, data);
+  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
+  const uint8_t *from = (const uint8_t *)data;
   while (size) {
     gotrace__piece *piece = t->open_piece;
     uint32_t room = piece ? GOTRACE__PIECE_BYTES - piece->size : 0;
@@ -11454,7 +11452,7 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
 
 /* A chunk whose records have all been applied goes to the next thread that needs one. */
 static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
-  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   if (gotrace__chunk_bytes(chunk) != t->chunk_bytes ||
       gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit) {
     gotrace__chunk_free(&t->budget, chunk);
@@ -11487,7 +11485,7 @@ static bool gotrace__name_address(void *context, gotrace_location *place, char *
 #if GOTRACE_DEBUG
 /* Reports a problem of the record being applied, once per call site. */
 static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_problem problem) {
-  const gotrace_options *options = &GOTRACE__CAST(struct gotrace__tracer *, context)->options;
+  const gotrace_options *options = &((struct gotrace__tracer *)context)->options;
   const gotrace__source *source = r->current;
   gotrace_site *site = (gotrace_site *)source->site;
   uint64_t bit = (uint64_t)1 << problem;
@@ -11525,7 +11523,7 @@ static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
 
 /* Gives the transcriber the next CPU sample. */
 static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, bool write) {
-  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   while (t->samples) {
     uint64_t tail = t->sample_tail, pcs[GOTRACE__SAMPLE_FRAMES];
     gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
@@ -12063,7 +12061,7 @@ static void gotrace__clean_up(void) {
 }
 
 static bool gotrace__append_empty(void *context, const void *data, size_t size) {
-  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   if (t->empty_trace_size + size > sizeof t->empty_trace) return false;
   memcpy(t->empty_trace + t->empty_trace_size, data, size);
   t->empty_trace_size += (uint32_t)size;
@@ -12307,7 +12305,7 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   gotrace__store_relaxed(&t->budget.peak, gotrace__load_relaxed(&t->budget.used));
   gotrace__store_relaxed(&t->budget.limit, n.options.memory_limit);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
-  t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
+  t->transcriber = (gotrace__transcriber *)gotrace__allocate(&t->budget, sizeof *t->transcriber, false);
   strings = gotrace__table_new(&t->budget, false);
   stacks = gotrace__table_new(&t->budget, false);
   if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->arena.beyond = true; /* nobody could wait */
@@ -12315,9 +12313,8 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
   if (stacks) gotrace__store_release(&t->stacks, stacks);
   if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
-    gotrace__store_release(
-        &t->samples,
-        GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
+    gotrace__store_release(&t->samples,
+                           (gotrace__sample *)gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false));
   if (!t->transcriber || !strings || !stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
   if (result == GOTRACE_OK) result = gotrace__open_session(&n);
@@ -12633,7 +12630,7 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
   gotrace__lock(&t->flight_lock);
   if (result == GOTRACE_OK) {
     for (past = t->past; past; past = past->link) count++;
-    if (count) list = GOTRACE__CAST(gotrace__past **, gotrace__allocate(NULL, count * sizeof *list, false));
+    if (count) list = (gotrace__past **)gotrace__allocate(NULL, count * sizeof *list, false);
     if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
   }
   for (past = t->past, i = 0; list && past; past = past->link) {
@@ -12667,7 +12664,7 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
 }
 
 static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
-  return gotrace__file_write(GOTRACE__CAST(gotrace__file *, context), data, size);
+  return gotrace__file_write((gotrace__file *)context, data, size);
 }
 
 static bool gotrace__flight_on(void) {
@@ -12691,7 +12688,7 @@ static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
 /* Writes a snapshot next to the file, which a complete one replaces. `old`: the file at the path, if there is one. */
 static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
   size_t size = strlen(path) + 48;
-  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
+  char *beside = (char *)gotrace__allocate(NULL, size, false);
   gotrace_result result = GOTRACE_ERROR_SINK;
   gotrace__file file;
   unsigned number = 0;
@@ -13556,7 +13553,7 @@ static void *gotrace__dec_room(gotrace_decoder *d, void *array, uint32_t count, 
     if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                        \
       void *memory = gotrace__dec_grow(d, d->array, d->element##_count, &d->element##_capacity, sizeof(type)); \
       if (!memory) return NULL;                                                                                \
-      d->array = GOTRACE__CAST(type *, memory);                                                                \
+      d->array = (type *)memory;                                                                               \
     }                                                                                                          \
     memset(&d->array[d->element##_count], 0, sizeof(type));                                                    \
     return &d->array[d->element##_count++];                                                                    \
@@ -13612,7 +13609,7 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   size_t i;
   memset(&other, 0, sizeof other);
   if (capacity > SIZE_MAX / 2 / sizeof *other.slots) return false;
-  other.slots = GOTRACE__CAST(gotrace__slot *, gotrace__dec_allocate(d, capacity * sizeof *other.slots));
+  other.slots = (gotrace__slot *)gotrace__dec_allocate(d, capacity * sizeof *other.slots);
   if (!other.slots) return false;
   memset(other.slots, 0, capacity * sizeof *other.slots);
   other.capacity = capacity;
@@ -13668,12 +13665,11 @@ static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *othe
 /* A stable merge sort of `count` elements of `size` bytes by the time with which each begins. False: no memory. Inline,
  * so that `size` is a constant. */
 GOTRACE__ALWAYS_INLINE bool gotrace__dec_sort(gotrace_decoder *d, void *elements, size_t count, size_t size) {
-  uint8_t *all = GOTRACE__CAST(uint8_t *, elements), *from = all, *to, *spare, *swap;
+  uint8_t *all = (uint8_t *)elements, *from = all, *to, *spare, *swap;
   size_t width, at, i;
   for (i = 1; i < count && gotrace__dec_in_order(all + (i - 1) * size, all + i * size); i++) continue;
   if (i >= count) return true; /* already in order, as in most cases */
-  if (!(to = spare = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, count * size))))
-    return gotrace__dec_no_memory(d), false;
+  if (!(to = spare = (uint8_t *)gotrace__dec_allocate(d, count * size))) return gotrace__dec_no_memory(d), false;
   for (width = 1; width < count; width *= 2) {
     for (at = 0; at < count; at += 2 * width) {
       uint8_t *a = from + at * size, *middle = from + (at + width < count ? at + width : count) * size, *b = middle;
@@ -13701,7 +13697,7 @@ static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *s
 /* Allocates a window of another size and moves the bytes in memory to its front. */
 static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   size_t have = (size_t)(d->end - d->at);
-  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, size));
+  uint8_t *memory = (uint8_t *)gotrace__dec_allocate(d, size);
   if (!memory) return gotrace__dec_no_memory(d), false;
   if (have) memcpy(memory, d->at, have);
   gotrace__dec_release(d, d->window, d->window_size);
@@ -14200,7 +14196,7 @@ static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_ite
   if (!GOTRACE__LIKELY(table->count < table->capacity)) {
     void *memory = gotrace__dec_grow(d, table->entries, table->count, &table->capacity, sizeof *item);
     if (!memory) return d->failure.result;
-    table->entries = GOTRACE__CAST(gotrace__dec_item *, memory);
+    table->entries = (gotrace__dec_item *)memory;
   }
   item = &table->entries[table->count++];
   item->id = id, item->data = data, item->hash = 0, item->size = (uint32_t)size;
@@ -14215,7 +14211,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
   for (i = 0; i < e->count; i++)
     if (e->entries[i].id > most) most = e->entries[i].id;
   if (most > bound) most = bound;
-  e->dense = GOTRACE__CAST(uint32_t *, gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense));
+  e->dense = (uint32_t *)gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense);
   if (!e->dense) return gotrace__dec_no_memory(d);
   e->dense_size = (size_t)most + 1;
   memset(e->dense, 0, e->dense_size * sizeof *e->dense);
@@ -14297,7 +14293,7 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   if (GOTRACE__LIKELY(c->room >= room)) return true;
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
   c->room = 0;
-  c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, room * sizeof *c->ahead));
+  c->ahead = (gotrace__ahead *)gotrace__dec_allocate(d, room * sizeof *c->ahead);
   if (!c->ahead) return gotrace__dec_no_memory(d), false;
   c->room = room;
   return true;
@@ -14316,7 +14312,7 @@ static bool gotrace__heap_grow(gotrace_decoder *d) {
   void *memory;
   if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
   memory = gotrace__dec_grow(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, sizeof *d->heap);
-  if (memory) d->heap = GOTRACE__CAST(gotrace__front *, memory);
+  if (memory) d->heap = (gotrace__front *)memory;
   return memory != NULL;
 }
 
@@ -14489,7 +14485,7 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
   if (begin) {
     void *marks = gotrace__dec_room(d, g->regions, g->region_count, &g->region_capacity, 1, sizeof mark);
     if (!marks) return d->failure.result;
-    g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
+    g->regions = (gotrace__region_mark *)marks;
     g->regions[g->region_count++] = mark;
   } else if (!g->region_count && d->part && g->created) {
     gotrace__dec_taken *taken = gotrace__dec_push_taken(d);
@@ -14547,12 +14543,12 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
 static const uint8_t *gotrace__v2_hold(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
-  if (!(block = GOTRACE__CAST(gotrace__dec_block *, gotrace__dec_allocate(d, sizeof *block + size)))) return NULL;
+  if (!(block = (gotrace__dec_block *)gotrace__dec_allocate(d, sizeof *block + size))) return NULL;
   block->next = d->blocks;
   block->size = sizeof *block + size;
   d->blocks = block;
   memcpy(block + 1, data, size);
-  return GOTRACE__CAST(const uint8_t *, GOTRACE__CAST(const void *, block + 1));
+  return (const uint8_t *)(const void *)(block + 1);
 }
 
 /* Reads the frames of a stack at *at and adds new pcs. */
@@ -14664,7 +14660,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
   if (d->options.data) {
     b->data = data;
   } else if (!d->options.seekable && h->size) {
-    uint8_t *copy = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)h->size));
+    uint8_t *copy = (uint8_t *)gotrace__dec_allocate(d, (size_t)h->size);
     if (!copy) return gotrace__dec_no_memory(d);
     memcpy(copy, data, (size_t)h->size);
     b->data = copy;
@@ -14780,7 +14776,7 @@ static void gotrace__v2_seek(gotrace_decoder *d, uint64_t offset) {
   uint64_t here = d->offset;
   d->offset = offset;
   if (d->options.data) {
-    d->at = GOTRACE__CAST(const uint8_t *, d->options.data) + offset;
+    d->at = (const uint8_t *)d->options.data + offset;
   } else if (offset >= here && offset - here <= (uint64_t)(d->end - d->at)) {
     d->at += offset - here;
   } else {
@@ -15011,8 +15007,7 @@ static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, c
   if (c->buffer_size < b->size) {
     gotrace__dec_release(d, c->buffer, c->buffer_size);
     c->buffer_size = 0;
-    if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size))))
-      return gotrace__dec_no_memory(d);
+    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, (size_t)b->size))) return gotrace__dec_no_memory(d);
     c->buffer_size = (size_t)b->size;
   }
   for (; have < b->size && n; have += n) {
@@ -15534,7 +15529,7 @@ static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, uint32_t i, uint
   task->id = id;
   task->parent = parent;
   task->ended = false;
-  if (size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d);
+  if (size && !(task->name = (char *)gotrace__dec_allocate(d, size))) return gotrace__dec_no_memory(d);
   task->name_size = (uint32_t)size;
   if (size) memcpy(task->name, name, size);
   if (i) return GOTRACE_OK;
@@ -15608,7 +15603,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
     if (g->of.v2.stw_count == 1024) GOTRACE__WRONG(RANGE, "too many stopped worlds at once");
     reasons = gotrace__dec_room(d, g->of.v2.stw, g->of.v2.stw_count, &g->of.v2.stw_capacity, 1, sizeof reason);
     if (!reasons) return d->failure.result;
-    g->of.v2.stw = GOTRACE__CAST(uint64_t *, reasons);
+    g->of.v2.stw = (uint64_t *)reasons;
     g->of.v2.stw[g->of.v2.stw_count++] = reason;
   } else {
     if (!g->of.v2.stw_count && d->skipped) return GOTRACE_OK; /* it may have begun in a skipped generation */
@@ -17321,12 +17316,11 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
     return GOTRACE_ERROR_ARGUMENT;
   memset(&temporary, 0, sizeof temporary);
   temporary.options = *options;
-  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d))))
-    return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!(d = (gotrace_decoder *)gotrace__dec_allocate(&temporary, sizeof *d))) return GOTRACE_ERROR_OUT_OF_MEMORY;
   *d = temporary;
   *decoder = d;
   d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs between runs if addresses do */
-  d->at = GOTRACE__CAST(const uint8_t *, options->data);
+  d->at = (const uint8_t *)options->data;
   if (options->data) d->end = d->at + options->size;
   d->at_end = !options->read;
   return d->result = gotrace__dec_begin(d);
@@ -17574,7 +17568,7 @@ static bool gotrace__part_move_regions(gotrace_decoder *whole, gotrace__dec_go *
   if (!count) return true;
   marks = gotrace__dec_room(whole, g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions);
   if (!marks) return false;
-  g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
+  g->regions = (gotrace__region_mark *)marks;
   memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
   g->region_count += count;
   return true;
