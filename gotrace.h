@@ -37,16 +37,16 @@
  *     >>emit             garbage collection, heap, tasks, regions, logs, CPU samples
  *     >>decoder          reading traces
  *     >>implementation   everything below is private
- *     >>platform         atomics, thread-locals, locks, barrier, clock, ticks
+ *     >>platform         what the tracer needs from compiler, processor and system: atomics, locks, clock, files, ...
  *     >>memory           pages and records from the system
  *     >>varint           base-128 numbers
- *     >>region           region allocator
+ *     >>arena            memory in pieces that are freed together
  *     >>strings          string table
  *     >>stacks           stack table
  *     >>state            goroutine, proc and thread records; the session
- *     >>reasons          reasons to block and to stop
+ *     >>reasons          reasons to block, to stop and to stop the world
  *     >>records          what a thread captures
- *     >>walks            stack walks
+ *     >>walks            stack walks along frame pointers
  *     >>capture          how a call makes a record; the rules that keep this right
  *     >>procs            calls: procs
  *     >>goroutines       calls: goroutines
@@ -61,31 +61,31 @@
  *     >>lanes            bytes on their way into batches; strings, stacks and reasons
  *     >>model            goroutines, procs, threads and their order
  *     >>events           writing events, in v1 too; statuses and creations
- *     >>transitions      what the model can do
+ *     >>transitions      what the model can do: events, then the change
  *     >>apply            what each record does
  *     >>rounds           which record is next, and its time
  *     >>generations      the beginning and the end of a generation
  *     >>feed             what the outside calls
  *     >>elf              the functions of an ELF file
  *     >>modules          the module and function of an address
- *     >>sinks            file, callback, memory
- *     >>driver           running the transcriber
- *     >>reader           the reader state machine; statistics
- *     >>lifecycle        start, stop, exit, unload
+ *     >>sinks            where the trace goes: file, write function, memory of the flight recorder
+ *     >>driver           running the transcriber: by the service thread, a reader, or whoever makes a cut
+ *     >>reader           the reader state machine, the thread that runs it if the program does not; statistics
+ *     >>lifecycle        start, stop; the end of the program and of the library
  *     >>flight           the flight recorder
  *     >>environment      calls: the environment variable GOTRACE
  *     >>fork             the child of a fork
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
- *     >>decode-source    from the source to numbers
- *     >>decode-rules     the event tables, prepared for reading; the rules of order
- *     >>decode-tables    strings and stacks
- *     >>decode-objects   threads, goroutines, procs, regions
- *     >>decode-v2        v2: generations, batches
+ *     >>decode-source    from the source to numbers: the window in memory, base-128 numbers, times, the header
+ *     >>decode-rules     the event tables, prepared for reading; what each event needs and changes
+ *     >>decode-tables    strings and stacks by id
+ *     >>decode-objects   what v1 and v2 share: cursors in the order of time, goroutines, procs, regions
+ *     >>decode-v2        v2: the batches of a generation, its tables, the events of each thread
  *     >>decode-v2-order  v2: the order of events
  *     >>decode-v1        v1: events, the first walk
  *     >>decode-v1-order  v1: the order of events, the second walk
- *     >>decode-raw       raw traces
+ *     >>decode-raw       raw traces: all events in the order of the file
  *     >>decode-changes   what an event changes
  *     >>decode-public    calls: the decoder
  *
@@ -98,8 +98,7 @@
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
  *   - It names functions, but not their lines or inlined callers: those need debug information. `gotrace symbolize`
  *     adds them to a trace: see NAMES OF FUNCTIONS.
- *   - It does not unwind with DWARF tables. A stack is the call site, or a walk by frame pointers, or the result of
- *     your own unwinder.
+ *   - It does not unwind with DWARF tables. A stack is the call site, a walk by frame pointers, or your unwinder's.
  *   - A call made from inside another call on the same thread is only counted: see NESTED CALLS.
  *
  * WORDS
@@ -110,11 +109,9 @@
  *   v1, v2           The trace formats of Go 1.5 to 1.21, and of Go 1.22 and later.
  *   session          A trace from its start to its end.
  *   batch            A run of consecutive events of one proc (v1) or thread (v2) in the trace.
- *   cut              A consistent boundary in the trace: if event A happened before event B and B lies before the cut,
- *                    so does A.
+ *   cut              A consistent boundary in the trace: what happened before an event ahead of the cut is also ahead.
  *   generation       The events between two cuts. In v2 it also has its own tables and statuses.
- *   status           The state of a goroutine or proc. v2 writes it as an event where a generation first mentions the
- *                    goroutine or proc.
+ *   status           The state of a goroutine or proc. v2 writes it as an event where a generation first mentions it.
  *   introduce        To tell an object's state before the first record that mentions it in a session.
  *   silent           Without an event in the current generation (goroutines, procs, threads).
  *   record           What a call keeps: its kind, its time and its arguments.
@@ -135,8 +132,7 @@
  *      Your own lock or queue then orders the calls.
  *      Otherwise an unblock may come before its block. It is dropped, and the next start repairs the state.
  *   2. Call gotrace_go_start on the thread that will run the goroutine, after that thread owns it.
- *      Otherwise two threads may start the same goroutine. The second start is dropped, and so are the calls that
- *      follow it on its thread.
+ *      Otherwise two threads may start one goroutine. The second start is dropped, and so are its thread's next calls.
  *   3. A goroutine runs on a thread that has a proc: call gotrace_proc_start first.
  *      Otherwise the tracer creates a proc for the thread, and the trace shows more procs than you have.
  *   4. A thread runs one goroutine at a time. If it runs others inside one, on top of its stack, call
@@ -144,11 +140,9 @@
  *      Otherwise each start takes the outer goroutine off the thread, and later calls about that one are dropped.
  *
  *   Breaking a rule has bounded effects: the trace opens, whatever is called, in any order, from any thread. A call
- *   that is invalid in the current state is repaired if it has one sensible meaning, and dropped otherwise. Both are
- *   counted by kind (gotrace_stats.problems).
+ *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted.
  *
- *   The loop of a scheduler's worker. While the worker has nothing to do, its proc is stopped, and the trace shows the
- *   time as idle:
+ *   The loop of a scheduler's worker. While it has nothing to do, its proc is stopped: the trace shows idle time.
  *
  *     worker->proc = gotrace_proc_create();              // once, by whoever makes the worker
  *     ...
@@ -169,11 +163,9 @@
  *
  *     what the program has          what it calls
  *     threads only                  region, log, task, wait: see PLAIN THREADS. No proc, no goroutine
- *     jobs that run to their end    gotrace_go_create where a job is queued; gotrace_go_start and _end around its
- *                                   function; a proc for each worker
+ *     jobs that run to their end    gotrace_go_create where one is queued, _start and _end around it; a proc per worker
  *     ... and block their worker    around what blocks: gotrace_wait_begin and _end. The proc stays with the thread
- *     ... and run others meanwhile  around each job that runs inside a waiting one: gotrace_nest_begin and _end
- *       (help-first)
+ *     ... and run others meanwhile  (help-first) around each job inside a waiting one: gotrace_nest_begin and _end
  *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
  *                                   gotrace_go_unblock where it is woken, not where it is resumed
  *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
@@ -184,17 +176,14 @@
  *   Questions that each of these raises:
  *
  *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
- *     Who makes and frees procs?             Whoever makes and joins the workers, one for each worker. A proc is
- *                                            destroyed after its worker has stopped it
- *     May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling thread
- *     End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts at
- *       woken or created?                    the goroutine that runs on the calling thread. After gotrace_go_end there
- *                                            is none
- *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
- *                                            gotrace_thread_end first. To run one task, see "Threads" below
- *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
- *     Names without RTTI?                    GOTRACE_ENTRY(function), or GOTRACE_NAMED_ENTRY("job"). A template's
- *                                            function names itself: gotrace_site_make(__PRETTY_FUNCTION__, ...)
+ *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed once it is
+ * stopped May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling
+ * thread End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts
+ * at woken or created?                    the goroutine that runs on the calling thread, if one does What after
+ * gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls gotrace_thread_end
+ * first. To run one task, see "Threads" below The runtime ends by _exit?             Call gotrace_stop before; nothing
+ * runs after _exit Names without RTTI?                    GOTRACE_ENTRY(function), or GOTRACE_NAMED_ENTRY("job"). A
+ * template's function names itself: gotrace_site_make(__PRETTY_FUNCTION__, ...)
  *
  * PLAIN THREADS
  *
@@ -207,39 +196,14 @@
  *
  *   If the waiter shares its gotrace_go_self(), the waker may call gotrace_go_unblock(waiter) before it wakes the
  *   waiter. The trace then shows who woke whom. For locks and queues: gotrace_wait_on and gotrace_wake, which need no
- *   list of waiters. In C++, examples/adapters/gotrace.hpp has a mutex, a condition variable and a jthread that make
- *   these calls.
+ *   list of waiters. In C++, the mutex, condition variable and jthread of examples/adapters/gotrace.hpp call them.
  *
  * WRITING AN ADAPTER
  *
  *   An adapter connects an existing scheduler to this header, through its hooks or by wrapping its calls.
  *   examples/adapters has eight, each one file: OpenMP, Boost.Fiber, oneTBB, State Threads, Lua, C++20 coroutines,
- *   libuv, GLib. Programs that are instrumented for Tracy include tracy_c.h from there instead of TracyC.h.
- *
- *   Handles       Keep a gotrace_go * where the scheduler keeps its task: in a property, a task's data, a table with
- *                 weak keys. The calls accept NULL, so an adapter need not check them. Make
- *                 handles while tracing is off, too: a trace that starts later then knows the tasks.
- *   Who creates   Call gotrace_go_self() before a plain thread creates tasks: it makes the thread a goroutine, from
- *                 which the arrow starts.
- *   Threads       A thread that only runs tasks has a proc (gotrace_proc_start).
- *   Nested tasks  A task or plain thread that runs other tasks before it goes on, as in help-first job systems, calls
- *                 outer = gotrace_nest_begin(task), gotrace_go_end(), gotrace_nest_end(outer).
- *   Waits         Report a wait before anybody can end it, thus before the scheduler's own queue or lock has the task.
- *                 If the hooks do not give the reason for a wait, record it in a wrapper of the waiting call.
- *   Wakers        gotrace_go_unblock belongs where the waker decides, not where the task runs again, so that the arrow
- *                 begins at the waker. For threads that wait on an object: gotrace_wait_on and gotrace_wake.
- *   No wait       A block that is reported before the waiter is visible, and then does not happen: gotrace_go_continue.
- *   Yields        A task that gives up its thread and can go on at once is stopped, not blocked.
- *   Destroyed     A task that is freed while it waits: gotrace_go_destroy, from its destructor or finalizer.
- *   Places        In a script or another language: gotrace_site_make(function, file, line); with only an address:
- *                 gotrace_site_make_pc. &site->location can be passed as an entry. If the site serves only as a
- *                 stack, make it only while gotrace_enabled().
- *   One tracer    Several adapters and the program share a trace if they share a copy of the implementation: define
- *                 GOTRACE_IMPLEMENTATION in one file only. See SHARED LIBRARIES.
- *   Allocators    The tracer's own memory comes from the system, so an adapter may trace an allocator's locks. Its own
- *                 bookkeeping should not allocate inside such a hook.
- *   A check       All gotrace_stats.problems are zero if an adapter follows the rules; GOTRACE_DEBUG names the places
- *                 where it does not.
+ *   libuv, GLib; its README.md tells what an adapter has to do. Programs that are instrumented for Tracy include
+ *   tracy_c.h from there instead of TracyC.h. The calls accept a NULL handle, so an adapter need not check its own.
  *
  * SHARED LIBRARIES
  *
@@ -247,8 +211,7 @@
  *   share a copy: one of them defines GOTRACE_IMPLEMENTATION and exports the tracer (GOTRACE_API), the others do not.
  *   The ELF dynamic linker merges several copies into one, except for modules linked with -Bsymbolic, loaded with
  *   RTLD_LOCAL or compiled with hidden visibility. On Linux, gotrace_stats.other_copies counts the copies whose events
- *   are missing. It omits copies built with GOTRACE_STATIC, which are private on purpose. Two copies loaded with
- *   RTLD_LOCAL cannot find each other.
+ *   are missing. It omits copies built with GOTRACE_STATIC, and two that were loaded with RTLD_LOCAL.
  *
  * THREAD SAFETY
  *
@@ -280,20 +243,16 @@
  *   counted (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED, NULL or 0, and
  *   gotrace_task_begin a task that the trace lacks. A write function may call gotrace_end and gotrace_get_stats. No
  *   call waits for a lock that its own thread holds. A signal handler that interrupts any other code may make any call,
- *   with one exception: a handler that interrupts the C library's allocator should not make its thread's first call,
- *   for which the C library may allocate.
+ *   but one that interrupts the C library's allocator should not make its thread's first call, which may allocate.
  *
  * THE END OF THE PROGRAM
  *
- *   A trace with a service thread (gotrace_start_file, or gotrace_start with a write function) is ended and written
- *   completely when
+ *   A trace with a service thread (gotrace_start_file, or gotrace_start with `write`) is ended and written when
  *     - main returns or a thread calls exit;
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
- *     - the library that contains the tracer is unloaded, which also frees the tracer's memory (ELF; on Windows, stop
- *       before unloading the library).
+ *     - the library that contains the tracer is unloaded, which also frees its memory (ELF; on Windows, stop before).
  *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost.
- *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave the trace up to the last cut,
- *   which is a complete trace.
+ *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave a complete trace up to a cut.
  *
  * OWNERSHIP
  *
@@ -307,8 +266,7 @@
  *   A call site has its function, file and line from the compiler. In C++ (GCC and Clang) the name is qualified, as
  *   "net::Box<int>::run"; template arguments of more than 24 characters become "<...>", and a lambda is named after its
  *   function, "main::lambda". Other addresses in stacks are named when a stack is written, in each generation again, by
- *   the thread that transcribes, never by a call that traces. The first of these sources that knows the address names
- *   it:
+ *   the thread that transcribes, never by a call that traces. The first of these sources that knows it names it:
  *
  *     gotrace_options.symbolize      the program's own function
  *     .symtab, .dynsym               of the module's file (Linux). These name static functions too, and no program
@@ -325,8 +283,7 @@
  *   The symbols of a module are read when its first address is named, and kept until the session ends: at most 64 MiB
  *   for all modules, not counted in the memory limit. C++ names stay mangled, since __cxa_demangle allocates with
  *   malloc; `gotrace symbolize` demangles them. A library that is loaded and unloaded within one generation may be
- *   mistaken for the next one at its address. In v1, a stack with the same addresses as an earlier stack shares that
- *   stack's names.
+ *   mistaken for the next one at its address. In v1, a stack with the addresses of an earlier one shares its names.
  *
  *   For tools, a trace contains strings that describe the modules of its stacks. No event refers to them. Their form is
  *   "gotrace.module BASE LOW-HIGH BUILD-ID PATH", with numbers in base 16 and "-" for no build id. The virtual address
@@ -367,13 +324,16 @@
  *
  * Each option is a macro to define before the #include. "Everywhere": the same in every file that includes the header.
  * "Implementation": has an effect only in the file that defines GOTRACE_IMPLEMENTATION. Options that are 0 or 1 are
- * tested by value. An empty #define means 1: the expression 0 - X - 1 == 1 detects it.
+ * tested by value. An empty #define means 1.
  */
+
+/* Whether an option is defined as nothing; then there are two signs before the second 1. */
+#define GOTRACE__IS_EMPTY(option) (0 - option - 1 == 1)
 
 /* Everywhere. 1: the whole API compiles to nothing. */
 #ifndef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 0
-#elif 0 - GOTRACE_DISABLE - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_DISABLE)
 #undef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 1
 #endif
@@ -381,7 +341,7 @@
 /* Everywhere. 1: functions are static, for a program with one source file or one tracer per library. */
 #ifndef GOTRACE_STATIC
 #define GOTRACE_STATIC 0
-#elif 0 - GOTRACE_STATIC - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_STATIC)
 #undef GOTRACE_STATIC
 #define GOTRACE_STATIC 1
 #endif
@@ -391,7 +351,7 @@
  * inline function with external linkage (GCC warns): make the function `static inline`, or use 0 in that file. */
 #ifndef GOTRACE_CALL_SITES
 #define GOTRACE_CALL_SITES 1
-#elif 0 - GOTRACE_CALL_SITES - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_CALL_SITES)
 #undef GOTRACE_CALL_SITES
 #define GOTRACE_CALL_SITES 1
 #endif
@@ -399,7 +359,7 @@
 /* Implementation. 1: no threads (bare-metal targets): no locks and no service thread; calls write to the sink. */
 #ifndef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 0
-#elif 0 - GOTRACE_NO_THREADS - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_NO_THREADS)
 #undef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 1
 #endif
@@ -408,21 +368,20 @@
  * so that the end of a trace needs no process-wide barrier. The default is 1 under ThreadSanitizer and on systems
  * without such a barrier. Costs about 20 cycles per call. */
 #if defined(GOTRACE_SEQ_CST_FLAG)
-#if 0 - GOTRACE_SEQ_CST_FLAG - 1 == 1
+#if GOTRACE__IS_EMPTY(GOTRACE_SEQ_CST_FLAG)
 #undef GOTRACE_SEQ_CST_FLAG
 #define GOTRACE_SEQ_CST_FLAG 1
 #endif
 #endif
 
 /* Implementation. Ticks of the clock per tick of a record, 1 to 1024. Finer ticks cost up to a byte per record. The
- * default is 64 on x86 and 16 on ppc64, as in Go's tracer (traceTickDiv in runtime/trace.go); see >>platform for
- * others. */
+ * default is 64 on x86 and 16 on ppc64, as Go's traceTickDiv in runtime/trace.go; for others see >>platform. */
 /* #define GOTRACE_TICK_DIV 64 */
 
 /* Per file. 1: no decoder, for a program that only writes traces. */
 #ifndef GOTRACE_NO_DECODER
 #define GOTRACE_NO_DECODER 0
-#elif 0 - GOTRACE_NO_DECODER - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_NO_DECODER)
 #undef GOTRACE_NO_DECODER
 #define GOTRACE_NO_DECODER 1
 #endif
@@ -431,7 +390,7 @@
  * included it or if it is on the include path, else with vsnprintf. */
 #ifndef GOTRACE_NO_STB_SPRINTF
 #define GOTRACE_NO_STB_SPRINTF 0
-#elif 0 - GOTRACE_NO_STB_SPRINTF - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_NO_STB_SPRINTF)
 #undef GOTRACE_NO_STB_SPRINTF
 #define GOTRACE_NO_STB_SPRINTF 1
 #endif
@@ -440,7 +399,7 @@
  * from the dynamic symbols in memory. A sandbox that only refuses needs no option. */
 #ifndef GOTRACE_NO_SYMBOLIZER
 #define GOTRACE_NO_SYMBOLIZER 0
-#elif 0 - GOTRACE_NO_SYMBOLIZER - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_NO_SYMBOLIZER)
 #undef GOTRACE_NO_SYMBOLIZER
 #define GOTRACE_NO_SYMBOLIZER 1
 #endif
@@ -448,7 +407,7 @@
 /* Implementation. 1: use the monotonic clock (nanoseconds) instead of the tick counter. */
 #ifndef GOTRACE_MONOTONIC_CLOCK
 #define GOTRACE_MONOTONIC_CLOCK 0
-#elif 0 - GOTRACE_MONOTONIC_CLOCK - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_MONOTONIC_CLOCK)
 #undef GOTRACE_MONOTONIC_CLOCK
 #define GOTRACE_MONOTONIC_CLOCK 1
 #endif
@@ -457,7 +416,7 @@
  * traced; the trace's problems are printed at its end. GCC and Clang. */
 #ifndef GOTRACE_AUTOSTART
 #define GOTRACE_AUTOSTART 0
-#elif 0 - GOTRACE_AUTOSTART - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_AUTOSTART)
 #undef GOTRACE_AUTOSTART
 #define GOTRACE_AUTOSTART 1
 #endif
@@ -466,7 +425,7 @@
  * of the call and the goroutine, proc and thread that made it. Costs time in every call. */
 #ifndef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 0
-#elif 0 - GOTRACE_DEBUG - 1 == 1
+#elif GOTRACE__IS_EMPTY(GOTRACE_DEBUG)
 #undef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 1
 #endif
@@ -516,8 +475,7 @@ extern "C" {
 #define GOTRACE_VERSION "0.3.0"
 #define GOTRACE_VERSION_NUMBER (GOTRACE_VERSION_MAJOR * 10000 + GOTRACE_VERSION_MINOR * 100 + GOTRACE_VERSION_PATCH)
 
-/* GOTRACE_VERSION_NUMBER of the implementation. It may differ from the caller's if the tracer is in a shared
- * library. */
+/* GOTRACE_VERSION_NUMBER of the implementation, which may differ from the caller's: the tracer may be in a library. */
 GOTRACE_API unsigned gotrace_version(void);
 
 /* Trace formats, oldest first, each named by the Go release that introduced it: X(NAME, number, "name"). The number is
@@ -559,8 +517,8 @@ typedef enum gotrace_format {
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
- * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. A stack
- * frame of 1.5 is only a pc. */
+ * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. Its
+ * stack frames are only a pc. */
 #define GOTRACE_V1_EVENTS(X)                                                                     \
   X(0, NONE, "None", 1005, 1021, "")                                                             \
   X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
@@ -828,8 +786,7 @@ typedef enum gotrace_problem {
       GOTRACE_PROBLEM_COUNT
 } gotrace_problem;
 
-/* The text of a problem, and its outcome: "dropped", "repaired" or "left out". Static; "unknown problem" and "unknown"
- * for any other number. */
+/* The text and outcome ("dropped", "repaired", "left out") of a problem; "unknown problem" and "unknown". Static. */
 GOTRACE_API const char *gotrace_problem_string(gotrace_problem problem);
 GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
@@ -865,8 +822,7 @@ typedef struct gotrace_site {
   gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
-/* In C++, reasons are unsigned as those of gotrace_reason are; otherwise `timed ? GOTRACE_REASON("x") :
- * GOTRACE_BLOCK_NET` warns. */
+/* In C++, reasons are unsigned, as gotrace_reason's: `timed ? GOTRACE_REASON("x") : GOTRACE_BLOCK_NET` would warn. */
 #if defined(__cplusplus)
 #define GOTRACE__UNSIGNED : unsigned
 #else
@@ -901,8 +857,7 @@ typedef enum gotrace_block_reason GOTRACE__UNSIGNED {
       GOTRACE_BLOCK_REASON_COUNT = 17
 } gotrace_block_reason;
 
-/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. X(NAME, number, v1 event, "text in
- * v2") */
+/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. As above. */
 #define GOTRACE_STOP_REASONS(X)            \
   X(GENERIC, 0, GO_PREEMPT, "unspecified") \
   X(YIELD, 1, GO_SCHED, "runtime.Gosched") \
@@ -1156,8 +1111,7 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
  * reader (EPIPE) or beyond RLIMIT_FSIZE (EFBIG) raises no signal.
  *
  * A path is UTF-8, also on Windows. In it and in a snapshot's path, %p is replaced by the process id, %t by the time
- * (UTC, as 20261122-115854.123) and %% by %. Any other % is literal. ERROR_ARGUMENT if the result is longer than 4,095
- * bytes. */
+ * (UTC, as 20261122-115854.123) and %% by %. Another % is literal. ERROR_ARGUMENT if the result exceeds 4,095 bytes. */
 GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
 
 /* Starts a trace if the environment variable GOTRACE is set, to FILE or FILE,OPTION,OPTION..., with the effect of
@@ -1179,8 +1133,7 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * other thread may change the environment during the call.
  *
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more privileges than
- * the user who started it (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic
- * link, it is ERROR_SINK (ELOOP). */
+ * its user (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING; if FILE is a link, ERROR_SINK. */
 GOTRACE_API gotrace_result gotrace_start_environment(void);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
@@ -1202,8 +1155,7 @@ GOTRACE_API gotrace_result gotrace_end(void);
  *
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
  * cut_bytes (but see options->late), the reader transcribes what all threads have recorded, and makes a cut. After each
- * cut, the data read so far is a complete trace, even if the program is killed then. In v2 each piece between two cuts
- * is a generation. */
+ * cut, the data read so far is a complete trace, even if the program is killed then. In v2 it ends a generation. */
 GOTRACE_API gotrace_result gotrace_read(const void **data, size_t *size);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
@@ -1229,8 +1181,7 @@ GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void
  * failed snapshot leaves the old file unchanged. A path that is not a regular file, such as a pipe, is written
  * directly. Results: those of gotrace_flight_snapshot; ERROR_SINK if a file cannot be created, written or replaced
  * (errno gives the cause), also if another tracer writes or has just created PATH (EWOULDBLOCK, EEXIST; on Windows
- * EACCES); ERROR_ARGUMENT if the path is NULL or too long. The file is locked, and its writes are safe, as for
- * gotrace_start_file. */
+ * EACCES); ERROR_ARGUMENT if the path is NULL or too long. Locks and signals: as for gotrace_start_file. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 
 /* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
@@ -1267,14 +1218,11 @@ GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
 
-/* GOTRACE_DEBUG inserts this before each call that takes no call site: it sets the place of the thread's next call, for
- * reports. */
+/* For reports, sets the place of the thread's next call. GOTRACE_DEBUG inserts it before calls that take no site. */
 GOTRACE_API void gotrace_debug_here(gotrace_site *site);
 
 /* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
- * would. The name is copied; NULL means the system's name for the thread. No effect if the thread is a goroutine or
- * runs a proc.
- */
+ * would. The name is copied; NULL: the system's name for the thread. No effect if it is a goroutine or runs a proc. */
 GOTRACE_API void gotrace_thread_begin(const char *name);
 
 /* Makes the calling thread the goroutine that its parent made with gotrace_thread_create before it started the thread.
@@ -1288,8 +1236,7 @@ GOTRACE_API void gotrace_thread_begin(const char *name);
  *         gotrace_thread_begin_as(((struct worker *)argument)->go);
  *
  * If a region or log has made the thread its own goroutine before that, this goroutine ends. gotrace_thread_create
- * works like gotrace_go_create, but makes a plain thread that calls it a goroutine first, so that the arrow has an
- * origin. */
+ * works like gotrace_go_create, but first makes a plain thread that calls it a goroutine, where the arrow starts. */
 #define gotrace_thread_create(entry) gotrace_thread_create_at(GOTRACE_HERE, (entry))
 GOTRACE_API gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry);
 GOTRACE_API void gotrace_thread_begin_as(gotrace_go *go);
@@ -1340,16 +1287,14 @@ GOTRACE_API void gotrace_go_end(void);
 
 /* Returns the number of a reason that the program names itself, for gotrace_go_block, gotrace_wait_begin,
  * gotrace_go_switch_for, gotrace_go_stop and gotrace_stw_begin. v2 viewers show the name; Go's give each block reason
- * its own column. v1 has no such names: add the built-in reason whose v1 event is to be used; the default is the
- * generic one.
+ * its own column. v1 has no such names: add the built-in reason whose v1 event is to be used, else the generic one is.
  *
  *     gotrace_wait_begin(GOTRACE_REASON("redis: wait for reply") + GOTRACE_BLOCK_NET);
  *     gotrace_go_block(gotrace_reason(channel->name) + GOTRACE_BLOCK_CHAN_RECV);
  *
  * A name always has the same number, valid as long as the program runs. The name is copied, and truncated to 1,024
  * bytes. Any thread, also while tracing is off. There are up to 512 names. The result is 0, the unspecified reason, if
- * there are more, if memory is out, and for NULL, "" and "forever" (after which viewers consider a goroutine ended: use
- * GOTRACE_BLOCK_FOREVER).
+ * there are more, if memory is out, and for NULL, "" and "forever" (see gotrace_go_block).
  *
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
 GOTRACE_API unsigned gotrace_reason(const char *name);
@@ -1443,7 +1388,7 @@ GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
  * first or is dropped. The call is counted and does nothing if the goroutine is running or in a system call.
  *
  * No format has an event for this, so the goroutine runs on the calling thread for zero time: it is unblocked if
- * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields and resumes at that time. A
+ * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields meanwhile, and a
  * thread without a proc has a temporary one. */
 #define gotrace_go_destroy(go) gotrace_go_destroy_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
@@ -1477,13 +1422,11 @@ GOTRACE_API void gotrace_go_label(const char *label);
  * that, only the label changes. NULL or "" removes the label and keeps the name. */
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
-/* Marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only, up to
- * 256 goroutines in a trace (1.8: only the first one). For a goroutine that runs on another thread or is in a system
- * call, the call is counted and does nothing. */
+/* _timer marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only,
+ * up to 256 goroutines in a trace (1.8: only the first one). _stack_bounds sets the bounds of its stack, for stack
+ * walks: the lowest byte, and the byte after the highest. For a goroutine that runs on another thread or is in a system
+ * call, both are counted and do nothing. */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
-
-/* Sets the bounds of the goroutine's stack, for stack walks: its lowest byte, and the byte after its highest. For a
- * goroutine that runs on another thread or is in a system call, the call is counted and does nothing. */
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
 
 /* The goroutine that runs, or waits (gotrace_wait_begin), on the calling thread; NULL if none. A plain thread becomes
@@ -1512,9 +1455,8 @@ GOTRACE_API void gotrace_wait_end(void);
  *     pthread_cond_signal(&queue->filled);
  *
  * `key` is compared and never dereferenced; gotrace_wait_on with NULL is gotrace_wait_begin. If the system wakes
- * another thread than gotrace_wake chose, the trace shows the thread that gotrace_wake chose. For plain threads only: a
- * goroutine's scheduler knows its waiters and calls gotrace_go_unblock. Each call costs less than two events;
- * gotrace_wake without waiters costs a load. */
+ * another thread than gotrace_wake chose, the trace shows the latter. For plain threads only: a scheduler knows its
+ * waiters and calls gotrace_go_unblock. Each call costs less than two events; gotrace_wake without waiters, a load. */
 #define GOTRACE_WAKE_ALL 0xffffffffu
 #define gotrace_wait_on(key, reason) gotrace_wait_on_at(GOTRACE_HERE, (key), (reason))
 #define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
@@ -1538,8 +1480,7 @@ GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsign
  *
  * In the trace, the outer goroutine stays blocked if it waits, and may be woken meanwhile; its gotrace_wait_end follows
  * gotrace_nest_end. One that runs stops (GOTRACE_STOP_YIELD) and is runnable until gotrace_nest_end starts it. The
- * inner ones run on the same proc and thread. A plain thread becomes a goroutine first, and needs no proc for the inner
- * ones.
+ * inner ones run on the same proc and thread. A plain thread becomes a goroutine first; its proc serves them.
  *
  * Each _begin has an _end on the same thread, in reverse order. If an inner one is missing when an outer one, the wait
  * or the thread ends, it is ended then, and counted. Waits and nested running together are up to 16,384 deep on a
@@ -1610,8 +1551,7 @@ GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes);
 GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
 
 /* Annotations (1.11 and later). They cost one branch while tracing is off. Names and texts are truncated to 1,024
- * bytes, at a UTF-8 boundary; NULL is the empty string. Go: userTaskCreate, userTaskEnd, userRegion, userLog in
- * runtime/trace.go.
+ * bytes, at a UTF-8 boundary; NULL is "". Go: userTaskCreate, userTaskEnd, userRegion, userLog (runtime/trace.go).
  *
  * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. gotrace_task_begin returns GOTRACE_NO_TASK if
  * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on,
@@ -1625,12 +1565,10 @@ GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *n
                                                gotrace_task parent);
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 
-/* A region is a span of one goroutine's execution; regions nest. The end names the region: ending a region that is not
- * the innermost also ends those inside it.
+/* A region is a span of one goroutine's execution. Regions nest; the end of one also ends those inside it.
  *
  * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that every call with this site passes the
- * same name, as GCC and Clang detect of string literals. It is then looked up once a session. 0: each record has a copy
- * of the name. */
+ * same name, as GCC and Clang detect of literals; it is then looked up once a session. 0: each record has a copy. */
 #define gotrace_region_begin(task, name) \
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
@@ -1780,8 +1718,7 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
 /* All calls of the sections above except gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
- * reports a call without a row, and a row whose types differ from the declaration. X(result type, name, (parameters),
- * result) */
+ * reports a call without a row, and a row of other types. X(result type, name, (parameters), result) */
 /* clang-format off */
 #define GOTRACE__CALLS(X) \
   X(gotrace_result, gotrace_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
@@ -1929,16 +1866,14 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * those that end after the first byte of an experiment's batch. v1 from format 1.11 on must satisfy both Go 1.21 and Go
  * 1.27. Of these, it rejects traces with a string id above 2^64 - 2^32: Go 1.27 panics when it needs numbers after such
  * an id, and accepts the trace if it needs none. If a truncated trace fails before its end with ERROR_ORDER, _STATE,
- * _STATUS, _STRING or _STACK, the missing data may be the cause. The result is then ERROR_TRUNCATED, and the message
- * gives both errors.
+ * _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED and the message has both.
  *
  * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
  * In v2, the decoder skips generations, going from batch header to batch header, and begins to decode at the one that
  * contains the start of the range. This requires options.data or options.seekable. v1 traces, and sources that cannot
  * seek, are decoded from their beginning. The first events returned may precede the range: the caller must skip them.
  * Decoding ends with END_OF_TRACE before the first event later than `until`. Times, ids and Sync counts are those of
- * the whole trace, provided that no event is later than every event of the next generation. Skipped generations are not
- * checked.
+ * the whole trace, if no event is later than every event of the next generation. Skipped generations are not checked.
  *
  * After skipping, the decoder lacks whatever later generations do not restate: names and parents of tasks that
  * began earlier, open user regions, open stop-the-worlds, the event that created a goroutine (and thus its entry
@@ -2122,8 +2057,7 @@ GOTRACE_API gotrace_result gotrace_decoder_next_batch(gotrace_decoder *decoder, 
                                                       size_t *count);
 
 /* The bytes of a string id from the arguments of the last event, or of an event of the last gotrace_decoder_next_batch.
- * False, with an empty string, if the id is unknown. Id 0 is the empty string. Ordered only. Not NUL-terminated; owned
- * by the decoder and valid until the next event. */
+ * False, with "", if the id is unknown; id 0 is "". Ordered only. Not NUL-terminated; valid until the next event. */
 GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t id, const char **data, size_t *size);
 
 /* Stores the first `capacity` frames, innermost first, of a stack id from the last event's arguments; `frames` NULL
@@ -2155,8 +2089,7 @@ GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotra
 
 /* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
  * function of the first stack of its own events. `number`: gotrace_change.number; it stays valid after the goroutine
- * has ended. False, with an empty text, if the function is unknown. Not NUL-terminated; owned by the decoder and valid
- * until close. */
+ * has ended. False, with an empty text, if it is unknown. Not NUL-terminated; owned by the decoder until close. */
 GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
                                           size_t *size);
 
@@ -2172,8 +2105,7 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
  * derives the state at its beginning from the statuses in its own generation. When it is done, gotrace_decoder_join
  * compares this with the actual state, which the decoder of the whole trace knows. If they agree, that decoder
  * continues after the part, as if it had decoded the part's events. If they differ, or if the part failed, it decodes
- * the generation itself. The result, the number of events and everything after the part are therefore exactly those of
- * a single decoder.
+ * the generation itself. So result, number of events and everything after the part are those of a single decoder.
  *
  *     gotrace_decoder_open(&whole, &options);
  *     while (gotrace_decoder_next(whole, &event) == GOTRACE_OK && !gotrace_decoder_between(whole)) continue;
@@ -2221,7 +2153,8 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: init, snapshot, life, work, a bucket of waits, records, queue, flight, tables, pool.
+ * Lock order, outermost first: init_lock, snapshot, life, work, a bucket of waits, records, queue_lock, flight_lock,
+ * that of a table of strings or stacks, pool.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -2327,6 +2260,10 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #define GOTRACE__LIKELY(x) (x)
 #define GOTRACE__UNLIKELY(x) (x)
 #endif
+
+/* For printf. */
+#define GOTRACE__LL(x) ((long long)(x))
+#define GOTRACE__LLU(x) ((unsigned long long)(x))
 
 #define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1]
 
@@ -2437,10 +2374,7 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 
 #if !GOTRACE_DISABLE
 
-/* ----------------------------------------------------------------------------------------------- >>platform ----
- *
- * What the tracer needs from compiler, processor and system, each with its contract; then one block per system.
- */
+/* ----------------------------------------------------------------------------------------------- >>platform ---- */
 
 #if GOTRACE__GNU
 #define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
@@ -2725,9 +2659,9 @@ static void gotrace__thread_join(gotrace__thread_handle handle) {
 static bool gotrace__barrier_init(void) { return true; }
 static bool gotrace__barrier(void) { return FlushProcessWriteBuffers(), true; }
 #endif
+static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #if GOTRACE_NO_THREADS
 static void gotrace__platform_init(void) {}
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A TLS callback of the program or DLL, in the loader's list. Not a fiber's slot (FlsAlloc): it would report the end of
  * a fiber, on whatever thread deletes it. */
@@ -2746,14 +2680,10 @@ __attribute__((section(".CRT$XLB"), used))
 #endif
     static PIMAGE_TLS_CALLBACK volatile gotrace__exit_entry = gotrace__exit_callback;
 static void gotrace__platform_init(void) { (void)gotrace__exit_entry; } /* otherwise MSVC might leave it out */
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #endif
 static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
-  (void)low, (void)high;
-  return false;
-}
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
 static bool gotrace__is_privileged(void) { return false; }
 
 /* Share modes are the locks: others can read the file, but neither write nor replace it. */
@@ -2810,7 +2740,7 @@ static bool gotrace__file_replace(gotrace__file *old, const char *from, const ch
   return MoveFileExW(wide_from, wide_to, flags) || (errno = EACCES, false);
 }
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
-  const char *at = GOTRACE__CAST(const char *, data);
+  const char *at = (const char *)data;
   while (size) {
     int n = _write(file->number, at, size < 1 << 20 ? (unsigned)size : 1u << 20);
     if (n <= 0) return false;
@@ -2822,10 +2752,6 @@ static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   (void)_chsize_s(file->number, (long long)size);
 }
 static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->number, 0, SEEK_SET) == 0; }
-static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
-  (void)pc, (void)name, (void)size, (void)file;
-  return false;
-}
 
 #else /* POSIX */
 
@@ -2840,7 +2766,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
-#include <elf.h>
+#include <link.h>
 #include <sys/syscall.h>
 #else
 #if defined(__APPLE__)
@@ -2860,19 +2786,11 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 typedef struct gotrace__sigset {
   unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } gotrace__sigset;
-#if __SIZEOF_POINTER__ == 8
-typedef Elf64_Phdr gotrace__segment;
-typedef Elf64_Dyn gotrace__dynamic;
-typedef Elf64_Sym gotrace__elf_symbol;
-typedef Elf64_Ehdr gotrace__elf_head;
-typedef Elf64_Shdr gotrace__elf_section;
-#else
-typedef Elf32_Phdr gotrace__segment;
-typedef Elf32_Dyn gotrace__dynamic;
-typedef Elf32_Sym gotrace__elf_symbol;
-typedef Elf32_Ehdr gotrace__elf_head;
-typedef Elf32_Shdr gotrace__elf_section;
-#endif
+typedef ElfW(Phdr) gotrace__segment;
+typedef ElfW(Dyn) gotrace__dynamic;
+typedef ElfW(Sym) gotrace__elf_symbol;
+typedef ElfW(Ehdr) gotrace__elf_head;
+typedef ElfW(Shdr) gotrace__elf_section;
 typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uintptr_t base;
   const char *path; /* empty: the program itself */
@@ -3061,8 +2979,7 @@ static bool gotrace__file_is_ours(const gotrace__file *file) {
   return false;
 }
 
-/* Opens a file. The numbers 0 to 2 belong to the program, even if it was started without one of them. It may replace
- * them at any time (dup2). */
+/* Opens a file. The numbers 0 to 2 belong to the program, which may replace them at any time, even if it has none. */
 static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
   struct stat found;
   int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666);
@@ -3154,7 +3071,7 @@ static void gotrace__take_signal(int number) {
  * away unless they were pending before. */
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   static const int numbers[] = {SIGPIPE, SIGXFSZ};
-  const char *at = GOTRACE__CAST(const char *, data);
+  const char *at = (const char *)data;
   gotrace__sigset sent, pending, before;
   int i, saved;
   gotrace__libc_sigemptyset(&sent);
@@ -3194,7 +3111,7 @@ static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset
   return n > 0 ? (size_t)n : 0;
 }
 static bool gotrace__file_read_at(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
-  uint8_t *at = GOTRACE__CAST(uint8_t *, buffer);
+  uint8_t *at = (uint8_t *)buffer;
   while (size) {
     size_t n = gotrace__file_read_some(file, offset, at, size);
     if (!n) return false;
@@ -3240,7 +3157,7 @@ typedef struct gotrace__waiting {
   void (*cancelled)(void);
 } gotrace__waiting;
 static void gotrace__wait_cancelled(void *argument) {
-  gotrace__waiting *waiting = GOTRACE__CAST(gotrace__waiting *, argument);
+  gotrace__waiting *waiting = (gotrace__waiting *)argument;
   waiting->cancelled();
   gotrace__unlock(waiting->mutex);
 }
@@ -3277,8 +3194,7 @@ static void gotrace__sleep(void) {
   gotrace__cancel_restore(before);
 }
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
- * the state of the main thread and field 20 the number of threads, with the main thread. 0: that has not ended, or
- * unknown. */
+ * the state of the main thread and field 20 the number of threads, with it. 0: it has not ended, or unknown. */
 static long gotrace__threads_after_main(void) {
   long count = 0;
 #if defined(__linux__)
@@ -3348,8 +3264,7 @@ static void gotrace__at_thread_exit(void *thread) {
 }
 /* The process ends or the library is unloaded: threads that end later must not call into it. If the library is
  * unloaded, its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so
- * the memory stays. The order distinguishes the two: exit runs the atexit functions before the destructors, dlclose
- * after them. */
+ * the memory stays. The order tells which: exit runs the atexit functions before the destructors, dlclose after. */
 __attribute__((destructor)) static void gotrace__unload(void) {
   bool unloaded = false;
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
@@ -3432,10 +3347,7 @@ static uint64_t gotrace__system_thread_id(void) {
   return gotrace__add_relaxed(&last, 1) + 1;
 }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
-  (void)low, (void)high;
-  return false;
-}
+static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
 #endif
 #endif
 
@@ -3453,14 +3365,16 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   }
   return true;
 }
-#elif !defined(__linux__)
+#endif
+
+#endif /* systems */
+
+#if !defined(__APPLE__) && !defined(__linux__)
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
   return false;
 }
 #endif
-
-#endif /* systems */
 #endif /* GOTRACE__PLATFORM */
 
 /* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
@@ -3498,109 +3412,85 @@ static void gotrace__unlock(gotrace__mutex *mutex) {
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
-/* Zeroed memory from the system. Large pieces are mapped one by one. Some are cached when they are freed:
- * faulting in fresh pages costs more than filling them. Small pieces, for records that are reused for ever, are cut
- * from chunks and rounded to cache lines, so that no two threads' records share one. Freed small pieces are kept in a
- * list per size. */
+/* Zeroed memory from the system. Pieces of a page or more are mapped one by one. Smaller ones, for records that are
+ * reused for ever, are cut from chunks and rounded to cache lines, so that no two threads' records share one. Freed
+ * pieces are kept in a list per size: all small ones, and some large ones, since faulting in fresh pages costs more
+ * than filling them. */
 #ifndef GOTRACE_MALLOC
 #define GOTRACE__LINE 64
-#define GOTRACE__LARGE ((size_t)1 << 12)
-#define GOTRACE__CHUNK ((size_t)1 << 17)
 #define GOTRACE__PAGE ((size_t)1 << 12)
-#define GOTRACE__KEPT_PAGES 32                 /* most pages of a kept piece */
-#define GOTRACE__KEPT_BYTES ((size_t)16 << 20) /* of all kept pieces */
+#define GOTRACE__CHUNK ((size_t)1 << 17)
+#define GOTRACE__CACHED_PAGES 32                 /* most pages of a piece that is kept */
+#define GOTRACE__CACHED_BYTES ((size_t)16 << 20) /* of all large pieces that are kept */
 
 typedef struct gotrace__small {
   struct gotrace__small *next;
 } gotrace__small;
 
 static struct gotrace__pool {
-  gotrace__mutex lock;                                  /* innermost: no other lock is taken under it */
-  gotrace__small *chunks;                               /* all chunks, each of GOTRACE__CHUNK bytes */
-  size_t used;                                          /* of the first chunk */
-  gotrace__small *free[GOTRACE__LARGE / GOTRACE__LINE]; /* by size */
-  gotrace__small *large[GOTRACE__KEPT_PAGES + 1];       /* by pages */
+  gotrace__mutex lock;                                 /* innermost: no other lock is taken under it */
+  gotrace__small *chunks;                              /* all chunks, each of GOTRACE__CHUNK bytes */
+  size_t used;                                         /* of the first chunk */
+  gotrace__small *free[GOTRACE__PAGE / GOTRACE__LINE]; /* by size */
+  gotrace__small *large[GOTRACE__CACHED_PAGES + 1];    /* by pages */
   size_t large_bytes;
 } gotrace__pool = {GOTRACE__MUTEX, NULL, GOTRACE__CHUNK, {NULL}, {NULL}, 0};
 
-static size_t gotrace__pages(size_t size) { return (size + GOTRACE__PAGE - 1) / GOTRACE__PAGE; }
-
-static void *gotrace__large_malloc(size_t size) {
-  struct gotrace__pool *pool = &gotrace__pool;
-  size_t pages = gotrace__pages(size);
-  gotrace__small *kept = NULL;
-  if (pages > GOTRACE__KEPT_PAGES) return gotrace__map_pages(pages * GOTRACE__PAGE);
-  gotrace__lock(&pool->lock);
-  kept = pool->large[pages];
-  if (kept) {
-    pool->large[pages] = kept->next;
-    pool->large_bytes -= pages * GOTRACE__PAGE;
-  }
-  gotrace__unlock(&pool->lock);
-  if (!kept) return gotrace__map_pages(pages * GOTRACE__PAGE);
-  memset(kept, 0, size);
-  return kept;
+/* Rounds a size up to what it occupies. Returns the list of free pieces; NULL: none of this size are kept. */
+static gotrace__small **gotrace__free_pieces(size_t *size) {
+  size_t unit = *size <= GOTRACE__PAGE - GOTRACE__LINE ? GOTRACE__LINE : GOTRACE__PAGE;
+  *size = (*size + unit - 1) & ~(unit - 1);
+  if (*size < GOTRACE__PAGE) return &gotrace__pool.free[*size / GOTRACE__LINE];
+  return *size / GOTRACE__PAGE <= GOTRACE__CACHED_PAGES ? &gotrace__pool.large[*size / GOTRACE__PAGE] : NULL;
 }
 
-static void gotrace__large_free(void *memory, size_t size) {
+/* Cuts a small piece from a chunk. The caller holds the lock. */
+static void *gotrace__cut_piece(size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
-  size_t pages = gotrace__pages(size);
-  gotrace__small *freed = GOTRACE__CAST(gotrace__small *, memory);
-  bool keep = false;
-  if (pages <= GOTRACE__KEPT_PAGES) {
-    gotrace__lock(&pool->lock);
-    keep = pool->large_bytes + pages * GOTRACE__PAGE <= GOTRACE__KEPT_BYTES;
-    if (keep) {
-      freed->next = pool->large[pages];
-      pool->large[pages] = freed;
-      pool->large_bytes += pages * GOTRACE__PAGE;
-    }
-    gotrace__unlock(&pool->lock);
+  if (GOTRACE__CHUNK - pool->used < size) {
+    gotrace__small *chunk = (gotrace__small *)gotrace__map_pages(GOTRACE__CHUNK);
+    if (!chunk) return NULL;
+    chunk->next = pool->chunks;
+    pool->chunks = chunk;
+    pool->used = GOTRACE__LINE;
   }
-  if (!keep) gotrace__unmap_pages(memory, pages * GOTRACE__PAGE);
+  pool->used += size;
+  return (char *)pool->chunks + pool->used - size;
 }
 
 static void *gotrace__system_malloc(size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
-  gotrace__small *memory = NULL, **freed;
-  size = (size + GOTRACE__LINE - 1) & ~(size_t)(GOTRACE__LINE - 1);
-  if (size >= GOTRACE__LARGE) return gotrace__large_malloc(size);
-  freed = &pool->free[size / GOTRACE__LINE];
-  gotrace__lock(&pool->lock);
-  if (*freed) {
-    memory = *freed;
-    *freed = memory->next;
-    memset(memory, 0, size);
-  } else {
-    if (GOTRACE__CHUNK - pool->used < size) {
-      gotrace__small *chunk = GOTRACE__CAST(gotrace__small *, gotrace__map_pages(GOTRACE__CHUNK));
-      if (chunk) {
-        chunk->next = pool->chunks;
-        pool->chunks = chunk;
-        pool->used = GOTRACE__LINE;
-      }
+  gotrace__small *piece = NULL, **list = gotrace__free_pieces(&size);
+  void *fresh = NULL;
+  if (list) {
+    gotrace__lock(&pool->lock);
+    if ((piece = *list) != NULL) {
+      *list = piece->next;
+      if (size >= GOTRACE__PAGE) pool->large_bytes -= size;
+    } else if (size < GOTRACE__PAGE) {
+      fresh = gotrace__cut_piece(size);
     }
-    if (GOTRACE__CHUNK - pool->used >= size) {
-      memory = (gotrace__small *)(void *)((char *)pool->chunks + pool->used);
-      pool->used += size;
-    }
+    gotrace__unlock(&pool->lock);
   }
-  gotrace__unlock(&pool->lock);
-  return memory;
+  if (piece) return memset(piece, 0, size);
+  return size < GOTRACE__PAGE ? fresh : gotrace__map_pages(size);
 }
 
 static void gotrace__system_free(void *memory, size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
-  gotrace__small *small = GOTRACE__CAST(gotrace__small *, memory);
-  size = (size + GOTRACE__LINE - 1) & ~(size_t)(GOTRACE__LINE - 1);
-  if (size >= GOTRACE__LARGE) {
-    gotrace__large_free(memory, size);
-    return;
+  gotrace__small *piece = (gotrace__small *)memory, **list = gotrace__free_pieces(&size);
+  bool cached = false;
+  if (list) {
+    gotrace__lock(&pool->lock);
+    cached = size < GOTRACE__PAGE || pool->large_bytes + size <= GOTRACE__CACHED_BYTES;
+    if (cached) {
+      piece->next = *list;
+      *list = piece;
+      if (size >= GOTRACE__PAGE) pool->large_bytes += size;
+    }
+    gotrace__unlock(&pool->lock);
   }
-  gotrace__lock(&pool->lock);
-  small->next = pool->free[size / GOTRACE__LINE];
-  pool->free[size / GOTRACE__LINE] = small;
-  gotrace__unlock(&pool->lock);
+  if (!cached) gotrace__unmap_pages(memory, size);
 }
 
 #ifdef GOTRACE__UNLOADS
@@ -3616,7 +3506,7 @@ static void gotrace__system_trim(const gotrace__small *kept) {
     while (piece && (uintptr_t)piece - (uintptr_t)chunk >= GOTRACE__CHUNK) piece = piece->next;
     if (!piece) gotrace__unmap_pages(chunk, GOTRACE__CHUNK);
   }
-  for (i = 0; i <= GOTRACE__KEPT_PAGES; i++)
+  for (i = 0; i <= GOTRACE__CACHED_PAGES; i++)
     for (; (chunk = pool->large[i]) != NULL; pool->large[i] = next) {
       next = chunk->next;
       gotrace__unmap_pages(chunk, i * GOTRACE__PAGE);
@@ -3684,57 +3574,55 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
-/* ------------------------------------------------------------------------------------------------- >>region ---- */
+/* ------------------------------------------------------------------------------------------------- >>arena ----- */
 
-/* A region allocator: pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
+/* Memory in pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
  * later traceRegionAlloc. */
-#ifndef GOTRACE__REGION_BLOCK
-#define GOTRACE__REGION_BLOCK 65536
+#ifndef GOTRACE__ARENA_BLOCK
+#define GOTRACE__ARENA_BLOCK 65536
 #endif
 
-typedef struct gotrace__region_block {
-  struct gotrace__region_block *next;
-  unsigned char data[GOTRACE__REGION_BLOCK - 8] __attribute__((aligned(8)));
-} gotrace__region_block;
-GOTRACE__STATIC_ASSERT(offsetof(gotrace__region_block, data) % 8 == 0, region_alignment);
-GOTRACE__STATIC_ASSERT(sizeof(gotrace__region_block) == GOTRACE__REGION_BLOCK, region_block_size);
+typedef struct gotrace__arena_block {
+  struct gotrace__arena_block *next;
+  unsigned char data[GOTRACE__ARENA_BLOCK - 8] __attribute__((aligned(8)));
+} gotrace__arena_block;
+GOTRACE__STATIC_ASSERT(offsetof(gotrace__arena_block, data) % 8 == 0, arena_alignment);
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__arena_block) == GOTRACE__ARENA_BLOCK, arena_block_size);
 
-typedef struct gotrace__region {
-  gotrace__region_block *head;
+typedef struct gotrace__arena {
+  gotrace__arena_block *head;
   size_t used;  /* of the head's data */
   size_t bytes; /* of all blocks; atomic for whoever only reads it */
   gotrace__budget *budget;
   bool beyond; /* may exceed the budget's limit */
-} gotrace__region;
+} gotrace__arena;
 
-/* Returns `size` bytes, zeroed and aligned for a pointer or a uint64_t; NULL if larger than a block or out of
- * memory. */
-static void *gotrace__region_alloc(gotrace__region *region, size_t size) {
+/* Returns `size` bytes, zeroed and aligned for a uint64_t; NULL if larger than a block or out of memory. */
+static void *gotrace__arena_alloc(gotrace__arena *arena, size_t size) {
   void *memory;
-  if (size > sizeof region->head->data) return NULL;
+  if (size > sizeof arena->head->data) return NULL; /* whose size is a multiple of 8 */
   size = (size + 7) & ~(size_t)7;
-  if (!region->head || size > sizeof region->head->data - region->used) {
-    gotrace__region_block *block;
-    if (size > sizeof region->head->data) return NULL; /* after rounding up */
-    block = GOTRACE__CAST(gotrace__region_block *, gotrace__allocate(region->budget, sizeof *block, !region->beyond));
+  if (!arena->head || size > sizeof arena->head->data - arena->used) {
+    gotrace__arena_block *block;
+    block = (gotrace__arena_block *)gotrace__allocate(arena->budget, sizeof *block, !arena->beyond);
     if (!block) return NULL;
-    block->next = region->head;
-    region->head = block;
-    region->used = 0;
-    gotrace__store_relaxed(&region->bytes, region->bytes + sizeof *block);
+    block->next = arena->head;
+    arena->head = block;
+    arena->used = 0;
+    gotrace__store_relaxed(&arena->bytes, arena->bytes + sizeof *block);
   }
-  memory = region->head->data + region->used;
-  region->used += size;
+  memory = arena->head->data + arena->used;
+  arena->used += size;
   return memory;
 }
 
-static void gotrace__region_free(gotrace__region *region) {
-  while (region->head) {
-    gotrace__region_block *block = region->head;
-    region->head = block->next;
-    gotrace__release(region->budget, block, sizeof *block);
+static void gotrace__arena_free(gotrace__arena *arena) {
+  while (arena->head) {
+    gotrace__arena_block *block = arena->head;
+    arena->head = block->next;
+    gotrace__release(arena->budget, block, sizeof *block);
   }
-  region->used = region->bytes = 0;
+  arena->used = arena->bytes = 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ >>strings ---- */
@@ -3758,7 +3646,7 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__entry) % 8 == 0, entry_alignment);
 
 typedef struct gotrace__table {
   gotrace__mutex lock;
-  gotrace__region region;
+  gotrace__arena arena;
   gotrace__entry *first, *last; /* protected by lock; first is published by store_release */
   uint32_t count;               /* atomic: of entries, which is also the last id */
   gotrace__entry *chains[GOTRACE__CHAINS];
@@ -3766,17 +3654,17 @@ typedef struct gotrace__table {
 
 static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool within) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
-  gotrace__table *table = GOTRACE__CAST(gotrace__table *, gotrace__allocate(budget, sizeof *table, within));
+  gotrace__table *table = (gotrace__table *)gotrace__allocate(budget, sizeof *table, within);
   if (!table) return NULL;
   table->lock = unlocked;
-  table->region.budget = budget;
+  table->arena.budget = budget;
   return table;
 }
 
 static void gotrace__table_free(gotrace__table *table) {
   if (!table) return;
-  gotrace__region_free(&table->region);
-  gotrace__release(table->region.budget, table, sizeof *table);
+  gotrace__arena_free(&table->arena);
+  gotrace__release(table->arena.budget, table, sizeof *table);
 }
 
 /* An entry's payload follows it in memory. */
@@ -3796,7 +3684,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
   gotrace__lock(&table->lock);
   entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have added it */
-  if (!entry) entry = GOTRACE__CAST(gotrace__entry *, gotrace__region_alloc(&table->region, sizeof *entry + bytes));
+  if (!entry) entry = (gotrace__entry *)gotrace__arena_alloc(&table->arena, sizeof *entry + bytes);
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
@@ -3829,14 +3717,13 @@ static size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit
   return back < 4 ? limit - back : limit; /* four continuation bytes are not UTF-8 */
 }
 
-static size_t gotrace__kept_size(const char *string, size_t size) {
+static size_t gotrace__truncated_size(const char *string, size_t size) {
   return gotrace__utf8_prefix(string, size, GOTRACE_MAX_STRING_SIZE);
 }
 
-/* The id of a string, from 1 on; 0 for the empty string, or if out of memory. *cut: it was truncated. Go:
- * traceString. */
+/* The id of a string, from 1 on; 0: it is empty, or out of memory. *cut: it was truncated. Go: traceString. */
 static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
-  size_t kept = gotrace__kept_size(string, size);
+  size_t kept = gotrace__truncated_size(string, size);
   *cut = kept != size;
   return kept ? gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept) : 0;
 }
@@ -4012,17 +3899,17 @@ typedef struct gotrace__thread gotrace__thread;
 #define gotrace__reason_base(reason) (0x7f & (reason))
 
 /* A generation kept by the flight recorder, as the reader delivered it. */
-typedef struct gotrace__kept_piece {
-  struct gotrace__kept_piece *link;
+typedef struct gotrace__past_piece {
+  struct gotrace__past_piece *link;
   size_t size; /* of the data, which follows in memory */
-} gotrace__kept_piece;
-typedef struct gotrace__kept {
-  struct gotrace__kept *link;
-  gotrace__kept_piece *first, *last;
+} gotrace__past_piece;
+typedef struct gotrace__past {
+  struct gotrace__past *link;
+  gotrace__past_piece *first, *last;
   uint64_t end_nanoseconds;
   unsigned snapshots; /* number of snapshots that are writing it */
   bool gone;          /* no longer kept; the last snapshot frees it */
-} gotrace__kept;
+} gotrace__past;
 
 #ifndef GOTRACE__SLAB
 #define GOTRACE__SLAB 64 /* records */
@@ -4063,7 +3950,7 @@ typedef struct gotrace__made_site {
   uint64_t hash;
 } gotrace__made_site;
 typedef struct gotrace__site_table {
-  gotrace__region region;
+  gotrace__arena arena;
   unsigned count;
   gotrace__made_site *chains[GOTRACE__SITE_CHAINS]; /* atomic */
 } gotrace__site_table;
@@ -4282,13 +4169,13 @@ static struct gotrace__tracer {
 
   gotrace__mutex snapshot;    /* one snapshot at a time */
   gotrace__mutex flight_lock; /* protects: */
-  gotrace__kept **writing;    /* what the snapshot must still write; NULL: written */
+  gotrace__past **writing;    /* what the snapshot must still write; NULL: written */
   size_t writing_count;
-  gotrace__kept *kept, *kept_last; /* oldest first */
-  size_t kept_bytes;               /* of all pieces, including those that only a snapshot uses */
-  gotrace__kept *keeping;          /* owned by the service: not yet complete */
-  bool keep_lost;                  /* owned by the service: part of this generation is lost */
-  gotrace__uint64 kept_count;      /* number of generations completed so far; atomic */
+  gotrace__past *past, *past_last; /* generations, oldest first */
+  size_t past_bytes;               /* of all pieces, including those that only a snapshot uses */
+  gotrace__past *past_open;        /* owned by the service: not yet complete */
+  bool past_lost;                  /* owned by the service: part of this generation is lost */
+  gotrace__uint64 past_count;      /* number of generations completed so far; atomic */
 
   /* Owned by the reader: */
   uint32_t reader;           /* atomic; 1 while a thread is in gotrace_read */
@@ -4350,7 +4237,7 @@ static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE
 #endif
 /* Waits a little for another thread. That thread may be held up inside a call (by a signal handler or a debugger), or
  * have a lower real-time priority on the same processor: only a sleep lets it run. */
-static void gotrace__pause(unsigned *spins) {
+static void gotrace__back_off(unsigned *spins) {
   if (++*spins % GOTRACE__SPINS != 0) return;
   if (*spins < GOTRACE__SPINS * GOTRACE__YIELDS) {
     gotrace__yield();
@@ -4434,10 +4321,7 @@ GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread */
 
-/* --------------------------------------------------------------------------------------------------- >>reasons ----
- *
- * Reasons to block, to stop, to stop the world: the built-in ones, and those that the program names.
- */
+/* --------------------------------------------------------------------------------------------------- >>reasons ---- */
 
 typedef struct gotrace__known_reason {
   const char *name;
@@ -4470,7 +4354,7 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   gotrace__table *reasons = nested ? gotrace__load_acquire(&gotrace__t.reasons) : gotrace__reason_table();
   const gotrace__entry *entry;
   char kept[GOTRACE_MAX_STRING_SIZE + 1];
-  size_t size = name ? gotrace__kept_size(name, strlen(name)) : 0;
+  size_t size = name ? gotrace__truncated_size(name, strlen(name)) : 0;
   uint64_t hash;
   if (!reasons || !size || strcmp(name, "forever") == 0) return 0;
   memcpy(kept, name, size);
@@ -4644,10 +4528,7 @@ static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uin
   return at;
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>walks ----
- *
- * Stack walks along frame pointers.
- */
+/* ----------------------------------------------------------------------------------------------------- >>walks ---- */
 
 static inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return (hash << 5 | hash >> 59) ^ pc; }
 
@@ -4963,7 +4844,7 @@ static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
   while (gotrace__load_seq_cst(&m->in_call)) {
     if (spins + 1 >= GOTRACE__SPINS * GOTRACE__YIELDS && gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS)
       return false;
-    gotrace__pause(&spins);
+    gotrace__back_off(&spins);
   }
   return true;
 }
@@ -5427,7 +5308,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
-  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->region.bytes) >
+  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->arena.bytes) >
                        gotrace__load_relaxed(&gotrace__t.budget.limit) / 4) {
     count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
@@ -5505,10 +5386,7 @@ static void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
   if (m->go || !m->lacks) gotrace__problem_call(m, problem);
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>procs ----
- *
- * Calls: procs.
- */
+/* ----------------------------------------------------------------------------------------------------- >>procs ---- */
 
 GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -5626,10 +5504,7 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
-/* ------------------------------------------------------------------------------------------------ >>goroutines ----
- *
- * Calls: goroutines.
- */
+/* ------------------------------------------------------------------------------------------------ >>goroutines ---- */
 
 /* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
  * records' lock. */
@@ -6076,10 +5951,7 @@ GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, co
   gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
 }
 
-/* ---------------------------------------------------------------------------------------------- >>system-calls ----
- *
- * Calls: system calls.
- */
+/* ---------------------------------------------------------------------------------------------- >>system-calls ---- */
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
@@ -6156,10 +6028,7 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------- >>collector ----
- *
- * Calls: garbage collection, heap.
- */
+/* ------------------------------------------------------------------------------------------------- >>collector ---- */
 
 GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count) {
   gotrace__thread *m = gotrace__caller();
@@ -6339,10 +6208,7 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
   gotrace__memory_call(GOTRACE_V2_GOROUTINE_STACK_FREE, base, 0, 0);
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>tasks ----
- *
- * Calls: tasks, regions, logs.
- */
+/* ----------------------------------------------------------------------------------------------------- >>tasks ---- */
 
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
  * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
@@ -6541,10 +6407,7 @@ GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *nam
   GOTRACE__KEEP_FRAME();
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>waits ----
- *
- * Calls: waits of plain threads, waits by address.
- */
+/* ----------------------------------------------------------------------------------------------------- >>waits ---- */
 
 static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
   return &gotrace__t.wait_buckets[gotrace__mix(0, (uintptr_t)key) % GOTRACE__WAIT_BUCKETS];
@@ -6830,10 +6693,7 @@ GOTRACE__DEFINE void gotrace_nest_end(gotrace_go *outer) {
   else gotrace__problem_call(m, GOTRACE_PROBLEM_NEST_NONE);
 }
 
-/* --------------------------------------------------------------------------------------------- >>plain-threads ----
- *
- * Threads: their records, and those that are their own goroutines.
- */
+/* --------------------------------------------------------------------------------------------- >>plain-threads ---- */
 
 static const char *gotrace__thread_name(const char *name) {
   const char *kept = gotrace__keep_name(name);
@@ -7032,10 +6892,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
 
 GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotrace__load_relaxed(&go->id) : 0; }
 
-/* ----------------------------------------------------------------------------------------------------- >>sites ----
- *
- * Calls: call sites made at run time.
- */
+/* ----------------------------------------------------------------------------------------------------- >>sites ---- */
 
 static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
   return text && kept ? strlen(kept) == size && memcmp(text, kept, size) == 0 : text == kept;
@@ -7055,8 +6912,8 @@ static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, 
 }
 
 /* Copies a string into the region, if there is a string; *ok: memory sufficed. */
-static const char *gotrace__copy_text(gotrace__region *region, const char *text, size_t size, bool *ok) {
-  char *copy = text ? GOTRACE__CAST(char *, gotrace__region_alloc(region, size + 1)) : NULL;
+static const char *gotrace__copy_text(gotrace__arena *arena, const char *text, size_t size, bool *ok) {
+  char *copy = text ? GOTRACE__CAST(char *, gotrace__arena_alloc(arena, size + 1)) : NULL;
   if (text && !copy) *ok = false;
   if (copy) memcpy(copy, text, size);
   return copy;
@@ -7068,12 +6925,12 @@ static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_
   gotrace__made_site **chain = &sites->chains[hash % GOTRACE__SITE_CHAINS], *made;
   bool ok = true;
   if (sites->count == GOTRACE__SITES) return NULL;
-  made = GOTRACE__CAST(gotrace__made_site *, gotrace__region_alloc(&sites->region, sizeof *made));
+  made = GOTRACE__CAST(gotrace__made_site *, gotrace__arena_alloc(&sites->arena, sizeof *made));
   if (!made) return NULL;
   made->hash = hash;
   made->site.location = *place;
-  made->site.location.function = gotrace__copy_text(&sites->region, place->function, function_size, &ok);
-  made->site.location.file = gotrace__copy_text(&sites->region, place->file, file_size, &ok);
+  made->site.location.function = gotrace__copy_text(&sites->arena, place->function, function_size, &ok);
+  made->site.location.file = gotrace__copy_text(&sites->arena, place->file, file_size, &ok);
   if (!ok) return NULL;
   sites->count++;
   made->link = *chain;
@@ -7084,8 +6941,8 @@ static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_
 static gotrace_site *gotrace__make_site(const gotrace_location *place) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__site_table *sites = gotrace__load_acquire(&t->sites);
-  size_t function_size = place->function ? gotrace__kept_size(place->function, strlen(place->function)) : 0;
-  size_t file_size = place->file ? gotrace__kept_size(place->file, strlen(place->file)) : 0;
+  size_t function_size = place->function ? gotrace__truncated_size(place->function, strlen(place->function)) : 0;
+  size_t file_size = place->file ? gotrace__truncated_size(place->file, strlen(place->file)) : 0;
   uint64_t hash = gotrace__mix(place->line, place->pc);
   gotrace__made_site *made;
   gotrace__thread *m;
@@ -7124,10 +6981,7 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
   return gotrace__make_site(&place);
 }
 
-/* --------------------------------------------------------------------------------------------------- >>samples ----
- *
- * Calls: CPU samples.
- */
+/* --------------------------------------------------------------------------------------------------- >>samples ---- */
 
 /* The current session and its start; false if its format has no samples. A sample raises no flag, so nothing waits for
  * it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
@@ -7522,7 +7376,7 @@ typedef struct gotrace__transcriber {
   unsigned stw_reason;
   uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
   /* Tables: */
-  gotrace__region region; /* resolved stacks */
+  gotrace__arena arena; /* resolved stacks */
   gotrace__mirror strings, texts, stacks, own_stacks;
   gotrace__table *types;
   uint32_t next_often, next_string, next_stack;
@@ -7567,10 +7421,7 @@ static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *c
   return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>lanes ----
- *
- * Bytes on their way into batches; strings, stacks and reasons.
- */
+/* ----------------------------------------------------------------------------------------------------- >>lanes ---- */
 
 /* The entry after `last` in a table. */
 static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
@@ -7724,7 +7575,7 @@ static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *tex
 /* The name in a record: a number, or 0 and a text. */
 static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
   if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
-  return gotrace__text_reference(t, text, gotrace__kept_size(text, size));
+  return gotrace__text_reference(t, text, gotrace__truncated_size(text, size));
 }
 
 static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
@@ -7776,7 +7627,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
   uint64_t *out = row->frames;
   uint32_t i;
-  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__region_alloc(&t->region, 4 * row->entry->size * sizeof *out));
+  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__arena_alloc(&t->arena, 4 * row->entry->size * sizeof *out));
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
@@ -7929,10 +7780,7 @@ static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsig
   return gotrace__string_id(t, *reference, sort < 2);
 }
 
-/* ----------------------------------------------------------------------------------------------------- >>model ----
- *
- * Goroutines, procs, threads and their order.
- */
+/* ----------------------------------------------------------------------------------------------------- >>model ---- */
 
 static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
@@ -8170,10 +8018,7 @@ static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_
   return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>events ----
- *
- * Writing events, in v1 too; statuses and creations.
- */
+/* ---------------------------------------------------------------------------------------------------- >>events ---- */
 
 typedef struct gotrace__event {
   uint64_t time;
@@ -8467,10 +8312,7 @@ static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r)
   gotrace__not_before(t, now);
 }
 
-/* ----------------------------------------------------------------------------------------------- >>transitions ----
- *
- * What the model can do: each function writes the events, then changes the model.
- */
+/* ----------------------------------------------------------------------------------------------- >>transitions ---- */
 
 static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   gotrace__not_before(t, p->time);
@@ -9727,7 +9569,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
     if (task) task->id = UINT64_MAX;
     break;
   default: { /* LOG */
-    uint32_t kept = (uint32_t)gotrace__kept_size(record->text[1], record->text_size[1]);
+    uint32_t kept = (uint32_t)gotrace__truncated_size(record->text[1], record->text_size[1]);
     uint32_t key = gotrace__string_id(t, name, true);
     if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
     if (!t->v1) {
@@ -9864,10 +9706,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>rounds ----
- *
- * Which record is next, and its time.
- */
+/* ---------------------------------------------------------------------------------------------------- >>rounds ---- */
 
 /* Ticks as units. Signed, since processors convert these faster. */
 static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
@@ -10143,10 +9982,7 @@ static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
   return ticks < all;
 }
 
-/* ----------------------------------------------------------------------------------------------- >>generations ----
- *
- * The beginning and the end of a generation.
- */
+/* ----------------------------------------------------------------------------------------------- >>generations ---- */
 
 /* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
 static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
@@ -10208,7 +10044,7 @@ static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirr
 /* A table of the transcriber's own. */
 static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
   gotrace__table *table = gotrace__table_new(t->options.budget, false);
-  if (table) table->region.beyond = t->options.beyond_limit;
+  if (table) table->arena.beyond = t->options.beyond_limit;
   else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return table;
 }
@@ -10226,7 +10062,7 @@ static void gotrace__write_types(gotrace__transcriber *t) {
     for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
       const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
       const char *name = type->name ? type->name : "";
-      size_t length = gotrace__kept_size(name, strlen(name));
+      size_t length = gotrace__truncated_size(name, strlen(name));
       at = gotrace__put_varint(at, entry->id);
       at = gotrace__put_varint(at, (uintptr_t)type);
       at = gotrace__put_varint(at, type->size);
@@ -10253,7 +10089,7 @@ static void gotrace__forget_texts(gotrace__transcriber *t) {
   gotrace__table *texts, *stacks;
   uint64_t place;
   uint32_t i;
-  if (t->texts.table->region.bytes + t->own_stacks.table->region.bytes + t->region.bytes <= GOTRACE__MOST_TEXTS) return;
+  if (t->texts.table->arena.bytes + t->own_stacks.table->arena.bytes + t->arena.bytes <= GOTRACE__MOST_TEXTS) return;
   texts = gotrace__own_table(t);
   stacks = gotrace__own_table(t);
   if (!texts || !stacks) {
@@ -10273,7 +10109,7 @@ static void gotrace__forget_texts(gotrace__transcriber *t) {
   }
   gotrace__mirror_renew(t, &t->texts, texts);
   gotrace__mirror_renew(t, &t->own_stacks, stacks);
-  gotrace__region_free(&t->region);
+  gotrace__arena_free(&t->arena);
   for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
   memset(t->reason_refs, 0, sizeof t->reason_refs);
   memset(t->named_refs, 0, sizeof t->named_refs);
@@ -10495,12 +10331,12 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->start_nanoseconds = clocks->nanoseconds;
   t->to_tick = t->steady_tick = clocks->tick;
   t->to_unit = t->steady_unit = 1;
-  t->region.budget = options->budget;
+  t->arena.budget = options->budget;
   t->strings.table = options->strings;
   t->stacks.table = options->stacks;
   t->texts.table = gotrace__own_table(t);
   t->own_stacks.table = gotrace__own_table(t);
-  t->region.beyond = options->beyond_limit;
+  t->arena.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
     t->types = gotrace__own_table(t);
     if (!t->types) return false;
@@ -10724,7 +10560,7 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__table_free(t->texts.table);
   gotrace__table_free(t->own_stacks.table);
   gotrace__table_free(t->types);
-  gotrace__region_free(&t->region);
+  gotrace__arena_free(&t->arena);
   gotrace__lane_free(t, &t->string_lane);
   gotrace__lane_free(t, &t->stack_lane);
   gotrace__lane_free(t, &t->sample_lane);
@@ -10976,8 +10812,8 @@ static void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace
   }
   if (!sum || sum > budget->limit / sizeof *all.functions) return;
   all.capacity = sum;
-  all.functions = GOTRACE__CAST(gotrace__function *, gotrace__allocate(budget, sum * sizeof *all.functions, true));
-  all.strings = GOTRACE__CAST(char *, all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
+  all.functions = (gotrace__function *)gotrace__allocate(budget, sum * sizeof *all.functions, true);
+  all.strings = (char *)(all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
   if (!all.strings) {
     gotrace__elf_free(&all, budget);
     return;
@@ -11008,7 +10844,7 @@ static void gotrace__elf_load(const gotrace__elf_file *elf, const gotrace__elf_h
   if (!gotrace__elf_read(elf, head->e_shoff, &first, sizeof first)) return;
   if (!count) count = first.sh_size > 1 << 20 ? 0 : (size_t)first.sh_size; /* 65,280 or more */
   if (!count) return;
-  sections = GOTRACE__CAST(gotrace__elf_section *, gotrace__allocate(budget, count * sizeof *sections, true));
+  sections = (gotrace__elf_section *)gotrace__allocate(budget, count * sizeof *sections, true);
   if (!sections) return;
   if (gotrace__elf_read(elf, head->e_shoff, sections, count * sizeof *sections))
     gotrace__elf_read_tables(elf, sections, count, budget, symbols);
@@ -11034,8 +10870,7 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
 /* --------------------------------------------------------------------------------------------------- >>modules ----
  *
  * From an address to its module and function. Runs only in whoever transcribes. The symbols of a module are read when
- * its first address is named, and kept until the session ends: reading them again at each cut would cost milliseconds
- * per module.
+ * its first address is named, and kept until the session ends, since reading them takes milliseconds.
  *
  * Does not use dladdr: while a library is unloaded, dlclose holds that function's lock and waits for the thread that
  * writes the library's trace. Reads no file inside dl_iterate_phdr, whose lock other threads need for exceptions.
@@ -11121,8 +10956,7 @@ static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
   return last + 1;
 }
 
-/* The function of a module that contains an address (relative to the module's base), from the dynamic symbols in
- * memory; NULL if none does. */
+/* The function that contains an address relative to the module's base, from the symbols in memory; NULL: none. */
 static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
   const gotrace__elf_symbol *symbols = NULL, *best = NULL;
   const char *strings = NULL;
@@ -11165,7 +10999,7 @@ static bool gotrace__module_range(const gotrace__module *module, uintptr_t addre
 
 /* dl_iterate_phdr: finds the module of found->pc. With found->name_buffer, also its dynamic symbol. */
 static int gotrace__find_visit(gotrace__module *module, size_t size, void *argument) {
-  gotrace__found *found = GOTRACE__CAST(gotrace__found *, argument);
+  gotrace__found *found = (gotrace__found *)argument;
   uintptr_t address = found->pc - 1 - module->base; /* a return address may be the next function's first byte */
   const gotrace__dynamic *dynamic = NULL;
   const char *symbol;
@@ -11286,11 +11120,6 @@ static void gotrace__module_open(gotrace__module_record *record, const gotrace__
   if (length > ending && strcmp(path + length - ending, deleted) == 0) path[length - ending] = 0;
 }
 
-static void gotrace__module_free(gotrace__module_record *record) {
-  gotrace__elf_free(&record->symbols, &gotrace__modules.budget);
-  gotrace__release(&gotrace__modules.budget, record, sizeof *record);
-}
-
 /* The record of a module, created if it is new; NULL: out of memory, or too many. Libraries without a build id are read
  * again after any library has been unloaded. */
 static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
@@ -11303,7 +11132,7 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
       return record;
   if (all->count == GOTRACE__MOST_MODULES) return NULL;
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
-  record = GOTRACE__CAST(gotrace__module_record *, gotrace__allocate(&all->budget, sizeof *record, true));
+  record = (gotrace__module_record *)gotrace__allocate(&all->budget, sizeof *record, true);
   if (!record) return NULL;
   record->base = found->base;
   record->low = found->low;
@@ -11320,8 +11149,7 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
 
 /* ---- Libraries that are unloaded ----
  *
- * An address is named some time after its event, when the record is transcribed. By then another library may have been
- * loaded there. */
+ * An address is named when its record is transcribed. By then another library may have been loaded there. */
 
 typedef struct gotrace__look {
   gotrace__ranges *now;
@@ -11334,7 +11162,7 @@ static uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64
 
 /* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded or unloaded since the last time. */
 static int gotrace__look_visit(gotrace__module *module, size_t size, void *argument) {
-  gotrace__look *look = GOTRACE__CAST(gotrace__look *, argument);
+  gotrace__look *look = (gotrace__look *)argument;
   gotrace__ranges *now = look->now;
   gotrace__elf_identity identity;
   gotrace__range *range;
@@ -11369,7 +11197,7 @@ static void gotrace__modules_look(void) {
   look.last = &all->seen[0];
   for (now.capacity = 64; now.capacity <= GOTRACE__MOST_MODULES; now.capacity *= 4) {
     size_t capacity = now.capacity;
-    now.ranges = GOTRACE__CAST(gotrace__range *, gotrace__allocate(&all->budget, capacity * sizeof *now.ranges, true));
+    now.ranges = (gotrace__range *)gotrace__allocate(&all->budget, capacity * sizeof *now.ranges, true);
     if (!now.ranges) return;
     now.count = 0;
     gotrace__libc_dl_iterate_phdr(gotrace__look_visit, &look);
@@ -11436,15 +11264,15 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   all->last = record;
   if (!record) {
     *file = "";
-    if (!function) snprintf(name, size, "0x%llx", (unsigned long long)pc);
+    if (!function) snprintf(name, size, "0x%llx", GOTRACE__LLU(pc));
     return true;
   }
   *file = path = record->path;
   if (function) return true;
   slash = (strrchr)(path, '/');
   if (slash) path = slash + 1;
-  if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, (unsigned long long)found.start);
-  else snprintf(name, size, "%.200s+0x%llx", path, (unsigned long long)(pc - record->base));
+  if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, GOTRACE__LLU(found.start));
+  else snprintf(name, size, "%.200s+0x%llx", path, GOTRACE__LLU(pc - record->base));
   return true;
 }
 
@@ -11456,8 +11284,8 @@ static size_t gotrace__module_text(const gotrace__module_record *record, char *t
   int length;
   for (i = 0; i < record->identity.build_id_size; i++)
     snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
-  length = snprintf(text, size, "gotrace.module %llx %llx-%llx %s %s", (unsigned long long)record->base,
-                    (unsigned long long)record->low, (unsigned long long)record->high, id, record->path);
+  length = snprintf(text, size, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->base),
+                    GOTRACE__LLU(record->low), GOTRACE__LLU(record->high), id, record->path);
   return length > 0 && length <= GOTRACE_MAX_STRING_SIZE ? (size_t)length : 0;
 }
 
@@ -11466,7 +11294,8 @@ static void gotrace__modules_free(void) {
   while (all->records) {
     gotrace__module_record *record = all->records;
     all->records = record->next;
-    gotrace__module_free(record);
+    gotrace__elf_free(&record->symbols, &all->budget);
+    gotrace__release(&all->budget, record, sizeof *record);
   }
   gotrace__ranges_free(&all->seen[0]);
   gotrace__ranges_free(&all->seen[1]);
@@ -11478,10 +11307,7 @@ static void gotrace__modules_free(void) {
 #define gotrace__modules_free() ((void)0)
 #endif
 
-/* ----------------------------------------------------------------------------------------------------- >>sinks ----
- *
- * Where the trace goes: a file, a write function, the memory of the flight recorder.
- */
+/* ----------------------------------------------------------------------------------------------------- >>sinks ---- */
 
 static void gotrace__file_header(char *header) {
   char text[32];
@@ -11498,82 +11324,86 @@ static bool gotrace__write_empty_trace(void) {
 }
 
 /* The caller holds the flight lock. */
-static void gotrace__kept_free(gotrace__kept *kept) {
+static void gotrace__past_free(gotrace__past *past) {
   struct gotrace__tracer *t = &gotrace__t;
-  if (!kept) return;
-  while (kept->first) {
-    gotrace__kept_piece *piece = kept->first;
-    kept->first = piece->link;
-    t->kept_bytes -= piece->size;
+  if (!past) return;
+  while (past->first) {
+    gotrace__past_piece *piece = past->first;
+    past->first = piece->link;
+    t->past_bytes -= piece->size;
     gotrace__release(&t->flight_budget, piece, sizeof *piece + piece->size);
   }
-  gotrace__release(&t->flight_budget, kept, sizeof *kept);
+  gotrace__release(&t->flight_budget, past, sizeof *past);
 }
 
 /* The snapshot no longer needs a generation. The caller holds the flight lock. */
 static void gotrace__written(size_t i) {
-  gotrace__kept *kept = gotrace__t.writing[i];
+  gotrace__past *past = gotrace__t.writing[i];
   gotrace__t.writing[i] = NULL;
-  if (kept && !--kept->snapshots && kept->gone) gotrace__kept_free(kept);
+  if (past && !--past->snapshots && past->gone) gotrace__past_free(past);
 }
 
 /* Drops the oldest generation. The caller holds the flight lock. */
-static void gotrace__forget_locked(void) {
+static void gotrace__past_forget(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__kept *kept = t->kept;
-  t->kept = kept->link;
-  if (!t->kept) t->kept_last = NULL;
-  if (kept->snapshots) kept->gone = true;
-  else gotrace__kept_free(kept);
+  gotrace__past *past = t->past;
+  t->past = past->link;
+  if (!t->past) t->past_last = NULL;
+  if (past->snapshots) past->gone = true;
+  else gotrace__past_free(past);
+}
+
+/* Frees what is kept, except what a snapshot is writing. The caller holds the flight lock. */
+static void gotrace__past_clear(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  while (t->past) gotrace__past_forget();
+  gotrace__past_free(t->past_open);
+  t->past_open = NULL;
 }
 
 /* Keeps one piece of the trace. Three quarters of the memory are for kept data, the rest for data being written. If
- * snapshots that are being written use all of it, the current generation is lost, and all older ones are dropped: a
- * trace has no gaps. */
-static void gotrace__keep(const void *data, size_t size) {
+ * snapshots that are being written use it all, this generation is lost and older ones dropped: a trace has no gaps. */
+static void gotrace__past_add(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__kept_piece *piece = NULL;
+  gotrace__past_piece *piece = NULL;
   size_t most = t->options.flight_bytes / 4 * 3;
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
-  while (t->kept && t->kept_bytes + size > most) gotrace__forget_locked();
-  if (!t->keeping)
-    t->keeping = GOTRACE__CAST(gotrace__kept *, gotrace__allocate(&t->flight_budget, sizeof *t->keeping, false));
-  if (t->keeping && !t->keep_lost && t->kept_bytes + size <= most)
-    piece = GOTRACE__CAST(gotrace__kept_piece *, gotrace__allocate(&t->flight_budget, sizeof *piece + size, false));
+  while (t->past && t->past_bytes + size > most) gotrace__past_forget();
+  if (!t->past_open) t->past_open = (gotrace__past *)gotrace__allocate(&t->flight_budget, sizeof *t->past_open, false);
+  if (t->past_open && !t->past_lost && t->past_bytes + size <= most)
+    piece = (gotrace__past_piece *)gotrace__allocate(&t->flight_budget, sizeof *piece + size, false);
   if (piece) {
     piece->size = size;
-    t->kept_bytes += size;
+    t->past_bytes += size;
     memcpy(piece + 1, data, size);
-    if (t->keeping->last) t->keeping->last->link = piece;
-    else t->keeping->first = piece;
-    t->keeping->last = piece;
+    if (t->past_open->last) t->past_open->last->link = piece;
+    else t->past_open->first = piece;
+    t->past_open->last = piece;
   } else {
-    t->keep_lost = true;
-    gotrace__kept_free(t->keeping);
-    t->keeping = NULL;
-    while (t->kept) gotrace__forget_locked();
+    t->past_lost = true;
+    gotrace__past_clear();
   }
   gotrace__unlock(&t->flight_lock);
 }
 
 /* Completes the generation that is being kept, and drops those that are too old. */
-static void gotrace__keep_generation(void) {
+static void gotrace__past_complete(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
   gotrace__lock(&t->flight_lock);
-  if (t->keeping && !t->keep_lost) {
-    t->keeping->end_nanoseconds = now;
-    if (t->kept_last) t->kept_last->link = t->keeping;
-    else t->kept = t->keeping;
-    t->kept_last = t->keeping;
-    t->keeping = NULL;
+  if (t->past_open && !t->past_lost) {
+    t->past_open->end_nanoseconds = now;
+    if (t->past_last) t->past_last->link = t->past_open;
+    else t->past = t->past_open;
+    t->past_last = t->past_open;
+    t->past_open = NULL;
   }
-  t->keep_lost = false;
-  while (t->kept && t->kept != t->kept_last && now - t->kept->end_nanoseconds >= age) gotrace__forget_locked();
+  t->past_lost = false;
+  while (t->past && t->past != t->past_last && now - t->past->end_nanoseconds >= age) gotrace__past_forget();
   gotrace__unlock(&t->flight_lock);
   gotrace__lock(&t->queue_lock);
-  gotrace__count(&t->kept_count, 1);
+  gotrace__count(&t->past_count, 1);
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
 }
@@ -11621,7 +11451,7 @@ static void gotrace__sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
   if (t->flight) {
-    gotrace__keep(data, size);
+    gotrace__past_add(data, size);
     return;
   }
   if (t->sink_failed) return;
@@ -11636,10 +11466,7 @@ static void gotrace__sink(const void *data, size_t size) {
   gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>driver ----
- *
- * Runs the transcriber: in the service thread, in the caller of gotrace_read, in whoever makes a cut.
- */
+/* ---------------------------------------------------------------------------------------------------- >>driver ---- */
 
 static bool gotrace__ask_symbolizer(gotrace_location *place) {
   const gotrace_options *options = &gotrace__t.options;
@@ -11654,8 +11481,7 @@ static bool gotrace__ask_symbolizer(gotrace_location *place) {
 #define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
 
 static gotrace__piece *gotrace__piece_new(void) {
-  return GOTRACE__CAST(gotrace__piece *,
-                       gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + GOTRACE__PIECE_BYTES, false));
+  return (gotrace__piece *)gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + GOTRACE__PIECE_BYTES, false);
 }
 static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
   if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
@@ -11700,8 +11526,8 @@ static void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list)
 
 /* Receives the trace from the transcriber. */
 static bool gotrace__take_output(void *context, const void *data, size_t size) {
-  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
-  const uint8_t *from = GOTRACE__CAST(const uint8_t *, data);
+  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
+  const uint8_t *from = (const uint8_t *)data;
   while (size) {
     gotrace__piece *piece = t->open_piece;
     uint32_t room = piece ? GOTRACE__PIECE_BYTES - piece->size : 0;
@@ -11729,7 +11555,7 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
 
 /* A chunk whose records have all been applied goes to the next thread that needs one. */
 static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
-  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   if (gotrace__chunk_bytes(chunk) != t->chunk_bytes ||
       gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit) {
     gotrace__chunk_free(&t->budget, chunk);
@@ -11762,7 +11588,7 @@ static bool gotrace__name_address(void *context, gotrace_location *place, char *
 #if GOTRACE_DEBUG
 /* Reports a problem of the record being applied, once per call site. */
 static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_problem problem) {
-  const gotrace_options *options = &GOTRACE__CAST(struct gotrace__tracer *, context)->options;
+  const gotrace_options *options = &((struct gotrace__tracer *)context)->options;
   const gotrace__source *source = r->current;
   gotrace_site *site = (gotrace_site *)source->site;
   uint64_t bit = (uint64_t)1 << problem;
@@ -11775,8 +11601,8 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
            site && site->location.file ? site->location.file : "?", site ? (unsigned)site->location.line : 0,
            site && site->location.function ? gotrace__short_name(site->location.function, name, sizeof name) : "?",
            gotrace__problems[problem].text, gotrace_problem_outcome(problem),
-           source->go ? (long long)source->go->id : -1, source->proc ? (long long)source->proc->id : -1,
-           (unsigned long long)source->id);
+           source->go ? GOTRACE__LL(source->go->id) : -1, source->proc ? GOTRACE__LL(source->proc->id) : -1,
+           GOTRACE__LLU(source->id));
   before = gotrace__cancel_off();
   if (options->report) options->report(options->context, line);
   else fprintf(stderr, "%s\n", line);
@@ -11800,7 +11626,7 @@ static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
 
 /* Gives the transcriber the next CPU sample. */
 static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, bool write) {
-  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   while (t->samples) {
     uint64_t tail = t->sample_tail, pcs[GOTRACE__SAMPLE_FRAMES];
     gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
@@ -11971,10 +11797,7 @@ static void gotrace__work(bool cut, bool all) {
   if (on && failed != GOTRACE_OK) gotrace__end_early(failed);
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>reader ----
- *
- * The reader state machine, and the thread that runs it if the program does not.
- */
+/* ---------------------------------------------------------------------------------------------------- >>reader ---- */
 
 /* The data read so far have been used, and are a complete trace. */
 static void gotrace__cut_used(void) {
@@ -11983,14 +11806,13 @@ static void gotrace__cut_used(void) {
   gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
   gotrace__count(&t->cuts, 1);
   gotrace__unlock(&t->queue_lock);
-  if (t->flight) gotrace__keep_generation();
+  if (t->flight) gotrace__past_complete();
 }
 
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
 static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
 
-/* The service thread must not keep the process alive: if it is the last thread, it ends the trace. It checks once a
- * second. */
+/* Once a second: the service thread must not keep the process alive, and ends the trace if it is the last thread. */
 static void gotrace__look_for_threads(void) {
 #if !GOTRACE_NO_THREADS
   struct gotrace__tracer *t = &gotrace__t;
@@ -12061,7 +11883,7 @@ static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool
   bool tried = false;
   gotrace__take_back();
   for (;;) {
-    bool due = false, ended, empty = false;
+    bool due = false, ended;
     gotrace__piece *piece;
     gotrace__lock(&t->queue_lock);
     piece = t->pieces;
@@ -12070,23 +11892,18 @@ static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool
       t->pieces = piece->link;
       if (!t->pieces) t->pieces_last = NULL;
       t->reading = piece;
+      *data = piece + 1;
+      *size = piece->size;
     } else if (ended && t->empty) {
       t->empty = 2;
-      empty = true;
+      *data = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
+      *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
     } else if (!ended && !(tried && !block)) {
       due = gotrace__await_data(block);
     }
     gotrace__unlock(&t->queue_lock);
-    if (piece) {
-      *data = piece + 1;
-      *size = piece->size;
-      gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + piece->size);
-      return GOTRACE_OK;
-    }
-    if (empty) {
-      *data = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
-      *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
-      gotrace__store_relaxed(&t->bytes, gotrace__load_relaxed(&t->bytes) + *size);
+    if (*size) {
+      gotrace__count(&t->bytes, *size);
       return GOTRACE_OK;
     }
     if (ended) return gotrace__read_end();
@@ -12115,12 +11932,10 @@ static gotrace_result gotrace__read_next(const void **data, size_t *size, bool b
   served = t->service;
   done = gotrace__load_relaxed(&t->done) != 0; /* then another session may start at any time */
   gotrace__unlock(&t->life);
-  if (!active) {
+  if (!active || (served == service && done)) {
     result = GOTRACE_ERROR_NOT_RUNNING;
   } else if (served != service) {
     result = GOTRACE_ERROR_READER_BUSY;
-  } else if (done) {
-    result = GOTRACE_ERROR_NOT_RUNNING;
   } else {
     gotrace__store_relaxed(&t->read_by, gotrace__identity());
     t->reader_cancel = gotrace__cancel_off();
@@ -12167,6 +11982,7 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size)
 /* Adds what the reader counts, and the sums. */
 static void gotrace__sum(gotrace_stats *stats) {
   struct gotrace__tracer *t = &gotrace__t;
+  uint64_t *const sums[] = {&stats->dropped, &stats->repaired, &stats->left_out};
   size_t i;
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
@@ -12180,11 +11996,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
   stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
   stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&t->nested);
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
-    uint64_t *sums[3];
-    sums[0] = &stats->dropped, sums[1] = &stats->repaired, sums[2] = &stats->left_out;
-    *sums[gotrace__problems[i].done] += stats->problems[i];
-  }
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) *sums[gotrace__problems[i].done] += stats->problems[i];
 }
 
 GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
@@ -12202,10 +12014,7 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   gotrace__unlock(&gotrace__t.life);
 }
 
-/* ------------------------------------------------------------------------------------------------- >>lifecycle ----
- *
- * Starting and stopping; the end of the program and of the library.
- */
+/* ------------------------------------------------------------------------------------------------- >>lifecycle ---- */
 
 static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
   memset(options, 0, sizeof *options);
@@ -12245,7 +12054,6 @@ static bool gotrace__control_begin(int *cancel) {
   gotrace__init();
   return true;
 }
-#define gotrace__control_end(cancel) gotrace__cancel_restore(cancel)
 
 static void gotrace__tables_free(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -12340,9 +12148,7 @@ static void gotrace__clean_up(void) {
   gotrace__unread_free(&t->budget);
   gotrace__transcriber_free();
   gotrace__lock(&t->flight_lock);
-  while (t->kept) gotrace__forget_locked();
-  gotrace__kept_free(t->keeping);
-  t->keeping = NULL;
+  gotrace__past_clear();
   gotrace__unlock(&t->flight_lock);
   if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
   gotrace__unlock(&t->work);
@@ -12355,7 +12161,7 @@ static void gotrace__clean_up(void) {
 }
 
 static bool gotrace__append_empty(void *context, const void *data, size_t size) {
-  struct gotrace__tracer *t = GOTRACE__CAST(struct gotrace__tracer *, context);
+  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   if (t->empty_trace_size + size > sizeof t->empty_trace) return false;
   memcpy(t->empty_trace + t->empty_trace_size, data, size);
   t->empty_trace_size += (uint32_t)size;
@@ -12465,14 +12271,15 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
 
 static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session) {
   struct gotrace__tracer *t = &gotrace__t;
+  gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes,  &t->consistent_bytes,
+                                     &t->cuts,       &t->lost,      &t->nested, &t->samples_lost};
+  size_t i;
   t->options = n->options;
   gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
   gotrace__store_relaxed(&t->session, session);
   t->service = n->path || n->options.write || n->flight;
   t->flight = n->flight;
-  t->keep_lost = false;
-  gotrace__store_relaxed(&t->kept_count, (uint64_t)0);
-  gotrace__store_relaxed(&t->cut_count, (uint64_t)0);
+  t->past_lost = false;
   t->thread_total = 0;
   gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
                                               ? (uint32_t)(n->options.memory_limit / 64)
@@ -12482,12 +12289,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_release(&t->unwind, n->options.unwind);
   gotrace__store_release(&t->unwind_context, n->options.context);
   t->is_orphan = t->finished = false;
-  gotrace__store_relaxed(&t->bytes, (uint64_t)0);
-  gotrace__store_relaxed(&t->consistent_bytes, (uint64_t)0);
-  gotrace__store_relaxed(&t->cuts, (uint64_t)0);
-  gotrace__store_relaxed(&t->lost, (uint64_t)0);
-  gotrace__store_relaxed(&t->nested, (uint64_t)0);
-  gotrace__store_relaxed(&t->samples_lost, (uint64_t)0);
+  for (i = 0; i < sizeof counts / sizeof counts[0]; i++) gotrace__store_relaxed(counts[i], (uint64_t)0);
   gotrace__store_relaxed(&t->collector, 0u);
   gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
@@ -12503,7 +12305,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
 }
 
 /* Begins the trace and turns tracing on. */
-static gotrace_result gotrace__switch_on(const gotrace__beginning *n) {
+static gotrace_result gotrace__turn_on(const gotrace__beginning *n) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcriber *r = t->transcriber;
   gotrace__transcribe_options options;
@@ -12603,21 +12405,20 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   gotrace__store_relaxed(&t->budget.peak, gotrace__load_relaxed(&t->budget.used));
   gotrace__store_relaxed(&t->budget.limit, n.options.memory_limit);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
-  t->transcriber = GOTRACE__CAST(gotrace__transcriber *, gotrace__allocate(&t->budget, sizeof *t->transcriber, false));
+  t->transcriber = (gotrace__transcriber *)gotrace__allocate(&t->budget, sizeof *t->transcriber, false);
   strings = gotrace__table_new(&t->budget, false);
   stacks = gotrace__table_new(&t->budget, false);
-  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->region.beyond = true; /* nobody could wait */
-  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->region.beyond = true;
+  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->arena.beyond = true; /* nobody could wait */
+  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->arena.beyond = true;
   if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
   if (stacks) gotrace__store_release(&t->stacks, stacks);
   if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
-    gotrace__store_release(
-        &t->samples,
-        GOTRACE__CAST(gotrace__sample *, gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false)));
+    gotrace__store_release(&t->samples,
+                           (gotrace__sample *)gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false));
   if (!t->transcriber || !strings || !stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
     result = GOTRACE_ERROR_OUT_OF_MEMORY;
   if (result == GOTRACE_OK) result = gotrace__open_session(&n);
-  if (result == GOTRACE_OK) result = gotrace__switch_on(&n);
+  if (result == GOTRACE_OK) result = gotrace__turn_on(&n);
   if (result != GOTRACE_OK) gotrace__undo_session(&n);
   gotrace__unlock(&t->work);
 #if !GOTRACE_NO_THREADS
@@ -12640,7 +12441,7 @@ static gotrace_result gotrace__start_tracing(const char *path, int flags, const 
   int cancel;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   result = gotrace__start_session(path, flags, options, flight);
-  gotrace__control_end(cancel);
+  gotrace__cancel_restore(cancel);
   return result;
 }
 
@@ -12754,39 +12555,29 @@ static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   result = gotrace__stop_session(milliseconds);
-  gotrace__control_end(cancel);
+  gotrace__cancel_restore(cancel);
   return result;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_end(void) {
+/* Ends the trace, or makes a cut. */
+static gotrace_result gotrace__end_or_cut(bool end) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
   int cancel;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&t->life);
   if (t->active && gotrace__load_relaxed(&gotrace__on)) {
-    gotrace__end_early(GOTRACE_OK);
-    result = GOTRACE_OK;
+    if (end) gotrace__end_early(GOTRACE_OK);
+    else gotrace__work(true, true);
+    result = end ? GOTRACE_OK : gotrace__result();
   }
   gotrace__unlock(&t->life);
-  gotrace__control_end(cancel);
+  gotrace__cancel_restore(cancel);
   return result;
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_advance(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&t->life);
-  if (t->active && gotrace__load_relaxed(&gotrace__on)) {
-    gotrace__work(true, true);
-    result = gotrace__result();
-  }
-  gotrace__unlock(&t->life);
-  gotrace__control_end(cancel);
-  return result;
-}
+GOTRACE__DEFINE gotrace_result gotrace_end(void) { return gotrace__end_or_cut(true); }
+GOTRACE__DEFINE gotrace_result gotrace_advance(void) { return gotrace__end_or_cut(false); }
 
 /* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
  * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
@@ -12876,7 +12667,7 @@ static void gotrace__free_all(void) {
   gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
   gotrace__table_free(t->names);
   gotrace__table_free(t->reasons);
-  if (t->sites) gotrace__region_free(&t->sites->region);
+  if (t->sites) gotrace__arena_free(&t->sites->arena);
   gotrace__release(NULL, t->sites, sizeof *t->sites);
   t->sites = NULL;
   memset(t->reason_names, 0, sizeof t->reason_names);
@@ -12902,10 +12693,7 @@ static void gotrace__free_all(void) {
 }
 #endif
 
-/* ---------------------------------------------------------------------------------------------------- >>flight ----
- *
- * The flight recorder.
- */
+/* ---------------------------------------------------------------------------------------------------- >>flight ---- */
 
 /* Makes a cut, and waits until the flight recorder has the data up to it. */
 static gotrace_result gotrace__flight_cut(void) {
@@ -12924,7 +12712,7 @@ static gotrace_result gotrace__flight_cut(void) {
   gotrace__drain(false);
 #else
   gotrace__lock(&t->queue_lock);
-  while (gotrace__load_relaxed(&t->kept_count) < wanted && !gotrace__load_relaxed(&t->done))
+  while (gotrace__load_relaxed(&t->past_count) < wanted && !gotrace__load_relaxed(&t->done))
     gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
   gotrace__unlock(&t->queue_lock);
 #endif
@@ -12935,19 +12723,19 @@ static gotrace_result gotrace__flight_cut(void) {
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
-  gotrace__kept *kept, **list = NULL;
+  gotrace__past *past, **list = NULL;
   size_t count = 0, i;
   char header[GOTRACE__HEADER_SIZE];
   result = gotrace__flight_cut();
   gotrace__lock(&t->flight_lock);
   if (result == GOTRACE_OK) {
-    for (kept = t->kept; kept; kept = kept->link) count++;
-    if (count) list = GOTRACE__CAST(gotrace__kept **, gotrace__allocate(NULL, count * sizeof *list, false));
+    for (past = t->past; past; past = past->link) count++;
+    if (count) list = (gotrace__past **)gotrace__allocate(NULL, count * sizeof *list, false);
     if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
   }
-  for (kept = t->kept, i = 0; list && kept; kept = kept->link) {
-    list[i++] = kept;
-    kept->snapshots++;
+  for (past = t->past, i = 0; list && past; past = past->link) {
+    list[i++] = past;
+    past->snapshots++;
   }
   t->writing = list;
   t->writing_count = count;
@@ -12958,7 +12746,7 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
     gotrace__set_in_sink(true);
     if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
     for (i = 0; i < count; i++) {
-      const gotrace__kept_piece *piece = list[i]->first;
+      const gotrace__past_piece *piece = list[i]->first;
       for (; piece && result == GOTRACE_OK; piece = piece->link)
         if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
       gotrace__lock(&t->flight_lock);
@@ -12976,7 +12764,7 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
 }
 
 static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
-  return gotrace__file_write(GOTRACE__CAST(gotrace__file *, context), data, size);
+  return gotrace__file_write((gotrace__file *)context, data, size);
 }
 
 static bool gotrace__flight_on(void) {
@@ -12992,34 +12780,28 @@ static bool gotrace__flight_on(void) {
 static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
   gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, file);
   int saved = errno;
-  if (!gotrace__file_close(file) && result == GOTRACE_OK) {
-    result = GOTRACE_ERROR_SINK;
-    saved = errno;
-  }
+  if (!gotrace__file_close(file) && result == GOTRACE_OK) return GOTRACE_ERROR_SINK;
   errno = saved;
   return result;
 }
 
-/* Writes a snapshot next to the file, which is replaced only when the snapshot is complete. `old`: the file at the path
- * that it replaces, if any. */
+/* Writes a snapshot next to the file, which a complete one replaces. `old`: the file at the path, if there is one. */
 static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
   size_t size = strlen(path) + 48;
-  char *beside = GOTRACE__CAST(char *, gotrace__allocate(NULL, size, false));
+  char *beside = (char *)gotrace__allocate(NULL, size, false);
   gotrace_result result = GOTRACE_ERROR_SINK;
   gotrace__file file;
   unsigned number = 0;
+  bool made;
   int saved;
   if (!beside) return GOTRACE_ERROR_OUT_OF_MEMORY;
   do snprintf(beside, size, "%s.%lu-%u.new", path, gotrace__process_id(), number++);
   while (!gotrace__file_create(beside, &file) && errno == EEXIST); /* processes of two machines may have the same id */
-  if (file.number >= 0) {
-    result = gotrace__snapshot_into(&file);
-    if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
-    saved = errno;
-    if (result != GOTRACE_OK) gotrace__file_remove(beside);
-    errno = saved;
-  }
+  made = file.number >= 0;
+  if (made) result = gotrace__snapshot_into(&file);
+  if (result == GOTRACE_OK && !gotrace__file_replace(old, beside, path)) result = GOTRACE_ERROR_SINK;
   saved = errno;
+  if (made && result != GOTRACE_OK) gotrace__file_remove(beside);
   gotrace__release(NULL, beside, size);
   errno = saved;
   return result;
@@ -13044,41 +12826,31 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *optio
   return gotrace__start_tracing(NULL, 0, options, true);
 }
 
-GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
-  gotrace_result result;
+/* Takes a snapshot: for `write`, or into a file. */
+static gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void *context, const char *path, int flags) {
+  gotrace_result result = GOTRACE_ERROR_ARGUMENT;
+  char expanded[GOTRACE__PATH];
   int cancel;
-  if (!write) return GOTRACE_ERROR_ARGUMENT;
+  if (!write && !path) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&gotrace__t.snapshot);
-  result = gotrace__snapshot(write, context);
+  if (write) result = gotrace__snapshot(write, context);
+  else if (gotrace__expand_path(path, expanded, sizeof expanded)) result = gotrace__snapshot_file(expanded, flags);
   gotrace__unlock(&gotrace__t.snapshot);
-  gotrace__control_end(cancel);
+  gotrace__cancel_restore(cancel);
   return result;
 }
 
-static gotrace_result gotrace__snapshot_path(const char *path, int flags) {
-  gotrace_result result;
-  char expanded[GOTRACE__PATH];
-  int cancel;
-  if (!path) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&gotrace__t.snapshot);
-  result = gotrace__expand_path(path, expanded, sizeof expanded) ? gotrace__snapshot_file(expanded, flags)
-                                                                 : GOTRACE_ERROR_ARGUMENT;
-  gotrace__unlock(&gotrace__t.snapshot);
-  gotrace__control_end(cancel);
-  return result;
+GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
+  return gotrace__take_snapshot(write, context, NULL, 0);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
-  return gotrace__snapshot_path(path, 0);
+  return gotrace__take_snapshot(NULL, NULL, path, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ >>environment ----
- *
- * The environment variable GOTRACE, and what it asks for at the end of the trace.
  */
 
 enum { GOTRACE__ASKS_FLIGHT = 1, GOTRACE__ASKS_STATS = 2, GOTRACE__ASKS_PROBLEMS = 4 };
@@ -13090,9 +12862,9 @@ static struct {
   char path[GOTRACE__PATH];
 } gotrace__asked;
 
-/* Prints a line. Names may contain what a terminal would obey. */
-static void gotrace__say(const char *format, ...) GOTRACE__PRINTF(1, 2);
-static void gotrace__say(const char *format, ...) {
+/* Prints a line. Names may contain what a terminal would obey. Returns false, for a function that fails. */
+static bool gotrace__say(const char *format, ...) GOTRACE__PRINTF(1, 2);
+static bool gotrace__say(const char *format, ...) {
   char line[GOTRACE__PATH + 256];
   unsigned char *at;
   va_list arguments;
@@ -13104,6 +12876,7 @@ static void gotrace__say(const char *format, ...) {
     if (*at < 0x20 || *at == 0x7f) *at = '?';
   }
   fprintf(stderr, "gotrace: %s\n", line);
+  return false;
 }
 
 /* Why something failed: `error` is errno, if it is a sink. */
@@ -13119,11 +12892,11 @@ static void gotrace__say_stats(uint32_t what) {
     gotrace__say("%s: the trace ended early: %s", gotrace__asked.path, gotrace__why(stats.result, stats.system_error));
   if (what & GOTRACE__ASKS_STATS)
     gotrace__say("%s: %llu bytes, %llu events, %llu goroutines, %llu threads", gotrace__asked.path,
-                 (unsigned long long)stats.bytes, (unsigned long long)stats.events,
-                 (unsigned long long)stats.goroutines, (unsigned long long)stats.threads);
+                 GOTRACE__LLU(stats.bytes), GOTRACE__LLU(stats.events), GOTRACE__LLU(stats.goroutines),
+                 GOTRACE__LLU(stats.threads));
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
     if (stats.problems[i])
-      gotrace__say("%s: %llu x %s (%s)", gotrace__asked.path, (unsigned long long)stats.problems[i],
+      gotrace__say("%s: %llu x %s (%s)", gotrace__asked.path, GOTRACE__LLU(stats.problems[i]),
                    gotrace_problem_string((gotrace_problem)i), gotrace_problem_outcome((gotrace_problem)i));
 }
 
@@ -13136,7 +12909,7 @@ static uint32_t gotrace__write_asked(void) {
       gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
     what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
   if (what & GOTRACE__ASKS_FLIGHT) {
-    gotrace_result kept = gotrace__snapshot_path(gotrace__asked.path, GOTRACE__NOFOLLOW);
+    gotrace_result kept = gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, GOTRACE__NOFOLLOW);
     if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
   }
   return what;
@@ -13174,17 +12947,12 @@ static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, ui
 
 /* One option of GOTRACE; false if it or its value is unknown. */
 static bool gotrace__read_option(const char *option, gotrace_options *options, uint32_t *what) {
-  static const struct {
-    const char *option;
-    gotrace_stacks stacks;
-  } stacks[] = {{"stacks=call-site", GOTRACE_STACKS_CALL_SITE},
-                {"stacks=none", GOTRACE_STACKS_NONE},
-                {"stacks=frame-pointers", GOTRACE_STACKS_FRAME_POINTERS}};
+  static const char *const stacks[] = {"stacks=call-site", "stacks=none", "stacks=frame-pointers"}; /* gotrace_stacks */
   uint64_t number;
-  size_t i;
-  for (i = 0; i < sizeof stacks / sizeof stacks[0]; i++)
-    if (strcmp(option, stacks[i].option) == 0) {
-      options->stacks = stacks[i].stacks;
+  int i;
+  for (i = 0; i < 3; i++)
+    if (strcmp(option, stacks[i]) == 0) {
+      options->stacks = (gotrace_stacks)i;
       return true;
     }
   if (gotrace__starts_with(option, "format=1.")) {
@@ -13207,26 +12975,17 @@ static bool gotrace__read_option(const char *option, gotrace_options *options, u
 /* FILE,OPTION,OPTION...: splits it at its commas. False: said why. */
 static bool gotrace__read_environment(char *value, gotrace_options *options, uint32_t *what) {
   char *option = (strchr)(value, ','), *next;
-  if (*value == ',') {
-    gotrace__say("GOTRACE: no file before '%.200s'", value);
-    return false;
-  }
+  if (*value == ',') return gotrace__say("GOTRACE: no file before '%.200s'", value);
   for (; option; option = next) {
     *option++ = 0;
     next = (strchr)(option, ',');
     if (next) *next = 0; /* the next round begins behind it */
-    if (!gotrace__read_option(option, options, what)) {
-      gotrace__say("GOTRACE: unknown option or value '%.200s'", option);
-      return false;
-    }
+    if (!gotrace__read_option(option, options, what))
+      return gotrace__say("GOTRACE: unknown option or value '%.200s'", option);
   }
-  if (strlen(value) >= GOTRACE__PATH) {
-    gotrace__say("GOTRACE: the file's name is too long");
-    return false;
-  }
-  if (!(*what & GOTRACE__ASKS_FLIGHT) || !options->size_limit) return true;
-  gotrace__say("GOTRACE: limit and flight exclude each other");
-  return false;
+  if (strlen(value) >= GOTRACE__PATH) return gotrace__say("GOTRACE: the file's name is too long");
+  return !(*what & GOTRACE__ASKS_FLIGHT) || !options->size_limit ||
+         gotrace__say("GOTRACE: limit and flight exclude each other");
 }
 
 static gotrace_result gotrace__start_asked(uint32_t what) {
@@ -13274,14 +13033,11 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
 __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
 #endif
 
-/* ------------------------------------------------------------------------------------------------------ >>fork ----
- *
- * The child of a fork.
- */
+/* ------------------------------------------------------------------------------------------------------ >>fork ---- */
 
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
-static void gotrace__free_kept(void) {
+static void gotrace__past_free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
   size_t i;
   if (t->writing && !gotrace__in_sink) {
@@ -13289,45 +13045,36 @@ static void gotrace__free_kept(void) {
     gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
     t->writing = NULL;
   }
-  while (t->kept) gotrace__forget_locked();
-  gotrace__kept_free(t->keeping);
-  t->keeping = NULL;
+  gotrace__past_clear();
 }
 
-/* Takes all locks. Otherwise a thread missing in the child could hold one there, or leave its data inconsistent. */
-static void gotrace__before_fork(void) {
-  gotrace__lock(&gotrace__init_lock);
-  gotrace__lock(&gotrace__t.life);
-  gotrace__lock(&gotrace__t.work);
-  gotrace__lock(&gotrace__t.records);
-  gotrace__lock(&gotrace__t.queue_lock);
-  gotrace__lock(&gotrace__t.flight_lock);
+/* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
+ * its data inconsistent. */
+static gotrace__mutex *const gotrace__fork_locks[] = {
+    &gotrace__init_lock, &gotrace__t.life,       &gotrace__t.work,
+    &gotrace__t.records, &gotrace__t.queue_lock, &gotrace__t.flight_lock,
 #ifndef GOTRACE_MALLOC
-  gotrace__lock(&gotrace__pool.lock);
+    &gotrace__pool.lock,
 #endif
+};
+enum { GOTRACE__FORK_LOCKS = sizeof gotrace__fork_locks / sizeof gotrace__fork_locks[0] };
+
+static void gotrace__before_fork(void) {
+  int i;
+  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) gotrace__lock(gotrace__fork_locks[i]);
 }
 
 static void gotrace__after_fork(void) {
-#ifndef GOTRACE_MALLOC
-  gotrace__unlock(&gotrace__pool.lock);
-#endif
-  gotrace__unlock(&gotrace__t.flight_lock);
-  gotrace__unlock(&gotrace__t.queue_lock);
-  gotrace__unlock(&gotrace__t.records);
-  gotrace__unlock(&gotrace__t.work);
-  gotrace__unlock(&gotrace__t.life);
-  gotrace__unlock(&gotrace__init_lock);
+  int i;
+  for (i = GOTRACE__FORK_LOCKS; i--;) gotrace__unlock(gotrace__fork_locks[i]);
 }
 
 static void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
   size_t i;
-  t->life = t->work = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
-#ifndef GOTRACE_MALLOC
-  gotrace__pool.lock = unlocked;
-#endif
-  gotrace__init_lock = unlocked;
+  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) *gotrace__fork_locks[i] = unlocked;
+  t->snapshot = unlocked;
   gotrace__inside &= GOTRACE__IN_SINK;
   if (t->names) t->names->lock = unlocked;
   if (t->reasons) t->reasons->lock = unlocked;
@@ -13384,7 +13131,7 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__asked.what = 0;
   t->alloc_events = 0;
   gotrace__unlock_all();
-  gotrace__free_kept();
+  gotrace__past_free_all();
   gotrace__abandon_threads();
   if (t->transcriber && !in_call) {
     gotrace__unread_free(NULL);
@@ -13393,7 +13140,7 @@ static void gotrace__after_fork_in_child(void) {
     gotrace__tables_free();
   }
   if (in_call && t->strings && t->stacks) /* the call goes on to use them; they stay for ever */
-    t->strings->region.budget = t->stacks->region.budget = NULL;
+    t->strings->arena.budget = t->stacks->arena.budget = NULL;
   t->transcriber = NULL;
   gotrace__modules_free();
   if (t->file.number >= 0) gotrace__file_abandon(&t->file);
@@ -13801,10 +13548,7 @@ struct gotrace_decoder {
   bool told_init; /* v1: the goroutines that are older than the trace have been told */
 };
 
-/* ------------------------------------------------------------------------------------------- >>decode-memory ----
- *
- * Allocation, failure, growing arrays, maps, sorting.
- */
+/* ------------------------------------------------------------------------------------------- >>decode-memory ---- */
 
 static void *gotrace__dec_allocate(gotrace_decoder *d, size_t size) {
   void *memory;
@@ -13832,6 +13576,11 @@ static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) 
 #endif
 }
 
+/* Ends the function with an error: GOTRACE__FAIL(result, offset, name of the event or NULL, message...), or
+ * GOTRACE__WRONG(result, message...) in a function that has an event `ev`. */
+#define GOTRACE__FAIL(result, ...) return gotrace__dec_fail(d, GOTRACE_ERROR_##result, __VA_ARGS__)
+#define GOTRACE__WRONG(result, ...) GOTRACE__FAIL(result, ev->offset, ev->spec->name, __VA_ARGS__)
+
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...)
 #if GOTRACE__GNU
@@ -13854,17 +13603,13 @@ static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result resul
   va_end(arguments);
   if (used < sizeof f->message)
     snprintf(f->message + used, sizeof f->message - used, event ? " (offset %llu, %s)" : " (offset %llu)",
-             (unsigned long long)offset, event ? event : "");
+             GOTRACE__LLU(offset), event ? event : "");
   return result;
 }
 
 static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
-  return gotrace__dec_fail(d, GOTRACE_ERROR_OUT_OF_MEMORY, d->offset, NULL, "out of memory");
+  GOTRACE__FAIL(OUT_OF_MEMORY, d->offset, NULL, "out of memory");
 }
-
-/* Fails in a function that has an event `ev`. */
-#define GOTRACE__WRONG(result, ...) return gotrace__dec_fail(d, result, ev->offset, ev->spec->name, __VA_ARGS__)
-#define GOTRACE__LL(x) ((long long)(x))
 
 /* Postpones a failure until all events before it have been returned. */
 static void gotrace__dec_postpone(gotrace_decoder *d) {
@@ -13891,13 +13636,24 @@ static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array
   return memory;
 }
 
+/* Makes room for `more` elements of an array that a record owns. NULL: no memory, and decoding has failed. */
+static void *gotrace__dec_room(gotrace_decoder *d, void *array, uint32_t count, uint32_t *capacity, uint32_t more,
+                               size_t size) {
+  uint32_t larger = 2 * (count + more);
+  void *memory;
+  if (GOTRACE__LIKELY(*capacity - count >= more)) return array;
+  if (larger > UINT32_MAX / 4) return gotrace__dec_no_memory(d), (void *)NULL;
+  if ((memory = gotrace__dec_resize(d, array, count, *capacity, larger, size)) != NULL) *capacity = larger;
+  return memory;
+}
+
 /* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory, and decoding has failed. */
 #define GOTRACE__DEC_PUSH(type, array, element)                                                                \
   static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                        \
     if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                        \
       void *memory = gotrace__dec_grow(d, d->array, d->element##_count, &d->element##_capacity, sizeof(type)); \
       if (!memory) return NULL;                                                                                \
-      d->array = GOTRACE__CAST(type *, memory);                                                                \
+      d->array = (type *)memory;                                                                               \
     }                                                                                                          \
     memset(&d->array[d->element##_count], 0, sizeof(type));                                                    \
     return &d->array[d->element##_count++];                                                                    \
@@ -13953,7 +13709,7 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
   size_t i;
   memset(&other, 0, sizeof other);
   if (capacity > SIZE_MAX / 2 / sizeof *other.slots) return false;
-  other.slots = GOTRACE__CAST(gotrace__slot *, gotrace__dec_allocate(d, capacity * sizeof *other.slots));
+  other.slots = (gotrace__slot *)gotrace__dec_allocate(d, capacity * sizeof *other.slots);
   if (!other.slots) return false;
   memset(other.slots, 0, capacity * sizeof *other.slots);
   other.capacity = capacity;
@@ -14009,12 +13765,11 @@ static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *othe
 /* A stable merge sort of `count` elements of `size` bytes by the time with which each begins. False: no memory. Inline,
  * so that `size` is a constant. */
 GOTRACE__ALWAYS_INLINE bool gotrace__dec_sort(gotrace_decoder *d, void *elements, size_t count, size_t size) {
-  uint8_t *all = GOTRACE__CAST(uint8_t *, elements), *from = all, *to, *spare, *swap;
+  uint8_t *all = (uint8_t *)elements, *from = all, *to, *spare, *swap;
   size_t width, at, i;
   for (i = 1; i < count && gotrace__dec_in_order(all + (i - 1) * size, all + i * size); i++) continue;
   if (i >= count) return true; /* already in order, as in most cases */
-  if (!(to = spare = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, count * size))))
-    return gotrace__dec_no_memory(d), false;
+  if (!(to = spare = (uint8_t *)gotrace__dec_allocate(d, count * size))) return gotrace__dec_no_memory(d), false;
   for (width = 1; width < count; width *= 2) {
     for (at = 0; at < count; at += 2 * width) {
       uint8_t *a = from + at * size, *middle = from + (at + width < count ? at + width : count) * size, *b = middle;
@@ -14037,15 +13792,12 @@ static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *s
   return gotrace__dec_sort(d, samples, count, sizeof *samples);
 }
 
-/* ------------------------------------------------------------------------------------------- >>decode-source ----
- *
- * From the source to numbers: the window that is in memory, base-128 numbers, times, the header.
- */
+/* ------------------------------------------------------------------------------------------- >>decode-source ---- */
 
 /* Allocates a window of another size and moves the bytes in memory to its front. */
 static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   size_t have = (size_t)(d->end - d->at);
-  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, size));
+  uint8_t *memory = (uint8_t *)gotrace__dec_allocate(d, size);
   if (!memory) return gotrace__dec_no_memory(d), false;
   if (have) memcpy(memory, d->at, have);
   gotrace__dec_release(d, d->window, d->window_size);
@@ -14103,8 +13855,7 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
   return size;
 }
 
-/* Reads all of the source. If it can seek, finds its size first, because growing the window keeps two copies in memory
- * for a moment. */
+/* Reads all of the source. If it can seek, finds its size first, since a window that grows is in memory twice. */
 static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
   if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
@@ -14147,8 +13898,7 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
   return NULL;
 }
 
-/* Reads a base-128 number. Returns the address after it; NULL: it does not end before `end`, or has more than 64
- * bits. */
+/* Reads a base-128 number; likewise. */
 static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
     *value = at[0];
@@ -14216,9 +13966,8 @@ static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t 
   unsigned i;
   for (i = 0; i < 10 && at + i < end; i++)
     if (at[i] < 0x80) break;
-  if (i < 10 && at + i >= end)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, event, "truncated in a number");
-  return gotrace__dec_fail(d, GOTRACE_ERROR_NUMBER, offset, event, "number longer than 64 bits");
+  if (i < 10 && at + i >= end) GOTRACE__FAIL(TRUNCATED, offset, event, "truncated in a number");
+  GOTRACE__FAIL(NUMBER, offset, event, "number longer than 64 bits");
 }
 
 /* Ticks to nanoseconds. A value that does not fit becomes INT64_MIN, as in Go. */
@@ -14238,10 +13987,7 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
 
-/* -------------------------------------------------------------------------------------------- >>decode-rules ----
- *
- * The event tables, prepared for reading; and the rules of order: what each event needs and changes.
- */
+/* -------------------------------------------------------------------------------------------- >>decode-rules ---- */
 
 /* The transitions of v2, all that the decoder knows of an event's meaning: X(event, context that it needs, its
  * goroutine, status from, to, effect on thread or proc; then what gotrace_decoder_changes tells: kind of change, whose,
@@ -14503,10 +14249,7 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
   gotrace__dec_set_rules(d);
 }
 
-/* ------------------------------------------------------------------------------------------- >>decode-tables ----
- *
- * Strings and stacks by id, and the end of a generation's tables.
- */
+/* ------------------------------------------------------------------------------------------- >>decode-tables ---- */
 
 static void gotrace__dec_free_entries(gotrace_decoder *d, gotrace__dec_items *e) {
   gotrace__dec_release(d, e->entries, e->capacity * sizeof *e->entries);
@@ -14553,7 +14296,7 @@ static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_ite
   if (!GOTRACE__LIKELY(table->count < table->capacity)) {
     void *memory = gotrace__dec_grow(d, table->entries, table->count, &table->capacity, sizeof *item);
     if (!memory) return d->failure.result;
-    table->entries = GOTRACE__CAST(gotrace__dec_item *, memory);
+    table->entries = (gotrace__dec_item *)memory;
   }
   item = &table->entries[table->count++];
   item->id = id, item->data = data, item->hash = 0, item->size = (uint32_t)size;
@@ -14568,7 +14311,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
   for (i = 0; i < e->count; i++)
     if (e->entries[i].id > most) most = e->entries[i].id;
   if (most > bound) most = bound;
-  e->dense = GOTRACE__CAST(uint32_t *, gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense));
+  e->dense = (uint32_t *)gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense);
   if (!e->dense) return gotrace__dec_no_memory(d);
   e->dense_size = (size_t)most + 1;
   memset(e->dense, 0, e->dense_size * sizeof *e->dense);
@@ -14578,7 +14321,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
     bool there = id == 0 || gotrace__dec_entry(d, e, id) != NULL;
     if (there && twice)
       return gotrace__dec_fail(d, twice, d->offset, NULL, "%s %llu defined twice",
-                               twice == GOTRACE_ERROR_STRING ? "string" : "stack", (unsigned long long)id);
+                               twice == GOTRACE_ERROR_STRING ? "string" : "stack", GOTRACE__LLU(id));
     if (id == 0) continue;
     if (id < e->dense_size) {
       e->dense[id] = (uint32_t)i + 1;
@@ -14591,10 +14334,10 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
 }
 
 static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  const gotrace__dec_item *entry = d && id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
-  return entry || !id;
+  return entry || (d && !id);
 }
 
 /* A hash of a string's contents, the same in all generations. */
@@ -14629,10 +14372,7 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t f
   return entry ? entry->size : 0;
 }
 
-/* ----------------------------------------------------------------------------------------- >>decode-objects ----
- *
- * What v1 and v2 share: cursors in the order of time, goroutines, procs, user regions.
- */
+/* ----------------------------------------------------------------------------------------- >>decode-objects ---- */
 
 /* The cursor of a thread (v2) or proc (v1), created if necessary; NULL: no memory. */
 static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id) {
@@ -14653,7 +14393,7 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   if (GOTRACE__LIKELY(c->room >= room)) return true;
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
   c->room = 0;
-  c->ahead = GOTRACE__CAST(gotrace__ahead *, gotrace__dec_allocate(d, room * sizeof *c->ahead));
+  c->ahead = (gotrace__ahead *)gotrace__dec_allocate(d, room * sizeof *c->ahead);
   if (!c->ahead) return gotrace__dec_no_memory(d), false;
   c->room = room;
   return true;
@@ -14672,17 +14412,21 @@ static bool gotrace__heap_grow(gotrace_decoder *d) {
   void *memory;
   if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
   memory = gotrace__dec_grow(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, sizeof *d->heap);
-  if (memory) d->heap = GOTRACE__CAST(gotrace__front *, memory);
+  if (memory) d->heap = (gotrace__front *)memory;
   return memory != NULL;
 }
 
+/* Exchanges the cursor at `i` with its parent, whose place it returns. */
+static inline size_t gotrace__heap_rise(gotrace__front *heap, size_t i) {
+  size_t parent = (i - 1) / 2;
+  gotrace__front swap = heap[i];
+  heap[i] = heap[parent];
+  heap[parent] = swap;
+  return parent;
+}
+
 static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
-  while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) {
-    gotrace__front swap = heap[i];
-    heap[i] = heap[(i - 1) / 2];
-    heap[(i - 1) / 2] = swap;
-    i = (i - 1) / 2;
-  }
+  while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) i = gotrace__heap_rise(heap, i);
   return i;
 }
 
@@ -14709,11 +14453,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t coun
 
 static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   gotrace__front *heap = d->heap;
-  for (; i > 0; i = (i - 1) / 2) {
-    gotrace__front swap = heap[i];
-    heap[i] = heap[(i - 1) / 2];
-    heap[(i - 1) / 2] = swap;
-  }
+  while (i > 0) i = gotrace__heap_rise(heap, i);
   heap[0] = heap[d->heap_count - 1];
   gotrace__heap_end(d, d->heap_count - 1);
   if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
@@ -14753,19 +14493,12 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
   return g;
 }
 
-/* In a part the record is kept, because it holds the part's assumptions. */
-static gotrace_result gotrace__part_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
-  if (g->created && !gotrace__map_add(d, &d->ended_gos, g->id, 1)) return d->failure.result;
-  gotrace__map_remove(d, &d->go_map, g->id);
-  g->status = GOTRACE__G_GONE;
-  return GOTRACE_OK;
-}
-
 static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
-  uint32_t *record;
-  if (d->part) return gotrace__part_remove_go(d, g);
-  if (!(record = gotrace__dec_push_free_go(d))) return d->failure.result;
-  *record = (uint32_t)(g - d->gos);
+  uint32_t *record = NULL;
+  /* In a part the record is kept, because it holds the part's assumptions. */
+  if (d->part ? g->created && !gotrace__map_add(d, &d->ended_gos, g->id, 1) : !(record = gotrace__dec_push_free_go(d)))
+    return d->failure.result;
+  if (record) *record = (uint32_t)(g - d->gos);
   gotrace__map_remove(d, &d->go_map, g->id);
   g->status = GOTRACE__G_GONE;
   return GOTRACE_OK;
@@ -14787,7 +14520,7 @@ static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id)
 /* Begins or ends something of which only one can be active; `on`, `off`: the messages if it is already on or off. */
 static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin,
                                           const char *on, const char *off) {
-  if (*flag == begin) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "%s", begin ? on : off);
+  if (*flag == begin) GOTRACE__WRONG(RANGE, "%s", begin ? on : off);
   *flag = begin;
   return GOTRACE_OK;
 }
@@ -14817,10 +14550,10 @@ static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t h
 static gotrace_result gotrace__dec_misused_region(gotrace_decoder *d, const gotrace_event *ev,
                                                   const gotrace__region_mark *ended, const gotrace__region_mark *last) {
   char name[GOTRACE__SHOWN], other[GOTRACE__SHOWN];
-  GOTRACE__WRONG(GOTRACE_ERROR_REGION,
+  GOTRACE__WRONG(REGION,
                  "misuse of region in goroutine %lld: end of '%s' of task %llu, but the innermost is '%s' of task %llu",
-                 GOTRACE__LL(ev->g), gotrace__dec_region_name(d, ended->name, name), (unsigned long long)ended->task,
-                 gotrace__dec_region_name(d, last->name, other), (unsigned long long)last->task);
+                 GOTRACE__LL(ev->g), gotrace__dec_region_name(d, ended->name, name), GOTRACE__LLU(ended->task),
+                 gotrace__dec_region_name(d, last->name, other), GOTRACE__LLU(last->task));
 }
 
 static inline bool gotrace__dec_same_region(const gotrace__region_mark *a, const gotrace__region_mark *b) {
@@ -14849,16 +14582,10 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
   gotrace__region_mark mark, *last;
   mark.task = ev->args[0];
   mark.name = gotrace__dec_string_hash(d, name);
-  if (begin && g->region_count == g->region_capacity) {
-    uint32_t larger = g->region_capacity ? 2 * g->region_capacity : 4;
-    void *marks = larger < UINT32_MAX / 2
-                      ? gotrace__dec_resize(d, g->regions, g->region_count, g->region_capacity, larger, sizeof mark)
-                      : NULL;
-    if (!marks) return gotrace__dec_no_memory(d);
-    g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
-    g->region_capacity = larger;
-  }
   if (begin) {
+    void *marks = gotrace__dec_room(d, g->regions, g->region_count, &g->region_capacity, 1, sizeof mark);
+    if (!marks) return d->failure.result;
+    g->regions = (gotrace__region_mark *)marks;
     g->regions[g->region_count++] = mark;
   } else if (!g->region_count && d->part && g->created) {
     gotrace__dec_taken *taken = gotrace__dec_push_taken(d);
@@ -14874,10 +14601,7 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
   return GOTRACE_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------- >>decode-v2 ----
- *
- * v2: reads the batches of a generation, its tables, and the events of each thread.
- */
+/* ----------------------------------------------------------------------------------------------- >>decode-v2 ---- */
 
 typedef struct gotrace__batch_header {
   uint64_t generation, m, time, size;
@@ -14899,12 +14623,11 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   if (h->kind == GOTRACE_V2_END_OF_GENERATION) return GOTRACE_OK;
   if (d->options.raw && d->kinds[h->kind].spec) name = d->kinds[h->kind].spec->name;
   if (h->kind != GOTRACE_V2_EVENT_BATCH && h->kind != GOTRACE_V2_EXPERIMENTAL_BATCH)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "event %u instead of a batch", h->kind);
+    GOTRACE__FAIL(BATCH, d->offset, name, "event %u instead of a batch", h->kind);
   if (!name) name = "EventBatch";
   at = d->at + 1;
   if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) {
-    if (at == d->end)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, name, "truncated before its experiment");
+    if (at == d->end) GOTRACE__FAIL(TRUNCATED, d->offset, name, "truncated before its experiment");
     h->experiment = *at++;
     if (!h->experiment) h->kind = GOTRACE_V2_EVENT_BATCH;
   }
@@ -14912,21 +14635,20 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   h->generation = fields[0], h->m = fields[1], h->time = fields[2], h->size = fields[3];
   h->header_size = (size_t)(at - d->at);
   if (h->size > GOTRACE_MAX_BATCH_SIZE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, d->offset, name, "batch of %llu bytes",
-                             (unsigned long long)h->size);
+    GOTRACE__FAIL(BATCH, d->offset, name, "batch of %llu bytes", GOTRACE__LLU(h->size));
   return GOTRACE_OK;
 }
 
 /* Keeps the bytes of a batch or table until the generation ends: in place if the trace is in memory, else as a copy. */
-static const uint8_t *gotrace__v2_keep(gotrace_decoder *d, const uint8_t *data, size_t size) {
+static const uint8_t *gotrace__v2_hold(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
-  if (!(block = GOTRACE__CAST(gotrace__dec_block *, gotrace__dec_allocate(d, sizeof *block + size)))) return NULL;
+  if (!(block = (gotrace__dec_block *)gotrace__dec_allocate(d, sizeof *block + size))) return NULL;
   block->next = d->blocks;
   block->size = sizeof *block + size;
   d->blocks = block;
   memcpy(block + 1, data, size);
-  return GOTRACE__CAST(const uint8_t *, GOTRACE__CAST(const void *, block + 1));
+  return (const uint8_t *)(const void *)(block + 1);
 }
 
 /* Reads the frames of a stack at *at and adds new pcs. */
@@ -14955,18 +14677,16 @@ static gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *
   while (at < end && !result) {
     uint64_t where = offset + (uint64_t)(at - data), number[2]; /* id and size */
     const uint8_t *item;
-    if (*at != kind)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
+    if (*at != kind) GOTRACE__FAIL(EVENT, where, NULL, "unexpected event %u in a batch of %ss", *at, name);
     at++;
     if (!gotrace__get_numbers(&at, end, number, 2)) return gotrace__dec_bad_number(d, at, end, where, name);
     item = at;
     if (number[1] > most)
       return gotrace__dec_fail(d, strings ? GOTRACE_ERROR_STRING : GOTRACE_ERROR_STACK, where, name,
-                               strings ? "string of %llu bytes" : "stack of %llu frames",
-                               (unsigned long long)number[1]);
+                               strings ? "string of %llu bytes" : "stack of %llu frames", GOTRACE__LLU(number[1]));
     if (!strings) result = gotrace__v2_read_frames(d, &at, end, number[1], where);
     else if (number[1] <= (uint64_t)(end - at)) at += number[1];
-    else return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, where, name, "string exceeds its batch");
+    else GOTRACE__FAIL(TRUNCATED, where, name, "string exceeds its batch");
     if (!result) result = gotrace__dec_add_item(d, strings ? &d->strings : &d->stacks, number[0], item, number[1]);
   }
   return result;
@@ -14979,8 +14699,7 @@ static gotrace_result gotrace__v2_read_samples(gotrace_decoder *d, const uint8_t
     uint64_t where = offset + (uint64_t)(at - data), number[5];
     gotrace__dec_sample *s;
     if (*at != GOTRACE_V2_CPU_SAMPLE)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a batch of CPU samples",
-                               *at);
+      GOTRACE__FAIL(EVENT, where, NULL, "unexpected event %u in a batch of CPU samples", *at);
     at++;
     if (!gotrace__get_numbers(&at, end, number, 5)) return gotrace__dec_bad_number(d, at, end, where, "CPUSample");
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
@@ -14999,20 +14718,18 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
     uint8_t kind = *at++;
     bool snapshot = kind == GOTRACE_V2_CLOCK_SNAPSHOT && d->version >= GOTRACE_GO_1_25;
     if (kind != GOTRACE_V2_FREQUENCY && !snapshot)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, where, NULL, "unexpected event %u in a sync batch", kind);
+      GOTRACE__FAIL(EVENT, where, NULL, "unexpected event %u in a sync batch", kind);
     if (!gotrace__get_numbers(&at, end, number, snapshot ? 4 : 1))
       return gotrace__dec_bad_number(d, at, end, where, d->kinds[kind].spec->name);
     if (snapshot) {
-      if (d->has_snapshot)
-        return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, where, "ClockSnapshot",
-                                 "duplicate clock snapshot in a generation");
+      if (d->has_snapshot) GOTRACE__FAIL(CLOCK, where, "ClockSnapshot", "duplicate clock snapshot in a generation");
       d->has_snapshot = true;
       memcpy(d->snapshot, number, sizeof number);
       d->snapshot[0] = time + number[0];
     } else {
       if (d->has_frequency || !number[0])
-        return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, where, "Frequency",
-                                 number[0] ? "duplicate frequency in a generation" : "frequency of 0");
+        GOTRACE__FAIL(FREQUENCY, where, "Frequency",
+                      number[0] ? "duplicate frequency in a generation" : "frequency of 0");
       d->has_frequency = true;
       d->mul = 1.0 / ((double)number[0] / 1e9);
       d->info.nanoseconds_per_tick = d->mul;
@@ -15023,7 +14740,7 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
 
 static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h,
                                                  const uint8_t *data, uint64_t offset) {
-  const uint8_t *kept = gotrace__v2_keep(d, data, (size_t)h->size);
+  const uint8_t *kept = gotrace__v2_hold(d, data, (size_t)h->size);
   gotrace__experiment *x = kept ? gotrace__dec_push_experiment(d) : NULL;
   if (!x) return gotrace__dec_no_memory(d);
   x->data = kept, x->size = (size_t)h->size, x->offset = offset - h->header_size;
@@ -15043,7 +14760,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
   if (d->options.data) {
     b->data = data;
   } else if (!d->options.seekable && h->size) {
-    uint8_t *copy = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)h->size));
+    uint8_t *copy = (uint8_t *)gotrace__dec_allocate(d, (size_t)h->size);
     if (!copy) return gotrace__dec_no_memory(d);
     memcpy(copy, data, (size_t)h->size);
     b->data = copy;
@@ -15071,15 +14788,14 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
   uint8_t first = size ? *data : (uint8_t)0;
   if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) return gotrace__v2_add_experiment(d, h, data, offset);
   if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
-    if (!(data = gotrace__v2_keep(d, data, size))) return gotrace__dec_no_memory(d);
+    if (!(data = gotrace__v2_hold(d, data, size))) return gotrace__dec_no_memory(d);
     return gotrace__v2_read_table(d, data, size, offset);
   }
   if (first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
   if (first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
     return gotrace__v2_read_sync(d, data, size, offset, h->time);
   if (first == GOTRACE_V2_END_OF_GENERATION)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL,
-                             "end of a generation, which this format does not have");
+    GOTRACE__FAIL(EVENT, offset, NULL, "end of a generation, which this format does not have");
   return gotrace__v2_add_batch(d, h, data, offset);
 }
 
@@ -15100,7 +14816,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
     if (!explicit_end) *result = GOTRACE_OK;
     else if (d->heap_count) /* as in Go: tables alone need no end, but their ids must be unique */
       *result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
-                                  (unsigned long long)generation);
+                                  GOTRACE__LLU(generation));
     else if ((failed = gotrace__v2_index_tables(d)) != GOTRACE_OK) *result = failed;
     return true;
   }
@@ -15137,12 +14853,11 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
         result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, "EventBatch", "truncated in a batch");
     }
     if (gotrace__v2_at_end(d, &h, &result, generation)) break;
-    if (!h.generation) return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL, "generation 0");
+    if (!h.generation) GOTRACE__FAIL(GENERATION, d->offset, NULL, "generation 0");
     if (!generation) d->generation = generation = h.generation;
     if (h.generation != generation)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_GENERATION, d->offset, NULL,
-                               "batch of generation %llu in generation %llu", (unsigned long long)h.generation,
-                               (unsigned long long)generation);
+      GOTRACE__FAIL(GENERATION, d->offset, NULL, "batch of generation %llu in generation %llu",
+                    GOTRACE__LLU(h.generation), GOTRACE__LLU(generation));
     if (!d->min_tick || h.time < d->min_tick) d->min_tick = h.time;
     gotrace__dec_skip(d, h.header_size + (size_t)h.size);
     if ((result = gotrace__v2_read_batch(d, &h, d->at - (size_t)h.size, d->offset - h.size)) != GOTRACE_OK)
@@ -15150,11 +14865,9 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
   }
   if (result) return result;
   if (!d->has_frequency)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency in generation %llu",
-                             (unsigned long long)generation);
+    GOTRACE__FAIL(FREQUENCY, d->offset, NULL, "missing frequency in generation %llu", GOTRACE__LLU(generation));
   if (d->version >= GOTRACE_GO_1_25 && !d->has_snapshot)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_CLOCK, d->offset, NULL, "missing clock snapshot in generation %llu",
-                             (unsigned long long)generation);
+    GOTRACE__FAIL(CLOCK, d->offset, NULL, "missing clock snapshot in generation %llu", GOTRACE__LLU(generation));
   return GOTRACE_OK;
 }
 
@@ -15163,7 +14876,7 @@ static void gotrace__v2_seek(gotrace_decoder *d, uint64_t offset) {
   uint64_t here = d->offset;
   d->offset = offset;
   if (d->options.data) {
-    d->at = GOTRACE__CAST(const uint8_t *, d->options.data) + offset;
+    d->at = (const uint8_t *)d->options.data + offset;
   } else if (offset >= here && offset - here <= (uint64_t)(d->end - d->at)) {
     d->at += offset - here;
   } else {
@@ -15206,7 +14919,8 @@ static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, c
 #define GOTRACE__MOST_TAILS 128
 typedef struct gotrace__tails {
   struct {
-    uint64_t m, offset, size, tick;
+    gotrace__batch_header header;
+    uint64_t offset;
     bool samples;
   } of[GOTRACE__MOST_TAILS];
   unsigned count; /* one more than fit: too many threads */
@@ -15215,14 +14929,12 @@ typedef struct gotrace__tails {
 static void gotrace__v2_note_tail(gotrace__tails *t, const gotrace__batch_header *h, uint64_t offset, bool samples) {
   unsigned i = 0;
   if (t->count > GOTRACE__MOST_TAILS) return;
-  while (i < t->count && (t->of[i].m != h->m || t->of[i].samples != samples)) i++;
+  while (i < t->count && (t->of[i].header.m != h->m || t->of[i].samples != samples)) i++;
   t->count += i == t->count;
   if (i == GOTRACE__MOST_TAILS) return;
-  t->of[i].m = h->m;
+  t->of[i].header = *h;
   t->of[i].samples = samples;
   t->of[i].offset = offset;
-  t->of[i].size = h->size;
-  t->of[i].tick = h->time;
 }
 
 /* The latest time in the tails; INT64_MIN if there are none or one cannot be read. Moves the source's position. */
@@ -15230,10 +14942,10 @@ static int64_t gotrace__v2_latest_of_tails(gotrace_decoder *d, const gotrace__ta
   int64_t latest = INT64_MIN, time;
   unsigned i;
   for (i = 0; i < t->count; i++) {
-    size_t size = (size_t)t->of[i].size;
+    size_t size = (size_t)t->of[i].header.size;
     gotrace__v2_seek(d, t->of[i].offset);
     if (!gotrace__dec_fill(d, size) || (size_t)(d->end - d->at) < size) return INT64_MIN;
-    time = gotrace__v2_latest(d, d->at, d->at + size, t->of[i].tick, window);
+    time = gotrace__v2_latest(d, d->at, d->at + size, t->of[i].header.time, window);
     if (time > latest) latest = time;
   }
   return latest;
@@ -15271,24 +14983,24 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
   while (!ended && gotrace__v2_read_header(d, &h) == GOTRACE_OK) {
     uint64_t size = h.header_size + h.size;
     uint8_t first = h.size && h.header_size < (size_t)(d->end - d->at) ? d->at[h.header_size] : (uint8_t)0;
+    bool events;
+    int64_t time;
     ended = h.kind == GOTRACE_V2_END_OF_GENERATION ||
             (h.kind == GOTRACE_V2_EVENT_BATCH && first == GOTRACE_V2_END_OF_GENERATION);
     if (!explicit_end && (ended || (generation && h.generation == generation + 1))) break;
     if (!ended && generation && h.generation != generation) break;
-    if (!ended && (h.kind == GOTRACE_V2_EVENT_BATCH && (first == sync || (latest && h.size)))) {
+    events = !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && first != sync && first != GOTRACE_V2_STRINGS &&
+             first != GOTRACE_V2_STACKS;
+    if (latest ? events : !ended && h.kind == GOTRACE_V2_EVENT_BATCH && first == sync) {
       const uint8_t *data;
       if (!gotrace__dec_fill(d, (size_t)size) || (uint64_t)(d->end - d->at) < size) break;
       data = d->at + h.header_size;
       if (!latest && gotrace__v2_read_sync(d, data, (size_t)h.size, d->offset + h.header_size, h.time)) break;
-      if (latest && first != sync && first != GOTRACE_V2_STRINGS && first != GOTRACE_V2_STACKS) {
-        int64_t time = gotrace__v2_latest(d, data, data + h.size, h.time, NULL);
-        if (time > *latest) *latest = time;
-      }
+      time = latest ? gotrace__v2_latest(d, data, data + h.size, h.time, NULL) : 0;
+      if (latest && time > *latest) *latest = time;
     }
     if (d->options.data && (uint64_t)(d->end - d->at) < size) break;
-    if (tails && !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && first != sync && first != GOTRACE_V2_STRINGS &&
-        first != GOTRACE_V2_STACKS)
-      gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, first == GOTRACE_V2_CPU_SAMPLES);
+    if (tails && events) gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, first == GOTRACE_V2_CPU_SAMPLES);
     if (!ended) generation = h.generation;
     if (!ended && (!min_tick || h.time < min_tick)) min_tick = h.time;
     gotrace__v2_seek(d, d->offset + size);
@@ -15395,15 +15107,14 @@ static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, c
   if (c->buffer_size < b->size) {
     gotrace__dec_release(d, c->buffer, c->buffer_size);
     c->buffer_size = 0;
-    if (!(c->buffer = GOTRACE__CAST(uint8_t *, gotrace__dec_allocate(d, (size_t)b->size))))
-      return gotrace__dec_no_memory(d);
+    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, (size_t)b->size))) return gotrace__dec_no_memory(d);
     c->buffer_size = (size_t)b->size;
   }
   for (; have < b->size && n; have += n) {
     n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
     if (n > b->size - have) n = 0;
   }
-  if (have < b->size) return gotrace__dec_fail(d, GOTRACE_ERROR_READ, b->offset, NULL, "the read function failed");
+  if (have < b->size) GOTRACE__FAIL(READ, b->offset, NULL, "the read function failed");
   c->start = c->buffer;
   return GOTRACE_OK;
 }
@@ -15458,8 +15169,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
     if (!first) return GOTRACE_WOULD_BLOCK;
     c->left = 0;
     if (k->timed) return gotrace__dec_bad_number(d, at, c->end, e->event.offset, k->spec->name);
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, e->event.offset, k->spec ? k->spec->name : NULL,
-                             "unexpected event %u in a thread's batch", *c->at);
+    GOTRACE__FAIL(EVENT, e->event.offset, k->spec ? k->spec->name : NULL, "unexpected event %u in a thread's batch",
+                  *c->at);
   }
   gotrace__dec_set_kind(&e->event, k);
   e->event.time = c->time = gotrace__dec_later(c->time, gotrace__dec_nanoseconds(d, dt));
@@ -15535,8 +15246,7 @@ static bool gotrace__part_sits(gotrace__cursor *c, const gotrace__dec_go *g) {
   return true;
 }
 
-/* Assumes what a thread runs at the beginning of the part: the goroutine and proc in the statuses with which its events
- * begin, else none. */
+/* Assumes what a thread runs at the beginning of the part: the goroutine and proc of its first statuses, else none. */
 static void gotrace__part_begin_thread(gotrace__cursor *c) {
   const gotrace__ahead *a = c->next, *end = a + c->left;
   c->begin_known = c->begin_p_known = true;
@@ -15629,10 +15339,10 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
 /* The error of an event that lacks its thread, proc or goroutine. Without a thread it has no proc or goroutine. */
 static gotrace_result gotrace__v2_fail_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
                                                unsigned does) {
-  if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a thread");
+  if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(CONTEXT, "needs a thread");
   if ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID)
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
-  GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
+    GOTRACE__WRONG(CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
+  GOTRACE__WRONG(CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
 }
 
 /* Checks the context of an event whose rule does not. Go: validateCtx. */
@@ -15699,17 +15409,16 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
   switch (why) {
   case GOTRACE__WHY_NOT_YET: return GOTRACE__LATER;
   case GOTRACE__WHY_OCCUPIED:
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
+    GOTRACE__WRONG(CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
                    GOTRACE__LL(c->g));
-  case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+  case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   case GOTRACE__WHY_STATUS:
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
-  case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+    GOTRACE__WRONG(STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
+  case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
   case GOTRACE__WHY_SEQUENCE:
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "sequence number %llu of proc %lld follows %llu",
-                   (unsigned long long)ev->args[0], GOTRACE__LL(c->p), (unsigned long long)p->sequence);
-  case GOTRACE__WHY_NO_SYSCALL:
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+    GOTRACE__WRONG(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(ev->args[0]),
+                   GOTRACE__LL(c->p), GOTRACE__LLU(p->sequence));
+  case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
   default: return gotrace__v2_fail_context(d, c, ev, r->does);
   }
 }
@@ -15729,7 +15438,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   bool promoted = false;
   ev->extra = (int64_t)status;
   if (status > GOTRACE__P_ABANDONED)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
+    GOTRACE__WRONG(STATUS, "proc %lld has status %llu", GOTRACE__LL(id), GOTRACE__LLU(status));
   if (p) {
     if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_SYSCALL) {
       /* Its thread is known, so it is not abandoned. */
@@ -15739,12 +15448,11 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
     } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
       ev->extra = GOTRACE__P_IDLE;
     } else if (p->status != status) {
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status,
-                     (unsigned long long)status);
+      GOTRACE__WRONG(STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status, GOTRACE__LLU(status));
     }
   } else {
     if (d->part && status == GOTRACE__P_ABANDONED)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is abandoned; a part does not know by whom", GOTRACE__LL(id));
+      GOTRACE__WRONG(STATUS, "proc %lld is abandoned; a part does not know by whom", GOTRACE__LL(id));
     if (!(p = gotrace__dec_new_proc(d, id))) return d->failure.result;
     p->g = GOTRACE__NOBODY;
     p->status = p->begin_status = (uint8_t)status;
@@ -15757,7 +15465,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   if (promoted) {
     const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
     if (!holder || holder->p != (int64_t)id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
+      GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -15776,9 +15484,9 @@ static gotrace_result gotrace__v2_proc_start(gotrace_decoder *d, gotrace__cursor
 
 static gotrace_result gotrace__v2_proc_stop(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
-  if (!p) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
+  if (!p) GOTRACE__WRONG(STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
   if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
+    GOTRACE__WRONG(STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
   p->status = GOTRACE__P_IDLE;
   c->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
@@ -15801,7 +15509,7 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   i = gotrace__map_get(d, &d->cursor_map, ev->args[2]);
   from = ev->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
   if (!from || !(from->seen || d->part) || from->p != (int64_t)id)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
+    GOTRACE__WRONG(STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
                    GOTRACE__LL(ev->args[2]));
   from->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
@@ -15812,33 +15520,28 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
                                                  const gotrace__dec_go *g, uint64_t m) {
   gotrace__cursor *other;
   if (m == GOTRACE__NOBODY)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(g->id));
+    GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(g->id));
   if (m == c->id) {
     bool unknown = d->generation == d->first_generation || (c->g == GOTRACE_NO_ID && gotrace__v2_lacks_past(d));
     if (!unknown && c->g != (int64_t)g->id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on this thread, which runs %lld",
-                     GOTRACE__LL(g->id), GOTRACE__LL(c->g));
+      GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on this thread, which runs %lld", GOTRACE__LL(g->id),
+                     GOTRACE__LL(c->g));
     gotrace__v2_take_go(d, c, g);
     return GOTRACE_OK;
   }
   /* In a system call for the whole generation, on a thread without events in it. A new cursor may move all others, so
    * `c` is not used after this. */
   if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
-  if (d->part && !other->seen) {
-    if (!gotrace__part_sits(other, g))
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld",
-                     GOTRACE__LL(g->id), GOTRACE__LL(m), GOTRACE__LL(other->g));
-    ev->g = other->g;
-  } else if (other->seen) {
-    if (other->g != (int64_t)g->id)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld",
-                     GOTRACE__LL(g->id), GOTRACE__LL(m), GOTRACE__LL(other->g));
-    ev->g = other->g;
-  } else {
+  ev->m = (int64_t)m;
+  if (!other->seen && !d->part) {
     other->seen = true;
     gotrace__v2_take_go(d, other, g);
+    return GOTRACE_OK;
   }
-  ev->m = (int64_t)m;
+  if (other->seen ? other->g != (int64_t)g->id : !gotrace__part_sits(other, g))
+    GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(g->id),
+                   GOTRACE__LL(m), GOTRACE__LL(other->g));
+  ev->g = other->g;
   return GOTRACE_OK;
 }
 
@@ -15847,17 +15550,16 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   ev->extra = (int64_t)status;
   if (status > GOTRACE__G_WAITING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), (unsigned long long)status);
+    GOTRACE__WRONG(STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), GOTRACE__LLU(status));
   if (g) {
     if (g->status != status)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld has status %u, not %llu", GOTRACE__LL(id), g->status,
-                     (unsigned long long)status);
+      GOTRACE__WRONG(STATUS, "goroutine %lld has status %u, not %llu", GOTRACE__LL(id), g->status,
+                     GOTRACE__LLU(status));
     g->of.v2.generation = d->generation;
     g->sequence = 0;
   } else {
     if (d->part ? gotrace__map_get(d, &d->ended_gos, id) != 0 : !gotrace__v2_lacks_past(d))
-      GOTRACE__WRONG(GOTRACE_ERROR_STATUS, "goroutine %lld, never created, has a status after the first generation",
-                     GOTRACE__LL(id));
+      GOTRACE__WRONG(STATUS, "goroutine %lld, never created, has a status after the first generation", GOTRACE__LL(id));
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
     if (d->part) gotrace__part_had_go(g);
     else ev->extra = GOTRACE_STATUS_UNKNOWN;
@@ -15871,11 +15573,11 @@ static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor 
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   bool syscall = status == GOTRACE__G_SYSCALL;
   if (syscall && c->g != GOTRACE_NO_ID)
-    GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
+    GOTRACE__WRONG(CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
   if (g && g->status != GOTRACE__G_RUNNING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
+    GOTRACE__WRONG(STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
   if (gotrace__dec_find_go(d, ev->args[0]))
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
+    GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
   if (!(g = gotrace__dec_add_go(d, ev->args[0], status))) return d->failure.result;
   if (d->part) g->fresh = !gotrace__map_get(d, &d->ended_gos, g->id);
   if (syscall) gotrace__v2_take_go(d, c, g);
@@ -15908,7 +15610,7 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
   gotrace_result result = gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
   if (result || c->p == GOTRACE_NO_ID) return result;
   if (!(p = gotrace__v2_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
+    GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
   /* The proc may be stolen later, or never; another thread may have the thread's id by then. */
   p->status = GOTRACE__P_ABANDONED;
   c->p = GOTRACE_NO_ID;
@@ -15919,25 +15621,40 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
-  const char *name;
-  size_t size;
-  gotrace__dec_task *task;
-  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
-  if (i && !d->tasks[i - 1].ended)
-    GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
-  if (!gotrace__dec_string(d, ev->args[2], &name, &size))
-    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)ev->args[2]);
-  if (!(task = i ? &d->tasks[i - 1] : gotrace__dec_push_task(d))) return d->failure.result;
-  if (!i) task->newer = true;
+/* Adds a task, in the record with index i - 1 or (0) in a new one. */
+static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, uint32_t i, uint64_t id, uint64_t parent,
+                                            const char *name, size_t size) {
+  gotrace__dec_task *task = i ? &d->tasks[i - 1] : gotrace__dec_push_task(d);
+  if (!task) return d->failure.result;
+  task->id = id;
+  task->parent = parent;
   task->ended = false;
-  task->id = ev->args[0];
-  task->parent = ev->args[1];
-  if (size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d);
+  if (size && !(task->name = (char *)gotrace__dec_allocate(d, size))) return gotrace__dec_no_memory(d);
   task->name_size = (uint32_t)size;
   if (size) memcpy(task->name, name, size);
   if (i) return GOTRACE_OK;
-  return gotrace__map_add(d, &d->task_map, task->id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  task->newer = true;
+  return gotrace__map_add(d, &d->task_map, id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+}
+
+/* Removes the task with index i - 1; the last one takes its place. */
+static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, uint32_t i) {
+  gotrace__dec_task *task = &d->tasks[i - 1];
+  gotrace__map_remove(d, &d->task_map, task->id);
+  *task = d->tasks[--d->task_count];
+  if (i - 1 == d->task_count) return GOTRACE_OK;
+  gotrace__map_remove(d, &d->task_map, task->id);
+  return gotrace__map_add(d, &d->task_map, task->id, i) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+}
+
+static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
+  const char *name;
+  size_t size;
+  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
+  if (i && !d->tasks[i - 1].ended) GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+  if (!gotrace__dec_string(d, ev->args[2], &name, &size))
+    GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[2]));
+  return gotrace__dec_add_task(d, i, ev->args[0], ev->args[1], name, size);
 }
 
 /* In a part: records the end of a task that began before the part. */
@@ -15970,37 +15687,27 @@ static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev
     task->name_size = 0;
     return GOTRACE_OK;
   }
-  gotrace__map_remove(d, &d->task_map, task->id);
-  *task = d->tasks[--d->task_count]; /* the last task takes its place */
-  if (i - 1 == d->task_count) return GOTRACE_OK;
-  gotrace__map_remove(d, &d->task_map, task->id);
-  return gotrace__map_add(d, &d->task_map, task->id, i) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  return gotrace__dec_remove_task(d, i);
 }
 
 static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   uint32_t i;
   uint64_t reason;
+  void *reasons;
   if (!g) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
   if (ev->kind == GOTRACE_V2_STW_BEGIN) {
     reason = ev->args[0];
     for (i = 0; i < g->of.v2.stw_count; i++)
-      if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "the world is already stopped");
-    if (g->of.v2.stw_count == g->of.v2.stw_capacity) {
-      uint32_t larger = g->of.v2.stw_capacity ? 2 * g->of.v2.stw_capacity : 2;
-      void *reasons;
-      if (larger > 1024) GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "too many stopped worlds at once");
-      reasons =
-          gotrace__dec_resize(d, g->of.v2.stw, g->of.v2.stw_count, g->of.v2.stw_capacity, larger, sizeof *g->of.v2.stw);
-      if (!reasons) return d->failure.result;
-      g->of.v2.stw = GOTRACE__CAST(uint64_t *, reasons);
-      g->of.v2.stw_capacity = larger;
-    }
+      if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(RANGE, "the world is already stopped");
+    if (g->of.v2.stw_count == 1024) GOTRACE__WRONG(RANGE, "too many stopped worlds at once");
+    reasons = gotrace__dec_room(d, g->of.v2.stw, g->of.v2.stw_count, &g->of.v2.stw_capacity, 1, sizeof reason);
+    if (!reasons) return d->failure.result;
+    g->of.v2.stw = (uint64_t *)reasons;
     g->of.v2.stw[g->of.v2.stw_count++] = reason;
   } else {
     if (!g->of.v2.stw_count && d->skipped) return GOTRACE_OK; /* it may have begun in a skipped generation */
-    if (!g->of.v2.stw_count)
-      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "goroutine %lld did not stop the world", GOTRACE__LL(c->g));
+    if (!g->of.v2.stw_count) GOTRACE__WRONG(RANGE, "goroutine %lld did not stop the world", GOTRACE__LL(c->g));
     reason = g->of.v2.stw[0];
     g->of.v2.stw[0] = g->of.v2.stw[--g->of.v2.stw_count];
   }
@@ -16021,12 +15728,11 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
     d->gc_sequence = d->begin_gc_sequence;
     unchecked = false;
   }
-  if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc)
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, "not the first event of a collection");
+  if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(RANGE, "not the first event of a collection");
   if (!unchecked) {
     if (ev->args[0] != d->gc_sequence + 1) return GOTRACE__LATER;
     if (begin ? d->gc == 2 : d->gc != 2)
-      GOTRACE__WRONG(GOTRACE_ERROR_RANGE, begin ? "a collection is already active" : "no collection is active");
+      GOTRACE__WRONG(RANGE, begin ? "a collection is already active" : "no collection is active");
     if ((result = gotrace__v2_check_context(d, c, ev, GOTRACE__R_NEEDS_PG)) != GOTRACE_OK) return result;
   }
   d->gc_sequence = ev->args[0];
@@ -16036,9 +15742,9 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
 
 /* A sweep of a proc, or a mark assist of a goroutine, continues in a new generation; `thing`: "proc" or "goroutine". */
 static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
-  if (!flag) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
+  if (!flag) GOTRACE__WRONG(STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag ? d->generation == d->first_generation : !gotrace__v2_lacks_past(d))
-    GOTRACE__WRONG(GOTRACE_ERROR_RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
+    GOTRACE__WRONG(RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
                    GOTRACE__LL(ev->args[0]));
   *flag = true;
   return GOTRACE_OK;
@@ -16067,7 +15773,7 @@ static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__curso
 static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g;
   if (!gotrace__dec_has(d, &d->strings, ev->args[1]))
-    GOTRACE__WRONG(GOTRACE_ERROR_STRING, "string %llu is unknown", (unsigned long long)ev->args[1]);
+    GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[1]));
   if (!(g = gotrace__v2_own_go(d, c, false))) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
   return gotrace__dec_region(d, g, ev, ev->args[1], ev->kind == GOTRACE_V2_USER_REGION_BEGIN);
 }
@@ -16103,13 +15809,12 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
   case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_mark_assist(d, c, ev);
-  case GOTRACE_V2_CLOCK_SNAPSHOT: GOTRACE__WRONG(GOTRACE_ERROR_EVENT, "unexpected event in a thread's batch");
+  case GOTRACE_V2_CLOCK_SNAPSHOT: GOTRACE__WRONG(EVENT, "unexpected event in a thread's batch");
   default: return GOTRACE_OK;
   }
 }
 
-/* Applies a thread's next event if it has a fast rule that allows it. False: nothing has changed; use
- * gotrace__v2_order. */
+/* Applies a thread's next event if a fast rule allows it. False: nothing has changed; use gotrace__v2_order. */
 GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, bool here) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
   switch (c->next->event.kind) {
@@ -16161,11 +15866,9 @@ static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_ev
   unsigned i;
   for (i = 0; i < 2; i++) {
     if (!gotrace__dec_has(d, &d->stacks, stacks[i]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, k->spec->name, "stack %llu is unknown",
-                               (unsigned long long)stacks[i]);
+      GOTRACE__FAIL(STACK, ev->offset, k->spec->name, "stack %llu is unknown", GOTRACE__LLU(stacks[i]));
     if (!gotrace__dec_has(d, &d->strings, strings[i]))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, ev->offset, k->spec->name, "string %llu is unknown",
-                               (unsigned long long)strings[i]);
+      GOTRACE__FAIL(STRING, ev->offset, k->spec->name, "string %llu is unknown", GOTRACE__LLU(strings[i]));
   }
   return GOTRACE_OK;
 }
@@ -16188,8 +15891,8 @@ static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   if (result) return result;
   for (i = 0; i < d->pc_count; i++)
     if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, d->offset, "Stack",
-                               "the frame of pc %llx refers to an unknown string", (unsigned long long)d->pcs[i].pc);
+      GOTRACE__FAIL(STRING, d->offset, "Stack", "the frame of pc %llx refers to an unknown string",
+                    GOTRACE__LLU(d->pcs[i].pc));
   for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
   return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
 }
@@ -16317,11 +16020,10 @@ static gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_even
 static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
   const gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   const gotrace_event *ev = &c->next->event;
-  GOTRACE__WRONG(GOTRACE_ERROR_ORDER,
-                 "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
+  GOTRACE__WRONG(ORDER, "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
                  d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? "too many attempts to find which" : "none",
-                 (unsigned long long)d->heap_count, GOTRACE__LL(c->id), ev->spec->name, GOTRACE__LL(ev->args[0]),
-                 GOTRACE__LL(ev->args[1]), (unsigned long long)d->generation);
+                 GOTRACE__LLU(d->heap_count), GOTRACE__LL(c->id), ev->spec->name, GOTRACE__LL(ev->args[0]),
+                 GOTRACE__LL(ev->args[1]), GOTRACE__LLU(d->generation));
 }
 
 /* If the earliest event is not ready, tries those of the other threads in time order. */
@@ -16417,14 +16119,11 @@ static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numb
   if (!gotrace__get_numbers(&n->at, n->end, &size, 1))
     return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
   if (string && (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING))
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "string %llu of %llu bytes",
-                             (unsigned long long)e->args[0], (unsigned long long)size);
+    GOTRACE__FAIL(STRING, n->offset, name, "string %llu of %llu bytes", GOTRACE__LLU(e->args[0]), GOTRACE__LLU(size));
   if (size > GOTRACE__V1_MOST_STRING)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, n->offset, name, "message of %llu bytes",
-                             (unsigned long long)size);
+    GOTRACE__FAIL(STRING, n->offset, name, "message of %llu bytes", GOTRACE__LLU(size));
   if (size > (uint64_t)(n->end - n->at))
-    return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, n->offset, name, "ends in the middle of a %s",
-                             string ? "string" : "message");
+    GOTRACE__FAIL(TRUNCATED, n->offset, name, "ends in the middle of a %s", string ? "string" : "message");
   e->data = n->at;
   e->size = (size_t)size;
   n->at += size;
@@ -16438,18 +16137,15 @@ static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_num
   uint64_t number;
   if (!gotrace__get_numbers(&n->at, end, e->args, 2)) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
   if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, n->offset, name, "stack of %llu frames",
-                             (unsigned long long)e->args[1]);
+    GOTRACE__FAIL(STACK, n->offset, name, "stack of %llu frames", GOTRACE__LLU(e->args[1]));
   wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)e->args[1];
   e->data = n->at;
   for (i = 0; i < wanted; i++)
     if (!gotrace__get_numbers(&n->at, end, &number, 1))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "too few arguments for %u frames",
-                               (unsigned)e->args[1]);
+      GOTRACE__FAIL(ARGUMENTS, n->offset, name, "too few arguments for %u frames", (unsigned)e->args[1]);
   e->size = (size_t)(n->at - e->data);
   if (n->stop ? n->at != n->stop : n->count != 2 + wanted)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "wrong number of arguments for %u frames",
-                             (unsigned)e->args[1]);
+    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "wrong number of arguments for %u frames", (unsigned)e->args[1]);
   return GOTRACE_OK;
 }
 
@@ -16461,14 +16157,12 @@ static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotr
   unsigned wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old), first = wanted - k->args;
   uint64_t numbers[8];
   if (!n->stop && n->count != wanted)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count,
-                             wanted);
+    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count, wanted);
   if (!gotrace__get_numbers(&n->at, n->stop ? n->stop : n->end, numbers, wanted)) {
     if (!n->stop) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
+    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
   }
-  if (n->stop && n->at != n->stop)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, n->offset, name, "more than %u arguments", wanted);
+  if (n->stop && n->at != n->stop) GOTRACE__FAIL(ARGUMENTS, n->offset, name, "more than %u arguments", wanted);
   if (first == 2) e->sequence = numbers[0];
   if (first) e->dt = numbers[first - 1];
   memcpy(e->args, numbers + first, k->args * sizeof numbers[0]);
@@ -16488,8 +16182,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
   n.count = (*(*at) >> GOTRACE_ARG_COUNT_SHIFT) + 1u + old;
   n.at = *at + 1, n.end = end, n.stop = NULL, n.offset = offset;
   if (!n.k->spec || e->kind == GOTRACE_V1_NONE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind,
-                             d->version - 1000);
+    GOTRACE__FAIL(EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind, d->version - 1000);
   if (e->kind == GOTRACE_V1_STRING) {
     if (!gotrace__get_numbers(&n.at, end, e->args, 1))
       return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
@@ -16498,8 +16191,7 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
     if (n.count >= 4 + old) { /* their length comes first */
       if (!gotrace__get_numbers(&n.at, end, &size, 1))
         return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
-      if (size > (uint64_t)(end - n.at))
-        return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, offset, n.k->spec->name, "truncated in an event");
+      if (size > (uint64_t)(end - n.at)) GOTRACE__FAIL(TRUNCATED, offset, n.k->spec->name, "truncated in an event");
       n.stop = n.at + size;
     }
     result = e->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, e) : gotrace__v1_read_arguments(d, &n, e);
@@ -16600,8 +16292,8 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   w->time += e->dt;
   if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_ARGUMENTS, offset, d->kinds[e->kind].spec->name,
-                             "stop-the-world of kind %llu", (unsigned long long)e->args[0]);
+    GOTRACE__FAIL(ARGUMENTS, offset, d->kinds[e->kind].spec->name, "stop-the-world of kind %llu",
+                  GOTRACE__LLU(e->args[0]));
   if (old) { /* 1.5 numbers all events; the end of a system call gives its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
@@ -16627,17 +16319,14 @@ static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace_
   if (d->version < GOTRACE_GO_1_11) return GOTRACE_OK;
   if (e->kind == GOTRACE_V1_STRING) {
     if (e->args[0] <= UINT64_MAX - ((uint64_t)1 << 32)) return GOTRACE_OK;
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STRING, offset, "String", "string %llu: no numbers are left after it",
-                             (unsigned long long)e->args[0]);
+    GOTRACE__FAIL(STRING, offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
   }
   if (e->kind == GOTRACE_V1_BATCH) {
     if (e->args[0] <= INT32_MAX || e->args[0] == UINT64_MAX) return GOTRACE_OK;
-    return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, offset, "Batch", "batch of proc %llu",
-                             (unsigned long long)e->args[0]);
+    GOTRACE__FAIL(BATCH, offset, "Batch", "batch of proc %llu", GOTRACE__LLU(e->args[0]));
   }
   if (w->c) return GOTRACE_OK;
-  return gotrace__dec_fail(d, GOTRACE_ERROR_BATCH, offset, d->kinds[e->kind].spec->name,
-                           "event before the first batch");
+  GOTRACE__FAIL(BATCH, offset, d->kinds[e->kind].spec->name, "event before the first batch");
 }
 
 /* Notes an event of the first walk, which began at `before`. */
@@ -16655,7 +16344,7 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     return gotrace__v1_begin_batch(d, w, e->args[0], d->at);
   case GOTRACE_V1_FREQUENCY:
     if (e->args[0] == 0 || e->args[0] > INT64_MAX)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
+      GOTRACE__FAIL(TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
     d->has_frequency = true;
     d->mul = 1e9 / (double)(int64_t)e->args[0];
     return GOTRACE_OK;
@@ -16905,35 +16594,32 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
     g->of.v1.blocked_at = ev->time;
   } else if (a->has_exit_time) {
-    if (!g->of.v1.blocked_at) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "end of a system call without a start");
+    if (!g->of.v1.blocked_at) GOTRACE__WRONG(STATE, "end of a system call without a start");
     if ((int64_t)ev->args[2] < g->of.v1.blocked_at)
-      GOTRACE__WRONG(GOTRACE_ERROR_TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(ev->g));
+      GOTRACE__WRONG(TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(ev->g));
   }
   return GOTRACE_OK;
 }
 
-/* Applies the earliest event, then enqueues its proc's next event and the cursors that waited for its goroutine. Go:
- * order1007. */
+/* Applies the earliest event; enqueues its proc's next and the cursors that wait for its goroutine. Go: order1007. */
 GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotrace_event *next, bool *moved) {
   uint32_t index = d->heap[0].cursor, waiting = 0;
   gotrace__cursor *c = &d->cursors[index];
   const gotrace__ahead *a = c->next;
   const gotrace_event *ev = &a->event;
   gotrace_result result;
-  if (ev->time < d->last_time) GOTRACE__WRONG(GOTRACE_ERROR_TIME, "time stamps out of order");
+  if (ev->time < d->last_time) GOTRACE__WRONG(TIME, "time stamps out of order");
   d->last_time = ev->time;
   if (GOTRACE__LIKELY(a->rule.does & GOTRACE__R_ORDERED)) {
     gotrace__dec_go *g = &d->gos[a->go - 1];
-    if (!gotrace__v1_ready(d, a))
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
+    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
     if (a->rule.does & GOTRACE__R_COUNTS) g->sequence++;
     g->order_status = a->rule.to;
     waiting = g->of.v1.waiting;
     g->of.v1.waiting = 0;
     if ((result = gotrace__v1_check_syscall(d, a, g)) != GOTRACE_OK) return result;
   } else if (a->rule.does & GOTRACE__R_GC) {
-    if (!gotrace__v1_ready(d, a))
-      GOTRACE__WRONG(GOTRACE_ERROR_ORDER, "collection %llu out of order", (unsigned long long)a->sequence);
+    if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(ORDER, "collection %llu out of order", GOTRACE__LLU(a->sequence));
     d->gc_sequence++;
     waiting = d->gc_waiting;
     d->gc_waiting = 0;
@@ -17006,8 +16692,7 @@ static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_e
   gotrace__v1_complete(d, ev, NULL);
   if (exit) return GOTRACE_OK;
   ev->p = (int64_t)s->p;
-  if (s->time < d->last_time)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_TIME, s->offset, "CPUSample", "time stamps out of order");
+  if (s->time < d->last_time) GOTRACE__FAIL(TIME, s->offset, "CPUSample", "time stamps out of order");
   d->last_time = s->time;
   return GOTRACE_OK;
 }
@@ -17025,9 +16710,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
     if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
     if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_ORDER, d->offset, NULL,
-                               "no consistent order of the events of %llu procs",
-                               (unsigned long long)(d->parked + d->heap_count));
+      GOTRACE__FAIL(ORDER, d->offset, NULL, "no consistent order of the events of %llu procs",
+                    GOTRACE__LLU(d->parked + d->heap_count));
     if ((result = gotrace__v1_step(d, ev, &moved)) != GOTRACE_OK) return result;
     if (GOTRACE__LIKELY(!moved)) return GOTRACE_OK;
   }
@@ -17041,8 +16725,7 @@ static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g
     d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
 }
 
-/* Finds the futile wake-ups: each from an unblock, through starts and preemptions, to the block after a FutileWakeup.
- * Go: removeFutile. */
+/* Finds the futile wake-ups, from an unblock, through starts and preemptions, to a futile block. Go: removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   const uint64_t wakes = GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) |
                          GOTRACE__V1_BIT(FUTILE_WAKEUP);
@@ -17114,12 +16797,10 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
 static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
                                                     const gotrace__dec_proc *p, const gotrace_event *ev,
                                                     bool allow_none) {
-  if (g->status != GOTRACE__G_RUNNING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (p->g != (uint64_t)ev->g)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
-                   GOTRACE__LL(ev->g));
-  if (!allow_none && ev->g == 0) GOTRACE__WRONG(GOTRACE_ERROR_CONTEXT, "needs a goroutine");
+    GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+  if (!allow_none && ev->g == 0) GOTRACE__WRONG(CONTEXT, "needs a goroutine");
   return GOTRACE_OK;
 }
 
@@ -17135,11 +16816,10 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
     }
   } else {
     if (g->status != r->from)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld %s", GOTRACE__LL(ev->g),
+      GOTRACE__WRONG(STATE, "goroutine %lld %s", GOTRACE__LL(ev->g),
                      r->from == GOTRACE__G_WAITING ? "does not wait" : "is not runnable");
     if (r->does & GOTRACE__R_STARTS) {
-      if (p->g)
-        GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+      if (p->g) GOTRACE__WRONG(STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       p->g = (uint64_t)ev->g;
       if (g->fresh) {
         if (d->version < 1007) ev->extra = (int64_t)(g->of.v1.new_stack + 1);
@@ -17158,8 +16838,7 @@ static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace
   gotrace__dec_go *other = &d->gos[d->named - 1];
   gotrace_result result = gotrace__v1_check_runs(d, g, p, ev, true);
   if (result) return result;
-  if (other->created || other == g)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
+  if (other->created || other == g) GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
   other->created = true;
   other->status = GOTRACE__G_RUNNABLE;
   other->last = ev->kind;
@@ -17171,13 +16850,11 @@ static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace
 static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g,
                                                 const gotrace__dec_proc *p, gotrace_event *ev) {
   gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
-  if (g->status != GOTRACE__G_RUNNING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p),
-                   GOTRACE__LL(ev->g));
+    GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
   if (!other || other->status != GOTRACE__G_WAITING)
-    GOTRACE__WRONG(GOTRACE_ERROR_STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
+    GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
   if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
   other->status = GOTRACE__G_RUNNABLE;
   other->last = ev->kind;
@@ -17200,14 +16877,13 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
   case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_unblock(d, g, p, ev);
   case GOTRACE_V1_PROC_START:
-    if (p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
+    if (p->status) GOTRACE__WRONG(STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
     p->status = 1;
     p->sequence = ev->args[0];
     return GOTRACE_OK;
   case GOTRACE_V1_PROC_STOP:
-    if (!p->status) GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
-    if (p->g)
-      GOTRACE__WRONG(GOTRACE_ERROR_STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
+    if (!p->status) GOTRACE__WRONG(STATE, "proc %lld is not running", GOTRACE__LL(ev->p));
+    if (p->g) GOTRACE__WRONG(STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
     p->status = 0;
     return GOTRACE_OK;
   case GOTRACE_V1_GC_START:
@@ -17226,11 +16902,11 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; return GOTRACE_OK; /* it may have begun before the trace */
   case GOTRACE_V1_USER_TASK_CREATE:
     if (gotrace__map_get(d, &d->task_map, ev->args[0]))
-      GOTRACE__WRONG(GOTRACE_ERROR_TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+      GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
     return gotrace__map_add(d, &d->task_map, ev->args[0], 1) ? GOTRACE_OK : gotrace__dec_no_memory(d);
   case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
   case GOTRACE_V1_USER_REGION:
-    if (ev->args[1] > 1) GOTRACE__WRONG(GOTRACE_ERROR_REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
+    if (ev->args[1] > 1) GOTRACE__WRONG(REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
     return gotrace__dec_region(d, g, ev, ev->args[2], ev->args[1] == 0);
   default: return GOTRACE_OK;
   }
@@ -17298,10 +16974,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
   return GOTRACE_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- >>decode-raw ----
- *
- * Raw traces: all events in the order of the file, including batches and tables.
- */
+/* ---------------------------------------------------------------------------------------------- >>decode-raw ---- */
 
 /* Sets the fields of an event that its kind, place and time determine. */
 static inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k, uint64_t offset,
@@ -17321,7 +16994,7 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   const gotrace__kind *k;
   unsigned i = 0;
   uint64_t end = d->offset + (uint64_t)(d->batch_at ? d->batch_at - d->at : 0);
-  if (d->batch_cut) return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, end, NULL, "truncated in a batch");
+  if (d->batch_cut) GOTRACE__FAIL(TRUNCATED, end, NULL, "truncated in a batch");
   if (d->batch_at) gotrace__dec_skip(d, (size_t)(d->batch_at - d->at));
   d->batch_at = d->batch_end = d->batch_whole = NULL;
   if ((result = gotrace__v2_read_header(d, &h)) != GOTRACE_OK) return result;
@@ -17338,7 +17011,7 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   ev->time = (int64_t)h.time;
   if (k->data) {
     if ((size_t)(d->end - d->at) - h.header_size < h.size)
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, k->spec->name, "truncated in a batch");
+      GOTRACE__FAIL(TRUNCATED, d->offset, k->spec->name, "truncated in a batch");
     ev->data = (const char *)d->at + h.header_size;
     ev->data_size = (size_t)h.size;
     h.header_size += (size_t)h.size;
@@ -17364,7 +17037,7 @@ static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_even
       return gotrace__dec_bad_number(d, at, end, ev->offset, ev->spec->name), (const uint8_t *)NULL;
     if (number > (uint64_t)(end - next))
       return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, ev->offset, ev->spec->name,
-                               "string of %llu bytes exceeds its batch", (unsigned long long)number),
+                               "string of %llu bytes exceeds its batch", GOTRACE__LLU(number)),
              (const uint8_t *)NULL;
     ev->data = (const char *)next;
     ev->data_size = (size_t)number;
@@ -17372,7 +17045,7 @@ static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_even
   }
   if (ev->args[1] > GOTRACE_STACK_SIZE)
     return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack of %llu frames",
-                             (unsigned long long)ev->args[1]),
+                             GOTRACE__LLU(ev->args[1])),
            (const uint8_t *)NULL;
   for (i = 4 * ev->args[1]; i; i--, at = next)
     if (!(next = gotrace__get_varint(at, end, &number)))
@@ -17387,7 +17060,7 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
   uint64_t offset = d->offset + (uint64_t)(at - d->at), dt = 0;
   const gotrace__kind *k = &d->kinds[*at];
   if (!k->spec || *at == GOTRACE_V2_NONE || *at == GOTRACE_V2_EVENT_BATCH || *at == GOTRACE_V2_EXPERIMENTAL_BATCH)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_EVENT, offset, NULL, "event %u in a batch", *at);
+    GOTRACE__FAIL(EVENT, offset, NULL, "event %u in a batch", *at);
   at++;
   gotrace__dec_clear(ev);
   if ((k->timed && !gotrace__get_numbers(&at, end, &dt, 1)) || !gotrace__get_numbers(&at, end, ev->args, k->args))
@@ -17398,11 +17071,6 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
     return d->failure.result;
   d->batch_at = at;
   return GOTRACE_OK;
-}
-
-/* The next event of a raw v2 trace. */
-static gotrace_result gotrace__v2_next_raw(gotrace_decoder *d, gotrace_event *ev) {
-  return d->batch_at == d->batch_end ? gotrace__v2_next_raw_batch(d, ev) : gotrace__v2_next_raw_event(d, ev);
 }
 
 /* The next event of a raw v1 trace. */
@@ -17505,7 +17173,7 @@ static uint32_t gotrace__told_frame(gotrace_decoder *d, uint64_t stack, bool out
 static uint32_t gotrace__told_entry(gotrace_decoder *d, uint64_t stack) {
   char text[24];
   if (d->version >= 1007) return gotrace__told_frame(d, stack, false);
-  snprintf(text, sizeof text, "0x%llx", (unsigned long long)stack);
+  snprintf(text, sizeof text, "0x%llx", GOTRACE__LLU(stack));
   return gotrace__told_function(d, text, strlen(text));
 }
 
@@ -17718,10 +17386,23 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
   return v1 ? gotrace__tell_second(d, ev, of, c) : 1;
 }
 
-/* ------------------------------------------------------------------------------------------- >>decode-public ----
- *
- * Calls: the decoder.
- */
+/* ------------------------------------------------------------------------------------------- >>decode-public ---- */
+
+/* Reads the header, and prepares for its format. */
+static gotrace_result gotrace__dec_begin(gotrace_decoder *d) {
+  if (!gotrace__dec_fill(d, 16)) return d->failure.result;
+  if (d->end - d->at < 16) GOTRACE__FAIL(HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
+  if (!(d->version = gotrace__dec_read_header(d->at))) GOTRACE__FAIL(HEADER, 0, NULL, "not a Go execution trace");
+  if (!gotrace__is_format(d->version) && d->version != 1005 && d->version != 1007 && d->version != 1009)
+    GOTRACE__FAIL(FORMAT, 0, NULL, "unknown trace format go 1.%d", d->version - 1000);
+  d->info.format = d->version;
+  d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
+  d->until =
+      d->options.until && d->info.family == 1 ? d->options.until : INT64_MAX; /* v2: gotrace__v2_set_first_time */
+  gotrace__dec_set_kinds(d);
+  gotrace__dec_skip(d, 16);
+  return GOTRACE_OK;
+}
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, const gotrace_decoder_options *options) {
   gotrace_decoder *d, temporary;
@@ -17732,29 +17413,14 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
     return GOTRACE_ERROR_ARGUMENT;
   memset(&temporary, 0, sizeof temporary);
   temporary.options = *options;
-  if (!(d = GOTRACE__CAST(gotrace_decoder *, gotrace__dec_allocate(&temporary, sizeof *d))))
-    return GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (!(d = (gotrace_decoder *)gotrace__dec_allocate(&temporary, sizeof *d))) return GOTRACE_ERROR_OUT_OF_MEMORY;
   *d = temporary;
   *decoder = d;
   d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs between runs if addresses do */
-  d->at = GOTRACE__CAST(const uint8_t *, options->data);
+  d->at = (const uint8_t *)options->data;
   if (options->data) d->end = d->at + options->size;
   d->at_end = !options->read;
-  if (!gotrace__dec_fill(d, 16)) return d->result = d->failure.result;
-  if (d->end - d->at < 16)
-    return d->result =
-               gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
-  d->version = gotrace__dec_read_header(d->at);
-  if (!d->version) return d->result = gotrace__dec_fail(d, GOTRACE_ERROR_HEADER, 0, NULL, "not a Go execution trace");
-  if (!gotrace__is_format(d->version) && d->version != 1005 && d->version != 1007 && d->version != 1009)
-    return d->result =
-               gotrace__dec_fail(d, GOTRACE_ERROR_FORMAT, 0, NULL, "unknown trace format go 1.%d", d->version - 1000);
-  d->info.format = d->version;
-  d->info.family = d->version < GOTRACE_GO_1_22 ? 1 : 2;
-  d->until = options->until && d->info.family == 1 ? options->until : INT64_MAX; /* v2: gotrace__v2_set_first_time */
-  gotrace__dec_set_kinds(d);
-  gotrace__dec_skip(d, 16);
-  return GOTRACE_OK;
+  return d->result = gotrace__dec_begin(d);
 }
 
 GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
@@ -17799,11 +17465,7 @@ GOTRACE__DEFINE void gotrace_decoder_get_info(const gotrace_decoder *d, gotrace_
 }
 
 GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  if (!data || !size) return false;
-  if (d) return gotrace__dec_string(d, id, data, size);
-  *data = "";
-  *size = 0;
-  return false;
+  return data && size && gotrace__dec_string(d, id, data, size);
 }
 
 GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames,
@@ -17831,8 +17493,7 @@ GOTRACE__DEFINE bool gotrace_decoder_function(const gotrace_decoder *d, int64_t 
   return i != 0;
 }
 
-/* Reports a truncated trace as truncated even if its events fail first, if the cause may be the missing data: events of
- * other threads, or tables. */
+/* Reports a truncated trace as truncated even if its events fail first, if the missing data may be the cause. */
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_decoder *d, gotrace_result result) {
   const gotrace_decoder_failure first = d->failure;
   size_t used = strlen(d->pending.message);
@@ -17874,7 +17535,9 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
   bool v1 = d->version < GOTRACE_GO_1_22;
   if (result) return result;
   if (d->options.raw) {
-    result = v1 ? gotrace__v1_next_raw(d, event) : gotrace__v2_next_raw(d, event);
+    if (v1) result = gotrace__v1_next_raw(d, event);
+    else if (d->batch_at == d->batch_end) result = gotrace__v2_next_raw_batch(d, event);
+    else result = gotrace__v2_next_raw_event(d, event);
   } else if (!v1) {
     result = gotrace__v2_next(d, event);
   } else if ((result = gotrace__v1_prepare(d)) == GOTRACE_OK) {
@@ -17886,8 +17549,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
 
 /* ---- Parts: see gotrace__part_begin_thread ---- */
 
-/* Skips the next generation with the part's decoder, and records in `whole` where the one after it begins. False: there
- * is none. */
+/* Skips a generation with the part's decoder, and notes in `whole` where the next one begins. False: there is none. */
 static bool gotrace__part_scout(gotrace_decoder *whole, gotrace_decoder *part, gotrace__dec_span *span) {
   gotrace__tails tails;
   memset(&tails, 0, sizeof tails);
@@ -17945,31 +17607,24 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
   size_t i;
   bool fits = true;
   if (!part->taken_count) return true;
-  for (i = 0; i < part->taken_count && fits; i++) {
+  for (i = 0; i < part->taken_count; i++) {
     const gotrace__dec_taken *t = &part->takens[i];
     gotrace__dec_go *g = gotrace__dec_find_go(whole, part->gos[t->go].id);
-    const gotrace__region_mark *mark;
     if (!g->region_count) continue;
-    if (g->order_status == UINT8_MAX) fits = false;
+    fits = g->order_status < UINT8_MAX && gotrace__dec_same_region(&g->regions[g->region_count - 1], &t->mark);
     if (!fits) break;
-    mark = &g->regions[g->region_count - 1];
-    fits = gotrace__dec_same_region(mark, &t->mark);
     g->region_count--; /* the mark stays in the array, so that this can be undone */
     g->order_status++;
   }
   for (i = 0; i < part->taken_count; i++) {
     gotrace__dec_go *g = gotrace__dec_find_go(whole, part->gos[part->takens[i].go].id);
-    if (fits || !g->order_status) continue;
-    g->region_count += g->order_status;
+    if (!fits) g->region_count += g->order_status;
     g->order_status = 0;
   }
-  for (i = 0; i < part->taken_count; i++)
-    gotrace__dec_find_go(whole, part->gos[part->takens[i].go].id)->order_status = 0;
   return fits;
 }
 
-/* Whether all assumptions of the part hold. If so, the regions that it ended have been removed from `whole`; otherwise
- * nothing has changed. */
+/* Whether all assumptions of the part hold. If not, nothing has changed; see gotrace__part_fits_regions. */
 static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->go_count; i++) {
@@ -18005,18 +17660,14 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
 
 /* Appends the regions that a goroutine of the part has open to those still open in the whole. */
 static bool gotrace__part_move_regions(gotrace_decoder *whole, gotrace__dec_go *g, const gotrace__dec_go *from) {
-  uint32_t i, count = from->region_count;
+  uint32_t count = from->region_count;
+  void *marks;
   if (!count) return true;
-  if (g->region_capacity < g->region_count + count) {
-    uint32_t larger = 2 * (g->region_count + count);
-    void *marks = larger < UINT32_MAX / 4 ? gotrace__dec_resize(whole, g->regions, g->region_count, g->region_capacity,
-                                                                larger, sizeof *g->regions)
-                                          : NULL;
-    if (!marks) return false;
-    g->regions = GOTRACE__CAST(gotrace__region_mark *, marks);
-    g->region_capacity = larger;
-  }
-  for (i = 0; i < count; i++) g->regions[g->region_count++] = from->regions[i];
+  marks = gotrace__dec_room(whole, g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions);
+  if (!marks) return false;
+  g->regions = (gotrace__region_mark *)marks;
+  memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
+  g->region_count += count;
   return true;
 }
 
@@ -18062,32 +17713,17 @@ static bool gotrace__part_move_threads(gotrace_decoder *whole, const gotrace_dec
   return true;
 }
 
-/* Removes a task from the whole; the last task takes its place. */
-static bool gotrace__part_drop_task(gotrace_decoder *d, uint32_t i) {
-  gotrace__dec_task *task = &d->tasks[i - 1];
-  gotrace__dec_release(d, task->name, task->name_size);
-  gotrace__map_remove(d, &d->task_map, task->id);
-  *task = d->tasks[--d->task_count];
-  if (i - 1 == d->task_count) return true;
-  gotrace__map_remove(d, &d->task_map, task->id);
-  return gotrace__map_add(d, &d->task_map, task->id, i);
-}
-
-static bool gotrace__part_move_tasks(gotrace_decoder *whole, gotrace_decoder *part) {
+static bool gotrace__part_move_tasks(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->task_count; i++) {
-    gotrace__dec_task *from = &part->tasks[i], *task;
+    const gotrace__dec_task *from = &part->tasks[i];
     uint32_t old = from->older ? gotrace__map_get(whole, &whole->task_map, from->id) : 0;
-    if (old && !gotrace__part_drop_task(whole, old)) return false;
-    if (from->ended) continue;
-    if (!(task = gotrace__dec_push_task(whole))) return false;
-    task->id = from->id;
-    task->parent = from->parent;
-    if (from->name_size && !(task->name = GOTRACE__CAST(char *, gotrace__dec_allocate(whole, from->name_size))))
-      return gotrace__dec_no_memory(whole), false;
-    task->name_size = from->name_size;
-    if (from->name_size) memcpy(task->name, from->name, from->name_size);
-    if (!gotrace__map_add(whole, &whole->task_map, task->id, (uint32_t)whole->task_count)) return false;
+    if (old) {
+      gotrace__dec_release(whole, whole->tasks[old - 1].name, whole->tasks[old - 1].name_size);
+      if (gotrace__dec_remove_task(whole, old)) return false;
+    }
+    if (!from->ended && gotrace__dec_add_task(whole, 0, from->id, from->parent, from->name, from->name_size))
+      return false;
   }
   return true;
 }
@@ -18123,8 +17759,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
   return true;
 }
 
-/* The fast paths of gotrace_decoder_next, for common events. They make only tail calls, so that no registers need to be
- * saved.
+/* The fast paths of gotrace_decoder_next, for common events. They make only tail calls, so as to save no registers.
  *
  * Raw, v2: for batches with more than GOTRACE__EVENT_BYTES left, so that reading needs no bounds checks. Fields are
  * stored as soon as they are known, so that few registers are in use at a time. */
@@ -18170,8 +17805,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
   return GOTRACE_OK;
 }
 
-/* The fast path failed. In a part, most goroutines become known after events that name them were read ahead: if that is
- * why, tries again. */
+/* The fast path failed. Tries again if its goroutine became known after the event was read, as most do in a part. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event) {
   gotrace__ahead *a = d->cursors[d->heap[0].cursor].next;
   uint32_t go = a->go;

@@ -1,4 +1,4 @@
-/* Fuzzes the region allocator: pieces of any size, checked by a model that only counts blocks.
+/* Fuzzes the arena: pieces of any size, checked by a model that only counts blocks.
  *
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/region_alloc.c -o build/fuzz/region_alloc -pthread
  *     build/fuzz/region_alloc -max_total_time=60 fuzz/seeds/region_alloc
@@ -37,40 +37,40 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t size;
   } pieces[PIECES];
   size_t count = 0, blocks = 0, left = 0, i, j;
-  const size_t most = GOTRACE__REGION_BLOCK - sizeof(void *);
+  const size_t most = GOTRACE__ARENA_BLOCK - sizeof(void *);
   gotrace__budget budget;
-  gotrace__region region;
+  gotrace__arena arena;
   fuzz_input in;
   in.at = data;
   in.end = data + size;
   memset(&budget, 0, sizeof budget);
-  memset(&region, 0, sizeof region);
-  region.budget = &budget;
-  budget.limit = (size_t)(fuzz_take(&in, 1) % 32) * GOTRACE__REGION_BLOCK;
+  memset(&arena, 0, sizeof arena);
+  arena.budget = &budget;
+  budget.limit = (size_t)(fuzz_take(&in, 1) % 32) * GOTRACE__ARENA_BLOCK;
   while (in.at < in.end && count < PIECES) {
     size_t wanted = (size_t)fuzz_take(&in, 3), rounded = (wanted + 7) / 8 * 8;
     uint8_t *piece;
     if (wanted == 0xffffff) {
-      gotrace__region_free(&region);
+      gotrace__arena_free(&arena);
       REQUIRE(outstanding == 0 && budget.used == 0);
       count = blocks = left = 0;
       continue;
     }
     if (wanted > 70000) wanted %= 3000, rounded = (wanted + 7) / 8 * 8; /* most are small */
-    piece = gotrace__region_alloc(&region, wanted);
+    piece = gotrace__arena_alloc(&arena, wanted);
     if (wanted > most || rounded > most) {
       REQUIRE(!piece);
     } else if (blocks && rounded <= left) {
       REQUIRE(piece);
       left -= rounded;
-    } else if ((blocks + 1) * GOTRACE__REGION_BLOCK > budget.limit) {
+    } else if ((blocks + 1) * GOTRACE__ARENA_BLOCK > budget.limit) {
       REQUIRE(!piece);
     } else {
       REQUIRE(piece);
       blocks++;
       left = most - rounded;
     }
-    REQUIRE(outstanding == blocks * GOTRACE__REGION_BLOCK && budget.used == outstanding && budget.peak >= budget.used);
+    REQUIRE(outstanding == blocks * GOTRACE__ARENA_BLOCK && budget.used == outstanding && budget.peak >= budget.used);
     if (!piece) continue;
     REQUIRE((uintptr_t)piece % sizeof(uint64_t) == 0);
     for (j = 0; j < wanted; j++) REQUIRE(piece[j] == 0);
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   for (i = 0; i < count; i++) /* no pieces overlap */
     for (j = 0; j < pieces[i].size; j++) REQUIRE(pieces[i].memory[j] == i % 255 + 1);
-  gotrace__region_free(&region);
+  gotrace__arena_free(&arena);
   REQUIRE(outstanding == 0 && budget.used == 0);
   return 0;
 }

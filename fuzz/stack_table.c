@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   in.at = data;
   in.end = data + size;
   memset(&budget, 0, sizeof budget);
-  budget.limit = sizeof *table + 4 * GOTRACE__REGION_BLOCK;
+  budget.limit = sizeof *table + 4 * GOTRACE__ARENA_BLOCK;
   table = gotrace__table_new(&budget, true);
   REQUIRE(table);
   while (in.at < in.end && count < STACKS) {
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (want) {
       REQUIRE(id == want);
     } else if (!id) {
-      REQUIRE(budget.used + GOTRACE__REGION_BLOCK > budget.limit);
+      REQUIRE(budget.used + GOTRACE__ARENA_BLOCK > budget.limit);
     } else {
       REQUIRE(id == ++ids);
       memcpy(stacks[count].frames, frames, kept * sizeof *frames);

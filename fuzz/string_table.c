@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   in.at = data;
   in.end = data + size;
   memset(&budget, 0, sizeof budget);
-  budget.limit = sizeof *table + GOTRACE__REGION_BLOCK; /* room for about sixty of the longest */
+  budget.limit = sizeof *table + GOTRACE__ARENA_BLOCK; /* room for about sixty of the longest */
   table = gotrace__table_new(&budget, true);
   REQUIRE(table);
   while (in.at < in.end && count < STRINGS) {
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     in.at += length;
     exact = malloc(total ? total : 1); /* exact size, so that a read beyond it is detected */
     memcpy(exact, string, total);
-    n = gotrace__kept_size((const char *)exact, total);
+    n = gotrace__truncated_size((const char *)exact, total);
     check_cut(exact, total, n);
     for (i = 0; i < count && !want; i++)
       if (strings[i].size == n && memcmp(strings[i].bytes, exact, n) == 0) want = strings[i].id;
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else if (want) {
       REQUIRE(id == want);
     } else if (id == 0) { /* only if there is no room */
-      REQUIRE(sizeof *table->first + n > sizeof table->region.head->data - table->region.used);
+      REQUIRE(sizeof *table->first + n > sizeof table->arena.head->data - table->arena.used);
     } else {
       REQUIRE(id == count + 1);
       strings[count].id = id;

@@ -42,7 +42,7 @@ uint8_t *encode_number(uint8_t *at, uint64_t value) { return gotrace__put_varint
 
 size_t prefix_size(const char *text, size_t size, size_t most) { return gotrace__utf8_prefix(text, size, most); }
 
-size_t cut_size(const char *text, size_t size) { return gotrace__kept_size(text, size); }
+size_t cut_size(const char *text, size_t size) { return gotrace__truncated_size(text, size); }
 
 int format_text(char *text, int room, const char *format, va_list arguments) {
   return GOTRACE__VSNPRINTF(text, (size_t)room, format, arguments);

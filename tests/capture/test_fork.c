@@ -133,10 +133,10 @@ static void in_a_snapshot(void) {
   for (i = 0; i < 10000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
   CHECK(pthread_create(&thread, NULL, take_snapshot, NULL) == 0);
   while (__atomic_load_n(&writes, __ATOMIC_ACQUIRE) != 1) sched_yield();
-  CHECK(gotrace__t.kept_bytes > 0);
+  CHECK(gotrace__t.past_bytes > 0);
   child = fork();
   if (child == 0) {
-    CHECK_EQUAL(gotrace__t.kept_bytes, 0);
+    CHECK_EQUAL(gotrace__t.past_bytes, 0);
     _exit(0);
   }
   __atomic_store_n(&writes, 2, __ATOMIC_RELEASE);

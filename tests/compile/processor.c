@@ -70,14 +70,14 @@ static void large_file(const char *path) {
 #define CHECK_ALIGNED(pointer) CHECK_EQUAL((uintptr_t)(pointer) % 8, 0)
 
 static void alignment(void) {
-  gotrace__region region;
+  gotrace__arena arena;
   gotrace_site *site = GOTRACE_HERE;
   gotrace_go *go = gotrace_go_self();
   gotrace_proc *proc = gotrace_proc_create();
   int i;
-  memset(&region, 0, sizeof region);
-  for (i = 1; i < 30; i++) CHECK_ALIGNED(gotrace__region_alloc(&region, (size_t)i));
-  gotrace__region_free(&region);
+  memset(&arena, 0, sizeof arena);
+  for (i = 1; i < 30; i++) CHECK_ALIGNED(gotrace__arena_alloc(&arena, (size_t)i));
+  gotrace__arena_free(&arena);
   CHECK_ALIGNED(&site->stack_id);
   CHECK_ALIGNED(&site->reported);
   CHECK_ALIGNED(&go->tick);

@@ -97,7 +97,7 @@ static bool explore_name_field(char *text, size_t size, const char *record, size
   X(snapshot)             \
   X(flight_lock)          \
   X(writing)              \
-  X(kept_count)           \
+  X(past_count)           \
   X(reader)               \
   X(read_by)              \
   X(done)                 \

@@ -49,7 +49,7 @@ static void explore_free(void *memory, size_t size);
 #define GOTRACE__CHUNK_BYTES 376u /* room for two short logs: a call needs more room than it uses */
 #define GOTRACE__FIRST_CHUNK_BYTES 376u
 #define GOTRACE__CLOCK_SKEW 0 /* see "TIME" in engine.h */
-#define GOTRACE__REGION_BLOCK 4096
+#define GOTRACE__ARENA_BLOCK 4096
 #define GOTRACE__SAMPLES 4
 #define GOTRACE__TASKS 8
 #define GOTRACE__SLAB 8

@@ -165,7 +165,7 @@ mutant('reader-not-alone',
        'for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {',
        'for (; 0 && nobody;) {',
        '1023/readers', '1011/readers')
-mutant('snapshot-unheld', '    kept->snapshots++;\n', '', '1023/snapshots', '1023/snapshot')
+mutant('snapshot-unheld', '    past->snapshots++;\n', '', '1023/snapshots', '1023/snapshot')
 
 # Threads that are cancelled while they wait.
 mutant('cancelled-reader-stays',
@@ -376,8 +376,8 @@ transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1
 transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
 
 # The rest.
-tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__forget_locked();', 'false) ;')
-tested('test_flight', 'oldest-not-dropped', 'while (t->kept && t->kept_bytes + size > most) gotrace__forget_locked();', '')
+tested('test_flight', 'old-generations-kept', 'now - t->past->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
+tested('test_flight', 'oldest-not-dropped', 'while (t->past && t->past_bytes + size > most) gotrace__past_forget();', '')
 tested('test_fork', 'child-keeps-its-parents-id', 'if (self) self->system_id = gotrace__system_thread_id();', '')
 tested('test_fork', 'childs-goroutines-run',
        'else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) g->status = GOTRACE__WAITING;', '')

@@ -1,4 +1,4 @@
-/* The region allocator: blocks of 64 KiB; pieces are aligned and zeroed, refused when too large or beyond the budget,
+/* The arena: blocks of 64 KiB; pieces are aligned and zeroed, refused when too large or beyond the budget,
  * and all freed at once. */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -38,24 +38,24 @@ static int is_zero(const unsigned char *memory, size_t size) {
 
 int main(void) {
   gotrace__budget budget;
-  gotrace__region region;
+  gotrace__arena arena;
   unsigned char *a, *b, *last;
   size_t i;
   memset(&budget, 0, sizeof budget);
-  memset(&region, 0, sizeof region);
-  region.budget = &budget;
+  memset(&arena, 0, sizeof arena);
+  arena.budget = &budget;
   budget.limit = 3 * BLOCK;
 
   /* A piece that is too large is refused, at no cost. */
-  CHECK(!gotrace__region_alloc(&region, MOST + 1));
-  CHECK(!gotrace__region_alloc(&region, BLOCK));
-  CHECK(!gotrace__region_alloc(&region, SIZE_MAX));
-  CHECK(!gotrace__region_alloc(&region, SIZE_MAX - 6));
+  CHECK(!gotrace__arena_alloc(&arena, MOST + 1));
+  CHECK(!gotrace__arena_alloc(&arena, BLOCK));
+  CHECK(!gotrace__arena_alloc(&arena, SIZE_MAX));
+  CHECK(!gotrace__arena_alloc(&arena, SIZE_MAX - 6));
   CHECK_EQUAL(outstanding, 0);
 
   /* Pieces are aligned, disjoint and zeroed, and come from one block while it has room. */
-  a = gotrace__region_alloc(&region, 1);
-  b = gotrace__region_alloc(&region, 9);
+  a = gotrace__arena_alloc(&arena, 1);
+  b = gotrace__arena_alloc(&arena, 9);
   CHECK(a && b && b - a == 8);
   CHECK_EQUAL((uintptr_t)a % 8, 0);
   CHECK(is_zero(a, 8) && is_zero(b, 16));
@@ -63,7 +63,7 @@ int main(void) {
   CHECK_EQUAL(outstanding, BLOCK);
   last = b;
   for (i = 8 + 16; i + 64 <= MOST; i += 64) {
-    unsigned char *next = gotrace__region_alloc(&region, 61);
+    unsigned char *next = gotrace__arena_alloc(&arena, 61);
     CHECK(next && next == last + (last == b ? 16 : 64));
     CHECK(is_zero(next, 61));
     memset(next, 3, 61);
@@ -73,40 +73,40 @@ int main(void) {
   CHECK(a[7] == 1 && b[15] == 2);
 
   /* The next one does not fit; a piece as large as a block does, in its own block. */
-  CHECK(gotrace__region_alloc(&region, 64));
+  CHECK(gotrace__arena_alloc(&arena, 64));
   CHECK_EQUAL(outstanding, 2 * BLOCK);
-  a = gotrace__region_alloc(&region, MOST);
+  a = gotrace__arena_alloc(&arena, MOST);
   CHECK(a && is_zero(a, MOST));
   memset(a, 4, MOST);
   CHECK_EQUAL(outstanding, 3 * BLOCK);
   CHECK_EQUAL(allocations, 3);
 
   /* Beyond the budget: refused; the accounting stays correct, and existing pieces stay intact. */
-  CHECK(!gotrace__region_alloc(&region, 8));
+  CHECK(!gotrace__arena_alloc(&arena, 8));
   CHECK_EQUAL(budget.used, 3 * BLOCK);
   CHECK_EQUAL(budget.peak, 3 * BLOCK);
   CHECK(a[0] == 4 && a[MOST - 1] == 4 && b[0] == 2);
 
-  gotrace__region_free(&region);
+  gotrace__arena_free(&arena);
   CHECK_EQUAL(outstanding, 0);
   CHECK_EQUAL(budget.used, 0);
   CHECK_EQUAL(budget.peak, 3 * BLOCK);
 
-  /* The region can be used again; a failed allocation has no effect. */
+  /* The arena can be used again; a failed allocation has no effect. */
   fail = 1;
-  CHECK(!gotrace__region_alloc(&region, 8));
+  CHECK(!gotrace__arena_alloc(&arena, 8));
   CHECK_EQUAL(budget.used, 0);
   fail = 0;
-  CHECK(gotrace__region_alloc(&region, 8));
+  CHECK(gotrace__arena_alloc(&arena, 8));
   CHECK_EQUAL(budget.used, BLOCK);
-  gotrace__region_free(&region);
+  gotrace__arena_free(&arena);
   CHECK_EQUAL(outstanding, 0);
 
   /* Without a budget there is no limit. */
-  region.budget = NULL;
-  for (i = 0; i < 5; i++) CHECK(gotrace__region_alloc(&region, MOST));
+  arena.budget = NULL;
+  for (i = 0; i < 5; i++) CHECK(gotrace__arena_alloc(&arena, MOST));
   CHECK_EQUAL(outstanding, 5 * BLOCK);
-  gotrace__region_free(&region);
+  gotrace__arena_free(&arena);
   CHECK_EQUAL(outstanding, 0);
   return 0;
 }

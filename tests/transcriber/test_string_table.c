@@ -26,10 +26,10 @@ static void check_cut(const char *tail, size_t tail_size, size_t before, size_t 
   uint32_t id;
   memset(string, 'a', sizeof string);
   memcpy(string + 1024 - before, tail, tail_size);
-  if (gotrace__kept_size(string, size) != want)
+  if (gotrace__truncated_size(string, size) != want)
     fprintf(stderr, "%zu bytes, tail of %zu from %zu before: %zu, not %zu\n", size, tail_size, before,
-            gotrace__kept_size(string, size), want);
-  CHECK_EQUAL(gotrace__kept_size(string, size), want);
+            gotrace__truncated_size(string, size), want);
+  CHECK_EQUAL(gotrace__truncated_size(string, size), want);
   id = gotrace__string_put(table, string, size, &cut);
   CHECK(id > 0);
   CHECK_EQUAL(cut, size != want);
