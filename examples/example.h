@@ -60,10 +60,10 @@ struct settings {
   struct stat trace_file;   /* identifies the trace's own file, which is not a text to count */
 };
 
+#define FORMAT(NAME, number, name) {name, GOTRACE_##NAME},
 static const struct {
   const char *name;
   gotrace_format format;
-#define FORMAT(NAME, number, name) {name, GOTRACE_##NAME},
 } formats[] = {GOTRACE_FORMATS(FORMAT)};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 

@@ -10,12 +10,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#define FORMAT(NAME, number, name) {name, number},
 static const struct {
   const char *name;
   int format;
-} written_formats[] = {
-#define FORMAT(NAME, number, name) {name, number},
-    GOTRACE_FORMATS(FORMAT)};
+} written_formats[] = {GOTRACE_FORMATS(FORMAT)};
 
 /* The oldest written format that is not older than the input's, or else the newest. */
 static int nearest_format(int format) {
