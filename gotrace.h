@@ -786,7 +786,8 @@ typedef enum gotrace_problem {
       GOTRACE_PROBLEM_COUNT
 } gotrace_problem;
 
-/* The text and outcome ("dropped", "repaired", "left out") of a problem; "unknown problem" and "unknown". Static. */
+/* The text of a problem, and its outcome: "dropped", "repaired" or "left out". Static; "unknown problem" and "unknown"
+ * for any other number. */
 GOTRACE_API const char *gotrace_problem_string(gotrace_problem problem);
 GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
@@ -857,7 +858,7 @@ typedef enum gotrace_block_reason GOTRACE__UNSIGNED {
       GOTRACE_BLOCK_REASON_COUNT = 17
 } gotrace_block_reason;
 
-/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. As above. */
+/* Why a goroutine gives up its proc and stays runnable: Go's traceGoStopReason. X: as above. */
 #define GOTRACE_STOP_REASONS(X)            \
   X(GENERIC, 0, GO_PREEMPT, "unspecified") \
   X(YIELD, 1, GO_SCHED, "runtime.Gosched") \
@@ -1132,8 +1133,9 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * option or value. All errors but ERROR_NOT_RUNNING and ERROR_ALREADY_RUNNING are also explained on standard error. No
  * other thread may change the environment during the call.
  *
- * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more privileges than
- * its user (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING; if FILE is a link, ERROR_SINK. */
+ * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more rights than its
+ * user has (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic link, it is
+ * ERROR_SINK (ELOOP). */
 GOTRACE_API gotrace_result gotrace_start_environment(void);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
@@ -2766,7 +2768,7 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
-#include <link.h>
+#include <elf.h>
 #include <sys/syscall.h>
 #else
 #if defined(__APPLE__)
@@ -2786,11 +2788,16 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 typedef struct gotrace__sigset {
   unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } gotrace__sigset;
-typedef ElfW(Phdr) gotrace__segment;
-typedef ElfW(Dyn) gotrace__dynamic;
-typedef ElfW(Sym) gotrace__elf_symbol;
-typedef ElfW(Ehdr) gotrace__elf_head;
-typedef ElfW(Shdr) gotrace__elf_section;
+#if __SIZEOF_POINTER__ == 8
+#define GOTRACE__ELF_TYPE(name) Elf64_##name
+#else
+#define GOTRACE__ELF_TYPE(name) Elf32_##name
+#endif
+typedef GOTRACE__ELF_TYPE(Phdr) gotrace__segment;
+typedef GOTRACE__ELF_TYPE(Dyn) gotrace__dynamic;
+typedef GOTRACE__ELF_TYPE(Sym) gotrace__elf_symbol;
+typedef GOTRACE__ELF_TYPE(Ehdr) gotrace__elf_head;
+typedef GOTRACE__ELF_TYPE(Shdr) gotrace__elf_section;
 typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uintptr_t base;
   const char *path; /* empty: the program itself */
@@ -3574,7 +3581,7 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
-/* ------------------------------------------------------------------------------------------------- >>arena ----- */
+/* -------------------------------------------------------------------------------------------------- >>arena ---- */
 
 /* Memory in pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
  * later traceRegionAlloc. */
