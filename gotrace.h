@@ -1251,6 +1251,14 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 /* The same as a function, for other languages. */
 GOTRACE_API bool gotrace_is_enabled(void);
 
+/* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
+ * short that the 8 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
+ * take half of that. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL,
+ * and no thread becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it;
+ * calls about them are not counted as problems. Procs, tasks and nested running are tracked all the same. Any thread,
+ * at any time; best before the first goroutine. */
+GOTRACE_API void gotrace_track_while_off(bool track);
+
 /* Stores the statistics of the running trace, or of the last one. All zeros, except for other_copies, before the first
  * trace. Any thread. NULL: does nothing. */
 GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
@@ -1787,6 +1795,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(gotrace_result, gotrace_flight_stop, (void), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_advance, (void), GOTRACE_ERROR_DISABLED) \
   X(bool, gotrace_is_enabled, (void), false) \
+  X(void, gotrace_track_while_off, (bool track), ) \
   X(void, gotrace_debug_here, (gotrace_site *site), ) \
   X(void, gotrace_thread_begin, (const char *name), ) \
   X(gotrace_go *, gotrace_thread_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
@@ -3961,6 +3970,7 @@ typedef struct gotrace__sample {
 #define GOTRACE__SITES 262144u
 #endif
 #define GOTRACE__SITE_CHAINS 16384u
+#define GOTRACE__RECENT_SITES 16u /* of a thread */
 typedef struct gotrace__made_site {
   gotrace_site site;
   struct gotrace__made_site *link; /* in its chain; set before the site is published */
@@ -4070,9 +4080,10 @@ struct gotrace__thread {
   gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
-  gotrace_location entry;                  /* of the goroutine last referred to */
-  uint32_t entry_number, entry_session;    /* the number of its stack, in that session */
-  struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
+  gotrace_location entry;                            /* of the goroutine last referred to */
+  uint32_t entry_number, entry_session;              /* the number of its stack, in that session */
+  struct gotrace__seen_stack *seen_stacks;           /* see gotrace__captured_stack */
+  gotrace_site *recent_sites[GOTRACE__RECENT_SITES]; /* atomic; see gotrace__make_site */
   gotrace__uint64 next_go_id, last_go_id, next_task_id, last_task_id;
   gotrace_go **free_gos; /* GOTRACE__MOST_FREE pointers */
   unsigned free_count, take;
@@ -4113,6 +4124,7 @@ static struct gotrace__tracer {
   uint32_t version;                 /* atomic; of the format */
   gotrace__table *strings, *stacks; /* atomic; of the session */
   uint32_t alloc_events;            /* atomic; memory is traced */
+  uint32_t untracked;               /* atomic; see gotrace_track_while_off */
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
   uint32_t stack_mode;              /* atomic, like the next two, since a call may be held up across a start */
@@ -4335,6 +4347,9 @@ static void gotrace__clean_up(void);
 static uint32_t gotrace__write_asked(void);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
+
+GOTRACE__DEFINE void gotrace_track_while_off(bool track) { gotrace__store_relaxed(&gotrace__t.untracked, !track); }
+static inline bool gotrace__is_untracked(void) { return gotrace__load_relaxed(&gotrace__t.untracked) != 0; }
 
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread */
 
@@ -4736,11 +4751,11 @@ static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, g
 }
 
 /* The entry of a new goroutine is between two stores of its id: 0, then the new one (see gotrace__list_living). */
-static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
-  gotrace__store_release(&g->entry.pc, entry ? entry->pc : (uintptr_t)0);
-  gotrace__store_release(&g->entry.function, entry ? entry->function : (const char *)NULL);
-  gotrace__store_release(&g->entry.file, entry ? entry->file : (const char *)NULL);
-  gotrace__store_release(&g->entry.line, entry ? entry->line : (uint32_t)0);
+static inline void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
+  gotrace__store_release(&g->entry.pc, entry->pc);
+  gotrace__store_release(&g->entry.function, entry->function);
+  gotrace__store_release(&g->entry.file, entry->file);
+  gotrace__store_release(&g->entry.line, entry->line);
 }
 
 static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
@@ -4839,6 +4854,11 @@ static inline void gotrace__raise(gotrace__thread *m) {
   gotrace__signal_fence();
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
+}
+/* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
+static inline void gotrace__raise_off(gotrace__thread *m) {
+  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__signal_fence();
 }
 static inline void gotrace__leave(gotrace__thread *m) {
 #if GOTRACE_DEBUG
@@ -5076,13 +5096,15 @@ static GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotra
   m->entry_session = m->session;
   return m->entry_number = gotrace__location_stack(m, &place, true);
 }
-static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
-  gotrace_location place = gotrace__entry_of(g);
+static inline uint32_t gotrace__entry_number(gotrace__thread *m, gotrace_location place) {
   if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
                       m->entry.function == place.function && m->entry.file == place.file &&
                       m->entry.line == place.line))
     return m->entry_number;
   return gotrace__other_entry(m, place);
+}
+static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
+  return gotrace__entry_number(m, gotrace__entry_of(g));
 }
 
 /* The numbers of an object begin again with its owner's first call in a session. */
@@ -5400,9 +5422,13 @@ static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
   gotrace__leave(m);
 }
 
-/* The same, unless the call may be about a goroutine that the trace lacks. */
+/* Whether a call may be about a goroutine that the trace lacks. */
+static inline bool gotrace__may_lack(const gotrace__thread *m) {
+  return !m->go && (m->lacks || gotrace__is_untracked());
+}
+/* A problem, unless the call may be about such a goroutine. */
 static void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
-  if (m->go || !m->lacks) gotrace__problem_call(m, problem);
+  if (!gotrace__may_lack(m)) gotrace__problem_call(m, problem);
 }
 
 /* ----------------------------------------------------------------------------------------------------- >>procs ----
@@ -5614,8 +5640,11 @@ static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned k
 static inline void gotrace__place_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
   if (GOTRACE__UNLIKELY(!m->free_gos) && !gotrace__has_free_list(m)) return;
-  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
-  if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
+  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) {
+    gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
+    if (m->free_count == GOTRACE__MOST_FREE) return;
+  }
+  m->free_gos[m->free_count++] = g;
 }
 static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return; /* destroyed, by misuse */
@@ -5623,11 +5652,30 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__place_free(m, g);
 }
 
-static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
-                                          const gotrace_location *entry, unsigned status, unsigned flags) {
-  bool on = gotrace__begin_anyway(m);
+static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
+
+/* What a new goroutine is. */
+static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const gotrace_location *entry, unsigned status,
+                                    unsigned flags) {
+  gotrace__store_relaxed(&g->id, (uint64_t)0);
+  gotrace__set_entry(g, entry);
+  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
+  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
+  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
+  gotrace__store_relaxed(&g->status, (uint8_t)status);
+  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+}
+
+static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site,
+                                                                      void *frame, const gotrace_location *entry,
+                                                                      unsigned status, unsigned flags) {
+  gotrace_location place = entry ? *entry : gotrace__no_place;
+  bool on = gotrace_enabled();
   uint32_t known;
   gotrace_go *g;
+  if (!on && gotrace__is_untracked()) return NULL;
+  if (on) on = gotrace__enter(m, GOTRACE__CALL_ROOM);
+  if (!on) gotrace__raise(m);
   gotrace__here(m, site);
   g = gotrace__go_new(m);
   known = g ? gotrace__load_relaxed(&g->introduced) : 0;
@@ -5641,16 +5689,10 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
     gotrace__leave(m);
     return NULL;
   }
-  gotrace__store_relaxed(&g->id, (uint64_t)0);
-  gotrace__set_entry(g, entry);
-  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
-  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
-  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
-  gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__set_new(m, g, &place, status, flags);
   if (on) {
-    uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
+    uint32_t number = 1, entry_number = gotrace__entry_number(m, place);
     uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
     uint8_t *at;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
@@ -5671,16 +5713,40 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
   return g;
 }
 
+/* The same, with a short way while tracing is off. */
+static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site, void *frame,
+                                             const gotrace_location *entry, unsigned status) {
+  if (!gotrace_enabled()) {
+    unsigned count;
+    if (gotrace__is_untracked()) return NULL;
+    gotrace__raise_off(m);
+    count = m->free_count;
+    if (GOTRACE__LIKELY(count)) {
+      gotrace_go *g = m->free_gos[--count];
+      if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
+                          (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
+        m->free_count = count;
+        gotrace__store_relaxed(&g->live, (uint8_t)1);
+        gotrace__set_new(m, g, entry ? entry : &gotrace__no_place, status, 0);
+        gotrace__leave(m);
+        return g;
+      }
+    }
+    gotrace__leave(m);
+  }
+  return gotrace__create(m, site, frame, entry, status, 0);
+}
+
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0) : NULL;
+  gotrace_go *g = m ? gotrace__create_go(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING, 0) : NULL;
+  gotrace_go *g = m ? gotrace__create_go(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -5753,7 +5819,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
 }
 
 /* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
-static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, unsigned kind) {
   gotrace_go *g = m->go;
   if (gotrace__begin_anyway(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
   if (GOTRACE__LIKELY(g != NULL)) {
@@ -5768,7 +5834,26 @@ static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__end(m, GOTRACE__REC_GO_END);
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (!gotrace_enabled()) { /* the short way */
+    gotrace_go *g;
+    gotrace__raise_off(m);
+    g = m->go;
+    if (GOTRACE__LIKELY(g && gotrace__load_relaxed(&g->live) && g != m->own_go && m->free_gos &&
+                        m->free_count < GOTRACE__MOST_FREE)) {
+      gotrace__leave_hint(m, GOTRACE__DEAD);
+      gotrace__store_relaxed(&g->live, (uint8_t)0);
+      m->free_gos[m->free_count++] = g;
+      gotrace__leave(m);
+      return;
+    }
+    gotrace__leave(m);
+    if (!g) {
+      m->lacks = false;
+      return;
+    }
+  }
+  gotrace__end(m, GOTRACE__REC_GO_END);
 }
 
 /* Stops or blocks the thread's goroutine. */
@@ -6005,7 +6090,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_proc *p;
-  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m || (!m->go && gotrace__is_untracked()))) return;
   p = m->proc;
   if (gotrace__begin(m)) {
     if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
@@ -6483,12 +6568,7 @@ static bool gotrace__has_free_level(gotrace__thread *m) {
   return true;
 }
 
-/* Sets aside a goroutine, or none (NULL); false if there is no room. The flag is up. */
-static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool waits) {
-  gotrace__level *level;
-  if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
-  level = m->level ? m->free_levels : &m->outermost;
-  if (m->level) m->free_levels = level->outer;
+static inline void gotrace__set_level(gotrace__thread *m, gotrace__level *level, gotrace_go *g, bool waits) {
   level->outer = m->level;
   level->go = g;
   level->id = g ? gotrace__load_relaxed(&g->id) : 0;
@@ -6498,6 +6578,15 @@ static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool wa
   level->lacks = m->lacks;
   m->level = level;
   m->depth++;
+}
+
+/* Sets aside a goroutine, or none (NULL); false if there is no room. The flag is up. */
+static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool waits) {
+  gotrace__level *level;
+  if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
+  level = m->level ? m->free_levels : &m->outermost;
+  if (m->level) m->free_levels = level->outer;
+  gotrace__set_level(m, level, g, waits);
   return true;
 }
 
@@ -6543,11 +6632,10 @@ static void gotrace__free_levels(gotrace__thread *m) {
 }
 #endif
 
-static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thread *m, gotrace_site *site, void *frame,
+                                                                   const void *key, unsigned reason) {
   gotrace_go *g;
   bool kept;
-  if (GOTRACE__UNLIKELY(!m)) return;
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   g = m->go;
   if (GOTRACE__UNLIKELY(m->level && m->level->waits && (m->level->go == g || (!g && !m->level->nested)))) {
@@ -6572,11 +6660,25 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (!gotrace_enabled() && GOTRACE__LIKELY(!m->level && (m->go || gotrace__is_untracked()))) { /* the short way */
+    gotrace__raise_off(m);
+    if (m->go) {
+      gotrace__set_level(m, &m->outermost, m->go, true);
+      gotrace__leave_hint(m, GOTRACE__WAITING);
+    }
+    gotrace__leave(m);
+  } else {
+    gotrace__begin_wait(m, site, GOTRACE__FRAME, NULL, reason);
+  }
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (!gotrace_enabled() && !m->level && !m->go && gotrace__is_untracked()) return;
+  gotrace__begin_wait(m, site, GOTRACE__FRAME, key, reason);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6612,11 +6714,9 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
   return woken;
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
-  gotrace__thread *m = gotrace__caller();
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end_wait(gotrace__thread *m) {
   gotrace_go *g;
   bool nested, nobody;
-  if (GOTRACE__UNLIKELY(!m)) return;
   gotrace__raise(m);
   if (GOTRACE__UNLIKELY(!m->level || !m->level->waits)) {
     gotrace__leave(m);
@@ -6631,6 +6731,28 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   if (GOTRACE__LIKELY(g != NULL)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
   else if (nobody) gotrace__lacking_call(m, GOTRACE_PROBLEM_WAIT_NONE);
   else gotrace__problem_call(m, GOTRACE_PROBLEM_START_DEAD);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (!gotrace_enabled() && GOTRACE__LIKELY(!m->lost)) { /* the short way */
+    const gotrace__level *level = m->level;
+    if (!level) return;
+    gotrace__raise_off(m);
+    level = m->level;
+    if (GOTRACE__LIKELY(level == &m->outermost && level->waits && !level->nested && !level->key && level->go)) {
+      gotrace_go *g = level->go;
+      bool same = gotrace__load_relaxed(&g->id) == level->id;
+      m->level = NULL;
+      m->depth--;
+      if (same) gotrace__start_hint(m, g);
+      gotrace__leave(m);
+      return;
+    }
+    gotrace__leave(m);
+  }
+  gotrace__end_wait(m);
 }
 
 /* A goroutine in a system call cannot be set aside, nor end nested running. */
@@ -6743,7 +6865,7 @@ static const char *gotrace__thread_name(const char *name) {
 /* Makes a thread a goroutine, if it runs no proc and has set nothing aside. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   gotrace_location entry = {0, NULL, "", 0};
-  if (m->go || m->level || m->proc || m->lacks) return;
+  if (m->go || m->level || m->proc || m->lacks || (!gotrace_enabled() && gotrace__is_untracked())) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
     if (m->go) return;
@@ -6894,7 +7016,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
 
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
-  if (!m) return;
+  if (!m || (!go && gotrace__is_untracked())) return; /* the thread becomes a goroutine of its own in the trace */
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
   if (!go || m->go != go) return;
@@ -6981,7 +7103,7 @@ static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_
   return made;
 }
 
-static gotrace_site *gotrace__make_site(const gotrace_location *place) {
+static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(const gotrace_location *place) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__site_table *sites = gotrace__load_acquire(&t->sites);
   size_t function_size = place->function ? gotrace__kept_size(place->function, strlen(place->function)) : 0;
@@ -7007,6 +7129,24 @@ static gotrace_site *gotrace__make_site(const gotrace_location *place) {
   gotrace__unlock(&t->records);
   if (!made) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
   return made ? &made->site : NULL;
+}
+
+static bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+/* Most calls are repeated: each thread remembers some sites. Where they are kept depends on the strings' addresses, but
+ * whether one is meant only on the strings. */
+static inline gotrace_site *gotrace__make_site(const gotrace_location *place) {
+  gotrace__thread *m = gotrace__self;
+  uintptr_t key = place->pc ^ (uintptr_t)place->function ^ (uintptr_t)place->file ^ place->line;
+  gotrace_site **recent = m ? &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES] : NULL, *site;
+  site = recent ? gotrace__load_relaxed(recent) : NULL;
+  if (GOTRACE__LIKELY(site && site->location.pc == place->pc && site->location.line == place->line &&
+                      gotrace__same_text(site->location.function, place->function) &&
+                      gotrace__same_text(site->location.file, place->file)))
+    return site;
+  site = gotrace__find_or_make_site(place);
+  if (recent && site) gotrace__store_relaxed(recent, site);
+  return site;
 }
 
 GOTRACE__DEFINE gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) {

@@ -37,13 +37,28 @@ enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* Sessions, results without a record, and calls about no goroutine, proc or thread. */
 static const char *const unplaced[] = {
-    "gotrace_start",        "gotrace_start_file",   "gotrace_start_environment",
-    "gotrace_stop",         "gotrace_end",          "gotrace_read",
-    "gotrace_try_read",     "gotrace_flight_start", "gotrace_flight_snapshot",
-    "gotrace_flight_stop",  "gotrace_advance",      "gotrace_flight_snapshot_file",
-    "gotrace_is_enabled",   "gotrace_debug_here",   "gotrace_proc_id",
-    "gotrace_go_id",        "gotrace_reason",       "gotrace_site_make",
-    "gotrace_site_make_pc", "gotrace_cpu_sample",   "gotrace_proc_self",
+    "gotrace_start",
+    "gotrace_start_file",
+    "gotrace_start_environment",
+    "gotrace_stop",
+    "gotrace_end",
+    "gotrace_read",
+    "gotrace_try_read",
+    "gotrace_flight_start",
+    "gotrace_flight_snapshot",
+    "gotrace_flight_stop",
+    "gotrace_advance",
+    "gotrace_flight_snapshot_file",
+    "gotrace_is_enabled",
+    "gotrace_debug_here",
+    "gotrace_proc_id",
+    "gotrace_go_id",
+    "gotrace_reason",
+    "gotrace_site_make",
+    "gotrace_site_make_pc",
+    "gotrace_cpu_sample",
+    "gotrace_proc_self",
+    "gotrace_track_while_off",
 };
 
 static int takes_site(int i) { return strstr(calls[i].parameters, "gotrace_site *site") != NULL; }

@@ -29,6 +29,7 @@ int main(void) {
   CHECK(stats.bytes == 0 && stats.events == 0 && stats.result == GOTRACE_OK && stats.memory_peak == 0);
   gotrace_get_stats(NULL);
   CHECK(!GOTRACE_HERE);
+  gotrace_track_while_off(false);
   gotrace_thread_begin("name");
   CHECK(!gotrace_thread_create(&entry));
   gotrace_thread_begin_as(NULL);
