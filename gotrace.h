@@ -56,6 +56,7 @@
  *     >>waits            calls: waits of plain threads, waits by address
  *     >>plain-threads    calls: threads that are their own goroutines; threads' records
  *     >>sites            calls: call sites made at run time
+ *     >>keys             calls: goroutines known by a name or key
  *     >>samples          calls: CPU samples
  *     >>transcriber      from the records of all threads to a trace: its rules and its state
  *     >>lanes            bytes on their way into batches; strings, stacks and reasons
@@ -178,8 +179,8 @@
  *                                   gotrace_go_unblock where it is woken, not where it is resumed
  *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
  *                                   have blocked, or be made by gotrace_go_create_blocked
- *     fibers of another library,    a table from id to gotrace_go *, filled at a fiber's first event; after that, as
- *       known by an id only         coroutines. gotrace_go_destroy when the library frees the fiber
+ *     fibers of another library,    gotrace_go_keyed(id, &entry) instead of a handle; else as coroutines.
+ *       known by an id only         gotrace_go_keyed_free(id) when the library frees the fiber
  *
  *   Questions that each of these raises:
  *
@@ -193,8 +194,9 @@
  *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
  *                                            gotrace_thread_end first. To run one task, see "Threads" below
  *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
- *     Names without RTTI?                    GOTRACE_ENTRY(function), or GOTRACE_NAMED_ENTRY("job"). A template's
- *                                            function names itself: gotrace_site_make(__PRETTY_FUNCTION__, ...)
+ *     Names without RTTI?                    GOTRACE_ENTRY(function), GOTRACE_NAMED_ENTRY("job"), or at run time
+ *                                            gotrace_go_create_named(name). A template's function names itself:
+ *                                            gotrace_go_create_named(__PRETTY_FUNCTION__)
  *
  * PLAIN THREADS
  *
@@ -1332,6 +1334,36 @@ GOTRACE_API gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_l
 GOTRACE_API gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry);
 GOTRACE_API gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry);
 
+/* The same with a name instead of an entry: gotrace_go_create(&gotrace_site_make(name, "", 0)->location). So there may
+ * be as many different names as sites; beyond that, the entry is unknown. _n: a name of `size` bytes, see "Texts with a
+ * length" in >>emit. */
+#define gotrace_go_create_named(name) gotrace_go_create_named_at(GOTRACE_HERE, (name), SIZE_MAX)
+#define gotrace_go_create_named_n(name, size) gotrace_go_create_named_at(GOTRACE_HERE, (name), (size))
+GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const char *name, size_t size);
+
+/* The goroutine of a key, for fibers that are known by an id only, as in the hooks of another library:
+ * gotrace_go_create makes it (_blocked: gotrace_go_create_blocked) if the key has none, or if the one it had has ended,
+ * as when the library gives its id to another fiber. `entry` is used only then.
+ *
+ *     void on_enter(uint64_t id) {
+ *         gotrace_go *go = gotrace_go_keyed_blocked(id, &entry);
+ *         gotrace_go_unblock(go);                        // or where the fiber is woken, if there is a hook for it
+ *         gotrace_go_start(go);
+ *     }
+ *     void on_leave(uint64_t id) { gotrace_go_block(GOTRACE_BLOCK_GENERIC); }
+ *     void on_free(uint64_t id) { gotrace_go_keyed_free(id); }
+ *
+ * gotrace_go_keyed_free forgets the key, and ends its goroutine as gotrace_go_destroy does, unless it has ended. NULL
+ * if out of memory, and where gotrace_go_create returns NULL. Any thread; a call takes a lock that few keys share, for
+ * the time of a search. If two threads make the first call for a key at the same moment, the trace may have a goroutine
+ * more that does nothing. Works while tracing is off, too. */
+#define gotrace_go_keyed(key, entry) gotrace_go_keyed_at(GOTRACE_HERE, (key), (entry), 0)
+#define gotrace_go_keyed_blocked(key, entry) gotrace_go_keyed_at(GOTRACE_HERE, (key), (entry), 1)
+#define gotrace_go_keyed_free(key) gotrace_go_keyed_free_at(GOTRACE_HERE, (key))
+GOTRACE_API gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key, const gotrace_location *entry,
+                                            int blocked);
+GOTRACE_API void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key);
+
 /* _start: the calling thread runs the goroutine. _end: its running goroutine ends. Go: traceGoStart, traceGoEnd. */
 GOTRACE_API void gotrace_go_start(gotrace_go *go);
 GOTRACE_API void gotrace_go_end(void);
@@ -1649,6 +1681,31 @@ GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const ch
 GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
                                  va_list arguments) GOTRACE__PRINTF(4, 0);
 
+/* Ends the innermost region of the running goroutine, whatever its name and task; for languages and adapters that do
+ * not keep them. A region that began before the trace is not known: its end is left out, and counted. */
+#define gotrace_region_end_innermost() (gotrace_enabled() ? gotrace_region_end_innermost_at(GOTRACE_HERE) : (void)0)
+GOTRACE_API void gotrace_region_end_innermost_at(gotrace_site *site);
+
+/* Texts with a length: the calls without _n, for texts of so many bytes that need no NUL at their end, as other
+ * languages have them. NULL is the empty string, and SIZE_MAX means up to the NUL. In the name of a goroutine, a thread
+ * or a label, a NUL ends the name. Each record has a copy of the text. */
+#define gotrace_task_begin_n(name, size, parent) gotrace_task_begin_n_at(GOTRACE_HERE, (name), (size), (parent))
+#define gotrace_region_begin_n(task, name, size) \
+  (gotrace_enabled() ? gotrace_region_begin_n_at(GOTRACE_HERE, (task), (name), (size)) : (void)0)
+#define gotrace_region_end_n(task, name, size) \
+  (gotrace_enabled() ? gotrace_region_end_n_at(GOTRACE_HERE, (task), (name), (size)) : (void)0)
+#define gotrace_log_n(task, category, category_size, message, size) \
+  (gotrace_enabled() ? gotrace_log_n_at(GOTRACE_HERE, (task), (category), (category_size), (message), (size)) : (void)0)
+GOTRACE_API gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size,
+                                                 gotrace_task parent);
+GOTRACE_API void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size);
+GOTRACE_API void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size);
+GOTRACE_API void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
+                                  const char *message, size_t size);
+GOTRACE_API void gotrace_go_label_n(const char *label, size_t size);
+GOTRACE_API void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size);
+GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size);
+
 /* A counter: `name` has this value from now on, such as a queue's length or the bytes in a cache. Any thread. The trace
  * has it as a log without a task, whose category is GOTRACE_COUNTER followed by the name, and whose message is the
  * value in base 10; a double has 15 significant digits. Go's viewer shows the logs; `gotrace view`, export and info
@@ -1813,6 +1870,10 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(gotrace_go *, gotrace_go_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
   X(gotrace_go *, gotrace_go_create_blocked_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
   X(gotrace_go *, gotrace_go_create_syscall_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(gotrace_go *, gotrace_go_create_named_at, (gotrace_site *site, const char *name, size_t size), NULL) \
+  X(gotrace_go *, gotrace_go_keyed_at, \
+    (gotrace_site *site, uint64_t key, const gotrace_location *entry, int blocked), NULL) \
+  X(void, gotrace_go_keyed_free_at, (gotrace_site *site, uint64_t key), ) \
   X(void, gotrace_go_start, (gotrace_go *go), ) \
   X(void, gotrace_go_end, (void), ) \
   X(unsigned, gotrace_reason, (const char *name), 0) \
@@ -1873,6 +1934,16 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(void, gotrace_logf_at, (gotrace_site *site, gotrace_task task, const char *category, const char *format, ...), ) \
   X(void, gotrace_logv_at, \
     (gotrace_site *site, gotrace_task task, const char *category, const char *format, va_list arguments), ) \
+  X(void, gotrace_region_end_innermost_at, (gotrace_site *site), ) \
+  X(gotrace_task, gotrace_task_begin_n_at, \
+    (gotrace_site *site, const char *name, size_t size, gotrace_task parent), parent) \
+  X(void, gotrace_region_begin_n_at, (gotrace_site *site, gotrace_task task, const char *name, size_t size), ) \
+  X(void, gotrace_region_end_n_at, (gotrace_site *site, gotrace_task task, const char *name, size_t size), ) \
+  X(void, gotrace_log_n_at, \
+    (gotrace_site *site, gotrace_task task, const char *category, size_t category_size, const char *message, size_t size), ) \
+  X(void, gotrace_go_label_n, (const char *label, size_t size), ) \
+  X(void, gotrace_go_rename_n, (gotrace_go *go, const char *name, size_t size), ) \
+  X(void, gotrace_thread_rename_n, (const char *name, size_t size), ) \
   X(void, gotrace_count_at, (gotrace_site *site, const char *name, int64_t value), ) \
   X(void, gotrace_count_double_at, (gotrace_site *site, const char *name, double value), ) \
   X(void, gotrace_cpu_sample, (void *ucontext), )
@@ -4012,6 +4083,21 @@ typedef struct gotrace__wait_bucket {
   gotrace__level *first, *last; /* first: atomic */
 } gotrace__wait_bucket;
 
+/* The goroutines of keys, see gotrace_go_keyed. */
+#ifndef GOTRACE__KEY_BUCKETS
+#define GOTRACE__KEY_BUCKETS 256
+#endif
+typedef struct gotrace__keyed {
+  struct gotrace__keyed *next; /* in the bucket; protected by its lock, like the others */
+  uint64_t key;
+  gotrace_go *go;
+  uint64_t id; /* of the goroutine; detects that it has ended */
+} gotrace__keyed;
+typedef struct gotrace__key_bucket {
+  gotrace__mutex lock; /* protects: */
+  gotrace__keyed *first;
+} gotrace__key_bucket;
+
 /* A task that has begun and not ended. */
 #ifndef GOTRACE__TASKS
 #define GOTRACE__TASKS 1024
@@ -4193,6 +4279,7 @@ static struct gotrace__tracer {
   gotrace__uint64 heap_alloc, heap_goal;      /* likewise, plus 1 */
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
+  gotrace__key_bucket key_buckets[GOTRACE__KEY_BUCKETS];
   gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
@@ -4286,6 +4373,7 @@ static void gotrace__init(void) {
   if (!t->ready) {
     t->life = t->work = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
     for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
+    for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
     gotrace__cond_init(&t->changed);
     gotrace__platform_init();
 #if !GOTRACE_SEQ_CST_FLAG
@@ -4484,7 +4572,8 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   X(COLLECTOR, 2, 0, "gc stw")                                \
   X(SITE, 1, 0, "site")                                       \
   X(NEST_BEGIN, 4, 0, "go number plain stack")                \
-  X(NEST_END, 3, 0, "go number plain")
+  X(NEST_END, 3, 0, "go number plain")                        \
+  X(REGION_POP, 1, 0, "stack")
 
 enum {
 #define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
@@ -4770,11 +4859,11 @@ static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
 /* Sets or removes the label; false if out of memory. Takes a lock, because two threads may believe that they run the
  * goroutine while tracing is off. Stores word by word, because a thread may read the label meanwhile
  * (gotrace__shown_label). */
-static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *label) {
+static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *label, size_t size) {
   uint64_t words[GOTRACE__LABEL_WORDS] = {0};
   gotrace__uint64 *kept;
   size_t i;
-  if (label) memcpy(words, label, gotrace__utf8_prefix(label, strlen(label), sizeof words - 1));
+  if (size) memcpy(words, label, gotrace__utf8_prefix(label, size, sizeof words - 1));
   gotrace__lock(&gotrace__t.records);
   kept = gotrace__load_relaxed(&g->label);
   if (!kept && words[0]) kept = GOTRACE__CAST(gotrace__uint64 *, gotrace__allocate(NULL, GOTRACE__LABEL, false));
@@ -4801,10 +4890,10 @@ static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__
 #ifndef GOTRACE__NAMES
 #define GOTRACE__NAMES 1024
 #endif
-static const char *gotrace__keep_name(const char *name) {
+static const char *gotrace__keep_name(const char *name, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   const char *kept = NULL;
-  size_t size = gotrace__utf8_prefix(name, strlen(name), 255);
+  size = gotrace__utf8_prefix(name, size, 255);
   gotrace__lock(&t->records);
   if (!t->names) t->names = gotrace__table_new(NULL, false);
   if (t->names && size) {
@@ -5392,8 +5481,10 @@ static inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, con
   known = gotrace__load_acquire(&site->name_id);
   return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
 }
-static inline uint32_t gotrace__text_size(const char *text) {
-  size_t size = text ? strlen(text) : 0;
+/* The bytes of a text that a record has room for; `size` as in the calls ..._n. */
+static inline uint32_t gotrace__text_size(const char *text, size_t size) {
+  if (!text) size = 0;
+  else if (size == SIZE_MAX) size = strlen(text);
   return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
 }
 
@@ -5654,6 +5745,13 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
 
 static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
 
+/* The bytes of a name, which a NUL ends. */
+static size_t gotrace__name_size(const char *name, size_t size) {
+  const char *end = name && size != SIZE_MAX ? GOTRACE__CAST(const char *, memchr(name, 0, size)) : NULL;
+  if (!name) return 0;
+  return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
+}
+
 /* What a new goroutine is. */
 static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const gotrace_location *entry, unsigned status,
                                     unsigned flags) {
@@ -5689,7 +5787,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
     gotrace__leave(m);
     return NULL;
   }
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL, 0);
   gotrace__set_new(m, g, &place, status, flags);
   if (on) {
     uint32_t number = 1, entry_number = gotrace__entry_number(m, place);
@@ -5997,25 +6095,26 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   GOTRACE__KEEP_FRAME();
 }
 
-GOTRACE__DEFINE void gotrace_go_label(const char *label) {
+GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
   gotrace__thread *m = gotrace__caller();
   bool kept;
   if (!m) return;
+  size = gotrace__name_size(label, size);
   gotrace__attach(m);
   if (!m->go) {
     gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
     return;
   }
-  kept = gotrace__set_label(m->go, label);
+  kept = gotrace__set_label(m->go, label, size);
   if (!gotrace__begin(m)) return;
   if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
   {
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
-    size_t size = label ? gotrace__utf8_prefix(label, strlen(label), GOTRACE__LABEL - 1) : 0;
-    gotrace__publish(m, gotrace__put_text(at, label, size));
+    gotrace__publish(m, gotrace__put_text(at, label, gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1)));
   }
   gotrace__leave(m);
 }
+GOTRACE__DEFINE void gotrace_go_label(const char *label) { gotrace_go_label_n(label, SIZE_MAX); }
 
 /* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
 static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
@@ -6024,25 +6123,26 @@ static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
   return false;
 }
 
-GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
+GOTRACE__DEFINE void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size) {
   gotrace__thread *m = gotrace__caller();
   gotrace_location entry = {0, NULL, "", 0};
   bool kept;
   if (!m || !gotrace__may_change(m, go)) return;
-  if (name && *name) entry.function = gotrace__keep_name(name);
+  size = gotrace__name_size(name, size);
+  if (size) entry.function = gotrace__keep_name(name, size);
   if (entry.function) gotrace__set_entry(go, &entry);
-  kept = gotrace__set_label(go, name);
+  kept = gotrace__set_label(go, name, size);
   if (!gotrace__begin(m)) return;
   if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
   {
     uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
     uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
     at = gotrace__put_varint(at, number);
-    gotrace__publish(
-        m, gotrace__put_text(at, name, name ? gotrace__utf8_prefix(name, strlen(name), GOTRACE__LABEL - 1) : 0));
+    gotrace__publish(m, gotrace__put_text(at, name, gotrace__utf8_prefix(name, size, GOTRACE__LABEL - 1)));
   }
   gotrace__leave(m);
 }
+GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) { gotrace_go_rename_n(go, name, SIZE_MAX); }
 
 GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
@@ -6365,11 +6465,12 @@ static void gotrace__drop_task(uint64_t id) {
   if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
 }
 
-GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
-                                                   gotrace_task parent) {
+/* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__FRAME is the public function's. */
+GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
+                                                        int name_is_constant, gotrace_task parent) {
   gotrace__thread *m = gotrace__me();
   gotrace_task task = {0};
-  uint32_t size = gotrace__text_size(name);
+  uint32_t size = gotrace__text_size(name, text_size);
   bool on;
   if (!m) return task;
   if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
@@ -6396,6 +6497,15 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
   return task;
 }
 
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
+                                                   gotrace_task parent) {
+  return gotrace__begin_task(site, name, SIZE_MAX, name_is_constant, parent);
+}
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size,
+                                                     gotrace_task parent) {
+  return gotrace__begin_task(site, name, size, 0, parent);
+}
+
 GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
   gotrace__thread *m;
   if (!task.id) return;
@@ -6416,11 +6526,12 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
 
 /* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
 static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
-                                        gotrace_task task, const char *name, int name_is_constant) {
+                                        gotrace_task task, const char *name, size_t text_size, int name_is_constant) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name)))) {
+  if (gotrace_enabled() &&
+      gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name, text_size)))) {
     uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
     uint8_t *at;
     if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
@@ -6430,7 +6541,7 @@ static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_s
       at = gotrace__put_varint(gotrace__about_nothing(m, kind), task.id);
       at = gotrace__put_varint(at, number);
       at = gotrace__put_varint(at, stack);
-      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name));
+      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name, text_size));
     }
     gotrace__publish(m, at);
     gotrace__leave(m);
@@ -6440,26 +6551,46 @@ static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_s
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                                               int name_is_constant) {
   gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
-                       name_is_constant && site);
+                       SIZE_MAX, name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
                                                             int name_is_constant) {
   gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
-                       name_is_constant && site);
+                       SIZE_MAX, name_is_constant && site);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
+  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, 0, site, GOTRACE__FRAME, task, name, size, 0);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
+  gotrace__region_call(GOTRACE__REC_REGION_END, 0, site, GOTRACE__FRAME, task, name, size, 0);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->go) gotrace__attach(m);
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_REGION_POP), stack));
+    gotrace__leave(m);
+  }
   GOTRACE__KEEP_FRAME();
 }
 
 /* `prefix`: a constant, with which the category begins. Inlined, so that GOTRACE__FRAME is the public function's. */
 GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task task, const char *prefix,
-                                              const char *category, const char *message) {
+                                              const char *category, size_t category_text, const char *message,
+                                              size_t text_size) {
   gotrace__thread *m = gotrace__caller();
   uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
   if (!m) return;
   if (!m->go) gotrace__attach(m);
-  category_size = gotrace__text_size(category);
+  category_size = gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
-  size = gotrace__text_size(message);
+  size = gotrace__text_size(message, text_size);
   if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + prefix_size + category_size + size)) {
     uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
@@ -6475,7 +6606,12 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
 }
 
 GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
-  gotrace__log_call(site, task, "", category, message);
+  gotrace__log_call(site, task, "", category, SIZE_MAX, message, SIZE_MAX);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
+                                      const char *message, size_t size) {
+  gotrace__log_call(site, task, "", category, category_size, message, size);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6502,7 +6638,7 @@ GOTRACE__DEFINE void gotrace_count_at(gotrace_site *site, const char *name, int6
   do *--at = (char)('0' + left % 10);
   while (left /= 10);
   if (value < 0) *--at = '-';
-  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, at);
+  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, at, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6522,7 +6658,7 @@ GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *nam
     if (c != '.' || !size || text[size - 1] != '.') text[size++] = c;
   }
   text[size] = 0;
-  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, text);
+  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, text, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6857,8 +6993,8 @@ GOTRACE__DEFINE void gotrace_nest_end(gotrace_go *outer) {
  * Threads: their records, and those that are their own goroutines.
  */
 
-static const char *gotrace__thread_name(const char *name) {
-  const char *kept = gotrace__keep_name(name);
+static const char *gotrace__thread_name(const char *name, size_t size) {
+  const char *kept = gotrace__keep_name(name, size);
   return kept ? kept : "thread";
 }
 
@@ -6874,7 +7010,8 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     char name[80] = "thread ";
     char *own = name + strlen(name);
     gotrace__system_thread_name(own, 64);
-    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_id */
+    if (strncmp(own, "runtime.", 8) == 0) own = name; /* see gotrace__entry_id */
+    m->name = gotrace__thread_name(own, strlen(own));
   }
   entry.function = m->name;
   /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
@@ -7028,7 +7165,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
 GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
-  if (name) m->name = gotrace__thread_name(name);
+  if (name) m->name = gotrace__thread_name(name, strlen(name));
   gotrace__attach(m);
 }
 
@@ -7036,14 +7173,16 @@ GOTRACE__DEFINE void gotrace_thread_end(void) {
   gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
   if (m) gotrace__thread_finish(m);
 }
-GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
+GOTRACE__DEFINE void gotrace_thread_rename_n(const char *name, size_t size) {
   gotrace__thread *m = gotrace__me_outside();
   gotrace_go *g;
   if (!m) return;
-  if (name && *name) m->name = gotrace__thread_name(name);
+  size = gotrace__name_size(name, size);
+  if (size) m->name = gotrace__thread_name(name, size);
   g = m->own_go;
-  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename(g, name);
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename_n(g, name, size);
 }
+GOTRACE__DEFINE void gotrace_thread_rename(const char *name) { gotrace_thread_rename_n(name, SIZE_MAX); }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   gotrace__thread *m = gotrace__me();
@@ -7138,7 +7277,8 @@ static bool gotrace__same_text(const char *a, const char *b) { return a && b ? s
 static inline gotrace_site *gotrace__make_site(const gotrace_location *place) {
   gotrace__thread *m = gotrace__self;
   uintptr_t key = place->pc ^ (uintptr_t)place->function ^ (uintptr_t)place->file ^ place->line;
-  gotrace_site **recent = m ? &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES] : NULL, *site;
+  bool may = m && !gotrace__load_relaxed(&m->in_call); /* else the tracer may be unloaded */
+  gotrace_site **recent = may ? &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES] : NULL, *site;
   site = recent ? gotrace__load_relaxed(recent) : NULL;
   if (GOTRACE__LIKELY(site && site->location.pc == place->pc && site->location.line == place->line &&
                       gotrace__same_text(site->location.function, place->function) &&
@@ -7162,6 +7302,120 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
   gotrace_location place = {0, NULL, NULL, 0};
   place.pc = pc;
   return gotrace__make_site(&place);
+}
+
+/* ------------------------------------------------------------------------------------------------------ >>keys ----
+ *
+ * Calls: goroutines known by a name or key.
+ */
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const char *name, size_t size) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = NULL;
+  if (m && (gotrace_enabled() || !gotrace__is_untracked())) {
+    char text[GOTRACE_MAX_STRING_SIZE + 5]; /* room to detect truncation, and where a character begins */
+    gotrace_site *named = NULL;
+    gotrace_location entry = {0, NULL, "", 0};
+    entry.function = name;
+    if (name && size != SIZE_MAX) {
+      size = gotrace__name_size(name, size < sizeof text ? size : sizeof text - 1);
+      memcpy(text, name, size);
+      text[size] = 0;
+      entry.function = text;
+    }
+    if (name) named = gotrace__make_site(&entry);
+    g = gotrace__create_go(m, site, GOTRACE__FRAME, named ? &named->location : NULL, GOTRACE__RUNNABLE);
+  }
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+static gotrace__key_bucket *gotrace__key_bucket_of(uint64_t key) {
+  return &gotrace__t.key_buckets[gotrace__mix(0, key) % GOTRACE__KEY_BUCKETS];
+}
+
+/* The link to a key's entry, or to the end of the list. The caller holds the bucket's lock. */
+static gotrace__keyed **gotrace__find_key(gotrace__key_bucket *bucket, uint64_t key) {
+  gotrace__keyed **link = &bucket->first;
+  while (*link && (*link)->key != key) link = &(*link)->next;
+  return link;
+}
+
+/* The goroutine of a key; NULL: there is none, or it has ended. */
+static gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
+  gotrace_go *g = keyed ? keyed->go : NULL;
+  return g && gotrace__load_relaxed(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
+}
+
+/* Gives the key a goroutine, unless another thread was faster. Returns the key's. */
+static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotrace_go *made) {
+  gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
+  gotrace__keyed **link;
+  gotrace_go *g;
+  gotrace__lock(&bucket->lock);
+  link = gotrace__find_key(bucket, key);
+  g = gotrace__living(*link);
+  if (!g) {
+    gotrace__keyed *keyed = *link ? *link : fresh;
+    keyed->key = key;
+    keyed->go = g = made;
+    keyed->id = gotrace__load_relaxed(&made->id);
+    if (keyed == fresh) gotrace__store_release(link, fresh); /* the child of a fork may find the list as it is now */
+    if (keyed == fresh) fresh = NULL;
+  }
+  gotrace__unlock(&bucket->lock);
+  gotrace__go_inside(); /* an allocator that is traced */
+  gotrace__release(NULL, fresh, sizeof *fresh);
+  gotrace__go_outside();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key, const gotrace_location *entry,
+                                                int blocked) {
+  gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
+  gotrace__thread *m = gotrace__caller();
+  gotrace__keyed *fresh;
+  gotrace_go *g, *made;
+  if (!m) return NULL;
+  gotrace__lock(&bucket->lock);
+  g = gotrace__living(*gotrace__find_key(bucket, key));
+  gotrace__unlock(&bucket->lock);
+  if (g) return g;
+  gotrace__go_inside();
+  fresh = GOTRACE__CAST(gotrace__keyed *, gotrace__allocate(NULL, sizeof *fresh, false));
+  gotrace__go_outside();
+  if (!fresh) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_NO_MEMORY);
+    return NULL;
+  }
+  made = gotrace__create_go(m, site, GOTRACE__FRAME, entry, blocked ? GOTRACE__WAITING : GOTRACE__RUNNABLE);
+  if (made) {
+    g = gotrace__set_keyed(fresh, key, made);
+    if (g != made) gotrace_go_destroy_at(site, made);
+  } else {
+    gotrace__go_inside();
+    gotrace__release(NULL, fresh, sizeof *fresh);
+    gotrace__go_outside();
+  }
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) {
+  gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
+  gotrace__keyed **link, *keyed;
+  gotrace_go *g;
+  if (!gotrace__caller()) return;
+  gotrace__lock(&bucket->lock);
+  link = gotrace__find_key(bucket, key);
+  keyed = *link;
+  g = gotrace__living(keyed);
+  if (keyed) gotrace__store_release(link, keyed->next);
+  gotrace__unlock(&bucket->lock);
+  gotrace__go_inside();
+  gotrace__release(NULL, keyed, sizeof *keyed);
+  gotrace__go_outside();
+  if (g) gotrace_go_destroy_at(site, g);
 }
 
 /* --------------------------------------------------------------------------------------------------- >>samples ----
@@ -9017,6 +9271,18 @@ static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, 
   }
 }
 
+/* The same for the innermost region. If it began before the trace, its name is not known. */
+static void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+  gotrace__model_go *g = r->go;
+  if (g->region_depth) {
+    const gotrace__model_region *region = gotrace__region_at(g, g->region_depth - 1);
+    gotrace__end_region_of(t, r, region->task, region->name, stack);
+  } else {
+    gotrace__problem_seen(t, g->forgotten || (g->flags & GOTRACE__RECORD_OLD) ? GOTRACE_PROBLEM_REGION_OLDER
+                                                                              : GOTRACE_PROBLEM_REGION_NONE);
+  }
+}
+
 /* Tasks. */
 
 /* ----------------------------------------------------------------------------------------------------- >>apply ----
@@ -9710,6 +9976,11 @@ static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, c
   uint32_t name, stack;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
   gotrace__not_before(t, r->go->time);
+  if (GOTRACE__UNLIKELY(record->kind == GOTRACE__REC_REGION_POP)) {
+    gotrace__end_innermost(t, r, gotrace__record_stack_id(t, record->a[0]));
+    gotrace__end_user(t, r, inside);
+    return;
+  }
   if (GOTRACE__LIKELY(record->kind >= GOTRACE__REC_SITE_REGION_BEGIN)) {
     task = 0;
     name = gotrace__record_name(t, record->a[0], NULL, 0);
@@ -9896,7 +10167,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_REGION_BEGIN:
   case GOTRACE__REC_REGION_END:
   case GOTRACE__REC_SITE_REGION_BEGIN:
-  case GOTRACE__REC_SITE_REGION_END: gotrace__apply_region(t, r, record); return NULL;
+  case GOTRACE__REC_SITE_REGION_END:
+  case GOTRACE__REC_REGION_POP: gotrace__apply_region(t, r, record); return NULL;
   case GOTRACE__REC_TASK_BEGIN:
   case GOTRACE__REC_TASK_END:
   case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
@@ -12931,7 +13203,15 @@ static void gotrace__free_all(void) {
   gotrace__release(NULL, t->sites, sizeof *t->sites);
   t->sites = NULL;
   memset(t->reason_names, 0, sizeof t->reason_names);
-  memset(t->wait_buckets, 0, sizeof t->wait_buckets); /* no thread uses their locks any more */
+  for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) {
+    gotrace__keyed *keyed = t->key_buckets[i].first, *next;
+    for (; keyed; keyed = next) {
+      next = keyed->next;
+      gotrace__release(NULL, keyed, sizeof *keyed);
+    }
+  }
+  memset(t->key_buckets, 0, sizeof t->key_buckets); /* no thread uses their locks any more */
+  memset(t->wait_buckets, 0, sizeof t->wait_buckets);
   t->free_gos = NULL;
   t->samples = NULL;
   t->open_tasks = NULL;
@@ -13383,6 +13663,7 @@ static void gotrace__unlock_all(void) {
   if (t->names) t->names->lock = unlocked;
   if (t->reasons) t->reasons->lock = unlocked;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
+  for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
   gotrace__cond_init(&t->changed);
 }
 
@@ -18295,6 +18576,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #define gotrace_thread_begin(...) GOTRACE__FROM_HERE(gotrace_thread_begin(__VA_ARGS__))
 #define gotrace_thread_begin_as(...) GOTRACE__FROM_HERE(gotrace_thread_begin_as(__VA_ARGS__))
 #define gotrace_thread_rename(...) GOTRACE__FROM_HERE(gotrace_thread_rename(__VA_ARGS__))
+#define gotrace_thread_rename_n(...) GOTRACE__FROM_HERE(gotrace_thread_rename_n(__VA_ARGS__))
 #define gotrace_thread_end(...) GOTRACE__FROM_HERE(gotrace_thread_end(__VA_ARGS__))
 #define gotrace_proc_create(...) GOTRACE__FROM_HERE(gotrace_proc_create(__VA_ARGS__))
 #define gotrace_proc_destroy(...) GOTRACE__FROM_HERE(gotrace_proc_destroy(__VA_ARGS__))
@@ -18307,7 +18589,9 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #define gotrace_go_syscall_end_blocked(...) GOTRACE__FROM_HERE(gotrace_go_syscall_end_blocked(__VA_ARGS__))
 #define gotrace_go_end_in_syscall(...) GOTRACE__FROM_HERE(gotrace_go_end_in_syscall(__VA_ARGS__))
 #define gotrace_go_label(...) GOTRACE__FROM_HERE(gotrace_go_label(__VA_ARGS__))
+#define gotrace_go_label_n(...) GOTRACE__FROM_HERE(gotrace_go_label_n(__VA_ARGS__))
 #define gotrace_go_rename(...) GOTRACE__FROM_HERE(gotrace_go_rename(__VA_ARGS__))
+#define gotrace_go_rename_n(...) GOTRACE__FROM_HERE(gotrace_go_rename_n(__VA_ARGS__))
 #define gotrace_go_timer(...) GOTRACE__FROM_HERE(gotrace_go_timer(__VA_ARGS__))
 #define gotrace_go_continue(...) GOTRACE__FROM_HERE(gotrace_go_continue(__VA_ARGS__))
 #define gotrace_go_stack_bounds(...) GOTRACE__FROM_HERE(gotrace_go_stack_bounds(__VA_ARGS__))

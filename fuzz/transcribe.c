@@ -152,6 +152,12 @@ static void user_call(unsigned thread, unsigned kind, uint64_t id, unsigned name
   gotrace__record record = capture_record(kind);
   char value[32];
   record.a[0] = id;
+  if (kind == GOTRACE__REC_REGION_POP || (kind == GOTRACE__REC_REGION_END && id && name % 3 == 2)) {
+    record.kind = GOTRACE__REC_REGION_POP;
+    record.a[0] = 1;
+    capture_call(&w.c, thread, &record);
+    return;
+  }
   if ((kind == GOTRACE__REC_REGION_BEGIN || kind == GOTRACE__REC_REGION_END) && !id && name % 3 == 2) {
     record.kind = kind == GOTRACE__REC_REGION_BEGIN ? GOTRACE__REC_SITE_REGION_BEGIN : GOTRACE__REC_SITE_REGION_END;
     record.a[0] = 2;
@@ -400,8 +406,10 @@ static void correct_call(void) {
     user_call(thread, GOTRACE__REC_REGION_BEGIN, 0, w.regions[go]++);
     break;
   case 20:
-  case 21:
     if (w.regions[go]) user_call(thread, GOTRACE__REC_REGION_END, 0, --w.regions[go]);
+    break;
+  case 21:
+    if (w.regions[go]) user_call(thread, GOTRACE__REC_REGION_POP, 0, --w.regions[go]);
     break;
   case 22:
   case 23:
@@ -547,7 +555,8 @@ static void check_correct(void) {
   REQUIRE(k[GOTRACE_V2_USER_TASK_BEGIN] <= r[GOTRACE__REC_TASK_BEGIN] + w.old_tasks);
   REQUIRE(k[GOTRACE_V2_USER_TASK_END] == r[GOTRACE__REC_TASK_END]);
   REQUIRE(k[GOTRACE_V2_USER_REGION_BEGIN] == r[GOTRACE__REC_REGION_BEGIN] + r[GOTRACE__REC_SITE_REGION_BEGIN]);
-  REQUIRE(k[GOTRACE_V2_USER_REGION_END] == r[GOTRACE__REC_REGION_END] + r[GOTRACE__REC_SITE_REGION_END]);
+  REQUIRE(k[GOTRACE_V2_USER_REGION_END] ==
+          r[GOTRACE__REC_REGION_END] + r[GOTRACE__REC_SITE_REGION_END] + r[GOTRACE__REC_REGION_POP]);
   REQUIRE(k[GOTRACE_V2_USER_LOG] == r[GOTRACE__REC_LOG]);
 }
 

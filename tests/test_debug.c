@@ -181,6 +181,9 @@ static void each_problem(gotrace_proc *made) {
   EXPECT(gotrace_gc_mark_assist_end(), "start of a mark assist during one, or end without a start (dropped)");
   PLACED(gotrace_thread_begin("name"));
   PLACED(gotrace_thread_rename("name"));
+  PLACED(gotrace_thread_rename_n("name", 4));
+  PLACED(gotrace_go_rename_n(NULL, "name", 4));
+  PLACED(gotrace_go_label_n("", 0));
   PLACED(gotrace_go_self());
   PLACED(gotrace_heap_alloc(1));
   PLACED(gotrace_heap_goal(1));
