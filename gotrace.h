@@ -1082,7 +1082,8 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
   { (uintptr_t)(function), #function, __FILE__, __LINE__ }
 #endif
 
-/* For entries that are not C functions, such as a script's function or a named job. The name identifies the entry. */
+/* For entries that are not C functions, such as a script's function, a named job, a member function or one of several
+ * overloaded functions. The name identifies the entry. */
 #define GOTRACE_NAMED_ENTRY(name) \
   { 0, (name), "", 0 }
 
@@ -1102,13 +1103,14 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__NAME2(a, b) a##b
 
 /* A number for the name of a macro's variable. Clang 22 and later warn about __COUNTER__ with -Wpedantic, and no pragma
- * prevents that within the arguments of another macro. So with Clang, variables of one line shadow each other. */
-#if GOTRACE__GNU && !defined(__clang__)
+ * prevents that within the arguments of another macro. So there, variables of one line shadow each other, and a block
+ * has room for one GOTRACE_SCOPE a line. */
+#if GOTRACE__GNU && !(defined(__clang__) && __clang_major__ >= 22)
 #define GOTRACE__UNIQUE __COUNTER__
 #else
 #define GOTRACE__UNIQUE __LINE__
 #endif
-#if defined(__clang__)
+#if defined(__clang__) && __clang_major__ >= 22
 #define GOTRACE__SHADOWING(declaration)                                             \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wshadow\"") \
       declaration _Pragma("clang diagnostic pop")
@@ -1726,7 +1728,7 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
  * In C, GOTRACE_REGION is a loop that runs once, also with GOTRACE_DISABLE: a break or continue inside it leaves only
  * the region, not a loop or switch around it, and a compiler may warn of a missing return after a region that returns.
  * GOTRACE_SCOPE has neither problem. With other C compilers, leave the block only at its end. In C++ it is no loop; if
- * it is the whole body of an if, put that in braces, or the compiler warns.
+ * it is the whole body of an if, put that in braces, or the compiler warns. A constexpr function can have neither.
  *
  * GOTRACE_TASK_SCOPE(task, "name") and GOTRACE_TASK_REGION(task, "name") are the same within a task. The name must stay
  * valid until the region has ended. */
