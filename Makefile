@@ -184,11 +184,11 @@ build/adapters/tbb: LDFLAGS += -ltbb
 build/adapters/openmp: CC = $(CLANG)
 build/adapters/openmp: CFLAGS += -fopenmp
 
-build/adapters/%: tests/adapters/%.c examples/adapters/%.* tests/adapters/story.h build/tests/quick/gotrace.a
+build/adapters/%: tests/adapters/%.c $(wildcard examples/adapters/*) tests/adapters/story.h build/tests/quick/gotrace.a
 	@mkdir -p $(@D)
 	$(call program,$<,build/tests/quick/gotrace.a)
 
-build/adapters/%: tests/adapters/%.cpp examples/adapters/%.* tests/adapters/story.h build/tests/quick/gotrace.a
+build/adapters/%: tests/adapters/%.cpp $(wildcard examples/adapters/*) tests/adapters/story.h build/tests/quick/gotrace.a
 	@mkdir -p $(@D)
 	$(CXX) $(patsubst -std=%,-std=c++20,$(filter-out -Wstrict-prototypes,$(FLAGS))) $(CFLAGS) $< build/tests/quick/gotrace.a -o $@ $(LDFLAGS)
 

@@ -56,6 +56,7 @@
  *     >>waits            calls: waits of plain threads, waits by address
  *     >>plain-threads    calls: threads that are their own goroutines; threads' records
  *     >>sites            calls: call sites made at run time
+ *     >>keys             calls: goroutines known by a name or key
  *     >>samples          calls: CPU samples
  *     >>transcriber      from the records of all threads to a trace: its rules and its state
  *     >>lanes            bytes on their way into batches; strings, stacks and reasons
@@ -170,20 +171,24 @@
  *                                   gotrace_go_unblock where it is woken, not where it is resumed
  *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
  *                                   have blocked, or be made by gotrace_go_create_blocked
- *     fibers of another library,    a table from id to gotrace_go *, filled at a fiber's first event; after that, as
- *       known by an id only         coroutines. gotrace_go_destroy when the library frees the fiber
+ *     fibers of another library,    gotrace_go_keyed(id, &entry) instead of a handle; else as coroutines.
+ *       known by an id only         gotrace_go_keyed_free(id) when the library frees the fiber
  *
  *   Questions that each of these raises:
  *
  *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
- *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed once it is
- * stopped May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling
- * thread End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts
- * at woken or created?                    the goroutine that runs on the calling thread, if one does What after
- * gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls gotrace_thread_end
- * first. To run one task, see "Threads" below The runtime ends by _exit?             Call gotrace_stop before; nothing
- * runs after _exit Names without RTTI?                    GOTRACE_ENTRY(function), or GOTRACE_NAMED_ENTRY("job"). A
- * template's function names itself: gotrace_site_make(__PRETTY_FUNCTION__, ...)
+ *     Who makes and frees procs?             Whoever makes and joins the workers, one for each worker. A proc is
+ *                                            destroyed after its worker has stopped it
+ *     May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling thread
+ *     End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts at
+ *       woken or created?                    the goroutine that runs on the calling thread. After gotrace_go_end there
+ *                                            is none
+ *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
+ *                                            gotrace_thread_end first. To run one task, see "Threads" below
+ *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
+ *     Names without RTTI?                    GOTRACE_ENTRY(function), GOTRACE_NAMED_ENTRY("job"), or at run time
+ *                                            gotrace_go_create_named(name). A template's function names itself:
+ *                                            gotrace_go_create_named(__PRETTY_FUNCTION__)
  *
  * PLAIN THREADS
  *
@@ -1046,7 +1051,8 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
   { (uintptr_t)(function), #function, __FILE__, __LINE__ }
 #endif
 
-/* For entries that are not C functions, such as a script's function or a named job. The name identifies the entry. */
+/* For entries that are not C functions, such as a script's function, a named job, a member function or one of several
+ * overloaded functions. The name identifies the entry. */
 #define GOTRACE_NAMED_ENTRY(name) \
   { 0, (name), "", 0 }
 
@@ -1066,13 +1072,14 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__NAME2(a, b) a##b
 
 /* A number for the name of a macro's variable. Clang 22 and later warn about __COUNTER__ with -Wpedantic, and no pragma
- * prevents that within the arguments of another macro. So with Clang, variables of one line shadow each other. */
-#if GOTRACE__GNU && !defined(__clang__)
+ * prevents that within the arguments of another macro. So there, variables of one line shadow each other, and a block
+ * has room for one GOTRACE_SCOPE a line. */
+#if GOTRACE__GNU && !(defined(__clang__) && __clang_major__ >= 22)
 #define GOTRACE__UNIQUE __COUNTER__
 #else
 #define GOTRACE__UNIQUE __LINE__
 #endif
-#if defined(__clang__)
+#if defined(__clang__) && __clang_major__ >= 22
 #define GOTRACE__SHADOWING(declaration)                                             \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wshadow\"") \
       declaration _Pragma("clang diagnostic pop")
@@ -1214,6 +1221,14 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 /* The same as a function, for other languages. */
 GOTRACE_API bool gotrace_is_enabled(void);
 
+/* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
+ * short that the 8 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
+ * take half of that. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL,
+ * and no thread becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it;
+ * calls about them are not counted as problems. Procs, tasks and nested running are tracked all the same. Any thread,
+ * at any time; best before the first goroutine. */
+GOTRACE_API void gotrace_track_while_off(bool track);
+
 /* Stores the statistics of the running trace, or of the last one. All zeros, except for other_copies, before the first
  * trace. Any thread. NULL: does nothing. */
 GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
@@ -1282,6 +1297,36 @@ GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 GOTRACE_API gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry);
 GOTRACE_API gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry);
 GOTRACE_API gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry);
+
+/* The same with a name instead of an entry: gotrace_go_create(&gotrace_site_make(name, "", 0)->location). So there may
+ * be as many different names as sites; beyond that, the entry is unknown. _n: a name of `size` bytes, see "Texts with a
+ * length" in >>emit. */
+#define gotrace_go_create_named(name) gotrace_go_create_named_at(GOTRACE_HERE, (name), SIZE_MAX)
+#define gotrace_go_create_named_n(name, size) gotrace_go_create_named_at(GOTRACE_HERE, (name), (size))
+GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const char *name, size_t size);
+
+/* The goroutine of a key, for fibers that are known by an id only, as in the hooks of another library:
+ * gotrace_go_create makes it (_blocked: gotrace_go_create_blocked) if the key has none, or if the one it had has ended,
+ * as when the library gives its id to another fiber. `entry` is used only then.
+ *
+ *     void on_enter(uint64_t id) {
+ *         gotrace_go *go = gotrace_go_keyed_blocked(id, &entry);
+ *         gotrace_go_unblock(go);                        // or where the fiber is woken, if there is a hook for it
+ *         gotrace_go_start(go);
+ *     }
+ *     void on_leave(uint64_t id) { gotrace_go_block(GOTRACE_BLOCK_GENERIC); }
+ *     void on_free(uint64_t id) { gotrace_go_keyed_free(id); }
+ *
+ * gotrace_go_keyed_free forgets the key, and ends its goroutine as gotrace_go_destroy does, unless it has ended. NULL
+ * if out of memory, and where gotrace_go_create returns NULL. Any thread; a call takes a lock that few keys share, for
+ * the time of a search. If two threads make the first call for a key at the same moment, the trace may have a goroutine
+ * more that does nothing. Works while tracing is off, too. */
+#define gotrace_go_keyed(key, entry) gotrace_go_keyed_at(GOTRACE_HERE, (key), (entry), 0)
+#define gotrace_go_keyed_blocked(key, entry) gotrace_go_keyed_at(GOTRACE_HERE, (key), (entry), 1)
+#define gotrace_go_keyed_free(key) gotrace_go_keyed_free_at(GOTRACE_HERE, (key))
+GOTRACE_API gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key, const gotrace_location *entry,
+                                            int blocked);
+GOTRACE_API void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key);
 
 /* _start: the calling thread runs the goroutine. _end: its running goroutine ends. Go: traceGoStart, traceGoEnd. */
 GOTRACE_API void gotrace_go_start(gotrace_go *go);
@@ -1591,6 +1636,31 @@ GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const ch
 GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
                                  va_list arguments) GOTRACE__PRINTF(4, 0);
 
+/* Ends the innermost region of the running goroutine, whatever its name and task; for languages and adapters that do
+ * not keep them. A region that began before the trace is not known: its end is left out, and counted. */
+#define gotrace_region_end_innermost() (gotrace_enabled() ? gotrace_region_end_innermost_at(GOTRACE_HERE) : (void)0)
+GOTRACE_API void gotrace_region_end_innermost_at(gotrace_site *site);
+
+/* Texts with a length: the calls without _n, for texts of so many bytes that need no NUL at their end, as other
+ * languages have them. NULL is the empty string, and SIZE_MAX means up to the NUL. In the name of a goroutine, a thread
+ * or a label, a NUL ends the name. Each record has a copy of the text. */
+#define gotrace_task_begin_n(name, size, parent) gotrace_task_begin_n_at(GOTRACE_HERE, (name), (size), (parent))
+#define gotrace_region_begin_n(task, name, size) \
+  (gotrace_enabled() ? gotrace_region_begin_n_at(GOTRACE_HERE, (task), (name), (size)) : (void)0)
+#define gotrace_region_end_n(task, name, size) \
+  (gotrace_enabled() ? gotrace_region_end_n_at(GOTRACE_HERE, (task), (name), (size)) : (void)0)
+#define gotrace_log_n(task, category, category_size, message, size) \
+  (gotrace_enabled() ? gotrace_log_n_at(GOTRACE_HERE, (task), (category), (category_size), (message), (size)) : (void)0)
+GOTRACE_API gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size,
+                                                 gotrace_task parent);
+GOTRACE_API void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size);
+GOTRACE_API void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size);
+GOTRACE_API void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
+                                  const char *message, size_t size);
+GOTRACE_API void gotrace_go_label_n(const char *label, size_t size);
+GOTRACE_API void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size);
+GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size);
+
 /* A counter: `name` has this value from now on, such as a queue's length or the bytes in a cache. Any thread. The trace
  * has it as a log without a task, whose category is GOTRACE_COUNTER followed by the name, and whose message is the
  * value in base 10; a double has 15 significant digits. Go's viewer shows the logs; `gotrace view`, export and info
@@ -1611,7 +1681,7 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
  * In C, GOTRACE_REGION is a loop that runs once, also with GOTRACE_DISABLE: a break or continue inside it leaves only
  * the region, not a loop or switch around it, and a compiler may warn of a missing return after a region that returns.
  * GOTRACE_SCOPE has neither problem. With other C compilers, leave the block only at its end. In C++ it is no loop; if
- * it is the whole body of an if, put that in braces, or the compiler warns.
+ * it is the whole body of an if, put that in braces, or the compiler warns. A constexpr function can have neither.
  *
  * GOTRACE_TASK_SCOPE(task, "name") and GOTRACE_TASK_REGION(task, "name") are the same within a task. The name must stay
  * valid until the region has ended. */
@@ -1736,6 +1806,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(gotrace_result, gotrace_flight_stop, (void), GOTRACE_ERROR_DISABLED) \
   X(gotrace_result, gotrace_advance, (void), GOTRACE_ERROR_DISABLED) \
   X(bool, gotrace_is_enabled, (void), false) \
+  X(void, gotrace_track_while_off, (bool track), ) \
   X(void, gotrace_debug_here, (gotrace_site *site), ) \
   X(void, gotrace_thread_begin, (const char *name), ) \
   X(gotrace_go *, gotrace_thread_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
@@ -1753,6 +1824,10 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(gotrace_go *, gotrace_go_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
   X(gotrace_go *, gotrace_go_create_blocked_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
   X(gotrace_go *, gotrace_go_create_syscall_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
+  X(gotrace_go *, gotrace_go_create_named_at, (gotrace_site *site, const char *name, size_t size), NULL) \
+  X(gotrace_go *, gotrace_go_keyed_at, \
+    (gotrace_site *site, uint64_t key, const gotrace_location *entry, int blocked), NULL) \
+  X(void, gotrace_go_keyed_free_at, (gotrace_site *site, uint64_t key), ) \
   X(void, gotrace_go_start, (gotrace_go *go), ) \
   X(void, gotrace_go_end, (void), ) \
   X(unsigned, gotrace_reason, (const char *name), 0) \
@@ -1813,6 +1888,16 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(void, gotrace_logf_at, (gotrace_site *site, gotrace_task task, const char *category, const char *format, ...), ) \
   X(void, gotrace_logv_at, \
     (gotrace_site *site, gotrace_task task, const char *category, const char *format, va_list arguments), ) \
+  X(void, gotrace_region_end_innermost_at, (gotrace_site *site), ) \
+  X(gotrace_task, gotrace_task_begin_n_at, \
+    (gotrace_site *site, const char *name, size_t size, gotrace_task parent), parent) \
+  X(void, gotrace_region_begin_n_at, (gotrace_site *site, gotrace_task task, const char *name, size_t size), ) \
+  X(void, gotrace_region_end_n_at, (gotrace_site *site, gotrace_task task, const char *name, size_t size), ) \
+  X(void, gotrace_log_n_at, \
+    (gotrace_site *site, gotrace_task task, const char *category, size_t category_size, const char *message, size_t size), ) \
+  X(void, gotrace_go_label_n, (const char *label, size_t size), ) \
+  X(void, gotrace_go_rename_n, (gotrace_go *go, const char *name, size_t size), ) \
+  X(void, gotrace_thread_rename_n, (const char *name, size_t size), ) \
   X(void, gotrace_count_at, (gotrace_site *site, const char *name, int64_t value), ) \
   X(void, gotrace_count_double_at, (gotrace_site *site, const char *name, double value), ) \
   X(void, gotrace_cpu_sample, (void *ucontext), )
@@ -3951,6 +4036,7 @@ typedef struct gotrace__sample {
 #define GOTRACE__SITES 262144u
 #endif
 #define GOTRACE__SITE_CHAINS 16384u
+#define GOTRACE__RECENT_SITES 16u /* of a thread */
 typedef struct gotrace__made_site {
   gotrace_site site;
   struct gotrace__made_site *link; /* in its chain; set before the site is published */
@@ -3991,6 +4077,21 @@ typedef struct gotrace__wait_bucket {
   gotrace__mutex lock;          /* protects: */
   gotrace__level *first, *last; /* first: atomic */
 } gotrace__wait_bucket;
+
+/* The goroutines of keys, see gotrace_go_keyed. */
+#ifndef GOTRACE__KEY_BUCKETS
+#define GOTRACE__KEY_BUCKETS 256
+#endif
+typedef struct gotrace__keyed {
+  struct gotrace__keyed *next; /* in the bucket; protected by its lock, like the others */
+  uint64_t key;
+  gotrace_go *go;
+  uint64_t id; /* of the goroutine; detects that it has ended */
+} gotrace__keyed;
+typedef struct gotrace__key_bucket {
+  gotrace__mutex lock; /* protects: */
+  gotrace__keyed *first;
+} gotrace__key_bucket;
 
 /* A task that has begun and not ended. */
 #ifndef GOTRACE__TASKS
@@ -4060,9 +4161,10 @@ struct gotrace__thread {
   gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
-  gotrace_location entry;                  /* of the goroutine last referred to */
-  uint32_t entry_number, entry_session;    /* the number of its stack, in that session */
-  struct gotrace__seen_stack *seen_stacks; /* see gotrace__captured_stack */
+  gotrace_location entry;                            /* of the goroutine last referred to */
+  uint32_t entry_number, entry_session;              /* the number of its stack, in that session */
+  struct gotrace__seen_stack *seen_stacks;           /* see gotrace__captured_stack */
+  gotrace_site *recent_sites[GOTRACE__RECENT_SITES]; /* atomic; see gotrace__make_site */
   gotrace__uint64 next_go_id, last_go_id, next_task_id, last_task_id;
   gotrace_go **free_gos; /* GOTRACE__MOST_FREE pointers */
   unsigned free_count, take;
@@ -4103,6 +4205,7 @@ static struct gotrace__tracer {
   uint32_t version;                 /* atomic; of the format */
   gotrace__table *strings, *stacks; /* atomic; of the session */
   uint32_t alloc_events;            /* atomic; memory is traced */
+  uint32_t untracked;               /* atomic; see gotrace_track_while_off */
   gotrace__uint64 start_tick;       /* atomic */
   uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
   uint32_t stack_mode;              /* atomic, like the next two, since a call may be held up across a start */
@@ -4171,6 +4274,7 @@ static struct gotrace__tracer {
   gotrace__uint64 heap_alloc, heap_goal;      /* likewise, plus 1 */
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
+  gotrace__key_bucket key_buckets[GOTRACE__KEY_BUCKETS];
   gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
@@ -4264,6 +4368,7 @@ static void gotrace__init(void) {
   if (!t->ready) {
     t->life = t->work = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
     for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
+    for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
     gotrace__cond_init(&t->changed);
     gotrace__platform_init();
 #if !GOTRACE_SEQ_CST_FLAG
@@ -4325,6 +4430,9 @@ static void gotrace__clean_up(void);
 static uint32_t gotrace__write_asked(void);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
+
+GOTRACE__DEFINE void gotrace_track_while_off(bool track) { gotrace__store_relaxed(&gotrace__t.untracked, !track); }
+static inline bool gotrace__is_untracked(void) { return gotrace__load_relaxed(&gotrace__t.untracked) != 0; }
 
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread */
 
@@ -4456,7 +4564,8 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   X(COLLECTOR, 2, 0, "gc stw")                                \
   X(SITE, 1, 0, "site")                                       \
   X(NEST_BEGIN, 4, 0, "go number plain stack")                \
-  X(NEST_END, 3, 0, "go number plain")
+  X(NEST_END, 3, 0, "go number plain")                        \
+  X(REGION_POP, 1, 0, "stack")
 
 enum {
 #define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
@@ -4720,11 +4829,11 @@ static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, g
 }
 
 /* The entry of a new goroutine is between two stores of its id: 0, then the new one (see gotrace__list_living). */
-static void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
-  gotrace__store_release(&g->entry.pc, entry ? entry->pc : (uintptr_t)0);
-  gotrace__store_release(&g->entry.function, entry ? entry->function : (const char *)NULL);
-  gotrace__store_release(&g->entry.file, entry ? entry->file : (const char *)NULL);
-  gotrace__store_release(&g->entry.line, entry ? entry->line : (uint32_t)0);
+static inline void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
+  gotrace__store_release(&g->entry.pc, entry->pc);
+  gotrace__store_release(&g->entry.function, entry->function);
+  gotrace__store_release(&g->entry.file, entry->file);
+  gotrace__store_release(&g->entry.line, entry->line);
 }
 
 static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
@@ -4739,11 +4848,11 @@ static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
 /* Sets or removes the label; false if out of memory. Takes a lock, because two threads may believe that they run the
  * goroutine while tracing is off. Stores word by word, because a thread may read the label meanwhile
  * (gotrace__shown_label). */
-static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *label) {
+static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *label, size_t size) {
   uint64_t words[GOTRACE__LABEL_WORDS] = {0};
   gotrace__uint64 *kept;
   size_t i;
-  if (label) memcpy(words, label, gotrace__utf8_prefix(label, strlen(label), sizeof words - 1));
+  if (size) memcpy(words, label, gotrace__utf8_prefix(label, size, sizeof words - 1));
   gotrace__lock(&gotrace__t.records);
   kept = gotrace__load_relaxed(&g->label);
   if (!kept && words[0]) kept = GOTRACE__CAST(gotrace__uint64 *, gotrace__allocate(NULL, GOTRACE__LABEL, false));
@@ -4770,10 +4879,10 @@ static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__
 #ifndef GOTRACE__NAMES
 #define GOTRACE__NAMES 1024
 #endif
-static const char *gotrace__keep_name(const char *name) {
+static const char *gotrace__keep_name(const char *name, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   const char *kept = NULL;
-  size_t size = gotrace__utf8_prefix(name, strlen(name), 255);
+  size = gotrace__utf8_prefix(name, size, 255);
   gotrace__lock(&t->records);
   if (!t->names) t->names = gotrace__table_new(NULL, false);
   if (t->names && size) {
@@ -4827,6 +4936,11 @@ static inline void gotrace__raise(gotrace__thread *m) {
   gotrace__signal_fence();
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
+}
+/* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
+static inline void gotrace__raise_off(gotrace__thread *m) {
+  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__signal_fence();
 }
 static inline void gotrace__leave(gotrace__thread *m) {
 #if GOTRACE_DEBUG
@@ -5064,13 +5178,15 @@ static GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotra
   m->entry_session = m->session;
   return m->entry_number = gotrace__location_stack(m, &place, true);
 }
-static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
-  gotrace_location place = gotrace__entry_of(g);
+static inline uint32_t gotrace__entry_number(gotrace__thread *m, gotrace_location place) {
   if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
                       m->entry.function == place.function && m->entry.file == place.file &&
                       m->entry.line == place.line))
     return m->entry_number;
   return gotrace__other_entry(m, place);
+}
+static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
+  return gotrace__entry_number(m, gotrace__entry_of(g));
 }
 
 /* The numbers of an object begin again with its owner's first call in a session. */
@@ -5358,8 +5474,10 @@ static inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, con
   known = gotrace__load_acquire(&site->name_id);
   return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
 }
-static inline uint32_t gotrace__text_size(const char *text) {
-  size_t size = text ? strlen(text) : 0;
+/* The bytes of a text that a record has room for; `size` as in the calls ..._n. */
+static inline uint32_t gotrace__text_size(const char *text, size_t size) {
+  if (!text) size = 0;
+  else if (size == SIZE_MAX) size = strlen(text);
   return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
 }
 
@@ -5388,9 +5506,13 @@ static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
   gotrace__leave(m);
 }
 
-/* The same, unless the call may be about a goroutine that the trace lacks. */
+/* Whether a call may be about a goroutine that the trace lacks. */
+static inline bool gotrace__may_lack(const gotrace__thread *m) {
+  return !m->go && (m->lacks || gotrace__is_untracked());
+}
+/* A problem, unless the call may be about such a goroutine. */
 static void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
-  if (m->go || !m->lacks) gotrace__problem_call(m, problem);
+  if (!gotrace__may_lack(m)) gotrace__problem_call(m, problem);
 }
 
 /* ----------------------------------------------------------------------------------------------------- >>procs ---- */
@@ -5596,8 +5718,11 @@ static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned k
 static inline void gotrace__place_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
   if (GOTRACE__UNLIKELY(!m->free_gos) && !gotrace__has_free_list(m)) return;
-  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
-  if (m->free_count < GOTRACE__MOST_FREE) m->free_gos[m->free_count++] = g;
+  if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) {
+    gotrace__share_free(m, GOTRACE__MOST_FREE / 2);
+    if (m->free_count == GOTRACE__MOST_FREE) return;
+  }
+  m->free_gos[m->free_count++] = g;
 }
 static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return; /* destroyed, by misuse */
@@ -5605,11 +5730,37 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__place_free(m, g);
 }
 
-static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site, void *frame,
-                                          const gotrace_location *entry, unsigned status, unsigned flags) {
-  bool on = gotrace__begin_anyway(m);
+static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
+
+/* The bytes of a name, which a NUL ends. */
+static size_t gotrace__name_size(const char *name, size_t size) {
+  const char *end = name && size != SIZE_MAX ? GOTRACE__CAST(const char *, memchr(name, 0, size)) : NULL;
+  if (!name) return 0;
+  return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
+}
+
+/* What a new goroutine is. */
+static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const gotrace_location *entry, unsigned status,
+                                    unsigned flags) {
+  gotrace__store_relaxed(&g->id, (uint64_t)0);
+  gotrace__set_entry(g, entry);
+  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
+  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
+  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
+  gotrace__store_relaxed(&g->status, (uint8_t)status);
+  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+}
+
+static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site,
+                                                                      void *frame, const gotrace_location *entry,
+                                                                      unsigned status, unsigned flags) {
+  gotrace_location place = entry ? *entry : gotrace__no_place;
+  bool on = gotrace_enabled();
   uint32_t known;
   gotrace_go *g;
+  if (!on && gotrace__is_untracked()) return NULL;
+  if (on) on = gotrace__enter(m, GOTRACE__CALL_ROOM);
+  if (!on) gotrace__raise(m);
   gotrace__here(m, site);
   g = gotrace__go_new(m);
   known = g ? gotrace__load_relaxed(&g->introduced) : 0;
@@ -5623,16 +5774,10 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
     gotrace__leave(m);
     return NULL;
   }
-  gotrace__store_relaxed(&g->id, (uint64_t)0);
-  gotrace__set_entry(g, entry);
-  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
-  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL);
-  gotrace__store_relaxed(&g->flags, (uint8_t)flags);
-  gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL, 0);
+  gotrace__set_new(m, g, &place, status, flags);
   if (on) {
-    uint32_t number = 1, entry_number = gotrace__entry_stack(m, g);
+    uint32_t number = 1, entry_number = gotrace__entry_number(m, place);
     uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
     uint8_t *at;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
@@ -5653,16 +5798,40 @@ static inline gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site
   return g;
 }
 
+/* The same, with a short way while tracing is off. */
+static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site, void *frame,
+                                             const gotrace_location *entry, unsigned status) {
+  if (!gotrace_enabled()) {
+    unsigned count;
+    if (gotrace__is_untracked()) return NULL;
+    gotrace__raise_off(m);
+    count = m->free_count;
+    if (GOTRACE__LIKELY(count)) {
+      gotrace_go *g = m->free_gos[--count];
+      if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
+                          (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
+        m->free_count = count;
+        gotrace__store_relaxed(&g->live, (uint8_t)1);
+        gotrace__set_new(m, g, entry ? entry : &gotrace__no_place, status, 0);
+        gotrace__leave(m);
+        return g;
+      }
+    }
+    gotrace__leave(m);
+  }
+  return gotrace__create(m, site, frame, entry, status, 0);
+}
+
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0) : NULL;
+  gotrace_go *g = m ? gotrace__create_go(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING, 0) : NULL;
+  gotrace_go *g = m ? gotrace__create_go(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -5735,7 +5904,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
 }
 
 /* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
-static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, unsigned kind) {
   gotrace_go *g = m->go;
   if (gotrace__begin_anyway(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
   if (GOTRACE__LIKELY(g != NULL)) {
@@ -5750,7 +5919,26 @@ static inline void gotrace__end(gotrace__thread *m, unsigned kind) {
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL)) gotrace__end(m, GOTRACE__REC_GO_END);
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (!gotrace_enabled()) { /* the short way */
+    gotrace_go *g;
+    gotrace__raise_off(m);
+    g = m->go;
+    if (GOTRACE__LIKELY(g && gotrace__load_relaxed(&g->live) && g != m->own_go && m->free_gos &&
+                        m->free_count < GOTRACE__MOST_FREE)) {
+      gotrace__leave_hint(m, GOTRACE__DEAD);
+      gotrace__store_relaxed(&g->live, (uint8_t)0);
+      m->free_gos[m->free_count++] = g;
+      gotrace__leave(m);
+      return;
+    }
+    gotrace__leave(m);
+    if (!g) {
+      m->lacks = false;
+      return;
+    }
+  }
+  gotrace__end(m, GOTRACE__REC_GO_END);
 }
 
 /* Stops or blocks the thread's goroutine. */
@@ -5894,25 +6082,26 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   GOTRACE__KEEP_FRAME();
 }
 
-GOTRACE__DEFINE void gotrace_go_label(const char *label) {
+GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
   gotrace__thread *m = gotrace__caller();
   bool kept;
   if (!m) return;
+  size = gotrace__name_size(label, size);
   gotrace__attach(m);
   if (!m->go) {
     gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
     return;
   }
-  kept = gotrace__set_label(m->go, label);
+  kept = gotrace__set_label(m->go, label, size);
   if (!gotrace__begin(m)) return;
   if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
   {
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
-    size_t size = label ? gotrace__utf8_prefix(label, strlen(label), GOTRACE__LABEL - 1) : 0;
-    gotrace__publish(m, gotrace__put_text(at, label, size));
+    gotrace__publish(m, gotrace__put_text(at, label, gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1)));
   }
   gotrace__leave(m);
 }
+GOTRACE__DEFINE void gotrace_go_label(const char *label) { gotrace_go_label_n(label, SIZE_MAX); }
 
 /* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
 static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
@@ -5921,25 +6110,26 @@ static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
   return false;
 }
 
-GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) {
+GOTRACE__DEFINE void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size) {
   gotrace__thread *m = gotrace__caller();
   gotrace_location entry = {0, NULL, "", 0};
   bool kept;
   if (!m || !gotrace__may_change(m, go)) return;
-  if (name && *name) entry.function = gotrace__keep_name(name);
+  size = gotrace__name_size(name, size);
+  if (size) entry.function = gotrace__keep_name(name, size);
   if (entry.function) gotrace__set_entry(go, &entry);
-  kept = gotrace__set_label(go, name);
+  kept = gotrace__set_label(go, name, size);
   if (!gotrace__begin(m)) return;
   if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
   {
     uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
     uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
     at = gotrace__put_varint(at, number);
-    gotrace__publish(
-        m, gotrace__put_text(at, name, name ? gotrace__utf8_prefix(name, strlen(name), GOTRACE__LABEL - 1) : 0));
+    gotrace__publish(m, gotrace__put_text(at, name, gotrace__utf8_prefix(name, size, GOTRACE__LABEL - 1)));
   }
   gotrace__leave(m);
 }
+GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) { gotrace_go_rename_n(go, name, SIZE_MAX); }
 
 GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
@@ -5984,7 +6174,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_proc *p;
-  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m || (!m->go && gotrace__is_untracked()))) return;
   p = m->proc;
   if (gotrace__begin(m)) {
     if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
@@ -6253,11 +6443,12 @@ static void gotrace__drop_task(uint64_t id) {
   if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
 }
 
-GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
-                                                   gotrace_task parent) {
+/* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__FRAME is the public function's. */
+GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
+                                                        int name_is_constant, gotrace_task parent) {
   gotrace__thread *m = gotrace__me();
   gotrace_task task = {0};
-  uint32_t size = gotrace__text_size(name);
+  uint32_t size = gotrace__text_size(name, text_size);
   bool on;
   if (!m) return task;
   if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
@@ -6284,6 +6475,15 @@ GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const cha
   return task;
 }
 
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
+                                                   gotrace_task parent) {
+  return gotrace__begin_task(site, name, SIZE_MAX, name_is_constant, parent);
+}
+GOTRACE__DEFINE gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size,
+                                                     gotrace_task parent) {
+  return gotrace__begin_task(site, name, size, 0, parent);
+}
+
 GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
   gotrace__thread *m;
   if (!task.id) return;
@@ -6304,11 +6504,12 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
 
 /* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
 static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
-                                        gotrace_task task, const char *name, int name_is_constant) {
+                                        gotrace_task task, const char *name, size_t text_size, int name_is_constant) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
-  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name)))) {
+  if (gotrace_enabled() &&
+      gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name, text_size)))) {
     uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
     uint8_t *at;
     if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
@@ -6318,7 +6519,7 @@ static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_s
       at = gotrace__put_varint(gotrace__about_nothing(m, kind), task.id);
       at = gotrace__put_varint(at, number);
       at = gotrace__put_varint(at, stack);
-      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name));
+      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name, text_size));
     }
     gotrace__publish(m, at);
     gotrace__leave(m);
@@ -6328,26 +6529,46 @@ static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_s
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                                               int name_is_constant) {
   gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
-                       name_is_constant && site);
+                       SIZE_MAX, name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
                                                             int name_is_constant) {
   gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
-                       name_is_constant && site);
+                       SIZE_MAX, name_is_constant && site);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
+  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, 0, site, GOTRACE__FRAME, task, name, size, 0);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
+  gotrace__region_call(GOTRACE__REC_REGION_END, 0, site, GOTRACE__FRAME, task, name, size, 0);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  if (!m->go) gotrace__attach(m);
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_REGION_POP), stack));
+    gotrace__leave(m);
+  }
   GOTRACE__KEEP_FRAME();
 }
 
 /* `prefix`: a constant, with which the category begins. Inlined, so that GOTRACE__FRAME is the public function's. */
 GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task task, const char *prefix,
-                                              const char *category, const char *message) {
+                                              const char *category, size_t category_text, const char *message,
+                                              size_t text_size) {
   gotrace__thread *m = gotrace__caller();
   uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
   if (!m) return;
   if (!m->go) gotrace__attach(m);
-  category_size = gotrace__text_size(category);
+  category_size = gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
-  size = gotrace__text_size(message);
+  size = gotrace__text_size(message, text_size);
   if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + prefix_size + category_size + size)) {
     uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
@@ -6363,7 +6584,12 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
 }
 
 GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
-  gotrace__log_call(site, task, "", category, message);
+  gotrace__log_call(site, task, "", category, SIZE_MAX, message, SIZE_MAX);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
+                                      const char *message, size_t size) {
+  gotrace__log_call(site, task, "", category, category_size, message, size);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6390,7 +6616,7 @@ GOTRACE__DEFINE void gotrace_count_at(gotrace_site *site, const char *name, int6
   do *--at = (char)('0' + left % 10);
   while (left /= 10);
   if (value < 0) *--at = '-';
-  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, at);
+  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, at, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6410,7 +6636,7 @@ GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *nam
     if (c != '.' || !size || text[size - 1] != '.') text[size++] = c;
   }
   text[size] = 0;
-  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, text);
+  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, text, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6453,12 +6679,7 @@ static bool gotrace__has_free_level(gotrace__thread *m) {
   return true;
 }
 
-/* Sets aside a goroutine, or none (NULL); false if there is no room. The flag is up. */
-static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool waits) {
-  gotrace__level *level;
-  if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
-  level = m->level ? m->free_levels : &m->outermost;
-  if (m->level) m->free_levels = level->outer;
+static inline void gotrace__set_level(gotrace__thread *m, gotrace__level *level, gotrace_go *g, bool waits) {
   level->outer = m->level;
   level->go = g;
   level->id = g ? gotrace__load_relaxed(&g->id) : 0;
@@ -6468,6 +6689,15 @@ static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool wa
   level->lacks = m->lacks;
   m->level = level;
   m->depth++;
+}
+
+/* Sets aside a goroutine, or none (NULL); false if there is no room. The flag is up. */
+static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool waits) {
+  gotrace__level *level;
+  if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
+  level = m->level ? m->free_levels : &m->outermost;
+  if (m->level) m->free_levels = level->outer;
+  gotrace__set_level(m, level, g, waits);
   return true;
 }
 
@@ -6513,11 +6743,10 @@ static void gotrace__free_levels(gotrace__thread *m) {
 }
 #endif
 
-static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const void *key, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thread *m, gotrace_site *site, void *frame,
+                                                                   const void *key, unsigned reason) {
   gotrace_go *g;
   bool kept;
-  if (GOTRACE__UNLIKELY(!m)) return;
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   g = m->go;
   if (GOTRACE__UNLIKELY(m->level && m->level->waits && (m->level->go == g || (!g && !m->level->nested)))) {
@@ -6542,11 +6771,25 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, NULL, reason);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (!gotrace_enabled() && GOTRACE__LIKELY(!m->level && (m->go || gotrace__is_untracked()))) { /* the short way */
+    gotrace__raise_off(m);
+    if (m->go) {
+      gotrace__set_level(m, &m->outermost, m->go, true);
+      gotrace__leave_hint(m, GOTRACE__WAITING);
+    }
+    gotrace__leave(m);
+  } else {
+    gotrace__begin_wait(m, site, GOTRACE__FRAME, NULL, reason);
+  }
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
-  gotrace__begin_wait(site, GOTRACE__FRAME, key, reason);
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (!gotrace_enabled() && !m->level && !m->go && gotrace__is_untracked()) return;
+  gotrace__begin_wait(m, site, GOTRACE__FRAME, key, reason);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6582,11 +6825,9 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
   return woken;
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
-  gotrace__thread *m = gotrace__caller();
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end_wait(gotrace__thread *m) {
   gotrace_go *g;
   bool nested, nobody;
-  if (GOTRACE__UNLIKELY(!m)) return;
   gotrace__raise(m);
   if (GOTRACE__UNLIKELY(!m->level || !m->level->waits)) {
     gotrace__leave(m);
@@ -6601,6 +6842,28 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   if (GOTRACE__LIKELY(g != NULL)) gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
   else if (nobody) gotrace__lacking_call(m, GOTRACE_PROBLEM_WAIT_NONE);
   else gotrace__problem_call(m, GOTRACE_PROBLEM_START_DEAD);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (!gotrace_enabled() && GOTRACE__LIKELY(!m->lost)) { /* the short way */
+    const gotrace__level *level = m->level;
+    if (!level) return;
+    gotrace__raise_off(m);
+    level = m->level;
+    if (GOTRACE__LIKELY(level == &m->outermost && level->waits && !level->nested && !level->key && level->go)) {
+      gotrace_go *g = level->go;
+      bool same = gotrace__load_relaxed(&g->id) == level->id;
+      m->level = NULL;
+      m->depth--;
+      if (same) gotrace__start_hint(m, g);
+      gotrace__leave(m);
+      return;
+    }
+    gotrace__leave(m);
+  }
+  gotrace__end_wait(m);
 }
 
 /* A goroutine in a system call cannot be set aside, nor end nested running. */
@@ -6702,15 +6965,15 @@ GOTRACE__DEFINE void gotrace_nest_end(gotrace_go *outer) {
 
 /* --------------------------------------------------------------------------------------------- >>plain-threads ---- */
 
-static const char *gotrace__thread_name(const char *name) {
-  const char *kept = gotrace__keep_name(name);
+static const char *gotrace__thread_name(const char *name, size_t size) {
+  const char *kept = gotrace__keep_name(name, size);
   return kept ? kept : "thread";
 }
 
 /* Makes a thread a goroutine, if it runs no proc and has set nothing aside. */
 static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   gotrace_location entry = {0, NULL, "", 0};
-  if (m->go || m->level || m->proc || m->lacks) return;
+  if (m->go || m->level || m->proc || m->lacks || (!gotrace_enabled() && gotrace__is_untracked())) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
     if (m->go) return;
@@ -6719,7 +6982,8 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
     char name[80] = "thread ";
     char *own = name + strlen(name);
     gotrace__system_thread_name(own, 64);
-    m->name = gotrace__thread_name(strncmp(own, "runtime.", 8) == 0 ? name : own); /* see gotrace__entry_id */
+    if (strncmp(own, "runtime.", 8) == 0) own = name; /* see gotrace__entry_id */
+    m->name = gotrace__thread_name(own, strlen(own));
   }
   entry.function = m->name;
   /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
@@ -6861,7 +7125,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
 
 GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
-  if (!m) return;
+  if (!m || (!go && gotrace__is_untracked())) return; /* the thread becomes a goroutine of its own in the trace */
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
   if (!go || m->go != go) return;
@@ -6873,7 +7137,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
 GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
-  if (name) m->name = gotrace__thread_name(name);
+  if (name) m->name = gotrace__thread_name(name, strlen(name));
   gotrace__attach(m);
 }
 
@@ -6881,14 +7145,16 @@ GOTRACE__DEFINE void gotrace_thread_end(void) {
   gotrace__thread *m = gotrace__self ? gotrace__me_outside() : NULL;
   if (m) gotrace__thread_finish(m);
 }
-GOTRACE__DEFINE void gotrace_thread_rename(const char *name) {
+GOTRACE__DEFINE void gotrace_thread_rename_n(const char *name, size_t size) {
   gotrace__thread *m = gotrace__me_outside();
   gotrace_go *g;
   if (!m) return;
-  if (name && *name) m->name = gotrace__thread_name(name);
+  size = gotrace__name_size(name, size);
+  if (size) m->name = gotrace__thread_name(name, size);
   g = m->own_go;
-  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename(g, name);
+  if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename_n(g, name, size);
 }
+GOTRACE__DEFINE void gotrace_thread_rename(const char *name) { gotrace_thread_rename_n(name, SIZE_MAX); }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   gotrace__thread *m = gotrace__me();
@@ -6945,7 +7211,7 @@ static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_
   return made;
 }
 
-static gotrace_site *gotrace__make_site(const gotrace_location *place) {
+static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(const gotrace_location *place) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__site_table *sites = gotrace__load_acquire(&t->sites);
   size_t function_size = place->function ? gotrace__truncated_size(place->function, strlen(place->function)) : 0;
@@ -6973,6 +7239,25 @@ static gotrace_site *gotrace__make_site(const gotrace_location *place) {
   return made ? &made->site : NULL;
 }
 
+static bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+/* Most calls are repeated: each thread remembers some sites. Where they are kept depends on the strings' addresses, but
+ * whether one is meant only on the strings. */
+static inline gotrace_site *gotrace__make_site(const gotrace_location *place) {
+  gotrace__thread *m = gotrace__self;
+  uintptr_t key = place->pc ^ (uintptr_t)place->function ^ (uintptr_t)place->file ^ place->line;
+  bool may = m && !gotrace__load_relaxed(&m->in_call); /* else the tracer may be unloaded */
+  gotrace_site **recent = may ? &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES] : NULL, *site;
+  site = recent ? gotrace__load_relaxed(recent) : NULL;
+  if (GOTRACE__LIKELY(site && site->location.pc == place->pc && site->location.line == place->line &&
+                      gotrace__same_text(site->location.function, place->function) &&
+                      gotrace__same_text(site->location.file, place->file)))
+    return site;
+  site = gotrace__find_or_make_site(place);
+  if (recent && site) gotrace__store_relaxed(recent, site);
+  return site;
+}
+
 GOTRACE__DEFINE gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) {
   gotrace_location place;
   place.pc = 0;
@@ -6986,6 +7271,117 @@ GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
   gotrace_location place = {0, NULL, NULL, 0};
   place.pc = pc;
   return gotrace__make_site(&place);
+}
+
+/* ------------------------------------------------------------------------------------------------------ >>keys ---- */
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const char *name, size_t size) {
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = NULL;
+  if (m && (gotrace_enabled() || !gotrace__is_untracked())) {
+    char text[GOTRACE_MAX_STRING_SIZE + 5]; /* room to detect truncation, and where a character begins */
+    gotrace_site *named = NULL;
+    gotrace_location entry = {0, NULL, "", 0};
+    entry.function = name;
+    if (name && size != SIZE_MAX) {
+      size = gotrace__name_size(name, size < sizeof text ? size : sizeof text - 1);
+      memcpy(text, name, size);
+      text[size] = 0;
+      entry.function = text;
+    }
+    if (name) named = gotrace__make_site(&entry);
+    g = gotrace__create_go(m, site, GOTRACE__FRAME, named ? &named->location : NULL, GOTRACE__RUNNABLE);
+  }
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+static gotrace__key_bucket *gotrace__key_bucket_of(uint64_t key) {
+  return &gotrace__t.key_buckets[gotrace__mix(0, key) % GOTRACE__KEY_BUCKETS];
+}
+
+/* The link to a key's entry, or to the end of the list. The caller holds the bucket's lock. */
+static gotrace__keyed **gotrace__find_key(gotrace__key_bucket *bucket, uint64_t key) {
+  gotrace__keyed **link = &bucket->first;
+  while (*link && (*link)->key != key) link = &(*link)->next;
+  return link;
+}
+
+/* The goroutine of a key; NULL: there is none, or it has ended. */
+static gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
+  gotrace_go *g = keyed ? keyed->go : NULL;
+  return g && gotrace__load_relaxed(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
+}
+
+/* Gives the key a goroutine, unless another thread was faster. Returns the key's. */
+static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotrace_go *made) {
+  gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
+  gotrace__keyed **link;
+  gotrace_go *g;
+  gotrace__lock(&bucket->lock);
+  link = gotrace__find_key(bucket, key);
+  g = gotrace__living(*link);
+  if (!g) {
+    gotrace__keyed *keyed = *link ? *link : fresh;
+    keyed->key = key;
+    keyed->go = g = made;
+    keyed->id = gotrace__load_relaxed(&made->id);
+    if (keyed == fresh) gotrace__store_release(link, fresh); /* the child of a fork may find the list as it is now */
+    if (keyed == fresh) fresh = NULL;
+  }
+  gotrace__unlock(&bucket->lock);
+  gotrace__go_inside(); /* an allocator that is traced */
+  gotrace__release(NULL, fresh, sizeof *fresh);
+  gotrace__go_outside();
+  return g;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key, const gotrace_location *entry,
+                                                int blocked) {
+  gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
+  gotrace__thread *m = gotrace__caller();
+  gotrace__keyed *fresh;
+  gotrace_go *g, *made;
+  if (!m) return NULL;
+  gotrace__lock(&bucket->lock);
+  g = gotrace__living(*gotrace__find_key(bucket, key));
+  gotrace__unlock(&bucket->lock);
+  if (g) return g;
+  gotrace__go_inside();
+  fresh = GOTRACE__CAST(gotrace__keyed *, gotrace__allocate(NULL, sizeof *fresh, false));
+  gotrace__go_outside();
+  if (!fresh) {
+    gotrace__problem_call(m, GOTRACE_PROBLEM_NO_MEMORY);
+    return NULL;
+  }
+  made = gotrace__create_go(m, site, GOTRACE__FRAME, entry, blocked ? GOTRACE__WAITING : GOTRACE__RUNNABLE);
+  if (made) {
+    g = gotrace__set_keyed(fresh, key, made);
+    if (g != made) gotrace_go_destroy_at(site, made);
+  } else {
+    gotrace__go_inside();
+    gotrace__release(NULL, fresh, sizeof *fresh);
+    gotrace__go_outside();
+  }
+  GOTRACE__KEEP_FRAME();
+  return g;
+}
+
+GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) {
+  gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
+  gotrace__keyed **link, *keyed;
+  gotrace_go *g;
+  if (!gotrace__caller()) return;
+  gotrace__lock(&bucket->lock);
+  link = gotrace__find_key(bucket, key);
+  keyed = *link;
+  g = gotrace__living(keyed);
+  if (keyed) gotrace__store_release(link, keyed->next);
+  gotrace__unlock(&bucket->lock);
+  gotrace__go_inside();
+  gotrace__release(NULL, keyed, sizeof *keyed);
+  gotrace__go_outside();
+  if (g) gotrace_go_destroy_at(site, g);
 }
 
 /* --------------------------------------------------------------------------------------------------- >>samples ---- */
@@ -8826,6 +9222,18 @@ static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, 
   }
 }
 
+/* The same for the innermost region. If it began before the trace, its name is not known. */
+static void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+  gotrace__model_go *g = r->go;
+  if (g->region_depth) {
+    const gotrace__model_region *region = gotrace__region_at(g, g->region_depth - 1);
+    gotrace__end_region_of(t, r, region->task, region->name, stack);
+  } else {
+    gotrace__problem_seen(t, g->forgotten || (g->flags & GOTRACE__RECORD_OLD) ? GOTRACE_PROBLEM_REGION_OLDER
+                                                                              : GOTRACE_PROBLEM_REGION_NONE);
+  }
+}
+
 /* Tasks. */
 
 /* ----------------------------------------------------------------------------------------------------- >>apply ----
@@ -9519,6 +9927,11 @@ static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, c
   uint32_t name, stack;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
   gotrace__not_before(t, r->go->time);
+  if (GOTRACE__UNLIKELY(record->kind == GOTRACE__REC_REGION_POP)) {
+    gotrace__end_innermost(t, r, gotrace__record_stack_id(t, record->a[0]));
+    gotrace__end_user(t, r, inside);
+    return;
+  }
   if (GOTRACE__LIKELY(record->kind >= GOTRACE__REC_SITE_REGION_BEGIN)) {
     task = 0;
     name = gotrace__record_name(t, record->a[0], NULL, 0);
@@ -9705,7 +10118,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_REGION_BEGIN:
   case GOTRACE__REC_REGION_END:
   case GOTRACE__REC_SITE_REGION_BEGIN:
-  case GOTRACE__REC_SITE_REGION_END: gotrace__apply_region(t, r, record); return NULL;
+  case GOTRACE__REC_SITE_REGION_END:
+  case GOTRACE__REC_REGION_POP: gotrace__apply_region(t, r, record); return NULL;
   case GOTRACE__REC_TASK_BEGIN:
   case GOTRACE__REC_TASK_END:
   case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
@@ -12678,7 +13092,15 @@ static void gotrace__free_all(void) {
   gotrace__release(NULL, t->sites, sizeof *t->sites);
   t->sites = NULL;
   memset(t->reason_names, 0, sizeof t->reason_names);
-  memset(t->wait_buckets, 0, sizeof t->wait_buckets); /* no thread uses their locks any more */
+  for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) {
+    gotrace__keyed *keyed = t->key_buckets[i].first, *next;
+    for (; keyed; keyed = next) {
+      next = keyed->next;
+      gotrace__release(NULL, keyed, sizeof *keyed);
+    }
+  }
+  memset(t->key_buckets, 0, sizeof t->key_buckets); /* no thread uses their locks any more */
+  memset(t->wait_buckets, 0, sizeof t->wait_buckets);
   t->free_gos = NULL;
   t->samples = NULL;
   t->open_tasks = NULL;
@@ -13086,6 +13508,7 @@ static void gotrace__unlock_all(void) {
   if (t->names) t->names->lock = unlocked;
   if (t->reasons) t->reasons->lock = unlocked;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
+  for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
   gotrace__cond_init(&t->changed);
 }
 
@@ -17882,6 +18305,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #define gotrace_thread_begin(...) GOTRACE__FROM_HERE(gotrace_thread_begin(__VA_ARGS__))
 #define gotrace_thread_begin_as(...) GOTRACE__FROM_HERE(gotrace_thread_begin_as(__VA_ARGS__))
 #define gotrace_thread_rename(...) GOTRACE__FROM_HERE(gotrace_thread_rename(__VA_ARGS__))
+#define gotrace_thread_rename_n(...) GOTRACE__FROM_HERE(gotrace_thread_rename_n(__VA_ARGS__))
 #define gotrace_thread_end(...) GOTRACE__FROM_HERE(gotrace_thread_end(__VA_ARGS__))
 #define gotrace_proc_create(...) GOTRACE__FROM_HERE(gotrace_proc_create(__VA_ARGS__))
 #define gotrace_proc_destroy(...) GOTRACE__FROM_HERE(gotrace_proc_destroy(__VA_ARGS__))
@@ -17894,7 +18318,9 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #define gotrace_go_syscall_end_blocked(...) GOTRACE__FROM_HERE(gotrace_go_syscall_end_blocked(__VA_ARGS__))
 #define gotrace_go_end_in_syscall(...) GOTRACE__FROM_HERE(gotrace_go_end_in_syscall(__VA_ARGS__))
 #define gotrace_go_label(...) GOTRACE__FROM_HERE(gotrace_go_label(__VA_ARGS__))
+#define gotrace_go_label_n(...) GOTRACE__FROM_HERE(gotrace_go_label_n(__VA_ARGS__))
 #define gotrace_go_rename(...) GOTRACE__FROM_HERE(gotrace_go_rename(__VA_ARGS__))
+#define gotrace_go_rename_n(...) GOTRACE__FROM_HERE(gotrace_go_rename_n(__VA_ARGS__))
 #define gotrace_go_timer(...) GOTRACE__FROM_HERE(gotrace_go_timer(__VA_ARGS__))
 #define gotrace_go_continue(...) GOTRACE__FROM_HERE(gotrace_go_continue(__VA_ARGS__))
 #define gotrace_go_stack_bounds(...) GOTRACE__FROM_HERE(gotrace_go_stack_bounds(__VA_ARGS__))

@@ -64,6 +64,8 @@ static struct {
   bool aside[GOS + 1];              /* by place */
   unsigned stolen[CAPTURE_THREADS]; /* correct: the proc that the thread has lost in its system call */
   unsigned regions[CAPTURE_GOS + 1], assist[CAPTURE_GOS + 1];
+  unsigned old_regions[CAPTURE_GOS + 1]; /* of these, older than the trace: an end without a name is left out */
+  unsigned left_out;
   uint64_t old_tasks; /* begun before the trace */
   bool forgets;       /* texts and ids at each cut */
   bool gc, stw;
@@ -153,6 +155,12 @@ static void user_call(unsigned thread, unsigned kind, uint64_t id, unsigned name
   gotrace__record record = capture_record(kind);
   char value[32];
   record.a[0] = id;
+  if (kind == GOTRACE__REC_REGION_POP || (kind == GOTRACE__REC_REGION_END && id && name % 3 == 2)) {
+    record.kind = GOTRACE__REC_REGION_POP;
+    record.a[0] = 1;
+    capture_call(&w.c, thread, &record);
+    return;
+  }
   if ((kind == GOTRACE__REC_REGION_BEGIN || kind == GOTRACE__REC_REGION_END) && !id && name % 3 == 2) {
     record.kind = kind == GOTRACE__REC_REGION_BEGIN ? GOTRACE__REC_SITE_REGION_BEGIN : GOTRACE__REC_SITE_REGION_END;
     record.a[0] = 2;
@@ -261,7 +269,15 @@ static unsigned find_proc(unsigned status) {
 
 static void leave_ranges(unsigned thread, unsigned go) {
   (void)thread;
-  w.regions[go] = w.assist[go] = 0;
+  w.regions[go] = w.old_regions[go] = w.assist[go] = 0;
+}
+
+static void end_region(unsigned thread, unsigned go, unsigned kind) {
+  if (!w.regions[go]) return;
+  user_call(thread, kind, 0, --w.regions[go]);
+  if (w.regions[go] >= w.old_regions[go]) return;
+  w.old_regions[go] = w.regions[go];
+  w.left_out += kind == GOTRACE__REC_REGION_POP;
 }
 
 static void correct_call(void) {
@@ -400,10 +416,8 @@ static void correct_call(void) {
     if (w.regions[go] >= 6) break;
     user_call(thread, GOTRACE__REC_REGION_BEGIN, 0, w.regions[go]++);
     break;
-  case 20:
-  case 21:
-    if (w.regions[go]) user_call(thread, GOTRACE__REC_REGION_END, 0, --w.regions[go]);
-    break;
+  case 20: end_region(thread, go, GOTRACE__REC_REGION_END); break;
+  case 21: end_region(thread, go, GOTRACE__REC_REGION_POP); break;
   case 22:
   case 23:
     other = take(TASKS);
@@ -548,7 +562,8 @@ static void check_correct(void) {
   REQUIRE(k[GOTRACE_V2_USER_TASK_BEGIN] <= r[GOTRACE__REC_TASK_BEGIN] + w.old_tasks);
   REQUIRE(k[GOTRACE_V2_USER_TASK_END] == r[GOTRACE__REC_TASK_END]);
   REQUIRE(k[GOTRACE_V2_USER_REGION_BEGIN] == r[GOTRACE__REC_REGION_BEGIN] + r[GOTRACE__REC_SITE_REGION_BEGIN]);
-  REQUIRE(k[GOTRACE_V2_USER_REGION_END] == r[GOTRACE__REC_REGION_END] + r[GOTRACE__REC_SITE_REGION_END]);
+  REQUIRE(k[GOTRACE_V2_USER_REGION_END] + w.left_out ==
+          r[GOTRACE__REC_REGION_END] + r[GOTRACE__REC_SITE_REGION_END] + r[GOTRACE__REC_REGION_POP]);
   REQUIRE(k[GOTRACE_V2_USER_LOG] == r[GOTRACE__REC_LOG]);
 }
 
@@ -615,6 +630,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     gotrace__transcribe_living_task(&w.t, w.tasks[i], 0, "older");
     w.old_tasks++;
   }
+  memcpy(w.old_regions, w.regions, sizeof w.old_regions);
   memset(w.c.kinds, 0, sizeof w.c.kinds);
   capture_start(&w.c, &w.t);
   while (w.in.at < w.in.end) {

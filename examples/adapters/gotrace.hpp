@@ -3,6 +3,8 @@
  *     gotrace::task task("request");          a task to the end of the block; task.id() for logs and child tasks
  *     gotrace::region region(name, task);     a region with a name made at run time; GOTRACE_SCOPE for a constant
  *     gotrace::wait wait(GOTRACE_BLOCK_NET);  the thread waits to the end of the block
+ *     gotrace::nest nest(go);                 another goroutine runs on the thread to the end of the block, and ends
+ *                                             there, unless it has blocked, stopped or ended; see gotrace_nest_begin
  *     gotrace::mutex                          like std::mutex; the trace shows who waited for it and who released it
  *     gotrace::condition_variable             like std::condition_variable, for std::unique_lock<gotrace::mutex>
  *     gotrace::jthread thread("name", f);     like std::jthread; a goroutine whose arrow comes from its creator. From
@@ -72,6 +74,20 @@ public:
   wait(const wait &) = delete;
   wait &operator=(const wait &) = delete;
   ~wait() { gotrace_wait_end(); }
+};
+
+class nest {
+public:
+  explicit nest(gotrace_go *inner) : go(inner), outer(gotrace_nest_begin(inner)) {}
+  nest(const nest &) = delete;
+  nest &operator=(const nest &) = delete;
+  ~nest() {
+    if (go && gotrace_go_self() == go) gotrace_go_end();
+    gotrace_nest_end(outer);
+  }
+
+private:
+  gotrace_go *go, *outer;
 };
 
 class mutex {

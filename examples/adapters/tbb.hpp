@@ -12,10 +12,10 @@
  *     on_scheduler_entry, _exit         gotrace_proc_start, _stop: each thread is a proc
  *     task_group::run                   gotrace_go_create
  *     its function, each call of a body gotrace_go_start, _end
- *     task_group::wait                  gotrace_go_block, "TBB: wait for tasks", then gotrace_go_unblock and _start
- *     a thread that waits runs a task   the task's gotrace_go_start; before it, a goroutine that still runs there, as
- * in parallel_for, blocks: "TBB: helps", until the task has ended task_group::cancel                gotrace_go_destroy
- * of tasks that have not begun
+ *     task_group::wait                  gotrace_wait_begin, "TBB: wait for tasks", then _end
+ *     a thread that waits, or that is   gotrace_nest_begin and _end around the task
+ *       in parallel_for, runs a task
+ *     task_group::cancel                gotrace_go_destroy of tasks that have not begun
  *
  * Not told apart: flow graphs, and functions that task_arena::execute passes to another thread. */
 #ifndef GOTRACE_TBB_HPP
@@ -33,7 +33,6 @@ namespace gotrace_tbb {
 struct slot {
   gotrace_proc *proc = nullptr;
   int entries = 0; // how often the thread has begun to run tasks, and not ended
-  gotrace_go *go = nullptr;
   void enter() {
     if (!proc) proc = gotrace_proc_create();
     if (!entries++) gotrace_proc_start(proc);
@@ -51,40 +50,20 @@ inline slot &mine() {
   return s;
 }
 
-/* What runs on the thread blocks while this object exists; the thread may run other goroutines meanwhile. */
-class aside {
+/* A goroutine runs on the thread while this object exists, inside the one that waits or runs there. */
+class running {
 public:
-  explicit aside(unsigned reason) : outer(mine().go) {
-    if (outer) gotrace_go_block(reason);
-    mine().go = nullptr;
+  explicit running(gotrace_go *go) : outer((mine().enter(), gotrace_nest_begin(go))) {}
+  ~running() {
+    gotrace_go_end();
+    gotrace_nest_end(outer);
+    mine().leave();
   }
-  ~aside() {
-    mine().go = outer;
-    if (outer) gotrace_go_unblock(outer), gotrace_go_start(outer);
-  }
-  aside(const aside &) = delete;
-  aside &operator=(const aside &) = delete;
+  running(const running &) = delete;
+  running &operator=(const running &) = delete;
 
 private:
   gotrace_go *outer;
-};
-
-/* A goroutine runs on the thread while this object exists. */
-class running {
-public:
-  explicit running(gotrace_go *go) : outer(GOTRACE_REASON("TBB: helps") + GOTRACE_BLOCK_SYNC) {
-    mine().enter();
-    mine().go = go;
-    gotrace_go_start(go);
-  }
-  ~running() {
-    gotrace_go_end();
-    mine().go = nullptr;
-    mine().leave();
-  }
-
-private:
-  aside outer;
 };
 
 /* A thread of the program, as a goroutine with this name, a string literal. */
@@ -127,7 +106,10 @@ public:
     });
   }
   tbb::task_group_status wait() {
-    aside here(GOTRACE_REASON("TBB: wait for tasks") + GOTRACE_BLOCK_SYNC);
+    struct waiting {
+      waiting() { gotrace_wait_begin(GOTRACE_REASON("TBB: wait for tasks") + GOTRACE_BLOCK_SYNC); }
+      ~waiting() { gotrace_wait_end(); }
+    } here;
     return tbb::task_group::wait();
   }
 

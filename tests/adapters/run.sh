@@ -11,14 +11,14 @@ if [ "${1-}" = --list ]; then
 fi
 header=$(case $1 in
   boost_fiber) echo /usr/include/boost/fiber/all.hpp libboost-fiber-dev ;;
-  coroutines) echo /usr/include/c++ g++ ;;
+  coroutines | fiber_ids) echo /usr/include/c++ g++ ;;
   glib) echo /usr/include/glib-2.0/gio/gio.h libglib2.0-dev ;;
   libuv) echo /usr/include/uv.h libuv1-dev ;;
   lua) echo /usr/include/lua5.4/lua.h liblua5.4-dev ;;
   openmp) echo "$(clang -print-resource-dir 2>/dev/null)/include/omp-tools.h libomp-dev" ;;
   tbb) echo /usr/include/oneapi/tbb.h libtbb-dev ;;
   state_threads) echo /usr/include/st.h libst-dev ;;
-  tracy_c) echo gotrace.h ;;
+  help_first | tracy_c) echo gotrace.h ;;
   esac)
 [ -e "${header% *}" ] || { echo "needs ${header#* } (make deps)"; exit 77; }
 make -s "build/adapters/$1"

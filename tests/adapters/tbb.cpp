@@ -67,7 +67,9 @@ int main(int argc, char **argv) {
   for (auto &kind : kinds) {
     const std::string name = kind.name;
     story_expect(("created " + name).c_str(), kind.created);
-    story_expect(("started " + name).c_str(), kind.begun + story_count(("blocked " + name + " *").c_str()));
+    const long paused =
+        story_count(("blocked " + name + " *").c_str()) + story_count(("stopped " + name + " *").c_str());
+    story_expect(("started " + name).c_str(), kind.begun + paused);
   }
   story_expect("ended fibonacci", made);
   story_expect("ended rows", bodies);

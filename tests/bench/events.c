@@ -302,6 +302,40 @@ static void measure_create(work *w) {
   for (i = 0; i < PARTS; i++) w->made[i] += round * GOS;
 }
 
+/* What a program without a trace pays: a job, a wait inside one, a call site made at run time. */
+static void measure_untraced(work *w) {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("short-lived");
+  double t0 = now(), t1, t2, t3;
+  unsigned i;
+  for (i = 0; i < PAIRS; i++) {
+    gotrace_go *go = gotrace_go_create(&entry);
+    gotrace_go_start(go);
+    gotrace_go_end();
+  }
+  t1 = now();
+  gotrace_go_start(w->gos[0]);
+  for (i = 0; i < PAIRS; i++) {
+    gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
+    gotrace_wait_end();
+  }
+  gotrace_go_stop(GOTRACE_STOP_YIELD);
+  t2 = now();
+  for (i = 0; i < PAIRS; i++) (void)gotrace_site_make("a::function", "file.cc", 1);
+  t3 = now();
+  w->ns[0] = (t1 - t0 - now_cost) / PAIRS;
+  w->ns[1] = (t2 - t1 - now_cost) / PAIRS;
+  w->ns[2] = (t3 - t2 - now_cost) / PAIRS;
+  for (i = 0; i < PARTS; i++) w->made[i] += PAIRS;
+}
+static void measure_untracked(work *w) {
+  gotrace_go *go = w->gos[0];
+  gotrace_track_while_off(false);
+  w->gos[0] = NULL;
+  measure_untraced(w);
+  w->gos[0] = go;
+  gotrace_track_while_off(true);
+}
+
 static void measure_proc(work *w) {
   gotrace_proc_stop();
   MEASURE_PAIRS(w, 0, PAIRS, gotrace_proc_start(w->proc), gotrace_proc_stop());
@@ -437,6 +471,8 @@ static const row rows[] = {
      0,
      {{NULL, "GoStart", "GoStart"}, {"go_end", "GoDestroy", "GoEnd"}, {"go_create", "GoCreate", "GoCreate"}},
      {NULL, "off_go_end", "off_go_create"}},
+    {measure_untraced, OFF, GOTRACE_STACKS_NONE, 0, {{NULL}}, {"off_job", "off_wait", "off_site"}},
+    {measure_untracked, OFF | SINGLE, GOTRACE_STACKS_NONE, 0, {{NULL}}, {"off_untracked_job", "off_untracked_wait"}},
     {measure_switch, ON, GOTRACE_STACKS_CALL_SITE, 0, {{"go_switch", "GoSwitch", NULL}}, {NULL}},
     {measure_syscall,
      RUNS | OFF | ON,

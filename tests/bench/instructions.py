@@ -11,6 +11,9 @@ including new chunks in between.
 import re
 import sys
 
+JOB = ["gotrace_go_create_at", "gotrace_go_start", "gotrace_go_end"]
+WAIT = ["gotrace_wait_begin_at", "gotrace_wait_end"]
+
 # The functions of a result, by its name without suffixes; others are those of regions.
 FUNCTIONS = {
     "region_begin": ["gotrace_region_begin_at"],
@@ -31,6 +34,11 @@ FUNCTIONS = {
     "syscall_end": ["gotrace_go_syscall_end"],
     "proc_start": ["gotrace_proc_start"],
     "proc_stop": ["gotrace_proc_stop"],
+    "job": JOB,
+    "wait": WAIT,
+    "site": ["gotrace_site_make"],
+    "untracked_job": JOB,
+    "untracked_wait": WAIT,
 }
 REGIONS = ["gotrace_region_begin_at", "gotrace_region_end_at"]
 

@@ -32,10 +32,14 @@ static int chosen(int x) {
   return 1;
 }
 
+/* Those of a macro are on one line. */
+#define BOTH(a, b)  \
+  GOTRACE_SCOPE(a); \
+  GOTRACE_SCOPE(b)
 static int returned(int x) {
-  GOTRACE_SCOPE("function");
+  BOTH("function", "again");
   GOTRACE_TASK_SCOPE(GOTRACE_NO_TASK, x ? "one" : "other");
-  regions += 2;
+  regions += 3;
   if (x) return x;
   {
     GOTRACE_SCOPE("block");

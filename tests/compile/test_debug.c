@@ -37,13 +37,28 @@ enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* Sessions, results without a record, and calls about no goroutine, proc or thread. */
 static const char *const unplaced[] = {
-    "gotrace_start",        "gotrace_start_file",   "gotrace_start_environment",
-    "gotrace_stop",         "gotrace_end",          "gotrace_read",
-    "gotrace_try_read",     "gotrace_flight_start", "gotrace_flight_snapshot",
-    "gotrace_flight_stop",  "gotrace_advance",      "gotrace_flight_snapshot_file",
-    "gotrace_is_enabled",   "gotrace_debug_here",   "gotrace_proc_id",
-    "gotrace_go_id",        "gotrace_reason",       "gotrace_site_make",
-    "gotrace_site_make_pc", "gotrace_cpu_sample",   "gotrace_proc_self",
+    "gotrace_start",
+    "gotrace_start_file",
+    "gotrace_start_environment",
+    "gotrace_stop",
+    "gotrace_end",
+    "gotrace_read",
+    "gotrace_try_read",
+    "gotrace_flight_start",
+    "gotrace_flight_snapshot",
+    "gotrace_flight_stop",
+    "gotrace_advance",
+    "gotrace_flight_snapshot_file",
+    "gotrace_is_enabled",
+    "gotrace_debug_here",
+    "gotrace_proc_id",
+    "gotrace_go_id",
+    "gotrace_reason",
+    "gotrace_site_make",
+    "gotrace_site_make_pc",
+    "gotrace_cpu_sample",
+    "gotrace_proc_self",
+    "gotrace_track_while_off",
 };
 
 static int takes_site(int i) { return strstr(calls[i].parameters, "gotrace_site *site") != NULL; }
@@ -166,6 +181,9 @@ static void each_problem(gotrace_proc *made) {
   EXPECT(gotrace_gc_mark_assist_end(), "start of a mark assist during one, or end without a start (dropped)");
   PLACED(gotrace_thread_begin("name"));
   PLACED(gotrace_thread_rename("name"));
+  PLACED(gotrace_thread_rename_n("name", 4));
+  PLACED(gotrace_go_rename_n(NULL, "name", 4));
+  PLACED(gotrace_go_label_n("", 0));
   PLACED(gotrace_go_self());
   PLACED(gotrace_heap_alloc(1));
   PLACED(gotrace_heap_goal(1));

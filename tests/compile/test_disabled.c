@@ -29,6 +29,7 @@ int main(void) {
   CHECK(stats.bytes == 0 && stats.events == 0 && stats.result == GOTRACE_OK && stats.memory_peak == 0);
   gotrace_get_stats(NULL);
   CHECK(!GOTRACE_HERE);
+  gotrace_track_while_off(false);
   gotrace_thread_begin("name");
   CHECK(!gotrace_thread_create(&entry));
   gotrace_thread_begin_as(NULL);
@@ -58,6 +59,17 @@ int main(void) {
   gotrace_go_syscall_end();
   gotrace_go_syscall_end_blocked();
   gotrace_go_label("label");
+  gotrace_go_label_n("label", 3);
+  gotrace_go_rename_n(NULL, "name", 2);
+  gotrace_thread_rename_n("name", 2);
+  CHECK(!gotrace_go_create_named("name") && !gotrace_go_create_named_n("name", 2));
+  CHECK(!gotrace_go_keyed(1, &entry) && !gotrace_go_keyed_blocked(1, NULL));
+  gotrace_go_keyed_free(1);
+  gotrace_task_end(gotrace_task_begin_n("task", 2, GOTRACE_NO_TASK));
+  gotrace_region_begin_n(GOTRACE_NO_TASK, "region", 2);
+  gotrace_region_end_n(GOTRACE_NO_TASK, "region", 2);
+  gotrace_region_end_innermost();
+  gotrace_log_n(GOTRACE_NO_TASK, "category", 2, "message", 2);
   gotrace_go_timer(go);
   gotrace_go_stack_bounds(go, NULL, NULL);
   CHECK(!gotrace_go_self());

@@ -234,7 +234,7 @@ transcriber('nest-end-over-a-running-goroutine',
             '} else {\n    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);\n  }\n  if (g)', '}\n  if (g)')
 tested('test_nest', 'nest-introduced-as-a-worker', 'if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;', '')
 tested('test_nest', 'nest-restarts-who-waits', 'if (!from && m->level && m->level->waits && !m->level->nested) {', 'if (0) {')
-tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lacks) return;', 'if (m->go || m->proc || m->lacks) return;')
+tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lacks ||', 'if (m->go || m->proc || m->lacks ||')
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
 
 transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',

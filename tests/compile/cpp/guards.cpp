@@ -77,6 +77,23 @@ static void annotations() {
   gotrace::wait wait(GOTRACE_REASON("redis: wait for reply") + GOTRACE_BLOCK_NET);
 }
 
+/* A thread that waits runs jobs meanwhile; one of them leaves its block early, one does not end. */
+static void help() {
+  static const gotrace_location entry = GOTRACE_NAMED_ENTRY("helped");
+  gotrace_go *first = gotrace_go_create(&entry), *second = gotrace_go_create(&entry);
+  {
+    gotrace::wait wait(GOTRACE_REASON("group: wait"));
+    for (gotrace_go *go : {first, second}) {
+      gotrace::nest nest(go);
+      GOTRACE_REGION("helped job") {
+        if (go == first) continue;
+      }
+      gotrace_go_stop(GOTRACE_STOP_YIELD);
+    }
+  }
+  gotrace::nest last(second);
+}
+
 /* The guide: a scheduler's worker and its tasks. */
 struct job {
   gotrace_go *go;
@@ -119,6 +136,7 @@ static void program() {
   GOTRACE_REGION("greet") gotrace_log(GOTRACE_NO_TASK, "greeting", "hello, world");
   threads();
   annotations();
+  help();
   scheduler();
   waits();
 }
@@ -183,6 +201,10 @@ static void check(const char *path) {
   expect("region job", 3);
   expect("blocked main: redis: wait for reply", 1);
   expect("blocked main: sync", 1);
+  expect("blocked main: group: wait", 1);
+  expect("created helped", 2);
+  expect("ended helped", 2);
+  expect("region helped job", 2);
   expect("blocked main: queue: wait for work", 1);
   expect("created resume", 3);
   expect("ended resume", 3);

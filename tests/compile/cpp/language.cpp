@@ -143,10 +143,14 @@ static int returned(int x) {
       return -1;
     }
 }
+/* Those of a macro are on one line. */
+#define BOTH(a, b)  \
+  GOTRACE_SCOPE(a); \
+  GOTRACE_SCOPE(b)
 static int scoped(int x) {
-  GOTRACE_SCOPE("item");
+  BOTH("item", "item");
   GOTRACE_TASK_SCOPE(GOTRACE_NO_TASK, x ? "item" : "");
-  regions += 2;
+  regions += 3;
   for (;;) {
     GOTRACE_SCOPE("item");
     regions++;
