@@ -1074,16 +1074,13 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 /* A number for the name of a macro's variable. Clang 22 and later warn about __COUNTER__ with -Wpedantic, and no pragma
  * prevents that within the arguments of another macro. So there, variables of one line shadow each other, and a block
  * has room for one GOTRACE_SCOPE a line. */
-#if GOTRACE__GNU && !(defined(__clang__) && __clang_major__ >= 22)
-#define GOTRACE__UNIQUE __COUNTER__
-#else
-#define GOTRACE__UNIQUE __LINE__
-#endif
 #if defined(__clang__) && __clang_major__ >= 22
+#define GOTRACE__UNIQUE __LINE__
 #define GOTRACE__SHADOWING(declaration)                                             \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wshadow\"") \
       declaration _Pragma("clang diagnostic pop")
 #else
+#define GOTRACE__UNIQUE __COUNTER__
 #define GOTRACE__SHADOWING(declaration) declaration
 #endif
 
