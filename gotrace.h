@@ -4485,7 +4485,7 @@ static const struct {
 #define GOTRACE__RECORD_PLAIN 64     /* THREAD: as "plain" */
 #define GOTRACE__RECORD_LACKS 128    /* THREAD: it may run a goroutine that the trace lacks */
 #define GOTRACE__RECORD_NUMBERS 7
-#define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
+#define GOTRACE__SWITCH_UNEXPLAINED 0x7fu /* the reason of GO_SWITCH: none; no reason has this number */
 
 /* Whether a number is later than another. Numbers have 32 bits and wrap around. */
 #define GOTRACE__IS_LATER(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)) > 0)
