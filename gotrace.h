@@ -2338,11 +2338,13 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #define GOTRACE__NOINLINE __attribute__((noinline))
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
 #else
 #define GOTRACE__ALWAYS_INLINE static inline
 #define GOTRACE__NOINLINE
 #define GOTRACE__LIKELY(x) (x)
 #define GOTRACE__UNLIKELY(x) (x)
+#define GOTRACE__PREFETCH(p) (void)(p)
 #endif
 
 /* For printf. */
@@ -4589,7 +4591,7 @@ static const struct {
 #define GOTRACE__RECORD_PLAIN 64     /* THREAD: as "plain" */
 #define GOTRACE__RECORD_LACKS 128    /* THREAD: it may run a goroutine that the trace lacks */
 #define GOTRACE__RECORD_NUMBERS 7
-#define GOTRACE__SWITCH_UNEXPLAINED 0xffffffffu /* the reason of GO_SWITCH: none */
+#define GOTRACE__SWITCH_UNEXPLAINED 0x7fu /* the reason of GO_SWITCH: none; no reason has this number */
 
 /* Whether a number is later than another. Numbers have 32 bits and wrap around. */
 #define GOTRACE__IS_LATER(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)) > 0)
@@ -4612,24 +4614,35 @@ typedef struct gotrace__record {
 
 /* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
 static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  unsigned shift = 0;
-  for (*value = 0; at < end && shift < 64; shift += 7) {
+  uint64_t sum;
+  unsigned shift;
+  if (at >= end) return NULL;
+  *value = sum = *at++;
+  if (GOTRACE__LIKELY(sum < 0x80)) return at;
+  for (sum &= 0x7f, shift = 7; at < end && shift < 64; shift += 7) {
     uint8_t byte = *at++;
-    *value |= (uint64_t)(byte & 0x7f) << shift;
-    if (GOTRACE__LIKELY(byte < 0x80)) return at;
+    sum |= (uint64_t)(byte & 0x7f) << shift;
+    if (GOTRACE__LIKELY(byte < 0x80)) {
+      *value = sum;
+      return at;
+    }
   }
   return NULL;
 }
 
-/* Reads the arguments of a record whose kind is known; returns its end, or NULL if they are malformed: the bytes may
- * come from another process. */
-static inline const uint8_t *gotrace__get_arguments(const uint8_t *at, const uint8_t *end, gotrace__record *record) {
-  unsigned i, numbers = gotrace__record_specs[record->kind].numbers, texts = gotrace__record_specs[record->kind].texts;
-  uint64_t *a = record->a, *last = a + numbers;
-  for (; a < last; a++) {
-    if (GOTRACE__LIKELY(at < end && *at < 0x80)) *a = *at++;
-    else if (!(at = gotrace__get_number(at, end, a))) return NULL;
-  }
+/* Reads a record, whose tick is the difference to the one before it; returns its end, or NULL if it is malformed: the
+ * bytes may come from another process. */
+GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_record(const uint8_t *at, const uint8_t *end,
+                                                          gotrace__record *record) {
+  uint64_t *a = record->a, *last;
+  unsigned i, texts;
+  record->kind = *at;
+  at = gotrace__get_number(at + 1, end, &record->tick);
+  if (record->kind - 1 >= GOTRACE__RECORD_KINDS - 1 || !at || record->tick > UINT64_MAX / 2) return NULL;
+  last = a + gotrace__record_specs[record->kind].numbers;
+  texts = gotrace__record_specs[record->kind].texts;
+  for (; a < last; a++)
+    if (!(at = gotrace__get_number(at, end, a))) return NULL;
   for (i = 0; i < texts; i++) {
     uint64_t size;
     at = gotrace__get_number(at, end, &size);
@@ -7565,28 +7578,30 @@ struct gotrace__model_go { /* what most records need comes first, in one cache l
   uint32_t number;
   uint32_t generation; /* in which its status is written; 0: none */
   uint32_t sequence;   /* of its last event in that generation (v2); of its next one (v1) */
+  uint32_t entry;      /* reference of a stack */
   uint8_t status, flags;
-  bool known;     /* a record or the list of the living has introduced it */
-  bool listed;    /* only the list has */
-  bool in_trace;  /* some generation has its status or creation */
-  bool unborn;    /* needs a create event, not a status: see gotrace__go_forever */
-  bool forgotten; /* outermost regions: the trace still has them open */
+  bool known;    /* a record or the list of the living has introduced it */
+  bool listed;   /* only the list has */
+  bool in_trace; /* some generation has its status or creation */
+  bool unborn;   /* needs a create event, not a status: see gotrace__go_forever */
   bool assist;
-  bool unseen_wait;  /* it waits, and is runnable in the trace, since its block began before tracing was on */
-  bool woken;        /* v1: its last event is an unblock */
-  bool call_blocked; /* v1: its system call has blocked in the trace */
-  bool exit_pending; /* v1: so has not ended yet */
-  uint32_t entry;    /* reference of a stack */
-  uint16_t region_first, region_depth, region_capacity;
+  bool unseen_wait; /* it waits, and is runnable in the trace, since its block began before tracing was on */
   gotrace__model_region *regions; /* a ring: the outermost is at region_first */
+  uint16_t region_first, region_depth, region_capacity;
+  bool forgotten; /* outermost regions: the trace still has them open */
   /* v1: */
-  uint64_t born;    /* the time of the last creation in its place */
-  uint64_t sampled; /* an id that a sample had before its creation */
+  bool woken;           /* its last event is an unblock */
+  bool call_blocked;    /* its system call has blocked in the trace */
+  bool exit_pending;    /* so has not ended yet */
+  uint16_t start_end;   /* where its start after an unblock ends in last_lane, or GOTRACE__NO_START; */
+  uint32_t start_batch; /* and the number of that batch */
+  uint64_t born;        /* the time of the last creation in its place */
+  uint64_t sampled;     /* an id that a sample had before its creation */
   uint64_t call_time, exit_time;
-  gotrace__lane *last_lane;  /* with its last numbered event */
-  gotrace__lane *start_lane; /* with its start after an unblock, which ends there: */
-  uint32_t start_batch, start_end;
+  gotrace__lane *last_lane; /* with its last numbered event */
 };
+#define GOTRACE__NO_START UINT16_MAX
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__model_go) <= 128 && GOTRACE__LANE_MOST < GOTRACE__NO_START, two_cache_lines);
 
 struct gotrace__model_proc {
   uint64_t id;
@@ -7629,9 +7644,8 @@ struct gotrace__source {
   gotrace__source *link;      /* in that list */
   bool later;                 /* the next record has given way to others with its tick */
   uint64_t turn;              /* its place in the heap */
-  uint64_t next_tick;         /* of the next record; its kind and arguments: */
-  unsigned kind;
-  const uint8_t *arguments;
+  gotrace__record record;     /* the next one; its end: */
+  uint32_t record_end;
   /* From the list of the living, until the thread has introduced itself: */
   uint64_t listed_go, listed_proc; /* places + 1 */
   bool listed_in_syscall;
@@ -7946,11 +7960,9 @@ static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mi
   return gotrace__find_row(t, mirror, number);
 }
 
-/* The id of a string or stack in this generation, if it is written; else 0. */
-static inline uint32_t gotrace__known_id(const gotrace__transcriber *t, const gotrace__mirror *mirror,
-                                         uint32_t number) {
-  if (GOTRACE__UNLIKELY(number >= mirror->capacity)) return 0; /* also if there are no rows yet */
-  return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;
+/* Whether a string or stack is written in this generation. */
+static inline bool gotrace__is_written(const gotrace__transcriber *t, const gotrace__mirror *mirror, uint32_t number) {
+  return number < mirror->capacity && mirror->rows[number].generation == t->generation;
 }
 
 /* The row of a reference; NULL for 0. */
@@ -8007,8 +8019,10 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t
 
 /* The id of a string in this generation; 0 for the empty string. */
 static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
-  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
-  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_string(t, reference, often);
+  const gotrace__mirror *mirror = reference & GOTRACE__OWN ? &t->texts : &t->strings;
+  uint32_t number = reference & ~GOTRACE__OWN;
+  if (GOTRACE__LIKELY(gotrace__is_written(t, mirror, number))) return mirror->rows[number].id;
+  return reference ? gotrace__define_string(t, reference, often) : 0;
 }
 
 /* A frame's function or file. Like Go, truncates at the front. */
@@ -8102,8 +8116,10 @@ GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kin
 
 /* The id of a stack in this generation; 0: none. */
 static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
-  uint32_t id = gotrace__known_id(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
-  return GOTRACE__LIKELY(id || !reference) ? id : gotrace__define_stack(t, reference);
+  const gotrace__mirror *mirror = reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks;
+  uint32_t number = reference & ~GOTRACE__OWN;
+  if (GOTRACE__LIKELY(gotrace__is_written(t, mirror, number))) return mirror->rows[number].id;
+  return reference ? gotrace__define_stack(t, reference) : 0;
 }
 static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
   return gotrace__stack_id(t, gotrace__record_stack(number));
@@ -8134,21 +8150,23 @@ static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_
 
 /* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
  * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
-static uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
+static GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transcriber *t, const gotrace__model_go *g,
+                                                            uint32_t reference) {
+  const gotrace__row *row = gotrace__stack_row(t, reference);
+  const gotrace__entry *stop = row ? row->entry : NULL; /* the next call may move the row */
+  gotrace__stack_frame frames[2];
+  size_t count = 0;
+  row = gotrace__stack_row(t, g->entry);
+  if (!row && !stop) row = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
+  if (!row || (stop && stop->size != 1)) return reference;
+  if (stop) memcpy(&frames[count++], stop + 1, sizeof *frames);
+  memcpy(&frames[count++], row->entry + 1, sizeof *frames);
+  return gotrace__own_stack(t, frames, count);
+}
+static inline uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
   uint32_t reference = gotrace__record_stack(stack);
-  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay) {
-    const gotrace__row *row = gotrace__stack_row(t, reference);
-    const gotrace__entry *stop = row ? row->entry : NULL; /* the next call may move the row */
-    row = gotrace__stack_row(t, g->entry);
-    if (!row && !stop) row = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
-    if (row && (!stop || stop->size == 1)) {
-      gotrace__stack_frame frames[2];
-      size_t count = 0;
-      if (stop) memcpy(&frames[count++], stop + 1, sizeof *frames);
-      memcpy(&frames[count++], row->entry + 1, sizeof *frames);
-      reference = gotrace__own_stack(t, frames, count);
-    }
-  }
+  if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay)
+    reference = gotrace__stack_with_entry(t, g, reference);
   return gotrace__stack_id(t, reference);
 }
 
@@ -8160,53 +8178,61 @@ static const char *gotrace__reason_name(const gotrace__transcriber *t, unsigned 
   return gotrace__load_acquire(&t->options.reason_names[number - 1]);
 }
 
-static unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
+static GOTRACE__NOINLINE unsigned gotrace__named_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
   unsigned reason = given <= UINT32_MAX ? (unsigned)given : 0xffu;
   bool named = gotrace__reason_name(t, reason) != NULL;
-  if (GOTRACE__LIKELY((gotrace__reason_number(reason) ? named : true) && (reason & 0xff) < count)) return reason;
+  if (named && (reason & 0xff) < count) return reason;
   gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
   return named ? gotrace__reason_number(reason) << 8 : 0;
 }
+static inline unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
+  return GOTRACE__LIKELY(given < count) ? (unsigned)given : gotrace__named_reason(t, given, count);
+}
 
-static uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+static GOTRACE__NOINLINE uint32_t gotrace__reason_reference(gotrace__transcriber *t, unsigned sort, unsigned reason) {
   static const gotrace__known_reason *const known[] = {gotrace__block_reasons, gotrace__stop_reasons,
                                                        gotrace__stw_reasons};
+  const char *name = gotrace__reason_number(reason) ? gotrace__reason_name(t, reason) : known[sort][reason].name;
+  return gotrace__text_reference(t, name, strlen(name));
+}
+static inline uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
   unsigned number = gotrace__reason_number(reason);
   uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
-  if (!*reference) {
-    const char *name = number ? gotrace__reason_name(t, reason) : known[sort][reason].name;
-    *reference = gotrace__text_reference(t, name, strlen(name));
-  }
+  if (GOTRACE__UNLIKELY(!*reference)) *reference = gotrace__reason_reference(t, sort, reason);
   return gotrace__string_id(t, *reference, sort < 2);
 }
 
 /* ----------------------------------------------------------------------------------------------------- >>model ---- */
 
-static gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
+/* The goroutine of a place from 1 to go_places; NULL if no record has mentioned any near it. */
+static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, uint64_t place) {
+  gotrace__model_go *page = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
+  return GOTRACE__LIKELY(page != NULL) ? &page[(place - 1) % GOTRACE__MODEL_PAGE] : NULL;
+}
+
+static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
   void *pages = t->go_pages;
+  bool grown;
   if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
-  if (GOTRACE__UNLIKELY(page >= t->go_page_count)) {
-    bool grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
-    t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
-    if (!grown) return NULL;
-  }
-  if (GOTRACE__UNLIKELY(!t->go_pages[page])) {
+  grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
+  t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
+  if (!grown) return NULL;
+  if (!t->go_pages[page])
     t->go_pages[page] =
         GOTRACE__CAST(gotrace__model_go *, gotrace__model_allocate(t, GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
-    if (!t->go_pages[page]) return NULL;
-  }
+  if (!t->go_pages[page]) return NULL;
   if (place >= t->go_places) t->go_places = place + 1;
   return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
 }
 
-/* The goroutine of a place from 1 to go_places; NULL if no record has mentioned any near it. */
-static gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, uint64_t place) {
-  gotrace__model_go *page = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
-  return page ? &page[(place - 1) % GOTRACE__MODEL_PAGE] : NULL;
+/* The goroutine of a place in a record; NULL if it cannot be one, or if out of memory. */
+static inline gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
+  gotrace__model_go *g = GOTRACE__LIKELY(place - 1 < t->go_places) ? gotrace__go_at(t, place) : NULL;
+  return GOTRACE__LIKELY(g != NULL) ? g : gotrace__go_new_at(t, place);
 }
 
 /* A proc with the next free id at or above `wanted`. */
@@ -8322,7 +8348,7 @@ static bool gotrace__grow_heap(gotrace__transcriber *t) {
 }
 static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   size_t at = t->heap_count++;
-  r->turn = r->next_tick + r->later;
+  r->turn = r->record.tick + r->later;
   for (; at && r->turn < t->heap[(at - 1) / 2]->turn; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
   t->heap[at] = r;
 }
@@ -8413,24 +8439,19 @@ static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, 
   g->label[kept] = 0;
 }
 
-static uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
-  if (!g->label || !g->label[0]) return 0;
+static inline uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+  if (GOTRACE__LIKELY(!g->label) || !g->label[0]) return 0;
   return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
 }
 
 /* ---------------------------------------------------------------------------------------------------- >>events ---- */
 
-typedef struct gotrace__event {
-  uint64_t time;
-  unsigned kind;
-  int n; /* count of arguments */
-  uint64_t a[4];
-} gotrace__event;
+#define GOTRACE__EVENT_ROOM (7 * GOTRACE_BYTES_PER_NUMBER) /* bytes: the largest event without texts */
 
 /* Appends an event with n arguments. */
 static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
                                       const uint64_t *a) {
-  uint8_t *at = gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER, time), *length = NULL;
+  uint8_t *at = gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM, time), *length = NULL;
   *at++ = (uint8_t)(t->v1 ? kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT : kind);
   if (t->v1 && n >= 3) length = at++;
   at = gotrace__put_varint(at, time - lane->time);
@@ -8485,9 +8506,8 @@ static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, g
   } else {
     gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_START_LOCAL, GOTRACE_V1_GO_START, time, 0, 0);
   }
-  g->start_lane = g->woken && !label ? lane : NULL;
+  g->start_end = g->woken && !label ? (uint16_t)lane->size : GOTRACE__NO_START;
   g->start_batch = lane->batches;
-  g->start_end = lane->size;
   g->woken = g->call_blocked = false;
 }
 
@@ -8527,7 +8547,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     g->sequence = 1;
     g->last_lane = lane;
     g->woken = g->call_blocked = false;
-    g->start_lane = NULL;
+    g->start_end = GOTRACE__NO_START;
     if (g->flags & GOTRACE__RECORD_TIMER) gotrace__keep_timer(t, g);
     if (g->status == GOTRACE__WAITING) {
       gotrace__put_v1(t, lane, GOTRACE_V1_GO_WAITING, time, 1, g->id, 0, 0);
@@ -8601,50 +8621,92 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
 }
 
 /* Writes an event of thread r, about g or p or neither, before the model changes. It is not earlier than `time`. */
-static void gotrace__emit_event(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                gotrace__model_proc *p, const gotrace__event *event) {
+static GOTRACE__NOINLINE void gotrace__emit_slowly(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                                   gotrace__model_proc *p, unsigned kind, uint64_t time, int n,
+                                                   const uint64_t *a) {
   gotrace__lane *lane = &r->lane;
-  uint64_t time = event->time;
-  if (GOTRACE__UNLIKELY(t->v1)) lane = p && event->kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
+  if (t->v1) lane = p && kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
   if (time < lane->time) time = lane->time;
-  if (g && time < g->time) time = g->time;
-  if (GOTRACE__UNLIKELY(t->v1)) gotrace__lower(t, r, g, p, event->kind, time, event->n, event->a);
-  else gotrace__put_event(t, lane, event->kind, time, event->n, event->a);
+  if (t->v1) gotrace__lower(t, r, g, p, kind, time, n, a);
+  else gotrace__put_event(t, lane, kind, time, n, a);
   if (g && g->time < time) g->time = time;
   if (r == t->current && t->now < lane->time) t->now = lane->time;
 }
-static inline void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                    gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
-                                    uint64_t a1, uint64_t a2, uint64_t a3) {
-  gotrace__event event;
-  event.kind = kind;
-  event.n = n;
-  event.time = time;
-  event.a[0] = a0;
-  if (n > 1) event.a[1] = a1;
-  if (n > 2) event.a[2] = a2;
-  if (n > 3) event.a[3] = a3;
-  gotrace__emit_event(t, r, g, p, &event);
+/* The same, for what most events are: in a batch that has begun and has room. v1 has none here. */
+GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                          gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
+                                          uint64_t a1, uint64_t a2, uint64_t a3) {
+  gotrace__lane *lane = &r->lane;
+  uint8_t *at;
+  if (g && time < g->time) time = g->time;
+  if (GOTRACE__UNLIKELY(!lane->size || lane->capacity - lane->size < GOTRACE__EVENT_ROOM)) {
+    uint64_t a[4];
+    a[0] = a0;
+    a[1] = a1;
+    a[2] = a2;
+    a[3] = a3;
+    gotrace__emit_slowly(t, r, g, p, kind, time, n, a);
+    return;
+  }
+  if (time < lane->time) time = lane->time;
+  at = lane->data + GOTRACE__LANE_HEAD + lane->size;
+  *at++ = (uint8_t)kind;
+  at = gotrace__put_varint(at, time - lane->time);
+  if (n > 0) at = gotrace__put_varint(at, a0);
+  if (n > 1) at = gotrace__put_varint(at, a1);
+  if (n > 2) at = gotrace__put_varint(at, a2);
+  if (n > 3) at = gotrace__put_varint(at, a3);
+  gotrace__lane_end(lane, at);
+  lane->time = time;
+  if (g) g->time = time;
+  if (r == t->current && t->now < time) t->now = time;
+  t->generation_used = true;
+  t->kinds[kind]++;
+  t->events++;
 }
-#define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
-#define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
-#define gotrace__emit2(t, r, g, kind, a, b) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 2, a, b, 0, 0)
-#define gotrace__emit1(t, r, g, kind, a) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 1, a, 0, 0, 0)
-#define gotrace__emit0(t, r, g, kind) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 0, 0, 0, 0, 0)
+static GOTRACE__NOINLINE void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                               gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a,
+                                               uint64_t b, uint64_t c, uint64_t d) {
+  gotrace__emit(t, r, g, p, kind, time, n, a, b, c, d);
+}
+/* Events of the record being applied. */
+static GOTRACE__NOINLINE void gotrace__emit0(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                             unsigned kind) {
+  gotrace__emit(t, r, g, NULL, kind, t->now, 0, 0, 0, 0, 0);
+}
+static GOTRACE__NOINLINE void gotrace__emit1(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                             unsigned kind, uint64_t a) {
+  gotrace__emit(t, r, g, NULL, kind, t->now, 1, a, 0, 0, 0);
+}
+static GOTRACE__NOINLINE void gotrace__emit2(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                             unsigned kind, uint64_t a, uint64_t b) {
+  gotrace__emit(t, r, g, NULL, kind, t->now, 2, a, b, 0, 0);
+}
+static GOTRACE__NOINLINE void gotrace__emit3(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                             unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
+  gotrace__emit(t, r, g, NULL, kind, t->now, 3, a, b, c, 0);
+}
+static GOTRACE__NOINLINE void gotrace__emit4(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                             unsigned kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+  gotrace__emit(t, r, g, NULL, kind, t->now, 4, a, b, c, d);
+}
 #define gotrace__emit_proc(t, r, p, kind, n, a, b, c) gotrace__emit_at(t, r, NULL, p, kind, (t)->now, n, a, b, c, 0)
 
 /* Statuses and creations. */
 
-static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r);
+static void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r);
+static inline void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
+  if (GOTRACE__UNLIKELY(t->globals_generation != t->generation || t->stw_closed)) gotrace__write_program(t, r);
+}
 
 /* v2: begins the thread's part of a generation with the statuses of its proc and goroutine, from the generation's
  * beginning. Readers identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
 static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r);
 
 /* The proc's status, once per generation: on the thread that has it, else on r. Go: traceWriter.writeProcStatus. */
-static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+static GOTRACE__NOINLINE void gotrace__write_proc_status(gotrace__transcriber *t, gotrace__source *r,
+                                                         gotrace__model_proc *p) {
   uint64_t time = t->now;
-  if (GOTRACE__LIKELY(p->generation == t->generation)) return;
   if (p->on) {
     if (p->on->generation != t->generation) {
       gotrace__restate_thread(t, p->on);
@@ -8657,6 +8719,9 @@ static void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, g
   p->sequence = 0;
   gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_PROC_STATUS, time, 2, p->id, p->status, 0, 0);
   if (p->sweep_seen && !t->v1) gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_GC_SWEEP_ACTIVE, time, 1, p->id, 0, 0, 0);
+}
+static inline void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  if (GOTRACE__UNLIKELY(p->generation != t->generation)) gotrace__write_proc_status(t, r, p);
 }
 
 /* Creates a goroutine that the trace lacks. Readers require a proc, unless it begins in a system call, and a thread
@@ -8678,9 +8743,9 @@ static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, go
 
 /* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
  * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
-static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+static GOTRACE__NOINLINE void gotrace__write_go_status(gotrace__transcriber *t, gotrace__source *r,
+                                                       gotrace__model_go *g) {
   uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
-  if (GOTRACE__LIKELY(g->generation == t->generation)) return;
   if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
     if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
     if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
@@ -8699,6 +8764,9 @@ static void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, got
     time = t->generation_time;
   }
   gotrace__emit_status(t, r, g, thread, time);
+}
+static inline void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  if (GOTRACE__UNLIKELY(g->generation != t->generation)) gotrace__write_go_status(t, r, g);
 }
 
 static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
@@ -8735,8 +8803,7 @@ static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
 }
 
 /* Gives a thread without a proc one that is made for it; false if out of memory. */
-static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY(r->proc != NULL)) return true;
+static GOTRACE__NOINLINE bool gotrace__begin_own_proc(gotrace__transcriber *t, gotrace__source *r) {
   if (!r->own) {
     r->own = gotrace__made_proc(t);
     if (!r->own) return false;
@@ -8746,11 +8813,15 @@ static bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__begin_proc(t, r, r->own);
   return true;
 }
+static inline bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
+  return GOTRACE__LIKELY(r->proc != NULL) || gotrace__begin_own_proc(t, r);
+}
 
 /* The same as a repair. A plain thread's own goroutine, and those inside it, need no proc of the program's. */
-static bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
-  if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
-  return gotrace__need_proc(t, r);
+static inline bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
+  if (GOTRACE__LIKELY(r->proc != NULL)) return true;
+  if (!(g->flags & GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
+  return gotrace__begin_own_proc(t, r);
 }
 
 static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
@@ -8896,7 +8967,7 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
     /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
      * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
     gotrace__lane *lane = gotrace__lane_of(t, r);
-    if (g->start_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
+    if (g->last_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
         (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
          (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
       gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
@@ -8949,13 +9020,16 @@ static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, boo
   if (!blocked && gotrace__need_proc(t, r)) gotrace__run_go(t, r, g, 0);
 }
 
-/* A thread must have no goroutine, but has one: it yields. */
-static void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
-                                  unsigned reason) {
-  if (!r->go) return;
+/* A thread must have no goroutine. If it has one, that yields. */
+static GOTRACE__NOINLINE void gotrace__pause_running(gotrace__transcriber *t, gotrace__source *r,
+                                                     gotrace_problem problem, unsigned reason) {
   gotrace__problem_seen(t, problem);
   if (r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
   else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
+}
+static inline void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
+                                         unsigned reason) {
+  if (GOTRACE__UNLIKELY(r->go != NULL)) gotrace__pause_running(t, r, problem, reason);
 }
 
 /* A thread that a cut has shown as the list said, since it had not introduced itself, and that something contradicts: a
@@ -9123,8 +9197,8 @@ static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r
 
 /* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
  * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
-static void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
-  if (GOTRACE__LIKELY((t->globals_generation == t->generation && !t->stw_closed) || t->options.replay)) return;
+static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r) {
+  if (t->options.replay) return;
   if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
   if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
@@ -9262,7 +9336,7 @@ static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, 
   gotrace__source *former;
   for (former = t->sources; former; former = former->next) {
     if (former == r || former->id != r->id) continue;
-    if (former->chunk && !former->introduced && !former->gone && former->next_tick >= r->next_tick) continue;
+    if (former->chunk && !former->introduced && !former->gone && former->record.tick >= r->record.tick) continue;
     if (former->chunk && !former->gone && !force) return false;
     gotrace__not_before(t, former->time);
     former->listed_go = former->listed_proc = 0;
@@ -9999,7 +10073,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
       a[0] = id;
       a[1] = key;
       a[2] = stack;
-      gotrace__lane_at(t, lane, 7 * GOTRACE_BYTES_PER_NUMBER + kept + 2, time); /* room for both */
+      gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM + kept + 2, time); /* room for both */
       gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
       at = gotrace__put_varint(lane->data + GOTRACE__LANE_HEAD + lane->size, kept);
       if (kept) memcpy(at, record->text[1], kept);
@@ -10170,13 +10244,36 @@ static void gotrace__look_at(gotrace__source *r) {
 #define GOTRACE__RECORD_APPLIED(t, record) ((void)0) /* for tests */
 #endif
 
+/* Has the goroutines of the next records fetched into the cache, and makes the thread's piece end after these records.
+ * A program with many goroutines waits for little else. */
+#ifndef GOTRACE__MANY_GOS
+#define GOTRACE__MANY_GOS 16384
+#endif
+static GOTRACE__NOINLINE void gotrace__look_ahead(const gotrace__transcriber *t, gotrace__source *r) {
+  const uint8_t *data = (const uint8_t *)(r->chunk + 1), *at = data + r->at, *end = data + r->end;
+  gotrace__record record;
+  uint64_t places[65];
+  unsigned i, count = 0;
+  places[0] = 0;
+  for (i = 0; i < 64 && at && at < end; i++) {
+    record.a[0] = 0;
+    at = gotrace__get_record(at, end, &record);
+    if (at && record.a[0] - 1 < t->go_places && places[count] != record.a[0]) places[++count] = record.a[0];
+  }
+  for (i = 1; i <= count; i++) GOTRACE__PREFETCH(gotrace__go_at(t, places[i]));
+  if (at) r->end = (uint32_t)(at - data);
+}
+
 /* Finds the chunk with the thread's next record; false: there is none in this round. */
 static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
   while (r->chunk) {
     gotrace__record_chunk *done = r->chunk;
     r->end = done == r->known ? r->known_size : gotrace__load_acquire(&done->size);
     if (done->session != t->options.session) r->at = r->end;
-    if (r->at < r->end) return true;
+    if (r->at < r->end) {
+      if (t->go_places > GOTRACE__MANY_GOS) gotrace__look_ahead(t, r);
+      return true;
+    }
     if (done == r->known) return false;
     r->chunk = gotrace__load_acquire(&done->next);
     r->at = r->end = 0;
@@ -10186,17 +10283,15 @@ static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotra
   return false;
 }
 
-/* Finds the thread's next record; false: there is none in this round. */
-static inline bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
+/* Reads the thread's next record; false: there is none in this round. */
+GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
   while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
     const uint8_t *data = (const uint8_t *)(r->chunk + 1);
-    uint64_t dt;
-    r->kind = data[r->at];
-    r->arguments = gotrace__get_number(data + r->at + 1, data + r->end, &dt);
-    if (GOTRACE__LIKELY(r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&
-                        dt <= UINT64_MAX / 2)) {
-      r->next_tick = r->tick + dt;
-      return r->next_tick <= t->limit;
+    const uint8_t *end = gotrace__get_record(data + r->at, data + r->end, &r->record);
+    if (GOTRACE__LIKELY(end != NULL)) {
+      r->record_end = (uint32_t)(end - data);
+      r->record.tick += r->tick;
+      return r->record.tick <= t->limit;
     }
     t->counters.malformed++;
     r->at = r->end; /* nothing after it can be found */
@@ -10216,44 +10311,34 @@ static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r,
   if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
 }
 
-/* Applies the record that has been found, and those after it that are earlier than all other threads'. `force`: the
+/* Applies the record that has been read, and those after it that are earlier than all other threads'. `force`: the
  * first does not wait. */
 static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
   do {
-    const uint8_t *data = (const uint8_t *)(r->chunk + 1), *next;
-    gotrace__record record;
-    record.kind = r->kind;
-    record.tick = r->next_tick;
-    next = gotrace__get_arguments(r->arguments, data + r->end, &record);
-    if (GOTRACE__LIKELY(next != NULL)) {
-      gotrace__waiters *waiters;
-      gotrace__turn_to(t, r, gotrace__unit_of(t, record.tick));
-      waiters = gotrace__apply(t, r, &record, force);
-      if (waiters && r->kind == GOTRACE__REC_WAIT_END && !r->later) { /* a wake-up has a tick up to this one's */
-        r->later = true;
-        gotrace__enqueue(t, r);
-        return;
-      }
-      if (waiters) {
-        r->waits_on = waiters;
-        r->link = waiters->first;
-        waiters->first = r;
-        t->waiting++;
-        return;
-      }
-      r->later = false;
-      GOTRACE__RECORD_APPLIED(t, &record);
-      t->counters.records++;
-      if (r->time < t->now) r->time = t->now;
-      r->tick = record.tick;
-      r->at = (uint32_t)(next - data);
-    } else {
-      t->counters.malformed++;
-      r->at = r->end;
+    gotrace__waiters *waiters;
+    gotrace__turn_to(t, r, gotrace__unit_of(t, r->record.tick));
+    waiters = gotrace__apply(t, r, &r->record, force);
+    if (waiters && r->record.kind == GOTRACE__REC_WAIT_END && !r->later) { /* a wake-up has a tick up to this one's */
+      r->later = true;
+      gotrace__enqueue(t, r);
+      return;
     }
+    if (waiters) {
+      r->waits_on = waiters;
+      r->link = waiters->first;
+      waiters->first = r;
+      t->waiting++;
+      return;
+    }
+    r->later = false;
+    GOTRACE__RECORD_APPLIED(t, &r->record);
+    t->counters.records++;
+    if (r->time < t->now) r->time = t->now;
+    r->tick = r->record.tick;
+    r->at = r->record_end;
     force = false;
     if (t->error || t->full || !gotrace__peek(t, r)) return;
-  } while (!t->heap_count || r->next_tick <= t->heap[0]->turn);
+  } while (!t->heap_count || r->record.tick <= t->heap[0]->turn);
   gotrace__enqueue(t, r);
 }
 
@@ -10261,10 +10346,10 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
  * wake-up that does not exist; all other records of a correct program are for ones that come after these. Last, a
  * thread that waits until another has ended. Else the smaller tick. */
 static bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__source *b) {
-  int late = a->kind == GOTRACE__REC_THREAD, early = a->kind == GOTRACE__REC_WAIT_END;
-  late -= b->kind == GOTRACE__REC_THREAD;
-  early -= b->kind == GOTRACE__REC_WAIT_END;
-  return late != 0 ? late < 0 : early != 0 ? early > 0 : a->next_tick < b->next_tick;
+  int late = a->record.kind == GOTRACE__REC_THREAD, early = a->record.kind == GOTRACE__REC_WAIT_END;
+  late -= b->record.kind == GOTRACE__REC_THREAD;
+  early -= b->record.kind == GOTRACE__REC_WAIT_END;
+  return late != 0 ? late < 0 : early != 0 ? early > 0 : a->record.tick < b->record.tick;
 }
 
 /* Takes the waiting thread whose record is to be applied off its list; NULL: none is to be. Near the end of the round,
@@ -10273,7 +10358,7 @@ static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
   gotrace__source *r, *first = NULL, **link;
   for (r = t->sources; r; r = r->next)
     if (r->waits_on && (!first || gotrace__is_forced_before(r, first))) first = r;
-  if (!first || (t->limit != UINT64_MAX && first->next_tick + GOTRACE__CLOCK_SKEW > t->limit)) return NULL;
+  if (!first || (t->limit != UINT64_MAX && first->record.tick + GOTRACE__CLOCK_SKEW > t->limit)) return NULL;
   for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
   *link = first->link;
   first->waits_on = NULL;
@@ -10295,8 +10380,8 @@ static void gotrace__write_first(gotrace__transcriber *t) {
 /* Writes the next CPU sample (write), and waits for the one after it. */
 static void gotrace__next_sample(gotrace__transcriber *t, bool write) {
   if (!t->options.sample || t->options.version < GOTRACE_GO_1_19) return;
-  t->sampler.next_tick = t->options.sample(t->options.context, t, write);
-  if (t->sampler.next_tick != UINT64_MAX && t->sampler.next_tick <= t->limit) gotrace__enqueue(t, &t->sampler);
+  t->sampler.record.tick = t->options.sample(t->options.context, t, write);
+  if (t->sampler.record.tick != UINT64_MAX && t->sampler.record.tick <= t->limit) gotrace__enqueue(t, &t->sampler);
 }
 
 /* Applies the records of the round, in the order of their ticks as far as possible. */
@@ -10873,7 +10958,7 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
                        t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
     return;
   }
-  at = gotrace__lane_at(t, &t->sample_lane, 7 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
+  at = gotrace__lane_at(t, &t->sample_lane, GOTRACE__EVENT_ROOM, t->generation_time);
   *at++ = GOTRACE_V2_CPU_SAMPLE;
   at = gotrace__put_varint(at, time);
   at = gotrace__put_varint(at, thread);
@@ -13593,12 +13678,6 @@ static void gotrace__after_fork_in_child(void) {
  */
 
 #if !GOTRACE_NO_DECODER
-
-#if GOTRACE__GNU
-#define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
-#else
-#define GOTRACE__PREFETCH(p) (void)(p)
-#endif
 
 /* Bound on the total number of attempts to apply events that are not ready, so that a broken trace does not take for
  * ever. In real traces, 5 to 10 % of events wait for one round of all threads. */

@@ -23,6 +23,7 @@ static void applied(const void *transcriber, const void *record);
 #define GOTRACE__LANE_MOST 8192
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_PLACES 4096
+#define GOTRACE__MANY_GOS 4
 #define GOTRACE__LEAST_ROUND 1
 static size_t most_kept(void);
 #define GOTRACE__MOST_TEXTS most_kept()

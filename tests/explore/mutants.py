@@ -273,19 +273,20 @@ transcriber('create-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record-
 transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);', '')
 transcriber('collector-waits-not',
             'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);', '')
-transcriber('last-is-forced', 'early > 0 : a->next_tick < b->next_tick', 'early > 0 : a->next_tick > b->next_tick')
+transcriber('last-is-forced', 'early > 0 : a->record.tick < b->record.tick',
+            'early > 0 : a->record.tick > b->record.tick')
 transcriber('end-of-a-former-thread',
             'if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;', '')
 transcriber('former-thread-written-last', 'if (r->proc) gotrace__end_proc(t, r); gotrace__lane_flush(t, &r->lane);',
             'if (r->proc) gotrace__end_proc(t, r);')
 transcriber('end-of-a-wait-forced-last', 'early != 0 ? early > 0 :', '')
-transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->next_tick + GOTRACE__CLOCK_SKEW > t->limit)',
+transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->record.tick + GOTRACE__CLOCK_SKEW > t->limit)',
             '')
 transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL)) {',
             'if (GOTRACE__UNLIKELY(waiters->first != NULL)) {')
 transcriber('heap-unordered', 'for (; at && r->turn < t->heap[(at - 1) / 2]->turn;', 'for (; 0;')
-transcriber('thread-runs-ahead', '} while (!t->heap_count || r->next_tick <= t->heap[0]->turn);', '} while (true);')
-transcriber('round-without-limit', 'return r->next_tick <= t->limit;', 'return true;')
+transcriber('thread-runs-ahead', '} while (!t->heap_count || r->record.tick <= t->heap[0]->turn);', '} while (true);')
+transcriber('round-without-limit', 'return r->record.tick <= t->limit;', 'return true;')
 transcriber('round-of-everything', 'gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2)',
             'gotrace__is_more(t, t->from_tick + ticks, UINT64_MAX)')
 transcriber('number-not-counted', '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)',
@@ -298,8 +299,8 @@ transcriber('other-sessions-read', 'if (done->session != t->options.session) r->
 transcriber('chunk-without-base', 'r->tick = r->chunk->tick; /* that of its last record', 'r->tick = r->tick; /* that of its last record')
 transcriber('chunk-not-given-back', 'if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);', '')
 transcriber('numbers-beyond-the-end', 'if (!at || size > (uint64_t)(end - at)) return NULL;', 'if (!at) return NULL;')
-transcriber('kind-unchecked', 'r->kind != GOTRACE__REC_NONE && r->kind < GOTRACE__RECORD_KINDS && r->arguments &&',
-            'r->arguments &&')
+transcriber('kind-unchecked', 'if (record->kind - 1 >= GOTRACE__RECORD_KINDS - 1 || !at ||', 'if (!at ||')
+transcriber('look-ahead-ends-in-a-record', 'if (at) r->end = (uint32_t)(at - data);', 'if (at) r->end = r->at + 1;')
 
 # Time.
 transcriber('time-goes-back', 'if (t->now < time) t->now = time;', '')
@@ -315,8 +316,8 @@ transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push
 transcriber('sequence-goes-on', 'g->generation = t->generation; if (!t->v1) g->sequence = 0;', 'g->generation = t->generation;')
 transcriber('proc-sequence-goes-on', 'p->generation = t->generation; p->sequence = 0;', 'p->generation = t->generation;')
 transcriber('string-of-an-old-generation',
-            'return GOTRACE__LIKELY(mirror->rows[number].generation == t->generation) ? mirror->rows[number].id : 0;',
-            'return mirror->rows[number].id;')
+            'return number < mirror->capacity && mirror->rows[number].generation == t->generation;',
+            'return number < mirror->capacity && mirror->rows[number].id;')
 transcriber('silent-left-out', 'if (first || t->options.restate) gotrace__restate_all(t);', '')
 transcriber('listed-left-out', 'if (first) gotrace__adopt_listed(t);', '')
 transcriber('stw-over-a-cut', 'if (!t->v1 && t->stw_go && !t->stw_closed) {', 'if (0) {')

@@ -34,13 +34,9 @@ static uint64_t read_chunk(const gotrace__record_chunk *chunk, uint64_t *kinds) 
   CHECK(chunk->size <= chunk->capacity && chunk->session == gotrace__on);
   while (at && at < end) {
     gotrace__record record;
-    uint64_t dt;
-    record.kind = *at++;
-    CHECK(record.kind > GOTRACE__REC_NONE && record.kind < GOTRACE__RECORD_KINDS);
-    at = gotrace__get_number(at, end, &dt);
+    at = gotrace__get_record(at, end, &record);
     CHECK(at != NULL);
-    tick += dt;
-    at = gotrace__get_arguments(at, end, &record);
+    tick += record.tick;
     kinds[record.kind]++;
   }
   CHECK(at == end);
