@@ -13525,6 +13525,9 @@ typedef struct gotrace__batch {
 /* Events are read ahead, several of one thread at a time: the processor's branch prediction works better on successive
  * events of one thread than on events in time order. */
 #define GOTRACE__AHEAD 32
+#ifndef GOTRACE__AHEAD_ALL
+#define GOTRACE__AHEAD_ALL 32768 /* of all threads, but one of each: in memory, an event is 40 times as large */
+#endif
 
 typedef struct gotrace__ahead {
   gotrace_event event; /* as it will be returned, except p and g in v2; v1: time is in ticks */
@@ -13660,6 +13663,7 @@ struct gotrace_decoder {
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FIELDS)
 #undef GOTRACE__DEC_FIELDS
   size_t experiment_given, sample_given, moved_given;
+  unsigned room; /* events that may be read ahead of one thread (v2) or proc (v1) */
   gotrace__map pc_map, cursor_map, go_map, proc_map, task_map;
   gotrace__dec_block *blocks;
   gotrace_event queue[3];
@@ -14558,9 +14562,15 @@ static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id)
   return c;
 }
 
+/* How many events may be read ahead of each of `count` threads or procs. */
+static unsigned gotrace__dec_share_ahead(size_t count) {
+  size_t share = GOTRACE__AHEAD_ALL / (count + 1);
+  return share > GOTRACE__AHEAD ? GOTRACE__AHEAD : share > 1 ? (unsigned)share : 1;
+}
+
 /* Makes room for reading ahead; `bytes` are left in the batch. */
 static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
-  unsigned room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
+  unsigned room = bytes / 2 < d->room ? (unsigned)bytes / 2 + 1 : d->room;
   if (GOTRACE__LIKELY(c->room >= room)) return true;
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
   c->room = 0;
@@ -16105,24 +16115,6 @@ static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
 }
 
-/* Reads the first events of the generation's threads. */
-static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d) {
-  gotrace_result result;
-  size_t i, n = 0;
-  for (i = 0; i < d->heap_count; i++) {
-    gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
-    result = gotrace__v2_advance(d, c);
-    if (result == GOTRACE_END_OF_TRACE) continue;
-    if (result) return result;
-    if (d->part && c->id != GOTRACE__NOBODY) gotrace__part_begin_thread(c);
-    d->heap[n].cursor = d->heap[i].cursor;
-    d->heap[n].time = c->next->event.time;
-    gotrace__heap_up(d->heap, n++);
-  }
-  if (d->heap) gotrace__heap_end(d, n);
-  return GOTRACE_OK;
-}
-
 /* Whether the thread's first events, those read ahead, establish which goroutine it runs before one of them needs it.
  * The end of a system call counts too: another thread may write the status of a goroutine in a system call. */
 static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor *c) {
@@ -16141,17 +16133,59 @@ static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor
   return true;
 }
 
+/* Keeps at most `room` of a thread's first events; the others will be read again. False: no memory. */
+static bool gotrace__v2_keep_ahead(gotrace_decoder *d, gotrace__cursor *c, unsigned room) {
+  gotrace__ahead *all = c->ahead;
+  unsigned had = c->room;
+  bool made;
+  if (had <= room) return true;
+  if (c->left > room) {
+    c->at = c->start + (size_t)(all[room].event.offset - c->base);
+    c->time = all[room - 1].event.time;
+    c->left = room;
+  }
+  c->room = 0;
+  c->ahead = NULL;
+  d->room = c->left;
+  made = gotrace__dec_make_ahead(d, c, UINT64_MAX);
+  if (made) memcpy(c->ahead, all, c->left * sizeof *all);
+  c->next = c->ahead;
+  gotrace__dec_release(d, all, had * sizeof *all);
+  return made;
+}
+
+/* Reads the first events of the generation's threads. Sets `told` to whether gotrace__v2_tells_go of all of them. */
+static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) {
+  gotrace_result result;
+  size_t i, n = 0;
+  unsigned room = gotrace__dec_share_ahead(d->heap_count);
+  *told = true;
+  for (i = 0; i < d->heap_count; i++) {
+    gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
+    d->room = GOTRACE__AHEAD; /* what the first events tell must not depend on the number of threads */
+    result = gotrace__v2_advance(d, c);
+    if (result == GOTRACE_END_OF_TRACE) continue;
+    if (result) return result;
+    if (d->part && c->id != GOTRACE__NOBODY) gotrace__part_begin_thread(c);
+    *told = *told && gotrace__v2_tells_go(d, c);
+    if (!gotrace__v2_keep_ahead(d, c, room)) return d->failure.result;
+    d->heap[n].cursor = d->heap[i].cursor;
+    d->heap[n].time = c->next->event.time;
+    gotrace__heap_up(d->heap, n++);
+  }
+  d->room = room;
+  if (d->heap) gotrace__heap_end(d, n);
+  return GOTRACE_OK;
+}
+
 /* Moves one generation back, and returns true, if the first generation decoded for a range does not establish which
- * goroutine one of its threads runs.
+ * goroutine one of its threads runs (`told`).
  *
  * Go writes the status of a running goroutine before the first event of its thread, unless the thread has already
  * dropped the goroutine. That happens when a goroutine is preempted to have its stack scanned: preemptPark calls dropg
  * before it emits GoPark. Go 1.22 omits the status in more cases. */
-static bool gotrace__v2_retreat(gotrace_decoder *d) {
-  size_t i = 0;
-  if (d->in_generation || !d->skipped) return false;
-  while (i < d->heap_count && gotrace__v2_tells_go(d, &d->cursors[d->heap[i].cursor])) i++;
-  if (i == d->heap_count) return false;
+static bool gotrace__v2_retreat(gotrace_decoder *d, bool told) {
+  if (d->in_generation || !d->skipped || told) return false;
   gotrace__v2_seek(d, d->spans[--d->syncs].offset);
   d->skipped = d->syncs > 0;
   memset(&d->pending, 0, sizeof d->pending); /* an error after the generation will be found again */
@@ -16161,6 +16195,7 @@ static bool gotrace__v2_retreat(gotrace_decoder *d) {
 /* Reads the next generation and returns its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
 static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE_OK;
+  bool told;
   if (d->final_sync) {
     if (d->pending.result) d->failure = d->pending;
     return d->pending.result ? d->pending.result : GOTRACE_END_OF_TRACE;
@@ -16188,8 +16223,8 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
       gotrace__v2_sync_event(d, ev, d->last_time, false);
       return GOTRACE_OK;
     }
-    if ((result = gotrace__v2_begin_threads(d)) != GOTRACE_OK) return result;
-  } while (gotrace__v2_retreat(d));
+    if ((result = gotrace__v2_begin_threads(d, &told)) != GOTRACE_OK) return result;
+  } while (gotrace__v2_retreat(d, told));
   if (!d->in_generation && !d->skipped) gotrace__v2_set_first_time(d, gotrace__dec_nanoseconds(d, d->min_tick));
   d->in_generation = true;
   d->info.generation = d->generation;
@@ -16780,6 +16815,7 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   d->gc_waiting = 0;
   d->last_time = INT64_MIN;
   if (d->version < 1007) return GOTRACE_OK;
+  d->room = gotrace__dec_share_ahead(d->cursor_count);
   for (i = 0; i < d->cursor_count; i++) {
     gotrace__cursor *c = &d->cursors[i];
     c->at = c->end = c->start = NULL;
