@@ -291,7 +291,8 @@
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
  *     - the library that contains the tracer is unloaded, which also frees the tracer's memory (ELF; on Windows, stop
  *       before unloading the library).
- *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost.
+ *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost. So
+ *   is the file of a flight recorder that GOTRACE asked for, if it is a pipe that nobody reads.
  *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave the trace up to the last cut,
  *   which is a complete trace.
  *
@@ -2552,9 +2553,9 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__file, gotrace__file_*    unbuffered files; false and errno on failure. The descriptor is above 2. If the
  *                                     program has closed it, each call fails with EBADF, even if another file has got
  *                                     its number. _open opens a file for writing, with its contents, and locks it
- *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW. _create opens
- *                                     a new file. _remove removes one. _discard closes a file, and removes it if _open
- *                                     created it.
+ *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW, GOTRACE__NOWAIT
+ *                                     (a pipe without a reader: ENXIO; see `patience`). _create opens a new file.
+ *                                     _remove removes one. _discard closes a file, and removes it if _open created it.
  *                                     _replace renames a file to the path of an open one, or to a path without a file
  *                                     (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
@@ -2674,9 +2675,11 @@ typedef struct gotrace__file {
   int number; /* -1: none */
   bool made;  /* it did not exist before */
   bool regular;
+  uint32_t patience; /* unused: no flags */
 } gotrace__file;
 #define GOTRACE__CREATE _O_CREAT
 #define GOTRACE__NOFOLLOW 0
+#define GOTRACE__NOWAIT 0
 /* A path in UTF-8; in the system's code page, as the environment and main's arguments are, if it is not UTF-8. */
 enum { GOTRACE__WIDE = 4096 + 64 };
 static bool gotrace__wide(const char *path, wchar_t *wide) {
@@ -2954,10 +2957,13 @@ typedef struct gotrace__file {
   int number;             /* -1: none */
   bool made;              /* it did not exist before */
   bool regular;           /* it may be removed on failure and can be rewritten from its beginning */
+  uint32_t patience;      /* with GOTRACE__NOWAIT: how many milliseconds a write waits while nothing moves */
   uint64_t device, inode; /* 0: unknown */
   long long position;
 } gotrace__file;
 #define GOTRACE__CREATE O_CREAT
+#define GOTRACE__NOWAIT O_NONBLOCK
+static void gotrace__sleep(void);
 
 /* Whether stat or fstat, which returned `result`, found this file. In a 32-bit program they may fail for a large file.
  */
@@ -3069,6 +3075,7 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   static const int numbers[] = {SIGPIPE, SIGXFSZ};
   const char *at = GOTRACE__CAST(const char *, data);
   gotrace__sigset sent, pending, before;
+  uint32_t waited = 0;
   int i, saved;
   gotrace__libc_sigemptyset(&sent);
   for (i = 0; i < 2; i++) gotrace__libc_sigaddset(&sent, numbers[i]);
@@ -3077,7 +3084,12 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   while (size && gotrace__file_is_ours(file)) {
     ssize_t n = write(file->number, at, size);
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN && waited++ < file->patience) {
+      gotrace__sleep();
+      continue;
+    }
     if (n <= 0) break;
+    waited = 0;
     at += n, size -= (size_t)n, file->position += n;
   }
   saved = errno;
@@ -12938,11 +12950,16 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
 
 /* The caller holds the snapshot's lock. */
 static gotrace_result gotrace__snapshot_file(const char *path, int flags) {
+  uint32_t patience = flags & GOTRACE__NOWAIT ? gotrace__t.options.exit_milliseconds : 0, waited = 0;
   gotrace_result result;
   gotrace__file old;
   int saved;
   if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
-  if (!gotrace__file_open(path, flags, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
+  while (!gotrace__file_open(path, flags, &old) && errno != ENOENT) {
+    if (errno != ENXIO || waited++ >= patience) return GOTRACE_ERROR_SINK;
+    gotrace__sleep();
+  }
+  old.patience = patience;
   if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
   result = gotrace__snapshot_beside(&old, path);
   saved = errno;
@@ -13047,7 +13064,7 @@ static uint32_t gotrace__write_asked(void) {
       gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
     what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
   if (what & GOTRACE__ASKS_FLIGHT) {
-    gotrace_result kept = gotrace__snapshot_path(gotrace__asked.path, GOTRACE__NOFOLLOW);
+    gotrace_result kept = gotrace__snapshot_path(gotrace__asked.path, GOTRACE__NOFOLLOW | GOTRACE__NOWAIT);
     if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
   }
   return what;
