@@ -3408,8 +3408,13 @@ static inline void gotrace__go_inside(void) {
   gotrace__signal_fence();
 }
 static inline void gotrace__go_outside(void) {
+  unsigned inside;
   gotrace__signal_fence();
-  gotrace__inside--;
+  /* The count is 0 in a child if a signal handler has forked while the lock was held. It is read only once, since the
+   * handler may run here. */
+  inside = gotrace__inside;
+  gotrace__signal_fence();
+  if (inside & ~GOTRACE__IN_SINK) gotrace__inside = inside - 1;
 }
 
 static void gotrace__lock(gotrace__mutex *mutex) {
@@ -4193,6 +4198,7 @@ static struct gotrace__tracer {
   gotrace__uint64 heap_alloc, heap_goal;      /* likewise, plus 1 */
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
+  uint32_t forks;                 /* of which this process was the child: see gotrace__settle_waits */
   gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
@@ -6464,9 +6470,11 @@ static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
 
 /* The caller of these two holds the bucket's lock. */
 static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
+  gotrace__level *last = bucket->last;
+  gotrace__signal_fence(); /* read only once: see gotrace__settle_waits */
   level->next = NULL;
-  level->previous = bucket->last;
-  if (bucket->last) bucket->last->next = level;
+  level->previous = last;
+  if (last) last->next = level;
   else gotrace__store_relaxed(&bucket->first, level);
   bucket->last = level;
   level->listed = true;
@@ -6477,6 +6485,17 @@ static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__level *l
   else gotrace__store_relaxed(&bucket->first, level->next);
   if (level->next) level->next->previous = level->previous;
   else bucket->last = level->previous;
+  level->listed = false;
+}
+
+/* After one of these. If a signal handler has forked meanwhile and this is the child, its lists were emptied, and the
+ * rest of the change must not stay in them. `forks`: as before the change. */
+static void gotrace__settle_waits(gotrace__wait_bucket *bucket, gotrace__level *level, uint32_t forks) {
+  gotrace__signal_fence();
+  if (GOTRACE__LIKELY(gotrace__t.forks == forks)) return;
+  gotrace__store_relaxed(&bucket->first, (gotrace__level *)NULL);
+  bucket->last = NULL;
+  level->key = NULL;
   level->listed = false;
 }
 
@@ -6520,11 +6539,13 @@ static gotrace_problem gotrace__no_level(const gotrace__thread *m) {
 
 /* Ends a wait on an address. */
 static void gotrace__end_address_wait(gotrace__level *level) {
+  uint32_t forks = gotrace__t.forks;
   gotrace__wait_bucket *bucket;
   if (GOTRACE__LIKELY(!level->key)) return;
   bucket = gotrace__wait_bucket_of(level->key);
   gotrace__lock(&bucket->lock);
   if (level->listed) gotrace__unlist_wait(bucket, level);
+  gotrace__settle_waits(bucket, level, forks);
   level->key = NULL;
   gotrace__unlock(&bucket->lock);
 }
@@ -6573,10 +6594,12 @@ static inline void gotrace__begin_wait(gotrace_site *site, void *frame, const vo
   gotrace__raise(m);
   kept = gotrace__set_aside(m, g, true);
   if (kept && key && g) { /* only after it waits, or a waker would find it running */
+    uint32_t forks = gotrace__t.forks;
     gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
     gotrace__lock(&bucket->lock);
     m->level->key = key;
     gotrace__list_wait(bucket, m->level);
+    gotrace__settle_waits(bucket, m->level, forks);
     gotrace__unlock(&bucket->lock);
   }
   gotrace__leave(m);
@@ -6603,11 +6626,13 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
   m = gotrace__caller();
   while (m && woken < count) {
     bool on = gotrace__begin(m);
+    uint32_t forks = gotrace__t.forks;
     gotrace_go *g = NULL;
     gotrace__lock(&bucket->lock);
     for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;
     if (waiter) {
       gotrace__unlist_wait(bucket, waiter);
+      gotrace__settle_waits(bucket, waiter, forks);
       g = waiter->go;
       if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
@@ -13271,6 +13296,7 @@ static void gotrace__abandon_threads(void) {
   gotrace__slab *slab;
   size_t i;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
+  t->forks++;
   for (m = t->threads; m; m = m->next) {
     gotrace__level *level;
     for (level = m->level; level && m == self; level = level->outer) {
@@ -13281,9 +13307,8 @@ static void gotrace__abandon_threads(void) {
     m->in_call = 0;
     m->proc = m->lost = NULL;
     m->go = m->own_go = NULL;
-    m->level = NULL;
+    m->level = NULL; /* its memory stays with the record: a call that a signal handler has interrupted may use it */
     m->depth = m->nests = 0;
-    gotrace__free_levels(m);
     m->in_syscall = false;
     m->used = GOTRACE__FREE_RECORD;
   }
