@@ -256,7 +256,8 @@
  *     - main returns or a thread calls exit;
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
  *     - the library that contains the tracer is unloaded, which also frees its memory (ELF; on Windows, stop before).
- *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost.
+ *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost. So
+ *   is the file of a flight recorder that GOTRACE asked for, if it is a pipe that nobody reads.
  *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave a complete trace up to a cut.
  *
  * OWNERSHIP
@@ -2648,9 +2649,9 @@ static inline uint64_t gotrace__stckf(void) {
  *   gotrace__file, gotrace__file_*    unbuffered files; false and errno on failure. The descriptor is above 2. If the
  *                                     program has closed it, each call fails with EBADF, even if another file has got
  *                                     its number. _open opens a file for writing, with its contents, and locks it
- *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW. _create opens
- *                                     a new file. _remove removes one. _discard closes a file, and removes it if _open
- *                                     created it.
+ *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW, GOTRACE__NOWAIT
+ *                                     (a pipe without a reader: ENXIO; see `patience`). _create opens a new file.
+ *                                     _remove removes one. _discard closes a file, and removes it if _open created it.
  *                                     _replace renames a file to the path of an open one, or to a path without a file
  *                                     (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
@@ -2777,9 +2778,11 @@ typedef struct gotrace__file {
   int number; /* -1: none */
   bool made;  /* it did not exist before */
   bool regular;
+  uint32_t patience; /* unused: no flags */
 } gotrace__file;
 #define GOTRACE__CREATE _O_CREAT
 #define GOTRACE__NOFOLLOW 0
+#define GOTRACE__NOWAIT 0
 /* A path in UTF-8; in the system's code page, as the environment and main's arguments are, if it is not UTF-8. */
 enum { GOTRACE__WIDE = 4096 + 64 };
 static bool gotrace__wide(const char *path, wchar_t *wide) {
@@ -3050,10 +3053,13 @@ typedef struct gotrace__file {
   int number;             /* -1: none */
   bool made;              /* it did not exist before */
   bool regular;           /* it may be removed on failure and can be rewritten from its beginning */
+  uint32_t patience;      /* with GOTRACE__NOWAIT: how many milliseconds a write waits while nothing moves */
   uint64_t device, inode; /* 0: unknown */
   long long position;
 } gotrace__file;
 #define GOTRACE__CREATE O_CREAT
+#define GOTRACE__NOWAIT O_NONBLOCK
+static void gotrace__sleep(void);
 
 /* Whether stat or fstat, which returned `result`, found this file. In a 32-bit program they may fail for a large file.
  */
@@ -3164,6 +3170,7 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   static const int numbers[] = {SIGPIPE, SIGXFSZ};
   const char *at = (const char *)data;
   gotrace__sigset sent, pending, before;
+  uint32_t waited = 0;
   int i, saved;
   gotrace__libc_sigemptyset(&sent);
   for (i = 0; i < 2; i++) gotrace__libc_sigaddset(&sent, numbers[i]);
@@ -3172,7 +3179,12 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   while (size && gotrace__file_is_ours(file)) {
     ssize_t n = write(file->number, at, size);
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN && waited++ < file->patience) {
+      gotrace__sleep();
+      continue;
+    }
     if (n <= 0) break;
+    waited = 0;
     at += n, size -= (size_t)n, file->position += n;
   }
   saved = errno;
@@ -3488,8 +3500,13 @@ static inline void gotrace__go_inside(void) {
   gotrace__signal_fence();
 }
 static inline void gotrace__go_outside(void) {
+  unsigned inside;
   gotrace__signal_fence();
-  gotrace__inside--;
+  /* The count is 0 in a child if a signal handler has forked while the lock was held. It is read only once, since the
+   * handler may run here. */
+  inside = gotrace__inside;
+  gotrace__signal_fence();
+  if (inside & ~GOTRACE__IN_SINK) gotrace__inside = inside - 1;
 }
 
 static void gotrace__lock(gotrace__mutex *mutex) {
@@ -4274,6 +4291,7 @@ static struct gotrace__tracer {
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
   gotrace__key_bucket key_buckets[GOTRACE__KEY_BUCKETS];
+  uint32_t forks;                 /* of which this process was the child: see gotrace__settle_waits */
   gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
@@ -6658,9 +6676,11 @@ static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
 
 /* The caller of these two holds the bucket's lock. */
 static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
+  gotrace__level *last = bucket->last;
+  gotrace__signal_fence(); /* read only once: see gotrace__settle_waits */
   level->next = NULL;
-  level->previous = bucket->last;
-  if (bucket->last) bucket->last->next = level;
+  level->previous = last;
+  if (last) last->next = level;
   else gotrace__store_relaxed(&bucket->first, level);
   bucket->last = level;
   level->listed = true;
@@ -6671,6 +6691,17 @@ static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__level *l
   else gotrace__store_relaxed(&bucket->first, level->next);
   if (level->next) level->next->previous = level->previous;
   else bucket->last = level->previous;
+  level->listed = false;
+}
+
+/* After one of these. If a signal handler has forked meanwhile and this is the child, its lists were emptied, and the
+ * rest of the change must not stay in them. `forks`: as before the change. */
+static void gotrace__settle_waits(gotrace__wait_bucket *bucket, gotrace__level *level, uint32_t forks) {
+  gotrace__signal_fence();
+  if (GOTRACE__LIKELY(gotrace__t.forks == forks)) return;
+  gotrace__store_relaxed(&bucket->first, (gotrace__level *)NULL);
+  bucket->last = NULL;
+  level->key = NULL;
   level->listed = false;
 }
 
@@ -6718,11 +6749,13 @@ static gotrace_problem gotrace__no_level(const gotrace__thread *m) {
 
 /* Ends a wait on an address. */
 static void gotrace__end_address_wait(gotrace__level *level) {
+  uint32_t forks = gotrace__t.forks;
   gotrace__wait_bucket *bucket;
   if (GOTRACE__LIKELY(!level->key)) return;
   bucket = gotrace__wait_bucket_of(level->key);
   gotrace__lock(&bucket->lock);
   if (level->listed) gotrace__unlist_wait(bucket, level);
+  gotrace__settle_waits(bucket, level, forks);
   level->key = NULL;
   gotrace__unlock(&bucket->lock);
 }
@@ -6770,10 +6803,12 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thre
   gotrace__raise(m);
   kept = gotrace__set_aside(m, g, true);
   if (kept && key && g) { /* only after it waits, or a waker would find it running */
+    uint32_t forks = gotrace__t.forks;
     gotrace__wait_bucket *bucket = gotrace__wait_bucket_of(key);
     gotrace__lock(&bucket->lock);
     m->level->key = key;
     gotrace__list_wait(bucket, m->level);
+    gotrace__settle_waits(bucket, m->level, forks);
     gotrace__unlock(&bucket->lock);
   }
   gotrace__leave(m);
@@ -6814,11 +6849,13 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
   m = gotrace__caller();
   while (m && woken < count) {
     bool on = gotrace__begin(m);
+    uint32_t forks = gotrace__t.forks;
     gotrace_go *g = NULL;
     gotrace__lock(&bucket->lock);
     for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;
     if (waiter) {
       gotrace__unlist_wait(bucket, waiter);
+      gotrace__settle_waits(bucket, waiter, forks);
       g = waiter->go;
       if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
@@ -13320,11 +13357,16 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
 
 /* The caller holds the snapshot's lock. */
 static gotrace_result gotrace__snapshot_file(const char *path, int flags) {
+  uint32_t patience = flags & GOTRACE__NOWAIT ? gotrace__t.options.exit_milliseconds : 0, waited = 0;
   gotrace_result result;
   gotrace__file old;
   int saved;
   if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
-  if (!gotrace__file_open(path, flags, &old) && errno != ENOENT) return GOTRACE_ERROR_SINK;
+  while (!gotrace__file_open(path, flags, &old) && errno != ENOENT) {
+    if (errno != ENXIO || waited++ >= patience) return GOTRACE_ERROR_SINK;
+    gotrace__sleep();
+  }
+  old.patience = patience;
   if (old.number >= 0 && !old.regular) return gotrace__snapshot_into(&old); /* a pipe or device */
   result = gotrace__snapshot_beside(&old, path);
   saved = errno;
@@ -13420,7 +13462,7 @@ static uint32_t gotrace__write_asked(void) {
       gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
     what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
   if (what & GOTRACE__ASKS_FLIGHT) {
-    gotrace_result kept = gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, GOTRACE__NOFOLLOW);
+    gotrace_result kept = gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, GOTRACE__NOFOLLOW | GOTRACE__NOWAIT);
     if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
   }
   return what;
@@ -13602,6 +13644,7 @@ static void gotrace__abandon_threads(void) {
   gotrace__slab *slab;
   size_t i;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
+  t->forks++;
   for (m = t->threads; m; m = m->next) {
     gotrace__level *level;
     for (level = m->level; level && m == self; level = level->outer) {
@@ -13612,9 +13655,8 @@ static void gotrace__abandon_threads(void) {
     m->in_call = 0;
     m->proc = m->lost = NULL;
     m->go = m->own_go = NULL;
-    m->level = NULL;
+    m->level = NULL; /* its memory stays with the record: a call that a signal handler has interrupted may use it */
     m->depth = m->nests = 0;
-    gotrace__free_levels(m);
     m->in_syscall = false;
     m->used = GOTRACE__FREE_RECORD;
   }
@@ -13867,6 +13909,9 @@ typedef struct gotrace__batch {
 /* Events are read ahead, several of one thread at a time: the processor's branch prediction works better on successive
  * events of one thread than on events in time order. */
 #define GOTRACE__AHEAD 32
+#ifndef GOTRACE__AHEAD_ALL
+#define GOTRACE__AHEAD_ALL 32768 /* of all threads, but one of each: in memory, an event is 40 times as large */
+#endif
 
 typedef struct gotrace__ahead {
   gotrace_event event; /* as it will be returned, except p and g in v2; v1: time is in ticks */
@@ -14002,6 +14047,7 @@ struct gotrace_decoder {
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FIELDS)
 #undef GOTRACE__DEC_FIELDS
   size_t experiment_given, sample_given, moved_given;
+  unsigned room; /* events that may be read ahead of one thread (v2) or proc (v1) */
   gotrace__map pc_map, cursor_map, go_map, proc_map, task_map;
   gotrace__dec_block *blocks;
   gotrace_event queue[3];
@@ -14893,9 +14939,15 @@ static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id)
   return c;
 }
 
+/* How many events may be read ahead of each of `count` threads or procs. */
+static unsigned gotrace__dec_share_ahead(size_t count) {
+  size_t share = GOTRACE__AHEAD_ALL / (count + 1);
+  return share > GOTRACE__AHEAD ? GOTRACE__AHEAD : share > 1 ? (unsigned)share : 1;
+}
+
 /* Makes room for reading ahead; `bytes` are left in the batch. */
 static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
-  unsigned room = bytes / 2 < GOTRACE__AHEAD ? (unsigned)bytes / 2 + 1 : GOTRACE__AHEAD;
+  unsigned room = bytes / 2 < d->room ? (unsigned)bytes / 2 + 1 : d->room;
   if (GOTRACE__LIKELY(c->room >= room)) return true;
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
   c->room = 0;
@@ -16403,24 +16455,6 @@ static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
 }
 
-/* Reads the first events of the generation's threads. */
-static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d) {
-  gotrace_result result;
-  size_t i, n = 0;
-  for (i = 0; i < d->heap_count; i++) {
-    gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
-    result = gotrace__v2_advance(d, c);
-    if (result == GOTRACE_END_OF_TRACE) continue;
-    if (result) return result;
-    if (d->part && c->id != GOTRACE__NOBODY) gotrace__part_begin_thread(c);
-    d->heap[n].cursor = d->heap[i].cursor;
-    d->heap[n].time = c->next->event.time;
-    gotrace__heap_up(d->heap, n++);
-  }
-  if (d->heap) gotrace__heap_end(d, n);
-  return GOTRACE_OK;
-}
-
 /* Whether the thread's first events, those read ahead, establish which goroutine it runs before one of them needs it.
  * The end of a system call counts too: another thread may write the status of a goroutine in a system call. */
 static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor *c) {
@@ -16439,17 +16473,59 @@ static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor
   return true;
 }
 
+/* Keeps at most `room` of a thread's first events; the others will be read again. False: no memory. */
+static bool gotrace__v2_keep_ahead(gotrace_decoder *d, gotrace__cursor *c, unsigned room) {
+  gotrace__ahead *all = c->ahead;
+  unsigned had = c->room;
+  bool made;
+  if (had <= room) return true;
+  if (c->left > room) {
+    c->at = c->start + (size_t)(all[room].event.offset - c->base);
+    c->time = all[room - 1].event.time;
+    c->left = room;
+  }
+  c->room = 0;
+  c->ahead = NULL;
+  d->room = c->left;
+  made = gotrace__dec_make_ahead(d, c, UINT64_MAX);
+  if (made) memcpy(c->ahead, all, c->left * sizeof *all);
+  c->next = c->ahead;
+  gotrace__dec_release(d, all, had * sizeof *all);
+  return made;
+}
+
+/* Reads the first events of the generation's threads. Sets `told` to whether gotrace__v2_tells_go of all of them. */
+static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) {
+  gotrace_result result;
+  size_t i, n = 0;
+  unsigned room = gotrace__dec_share_ahead(d->heap_count);
+  *told = true;
+  for (i = 0; i < d->heap_count; i++) {
+    gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
+    d->room = GOTRACE__AHEAD; /* what the first events tell must not depend on the number of threads */
+    result = gotrace__v2_advance(d, c);
+    if (result == GOTRACE_END_OF_TRACE) continue;
+    if (result) return result;
+    if (d->part && c->id != GOTRACE__NOBODY) gotrace__part_begin_thread(c);
+    *told = *told && gotrace__v2_tells_go(d, c);
+    if (!gotrace__v2_keep_ahead(d, c, room)) return d->failure.result;
+    d->heap[n].cursor = d->heap[i].cursor;
+    d->heap[n].time = c->next->event.time;
+    gotrace__heap_up(d->heap, n++);
+  }
+  d->room = room;
+  if (d->heap) gotrace__heap_end(d, n);
+  return GOTRACE_OK;
+}
+
 /* Moves one generation back, and returns true, if the first generation decoded for a range does not establish which
- * goroutine one of its threads runs.
+ * goroutine one of its threads runs (`told`).
  *
  * Go writes the status of a running goroutine before the first event of its thread, unless the thread has already
  * dropped the goroutine. That happens when a goroutine is preempted to have its stack scanned: preemptPark calls dropg
  * before it emits GoPark. Go 1.22 omits the status in more cases. */
-static bool gotrace__v2_retreat(gotrace_decoder *d) {
-  size_t i = 0;
-  if (d->in_generation || !d->skipped) return false;
-  while (i < d->heap_count && gotrace__v2_tells_go(d, &d->cursors[d->heap[i].cursor])) i++;
-  if (i == d->heap_count) return false;
+static bool gotrace__v2_retreat(gotrace_decoder *d, bool told) {
+  if (d->in_generation || !d->skipped || told) return false;
   gotrace__v2_seek(d, d->spans[--d->syncs].offset);
   d->skipped = d->syncs > 0;
   memset(&d->pending, 0, sizeof d->pending); /* an error after the generation will be found again */
@@ -16459,6 +16535,7 @@ static bool gotrace__v2_retreat(gotrace_decoder *d) {
 /* Reads the next generation and returns its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
 static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE_OK;
+  bool told;
   if (d->final_sync) {
     if (d->pending.result) d->failure = d->pending;
     return d->pending.result ? d->pending.result : GOTRACE_END_OF_TRACE;
@@ -16486,8 +16563,8 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
       gotrace__v2_sync_event(d, ev, d->last_time, false);
       return GOTRACE_OK;
     }
-    if ((result = gotrace__v2_begin_threads(d)) != GOTRACE_OK) return result;
-  } while (gotrace__v2_retreat(d));
+    if ((result = gotrace__v2_begin_threads(d, &told)) != GOTRACE_OK) return result;
+  } while (gotrace__v2_retreat(d, told));
   if (!d->in_generation && !d->skipped) gotrace__v2_set_first_time(d, gotrace__dec_nanoseconds(d, d->min_tick));
   d->in_generation = true;
   d->info.generation = d->generation;
@@ -17064,6 +17141,7 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   d->gc_waiting = 0;
   d->last_time = INT64_MIN;
   if (d->version < 1007) return GOTRACE_OK;
+  d->room = gotrace__dec_share_ahead(d->cursor_count);
   for (i = 0; i < d->cursor_count; i++) {
     gotrace__cursor *c = &d->cursors[i];
     c->at = c->end = c->start = NULL;

@@ -118,11 +118,41 @@ static int started(const char *word) {
   CHECK(gotrace_is_enabled()); /* before main */
   CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_ALREADY_RUNNING);
   for (i = 0; i < 2000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  if (strcmp(word, "much") == 0) {
+    for (i = 0; i < 100000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    return 0;
+  }
   gotrace_wait_end();                 /* misuse */
   if ((child = fork()) == 0) exit(0); /* which prints and writes nothing */
   CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
   if (strcmp(word, "stop") == 0) CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   return 0;
+}
+
+/* A flight recorder's file that is a pipe: with a reader, which reads more than the pipe holds, only when the program
+ * has been waiting for it; without one; with one that does not read. Only the first is waited for until it ends. */
+static void check_pipes(char *program) {
+  char path[500], piece[512];
+  test_bytes bytes = {NULL, 0, 0};
+  pid_t reader;
+  ssize_t n;
+  int fd, status;
+  snprintf(path, sizeof path, "%s/pipe", directory);
+  CHECK(mkfifo(path, 0600) == 0);
+  CHECK((reader = fork()) >= 0);
+  if (!reader) {
+    CHECK((fd = open(path, O_RDONLY)) >= 0);
+    while ((n = read(fd, piece, sizeof piece)) > 0) test_append(&bytes, piece, (size_t)n);
+    CHECK(bytes.size > 65536 && memcmp(bytes.data, "go 1.23 trace", 13) == 0);
+    test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__);
+    _exit(0);
+  }
+  CHECK(!strstr(run(program, "much", "%s/pipe,flight=9"), "cannot write"));
+  CHECK(waitpid(reader, &status, 0) == reader && status == 0);
+  CHECK(strstr(run(program, "much", "%s/pipe,flight=9"), "/pipe: No such device or address\n"));
+  CHECK((fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) >= 0);
+  CHECK(strstr(run(program, "much", "%s/pipe,flight=9"), "/pipe: Resource temporarily unavailable\n"));
+  CHECK(close(fd) == 0 && unlink(path) == 0);
 }
 
 static void check_autostart(char *program) {
@@ -154,6 +184,7 @@ static void check_autostart(char *program) {
   CHECK(symlink("target", path) == 0);
   CHECK(strstr(run(program, "exit", "%s/link,flight=1"), "/link: Too many levels of symbolic links\n"));
   CHECK(unlink(path) == 0);
+  check_pipes(program);
   /* Wrong and hostile values. */
   CHECK(strstr(run(program, "refused", "%s/x,flight=1,limit=1M"), "limit and flight exclude each other\n"));
   CHECK(strstr(run(program, "refused", "%s/x,flight=-1"), "unknown option or value 'flight=-1'\n"));

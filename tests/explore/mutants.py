@@ -216,8 +216,8 @@ mutant('sink-calls-not-nested',
        '  (void)on;\n',
        '1023/sink-calls', '1011/sink-calls')
 mutant('locks-not-counted',
-       ['  gotrace__inside++;\n  gotrace__signal_fence();\n}', '  gotrace__signal_fence();\n  gotrace__inside--;\n}\n'],
-       ['  gotrace__signal_fence();\n}', '  gotrace__signal_fence();\n}\n'],
+       ['  gotrace__inside++;\n  gotrace__signal_fence();\n}', '  if (inside & ~GOTRACE__IN_SINK) gotrace__inside = inside - 1;\n}\n'],
+       ['  gotrace__signal_fence();\n}', '}\n'],
        '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 # Lack of memory.

@@ -280,6 +280,37 @@ static void restore_and_return(int number) {
   if (write(1, "crashed\n", 8) != 8 || sigaction(number, &action, NULL) != 0) _exit(1);
 }
 
+/* A handler that is called only once; the crash repeats after its return. */
+static void handle_once(int number, siginfo_t *details, void *context) {
+  struct sigaction action; /* the kernel keeps the flags */
+  (void)context;
+  if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL || details->si_addr != nowhere ||
+      write(1, "crashed\n", 8) != 8)
+    _exit(1);
+}
+
+static void print(int number) {
+  if (!is_default(number) || write(1, "crashed\n", 8) != 8) _exit(1);
+}
+
+static void crash_once(bool old_way) {
+  struct sigaction action, old;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = handle_once;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | (int)SA_RESETHAND;
+  sigaddset(&action.sa_mask, SIGUSR1);
+  if (sigaction(SIGSEGV, &action, &old) != 0 || old.sa_handler != SIG_DFL || sigaction(SIGSEGV, NULL, &old) != 0 ||
+      old.sa_sigaction != handle_once || (old.sa_flags & action.sa_flags) != action.sa_flags ||
+      sigismember(&old.sa_mask, SIGUSR1) != 1 || sigaction(SIGSEGV, &old, NULL) != 0)
+    exit(1);
+#if defined(__GLIBC__) /* musl's function sets a handler that stays */
+  if (old_way && (__sysv_signal(SIGSEGV, print) == SIG_ERR || __sysv_signal(SIGSEGV, print) != print)) exit(1);
+#else
+  (void)old_way, (void)print;
+#endif
+  run_thread(crashes);
+}
+
 /* Uses 200 milliseconds of CPU time and crashes, without a call of the C library in which it could be reported. */
 void *computes(void *unused);
 void *computes(void *unused) {
@@ -364,6 +395,8 @@ int main(int count, char **words) {
   if (strcmp(way, "handled_crash") == 0) crash(true);
   if (strcmp(way, "restored_crash") == 0) signal(SIGSEGV, restore), run_thread(crashes);
   if (strcmp(way, "returning_crash") == 0) signal(SIGSEGV, restore_and_return), run_thread(crashes);
+  if (strcmp(way, "once_crash") == 0) crash_once(false);
+  if (strcmp(way, "old_once_crash") == 0) crash_once(true);
   if (strcmp(way, "late_crash") == 0) run_thread(last_thing), run_thread(computes);
   if (strcmp(way, "many_crashes") == 0) crash_often();
   if (strcmp(way, "after_crash") == 0) end_after_crash(words[2]);

@@ -232,7 +232,7 @@ test_ends() {
       rm -f "$work"/ends*.trace
     done
     # A crash ends the trace, and the flight recorder; neither keeps a process alive whose threads have ended.
-    for way in crash restored_crash returning_crash late_crash many_crashes thread_exits pthread_exit; do
+    for way in crash restored_crash returning_crash once_crash old_once_crash late_crash many_crashes thread_exits pthread_exit; do
       for options in '' '--flight 1000' --children; do
         plain=0 traced=0
         (ulimit -c 0; "$work/ends" $way) >"$work/plain" 2>/dev/null || plain=$?

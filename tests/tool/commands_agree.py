@@ -10,10 +10,12 @@ For each trace that `check` accepts, and for COPIES changed copies that it accep
 - the name of each goroutine, in `info --details`, the page, the tracks, and `path`;
 - the tasks with a start and an end, in `info`, the page, `export` and `path`;
 - the number of events, in `check`, `info` and the page;
+- with each option that selects something (check_selections), and without: the times of goroutines, tasks and regions, in
+  `info`, `diff`, the page, both exports and, where the option allows it, `dump`; the profiles of the goroutines add up to
+  that of all, and none has more time than `info`;
 - the values of the program's counters, in `dump`, `info`, `diff`, the page and `export`, also of a part and of a goroutine;
 - with --function, for each function: the rows of `info` and the page are those without it, and `dump`, `export` and
   `profile` select what --go selects with the goroutines of that function;
-- a profile of all goroutines is the sum of those of each;
 - the headline of `info` names what ran for longest; a task that has not ended has been open since its start;
 - an id, function, task or reason that the trace does not have is an error in every command, without a result.
 
@@ -37,6 +39,7 @@ from protobuf import fields
 
 MOST_FUNCTIONS = 6  # that are tried as filters, of each trace
 MOST_TASKS = 6
+MOST_GOROUTINES = 12  # whose profiles are added up
 BRIEF = 200000
 STATES = ("running", "runnable", "syscall", "blocked")
 wrong = 0
@@ -126,6 +129,7 @@ def perfetto(path, *options):
     data = run("export", "--perfetto", *options, path)
     tracks, words, open_slices = {}, {}, collections.defaultdict(list)
     times, counted, names, tasks, series = {}, set(), set(), collections.defaultdict(list), {}
+    slices = collections.Counter()
     for _, packet in fields(data):
         packet = dict_of(packet)
         for table in packet.get(12, []):
@@ -148,6 +152,8 @@ def perfetto(path, *options):
                     raise Failed("export: a slice ends that has not begun")
                 begin, category, name = open_slices[event[11]].pop()
                 label = text_of(track.get(2, b""))
+                if event[11] & 15 != 8:
+                    slices[category, name or ""] += time - begin
                 if event[11] & 15 == 5:
                     tasks[int(label.split()[-1])].append((begin, time, name))
                 if event[11] & 15 != 8:
@@ -160,7 +166,26 @@ def perfetto(path, *options):
                 if event[11] not in counted:
                     counted.add(event[11])
                     row[0] += 1
-    return {"times": times, "names": names, "tasks": tasks, "series": sorted(series.values())}
+    return {"times": times, "names": names, "tasks": tasks, "series": sorted(series.values()), "slices": slices}
+
+
+def chrome(path, *options):
+    """Times by category and name, and by proc."""
+    open_slices, slices, procs = collections.defaultdict(list), collections.Counter(), collections.Counter()
+    for event in json.loads(text_of(run("export", "--chrome", *options, path)))["traceEvents"]:
+        if event["ph"] not in ("B", "E", "b", "e"):
+            continue
+        time, place = round(1000 * event["ts"]), open_slices[event["tid"], event.get("id")]
+        if event["ph"] in "Bb":
+            place.append((time, event["cat"], event["name"]))
+            continue
+        if not place:
+            raise Failed("export --chrome: a slice ends that has not begun")
+        begin, category, name = place.pop()
+        slices[category, name] += time - begin
+        if category == "goroutine":
+            procs[event["tid"]] += time - begin
+    return {"slices": slices, "procs": procs}
 
 
 def dict_of(message):
@@ -180,14 +205,14 @@ NEXT = {"GoStop": "runnable", "GoBlock": "blocked", "GoDestroy": None, "GoDestro
 BEGIN = {"GoCreate": "runnable", "GoCreateBlocked": "blocked", "GoCreateSyscall": "syscall"}
 
 
-def times_of_events(events):
-    """Times of each goroutine, from a whole trace of Go 1.22 or later."""
+def times_of_events(events, first=0, last=2**63):
+    """Times of each goroutine from `first` to `last`, from a whole trace of Go 1.22 or later."""
     state, times, end = {}, collections.defaultdict(lambda: dict.fromkeys(STATES, 0)), 0
 
     def change(go, to, time):
         if go in state:
             was, since = state.pop(go)
-            times[go][was] += time - since
+            times[go][was] += max(0, min(time, last) - max(since, first))
         if to:
             state[go] = to, time
             times[go]
@@ -238,16 +263,50 @@ def check_times(path, report, whole, tracks):
              {name: [row[i] for i in told] for name, row in rows.items()})
     same("number of goroutines in info and view", path, {name: row[:1] for name, row in report["times"].items()},
          {name: row[:1] for name, row in whole["times"].items()})
+    check_sums(path, report, tracks, [])
+
+
+def check_sums(path, report, tracks, options):
+    """Compares `info`, `diff`, both exports and the profiles, with the same options."""
+    words = " ".join(options) + ":"
     of_diff = collections.defaultdict(lambda: [0] * 4)
-    for row in map(json.loads, text_of(run("diff", "--json", path, path)).splitlines()):
+    named = {"task": {}, "region": {}, "stopped world": {}}
+    for row in map(json.loads, text_of(run("diff", "--json", *options, path, path)).splitlines()):
+        if row["kind"] in named:
+            named[row["kind"]][row["name"]] = [row["a"]["count"], row["a"]["total"]]
         if row["kind"] in ("running", "runnable", "in system calls", "blocked"):
             place = ("running", "runnable", "in system calls", "blocked").index(row["kind"])
             of_diff[row["name"]][place] += row["a"]["total"]
     singles = {row["name"]: [row["running_total"], row["runnable_total"], row["syscall_total"],
                              sum(r["blocked_total"] for r in report["function_reasons"] if r["function"] == row["name"])]
                for row in report["functions"]}
-    same("info and diff", path, {name: row for name, row in singles.items() if any(row)},
+    same("info and diff " + words, path, {name: row for name, row in singles.items() if any(row)},
          {name: row for name, row in of_diff.items() if any(row)})
+    for kind, table, key, count, total in (("task", "tasks", "name", "complete", "latency_total"),
+                                           ("region", "regions", "name", "count", "duration_total"),
+                                           ("stopped world", "pauses", "reason", "pauses_count", "pauses_total")):
+        same("%ss in info and diff %s" % (kind, words), path, named[kind],
+             {row[key]: [row[count], row[total]] for row in report[table] if row[count]})
+    kinds = collections.Counter({row["kind"]: row["count"] for row in report["kinds"]})
+    of_chrome = chrome(path, *options)
+    same("export --perfetto and --chrome " + words, path, {name: [time] for name, time in tracks["slices"].items() if time},
+         {name: [time] for name, time in of_chrome["slices"].items() if time})
+    if set(options[::2]) <= {"--from", "--to", "--go"}:  # other options select parts of what a proc does at a time
+        same("procs in export --chrome and info " + words, path, {proc: [time] for proc, time in of_chrome["procs"].items() if time},
+             {row["id"]: [row["running"] + row["syscall"]] for row in report["procs"] if row["running"] + row["syscall"]},
+             # A goroutine that a C thread made loses its proc a nanosecond before it ends.
+             slack=kinds["GoDestroySyscall"])
+    sums = {state: sum(row[state] for row in report["functions"]) for state in (*STATES, "syscall_blocked")}
+    ids = sorted({row["id"] for row in report["goroutines"]})
+    for kind, most in (("scheduler", sums["runnable"]), ("sync", sums["blocked"]), ("network", sums["blocked"]),
+                       # Go gives a system call without an end a nanosecond.
+                       ("syscall", sums["syscall"] + sums["syscall_blocked"] + kinds["GoSysCall"])):
+        whole, parts = folded(path, kind, *options), collections.Counter()
+        check(sum(whole.values()) <= most, path, "profile", kind, words, sum(whole.values()), "but in info", most)
+        if len(ids) <= MOST_GOROUTINES and "--go" not in options:
+            for go in ids:
+                parts += folded(path, kind, *options, "--go", str(go))
+            check(parts == +whole, path, "profile", kind, words, "of each goroutine")
 
 
 def check_names(path, report, whole, tracks):
@@ -346,13 +405,6 @@ def check_filters(path, report, whole, tracks):
         check(run("dump", "--function", name, path) == run("dump", "--go", ids, path), path, "dump --function", name)
         for kind in "sync", "scheduler":
             check(folded(path, kind, "--function", name) == folded(path, kind, "--go", ids), path, "profile", kind, "--function", name)
-    ids = sorted({row["id"] for row in report["goroutines"]})
-    if len(ids) <= 12:
-        for kind in "sync", "scheduler", "syscall":
-            parts = collections.Counter()
-            for go in ids:
-                parts += folded(path, kind, "--go", str(go))
-            check(parts == +folded(path, kind), path, "profile", kind, "of each goroutine")
     for name in sorted({row["name"] for row in report["task_list"] if row["name"]})[:MOST_TASKS]:
         if name.isdigit() and int(name) in {row["id"] for row in report["task_list"]}:
             continue
@@ -365,8 +417,17 @@ def check_filters(path, report, whole, tracks):
             check(row["count"] or any(row[state] for state in STATES), path, "info --task", name, "lists", row["name"])
 
 
-def check_selections(path, report):
-    """The times of what each option selects, in info, view and export."""
+def times_of_rows(report):
+    """Times of each goroutine that has any, from info --details."""
+    told = collections.defaultdict(lambda: [0] * 4)
+    for row in report["goroutines"]:
+        row = [row["running"], row["runnable"], row["syscall"] + row["syscall_blocked"], sum(row["blocked"].values())], row["id"]
+        told[row[1]] = [a + b for a, b in zip(told[row[1]], row[0])]
+    return {go: row for go, row in told.items() if any(row)}
+
+
+def check_selections(path, report, events):
+    """The times of what each option selects; `events`: all, or None if they cannot be added up."""
     duration = report["trace"]["duration"]
     gos = sorted({row["id"] for row in report["goroutines"]})
     if not gos:
@@ -385,11 +446,12 @@ def check_selections(path, report):
             of_info = info(path, *options)
         except Failed as failure:
             check("in this part of the trace" in str(failure), path, failure)
-            try:
-                page(path, *options)
-                check(False, path, words, "only view finds something")
-            except Failed:
-                pass
+            for other in (["view"], ["export", "--perfetto"], ["export", "--chrome"], ["profile", "--sync"], ["dump"]):
+                try:
+                    run(*other, *options, path)
+                    check(False, path, words, "not in this part for info, but for", *other)
+                except Failed:
+                    pass
             continue
         of_view = page(path, *options)
         told = range(1, 4 if of_view["forever"] else 5)
@@ -405,7 +467,15 @@ def check_selections(path, report):
             for state in "running", "runnable", "blocked":
                 check(sum(row[state] for row in own) == sum(row[state] for row in of_info["tasks"]), path, "info", words, state,
                       "by function and by task:", own, of_info["tasks"])
-        same("info and export " + words, path, rows(of_info["times"]), rows(perfetto(path, *options)["times"]))
+        tracks = perfetto(path, *options)
+        same("info and export " + words, path, rows(of_info["times"]), rows(tracks["times"]))
+        check_sums(path, of_info, tracks, options)
+        if events and set(options[::2]) <= {"--from", "--to", "--go"}:
+            chosen = dict(zip(options[::2], options[1::2]))
+            of_events = times_of_events(events, int(chosen.get("--from", 0)), int(chosen.get("--to", 2**63)))
+            if "--go" in chosen:
+                of_events = {go: row for go, row in of_events.items() if str(go) in chosen["--go"].split(",")}
+            same("info and dump " + words, path, times_of_rows(of_info), {go: row for go, row in of_events.items() if any(row)})
 
 
 COMMANDS = (["info"], ["info", "--json"], ["dump"], ["dump", "--json"], ["cut"], ["view"], ["export", "--perfetto"],
@@ -467,7 +537,7 @@ def check_open_tasks(path, report):
 
 def compare(path):
     report = info(path)
-    whole, tracks = page(path), perfetto(path)
+    whole, tracks, events = page(path), perfetto(path), dump(path)
     accepted = int(re.search(r"(\d+) events", text_of(run("check", path))).group(1))
     check(accepted == report["trace"]["events"] == whole["events"], path, "events in check, info, view:", accepted,
           report["trace"]["events"], whole["events"])
@@ -476,16 +546,12 @@ def compare(path):
     check_tasks(path, report, whole, tracks)
     if not brief:
         check_filters(path, report, whole, tracks)
-        check_selections(path, report)
+        check_selections(path, report, events if report["trace"]["family"] == 2 else None)
     check_headline(path, report)
     check_open_tasks(path, report)
-    check_counters(path, dump(path))
+    check_counters(path, events)
     if report["trace"]["family"] == 2:
-        told = collections.defaultdict(lambda: [0] * 4)
-        for row in report["goroutines"]:
-            row = [row["running"], row["runnable"], row["syscall"] + row["syscall_blocked"], sum(row["blocked"].values())], row["id"]
-            told[row[1]] = [a + b for a, b in zip(told[row[1]], row[0])]
-        same("info and dump", path, told, times_of_events(dump(path)))
+        same("info and dump", path, times_of_rows(report), {go: row for go, row in times_of_events(events).items() if any(row)})
 
 
 def change(data, dice):

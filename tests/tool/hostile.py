@@ -16,8 +16,8 @@ import subprocess
 import sys
 import zlib
 
-from made_trace import (GO_BLOCK, GO_CREATE, GO_DESTROY, GO_START, GO_STATUS, GO_UNBLOCK, NO_ID, PROC_STATUS, RUNNING,
-                        TASK_BEGIN, TASK_END, Trace, numbers)
+from made_trace import (GO_BLOCK, GO_CREATE, GO_DESTROY, GO_START, GO_STATUS, GO_UNBLOCK, HEAP_ALLOC, NO_ID, PROC_STATUS,
+                        RUNNING, TASK_BEGIN, TASK_END, Trace, numbers)
 
 REGION_BEGIN, REGION_END, LOG = 42, 43, 44
 
@@ -197,7 +197,7 @@ def write(path, t):
 
 def megabytes(tool, *arguments):
     """Runs the tool; the peak memory of it and of what it runs, or of this program if that is more."""
-    process = subprocess.Popen([tool, *arguments], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([tool, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -339,6 +339,40 @@ def check_memory(tool, directory):
         fail("view takes %d MB for %d names" % (used, count))
 
 
+def check_threads(tool, directory):
+    """50,000 threads, each with 30 events in 120 bytes. Read ahead, they are 40 times as large."""
+    trace, count = os.path.join(directory, "threads"), 50000
+    with open(trace, "wb") as out:
+        out.write(b"go 1.23 trace\0\0\0")
+        for batch in batches(NO_ID, b"", [numbers(8, 10**9)]):
+            out.write(batch)
+        for i in range(count):
+            for batch in batches(i, b"", [numbers(PROC_STATUS, 1, i, 1)] + 30 * [numbers(HEAP_ALLOC, 1000, 1)]):
+                out.write(batch)
+    for command in "check", "info":
+        used = megabytes(tool, command, trace)
+        if used > 100:
+            fail("%s takes %d MB for %d threads" % (command, used, count))
+
+
+def check_details(tool, directory):
+    """200,000 goroutines, whose rows are 30 MB of JSON: they take no more memory than without rows."""
+    trace, count = os.path.join(directory, "details"), 200000
+    events = [numbers(PROC_STATUS, 1, 1, 1), numbers(GO_STATUS, 1, 1, 1, RUNNING)]
+    events += [numbers(GO_CREATE, 1, i, 0, 0) for i in range(2, count + 1)]
+    with open(trace, "wb") as out:
+        out.write(b"go 1.23 trace\0\0\0")
+        for batch in *batches(1, b"", events), *batches(NO_ID, b"", [numbers(8, 10**9)]):
+            out.write(batch)
+    for form in "--json", "--csv":
+        less, more = megabytes(tool, "info", form, trace), megabytes(tool, "info", form, "--details", trace)
+        if more > less + 10:
+            fail("info %s takes %d MB, with --details %d" % (form, less, more))
+    rows = json.loads(run(tool, "info", "--json", "--details", trace)[0])["goroutines"]
+    if sorted(row["id"] for row in rows) != list(range(1, count + 1)):
+        fail("info --json --details: %d goroutines" % len(rows))
+
+
 def check_shorter(tool, directory):
     """An input that becomes shorter while it is read: a message, status 1, and no incomplete output."""
     with open(os.path.join(directory, "names"), "rb") as file:
@@ -394,6 +428,7 @@ def check_lines(tool, directory):
 
 
 check_texts(sys.argv[1], sys.argv[2])
-for check in check_lines, check_modules, check_unpacked, check_demangled, check_memory, check_shorter, check_folded:
+# The last one takes much memory itself: see megabytes().
+for check in check_lines, check_modules, check_unpacked, check_demangled, check_memory, check_threads, check_shorter, check_folded, check_details:
     check(sys.argv[1], sys.argv[2])
 sys.exit(failures > 0)

@@ -39,15 +39,15 @@ static void output_find(output *out, const char *path) {
   }
 }
 
-static void output_copy(output *out) {
-  const char *name = output_name(out);
+/* Copies what was written to a temporary file, and closes that. */
+static void output_copy(FILE *from, FILE *to, const char *name) {
   char block[1 << 16];
   size_t size;
-  rewind(out->file);
-  while ((size = fread(block, 1, sizeof block, out->file)) != 0)
-    if (fwrite(block, 1, size, out->into) != size) fail("%s: %s", name, strerror(errno));
-  if (ferror(out->file) || fflush(out->into) != 0) fail("%s: %s", name, strerror(errno));
-  if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", name, strerror(errno));
+  rewind(from);
+  while ((size = fread(block, 1, sizeof block, from)) != 0)
+    if (fwrite(block, 1, size, to) != size) fail("%s: %s", name, strerror(errno));
+  if (ferror(from) || fflush(to) != 0) fail("%s: %s", name, strerror(errno));
+  fclose(from);
 }
 
 uint8_t *bytes_room(bytes *b, size_t size) {
@@ -91,12 +91,11 @@ void output_of_file(output *out, const char *name, int fd) {
   output_begin(out, fd, name);
 }
 
-void output_open(output *out, const char *path) {
+/* Opens a temporary file: beside the target, or an unnamed one. */
+static void output_temporary(output *out) {
   const char *beside = getenv("TMPDIR");
   char *name;
   int fd;
-  memset(out, 0, sizeof *out);
-  output_find(out, path);
   if (!beside || !*beside) beside = "/tmp";
   if (out->target) beside = out->target;
   name = resize(NULL, strlen(beside) + 32);
@@ -105,7 +104,7 @@ void output_open(output *out, const char *path) {
   fd = mkstemp(name);
   if (fd < 0) {
     program.unfinished = NULL;
-    fail("cannot write %s: %s", out->target ? path : beside, strerror(errno));
+    fail("cannot write %s: %s", out->target ? out->path : beside, strerror(errno));
   }
   output_begin(out, fd, name);
   if (!out->target) {
@@ -115,7 +114,14 @@ void output_open(output *out, const char *path) {
   }
 }
 
+void output_open(output *out, const char *path) {
+  memset(out, 0, sizeof *out);
+  output_find(out, path);
+  output_temporary(out);
+}
+
 void output_flush(output *out) {
+  if (!out->file) output_temporary(out);
   if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size)
     fail("%s: %s", output_name(out), strerror(errno));
   out->block.size = 0;
@@ -130,8 +136,8 @@ void output_close(output *out) {
   if (out->file == stdout) {
     if (fflush(stdout) != 0) fail("standard output: %s", strerror(errno));
   } else if (out->into) {
-    output_copy(out);
-    fclose(out->file);
+    output_copy(out->file, out->into, output_name(out));
+    if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", output_name(out), strerror(errno));
   } else {
     char *name = program.unfinished;
     if (fchmod(fileno(out->file), out->mode) != 0 || fclose(out->file) != 0 || rename(name, out->target) != 0)
@@ -141,6 +147,24 @@ void output_close(output *out) {
   }
   free(out->target);
   free(out->block.data);
+}
+
+void output_append(output *to, output *part) {
+  if (part->file) {
+    output_flush(part);
+    output_flush(to);
+    output_copy(part->file, to->file, output_name(to));
+    part->file = NULL;
+  } else {
+    put_data(&to->block, part->block.data, part->block.size);
+  }
+  output_drop(part);
+}
+
+void output_drop(output *part) {
+  if (part->file) fclose(part->file);
+  free(part->block.data);
+  memset(part, 0, sizeof *part);
 }
 
 __attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...) {

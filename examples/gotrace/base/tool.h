@@ -161,6 +161,12 @@ void output_check(output *out); /* writes the block if it is large */
 void output_flush(output *out);
 void output_close(output *out);
 
+/* A part of a result that is known before what goes before it. It is zeroed at first; output_check() keeps it small by
+ * moving it to an unnamed temporary file. output_append() moves it to the end of the result, output_drop() discards it;
+ * both leave it zeroed. */
+void output_append(output *to, output *part);
+void output_drop(output *part);
+
 /* Fails if the written trace would not open. */
 void output_verify(output *out);
 

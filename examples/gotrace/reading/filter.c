@@ -342,14 +342,18 @@ bool filter_task(const filter *f, uint64_t id) { return !f->any_task || is_task(
 
 /* ---------------------------------------------------------------------------------------------------- unknown ---- */
 
+static bool is_alive(const goroutine *g) { return g->status != GO_NONE; }
+
 /* Of --go, --proc or --thread: the first id that was not met; NULL: all were, or in a part of the trace, which need not
- * have all, any was. The world also has what nothing happened to. */
+ * have all, any was. The world also has what nothing happened to, and goroutines that end before the part or begin
+ * after it. */
 static const uint64_t *unknown_id(const filter *f, unsigned which, const map *known, bool part) {
   const uint64_t *unknown = NULL;
   bool met, any = false;
   size_t i;
   for (i = f->id_counts[which]; i-- > 0;) {
-    met = f->met[which][i] || (known && map_get(known, f->ids[which][i]));
+    void *record = known ? map_get(known, f->ids[which][i]) : NULL;
+    met = f->met[which][i] || (record && (which != IDS_GO || is_alive(record)));
     any |= met;
     if (!met) unknown = &f->ids[which][i];
   }
@@ -361,7 +365,7 @@ static bool met_function(filter *f, const world *w) {
   for (i = 0; i < f->functions_capacity; i++)
     if (f->functions[i] == 1) return true;
   for (i = 0; w && i < w->gos.count; i++)
-    if (has_function(f, name_of(w->gos.values[i]))) return true;
+    if (is_alive(w->gos.values[i]) && has_function(f, name_of(w->gos.values[i]))) return true;
   return false;
 }
 

@@ -434,6 +434,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
     print_text(&p);
   }
   if (result != GOTRACE_END_OF_TRACE) report("%s%s", input_error(in), input_advice(in, set, false));
+  detail_tables_end(&each);
   summary_free(sum);
   free(sum);
   input_close(in);

@@ -405,13 +405,14 @@ static void other_tables(writing *w, const summary *sum) {
 
 /* ---------------------------------------------------------------------------------------------------- details ---- */
 
-static writing detail(bytes *to, const detail_tables *t, const char *table, bool rows) {
+static writing detail(output *to, const detail_tables *t, const char *table) {
   writing w = {0};
-  w.to = to;
+  output_check(to);
+  w.to = &to->block;
   w.how = t->how;
   w.file = t->file;
   w.table = table;
-  w.rows = rows;
+  w.rows = to->block.size || to->file;
   return w;
 }
 
@@ -433,7 +434,7 @@ static void put_times(writing *w, const summary *sum, const times *t) {
 
 static void take_goroutine(details *d, summary *sum, const goroutine_summary *g) {
   detail_tables *t = (detail_tables *)d;
-  writing w = detail(&t->goroutines, t, "goroutines", t->goroutines.size > 0);
+  writing w = detail(&t->goroutines, t, "goroutines");
   ids_row(&w, "id", g->g->id);
   text_field(&w, "function", pool_text_of(name_of(g->g)));
   field(&w, "created", "", since_first(sum, g->created));
@@ -444,7 +445,7 @@ static void take_goroutine(details *d, summary *sum, const goroutine_summary *g)
 
 static void take_region(details *d, summary *sum, const goroutine_summary *g, const open_region *r, int64_t end) {
   detail_tables *t = (detail_tables *)d;
-  writing w = detail(&t->regions, t, "goroutine_regions", t->regions.size > 0);
+  writing w = detail(&t->regions, t, "goroutine_regions");
   ids_row(&w, "goroutine", g->g->id);
   text_field(&w, "name", pool_text_of(r->name));
   unsigned_field(&w, "task", r->task);
@@ -456,7 +457,7 @@ static void take_region(details *d, summary *sum, const goroutine_summary *g, co
 
 static void take_task(details *d, summary *sum, const task *of) {
   detail_tables *t = (detail_tables *)d;
-  writing w = detail(&t->tasks, t, "task_list", t->tasks.size > 0);
+  writing w = detail(&t->tasks, t, "task_list");
   ids_row(&w, "id", of->id);
   text_field(&w, "name", of->name ? name_of_group(of->name) : plain(""));
   unsigned_field(&w, "parent", of->parent);
@@ -475,12 +476,16 @@ void detail_tables_begin(detail_tables *t, unsigned how, const char *file) {
   t->file = file;
 }
 
-static void detail_table(writing *w, const char *name, bytes *rows) {
+void detail_tables_end(detail_tables *t) {
+  output_drop(&t->goroutines);
+  output_drop(&t->regions);
+  output_drop(&t->tasks);
+}
+
+static void detail_table(writing *w, output *out, const char *name, output *rows) {
   begin_table(w, name, false);
-  put_data(w->to, rows->data, rows->size);
+  output_append(out, rows);
   end_table(w, false);
-  free(rows->data);
-  memset(rows, 0, sizeof *rows);
 }
 
 /* ------------------------------------------------------------------------------------------------------- all ---- */
@@ -507,9 +512,9 @@ void print_tables(output *out, summary *sum, unsigned how, const char *file, boo
   place_tables(&w, sum);
   other_tables(&w, sum);
   if (each) {
-    detail_table(&w, "goroutines", &each->goroutines);
-    detail_table(&w, "goroutine_regions", &each->regions);
-    detail_table(&w, "task_list", &each->tasks);
+    detail_table(&w, out, "goroutines", &each->goroutines);
+    detail_table(&w, out, "goroutine_regions", &each->regions);
+    detail_table(&w, out, "task_list", &each->tasks);
   }
   if (how & TABLES_JSON) put_string(out, "}\n");
   output_check(out);

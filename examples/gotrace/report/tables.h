@@ -44,14 +44,15 @@
 
 enum { TABLES_JSON = 1, TABLES_CSV, TABLES_HISTOGRAM = 4 };
 
-/* Collects the tables of --details. */
+/* Collects the tables of --details. Their rows come in the order in which goroutines, regions and tasks end. */
 typedef struct detail_tables {
   details d;
-  bytes goroutines, regions, tasks;
+  output goroutines, regions, tasks;
   unsigned how;
   const char *file;
 } detail_tables;
 void detail_tables_begin(detail_tables *t, unsigned how, const char *file);
+void detail_tables_end(detail_tables *t);
 
 /* Prints all tables of a file. */
 void print_tables(output *out, summary *sum, unsigned how, const char *file, bool complete, detail_tables *each);

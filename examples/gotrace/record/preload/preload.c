@@ -551,17 +551,81 @@ static void crash(int number, siginfo_t *details, void *context) {
 /* Not those after which a program may go on, such as SIGTRAP. */
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
+/* Handlers of the program for only one crash (SA_RESETHAND), by the signal's place in `crashes`. run_once() takes the
+ * place of such a handler: where the kernel would set the default action before the call, it sets the library's. */
+static struct once {
+  handler *function; /* NULL: it has been called */
+  int flags;
+} handlers_for_once[COUNT(crashes)];
+
+static struct once *once_of(int number) {
+  size_t i;
+  for (i = 0; i < COUNT(crashes); i++)
+    if (crashes[i] == number) return &handlers_for_once[i];
+  return NULL;
+}
+
+static void run_once(int number, siginfo_t *details, void *context);
+
 /* Whatever the flags, since the program may have changed them: by siginterrupt, for example. */
-static bool is_own_handler(handler *function) {
-  void (*own)(int, siginfo_t *, void *) = crash;
+static bool is_function(handler *function, void (*own)(int, siginfo_t *, void *)) {
   return memcmp(&function, &own, sizeof function) == 0;
 }
+
+static bool is_own_handler(handler *function) { return is_function(function, crash); }
 
 static void make_own_action(struct sigaction *action) {
   memset(action, 0, sizeof *action);
   action->sa_sigaction = crash;
   action->sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action->sa_mask);
+}
+
+static void run_once(int number, siginfo_t *details, void *context) {
+  handler *kept = __atomic_exchange_n(&once_of(number)->function, NULL, __ATOMIC_ACQ_REL);
+  void (*function)(int, siginfo_t *, void *);
+  struct sigaction own;
+  if (!kept) { /* another thread crashes, too */
+    crash(number, details, context);
+    return;
+  }
+  make_own_action(&own);
+  real.sigaction(number, &own, NULL);
+  memcpy(&function, &kept, sizeof function);
+  function(number, details, context);
+}
+
+/* The program does not see the library's actions. */
+static void reveal(int number, struct sigaction *action) {
+  bool own = is_own_handler(action->sa_handler);
+  if (is_function(action->sa_handler, run_once)) {
+    action->sa_handler = __atomic_load_n(&once_of(number)->function, __ATOMIC_ACQUIRE);
+    action->sa_flags = once_of(number)->flags;
+    own = !action->sa_handler;
+  }
+  if (!own) return;
+  memset(action, 0, sizeof *action);
+  action->sa_handler = SIG_DFL;
+}
+
+static handler *visible(int number, handler *old) {
+  struct sigaction action;
+  action.sa_handler = old;
+  reveal(number, &action);
+  return action.sa_handler;
+}
+
+/* After the program has set an action: run_once() takes the place of a handler that is called only once. */
+static void look_for_once(int number) {
+  struct sigaction now;
+  struct once *once = once_of(number);
+  if (!once || !service.exists || !is_traced() || real.sigaction(number, NULL, &now) != 0) return;
+  if (!(now.sa_flags & (int)SA_RESETHAND) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return;
+  once->flags = now.sa_flags;
+  __atomic_store_n(&once->function, now.sa_handler, __ATOMIC_RELEASE);
+  now.sa_flags = (now.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
+  now.sa_sigaction = run_once;
+  real.sigaction(number, &now, NULL);
 }
 
 /* Handles crashes for which the program has no handler, or no longer does. */
@@ -572,21 +636,17 @@ static void handle_crashes(bool wanted) {
   for (i = 0; i < COUNT(crashes); i++) {
     if (real.sigaction(crashes[i], NULL, &now) != 0) continue;
     if (wanted && now.sa_handler == SIG_DFL) real.sigaction(crashes[i], &own, NULL);
-    if (!wanted && is_own_handler(now.sa_handler)) real.signal(crashes[i], SIG_DFL);
+    if (wanted) look_for_once(crashes[i]);
+    if (wanted || (!is_own_handler(now.sa_handler) && !is_function(now.sa_handler, run_once))) continue;
+    reveal(crashes[i], &now);
+    real.sigaction(crashes[i], &now, NULL);
   }
 }
 
 /* Whether the library's action takes the place of one that the program sets. */
 static bool takes_place_of(int number, handler *function) {
-  size_t i;
-  if (function != SIG_DFL || !service.exists) return false;
-  for (i = 0; i < COUNT(crashes); i++)
-    if (crashes[i] == number) return is_traced();
-  return false;
+  return function == SIG_DFL && service.exists && once_of(number) && is_traced();
 }
-
-/* The program does not see the library's action. */
-static handler *visible(handler *old) { return is_own_handler(old) ? SIG_DFL : old; }
 
 EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
   struct sigaction own;
@@ -596,10 +656,8 @@ EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *
     new = &own;
   }
   result = REAL(sigaction)(number, new, old);
-  if (result == 0 && old && is_own_handler(old->sa_handler)) {
-    memset(old, 0, sizeof *old);
-    old->sa_handler = SIG_DFL;
-  }
+  if (result == 0 && old) reveal(number, old);
+  if (result == 0 && new) look_for_once(number);
   return result;
 }
 
@@ -607,15 +665,18 @@ EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *
 static handler *set_own_action(int number) {
   struct sigaction own, old;
   make_own_action(&own);
-  return REAL(sigaction)(number, &own, &old) == 0 ? visible(old.sa_handler) : SIG_ERR;
+  return REAL(sigaction)(number, &own, &old) == 0 ? visible(number, old.sa_handler) : SIG_ERR;
 }
 
 /* The older functions differ only in the flags of a handler. */
 #define SIGNAL(name)                                                \
   handler *name(int number, handler *new);                          \
   EXPORT handler *name(int number, handler *new) {                  \
+    handler *old;                                                   \
     if (takes_place_of(number, new)) return set_own_action(number); \
-    return visible(REAL(name)(number, new));                        \
+    old = visible(number, REAL(name)(number, new));                 \
+    look_for_once(number);                                          \
+    return old;                                                     \
   }
 SIGNAL(signal)
 SIGNAL(__sysv_signal)
@@ -629,7 +690,7 @@ SIGNAL(ssignal)
 EXPORT handler *sigset(int number, handler *new) {
   handler *old;
   sigset_t one, before;
-  if (!takes_place_of(number, new)) return visible(REAL(sigset)(number, new));
+  if (!takes_place_of(number, new)) return visible(number, REAL(sigset)(number, new));
   old = set_own_action(number);
   sigemptyset(&one);
   sigaddset(&one, number);

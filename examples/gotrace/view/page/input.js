@@ -29,7 +29,8 @@ class App {
     this.tab = "timeline";
     document.title = data.name + " - gotrace view";
     document.getElementById("name").textContent = data.name;
-    document.getElementById("facts").textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
+    const facts = document.getElementById("facts");
+    facts.title = facts.textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
     if (data.filtered) this.fitChosen();
