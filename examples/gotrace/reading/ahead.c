@@ -60,6 +60,16 @@ char event_concerns(unsigned kind) {
   }
 }
 
+const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_t *size) {
+  bool stops = c->kind == GOTRACE_CHANGE_STATUS && c->object == GOTRACE_OBJECT_GO && c->from == GOTRACE_STATUS_RUNNING &&
+               (c->to == GOTRACE_STATUS_WAITING || c->to == GOTRACE_STATUS_RUNNABLE);
+  const char *text = stops ? c->name : c->kind == GOTRACE_CHANGE_RANGE_BEGIN && c->text_size ? c->text : NULL;
+  *size = stops ? c->name_size : c->text_size;
+  if (stops && e->implied) text = SWITCH_REASON, *size = sizeof SWITCH_REASON - 1;
+  if (stops && !*size && is_v1(e)) text = UNKNOWN_REASON, *size = sizeof UNKNOWN_REASON - 1;
+  return text;
+}
+
 /* The stack of a creation that tells the new goroutine's function; 0: it has no name. */
 static uint32_t entry_of(const gotrace_decoder *d, uint64_t stack) {
   uint32_t taken = pool_take_stack(d, stack);

@@ -42,6 +42,12 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 /* The reason of the implied events of a coroutine switch, for which Go has none. */
 #define SWITCH_REASON "coroutine switch"
 
+/* The reason of GoBlock in v1, which Go from 1.22 on writes for such waits. */
+#define UNKNOWN_REASON "unspecified"
+
+/* Why a goroutine stops or blocks, or the world is stopped. NULL: the change is none of these. */
+const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_t *size);
+
 /* The event of v2 that resembles this event; 0: none. */
 unsigned event_like_v2(const gotrace_event *e);
 

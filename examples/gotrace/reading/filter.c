@@ -236,7 +236,7 @@ static void learn_functions(filter *f, const gotrace_decoder *d, const gotrace_e
   if (known) k->functions[1] = known->function;
 }
 
-bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
+bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c) {
   facts k = {0};
   unsigned like;
   bool result;
@@ -254,14 +254,9 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
     k.task = e->args[0];
     k.has_task = true;
     break;
-  case 'r':
-    if (e->implied) k.reason = SWITCH_REASON, k.reason_size = sizeof SWITCH_REASON - 1;
-    else if (!gotrace_decoder_string(d, e->args[0], &k.reason, &k.reason_size)) k.reason = NULL;
-    break;
   default: break;
   }
-  if (k.family == 1 && (k.reason = v1_reason(e->kind)) != NULL) k.reason_size = strlen(k.reason);
-  if (e->kind == GOTRACE_V2_STW_BEGIN && k.family == 2) k.reason = e->data, k.reason_size = e->data_size;
+  k.reason = c ? change_reason(e, c, &k.reason_size) : NULL;
   if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_CREATE_SYSCALL)
     inherit(f, k.g, k.other);
   if (f->set->by[BY_FUNCTION]) learn_functions(f, d, e, &k);

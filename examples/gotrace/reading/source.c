@@ -216,6 +216,7 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
   while ((result = input_take(s->in, &e)) == GOTRACE_OK) {
     note_event(s, e);
     s->events++;
+    s->change_count = gotrace_decoder_changes(s->in->decoder, e, s->changes);
     since = between(s->first, e->time);
     s->events_of_part += !e->implied && since >= s->from && since <= s->until;
     if (watch) watch(context, e);
@@ -244,7 +245,6 @@ void source_free(source *s) {
   free(s->intros);
   free(s->running);
   map_free(&s->intro_places);
-  free(s->blocking);
 }
 
 void source_broken(const source *s, const settings *set) {

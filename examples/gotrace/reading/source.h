@@ -67,6 +67,9 @@ typedef struct source {
   uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
   unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
+  gotrace_change changes[GOTRACE_MOST_CHANGES]; /* what the last event changes */
+  size_t change_count;
+  uint64_t calls; /* v1: system calls so far */
   bool plain;                 /* nothing is left out or changed: give() takes the fast path */
   bool by_task;               /* --task was given: stretches end where regions begin and end */
   bool any, begun, over;      /* an event was read; the consumer has begun; `until` has passed */
@@ -79,9 +82,6 @@ typedef struct source {
   uint32_t running_count, running_capacity;
   bool started;       /* an event was read that does not introduce a goroutine */
   goroutine *stw;     /* has stopped the world; NULL: nobody */
-  uint64_t *blocking; /* sorted file offsets of the system calls that lose their procs */
-  size_t blocking_count, blocking_capacity;
-  uint64_t calls;   /* system calls so far */
   bool initialized; /* Gomaxprocs was read, so the state before the trace is known */
 } source;
 
@@ -150,9 +150,6 @@ void source_first(source *s, const gotrace_event *e);
 /* First pass: over the whole trace (v1) or its first generation (v2). Errors are left for the second pass to report. */
 void scan_v1(source *s);
 void scan_v2(source *s);
-
-/* The reason with which a v1 event stops a goroutine; NULL: it stops none, or ends it. */
-const char *v1_reason(unsigned kind);
 
 void take_v1(source *s, const gotrace_event *e);
 void take_v2(source *s, const gotrace_event *e);
