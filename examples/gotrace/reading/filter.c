@@ -13,9 +13,6 @@
 typedef struct member {
   uint64_t *tasks; /* of its open regions, innermost last */
   uint32_t depth, capacity;
-  /* Only for events. Operations get the function from the world. */
-  uint32_t function; /* text; 0: unknown */
-  uint32_t nameless; /* how many goroutines with this id began without a name */
 } member;
 
 typedef struct facts {
@@ -221,19 +218,9 @@ static bool selected(filter *f, const facts *k) {
 
 static uint64_t id_of(int64_t id) { return id == GOTRACE_NO_ID ? NOBODY : (uint64_t)id; }
 
-/* Learns the functions that goroutines began with, for --function. */
-static void learn_functions(filter *f, const gotrace_decoder *d, const gotrace_event *e, facts *k) {
-  member *known;
-  uint32_t entry;
-  if (event_begins_go(d, e, &entry)) {
-    known = member_of(f, k->other, true);
-    if (!entry && known) entry = ahead_entry(f->ahead, k->other, known->nameless++);
-    if (known) known->function = pool_function(entry);
-  }
-  known = member_of(f, k->g, false);
-  if (known) k->functions[0] = known->function;
-  known = member_of(f, k->other, false);
-  if (known) k->functions[1] = known->function;
+/* The function that a goroutine began with. */
+static uint32_t function_of(const filter *f, const gotrace_decoder *d, uint64_t g) {
+  return g == NOBODY ? 0 : pool_function(ahead_entry(f->ahead, d, g));
 }
 
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c) {
@@ -259,7 +246,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, c
   k.reason = c ? change_reason(e, c, &k.reason_size) : NULL;
   if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_CREATE_SYSCALL)
     inherit(f, k.g, k.other);
-  if (f->set->by[BY_FUNCTION]) learn_functions(f, d, e, &k);
+  if (f->set->by[BY_FUNCTION]) k.functions[0] = function_of(f, d, k.g), k.functions[1] = function_of(f, d, k.other);
   if (!f->any_task) return selected(f, &k);
   if (like == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
   if (like == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) {

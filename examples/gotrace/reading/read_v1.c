@@ -78,7 +78,7 @@ static void v1_create(source *s, const gotrace_event *e) {
   op o = v1_op(s, GOTRACE_V2_GO_CREATE, e->time, NULL);
   o.id = e->args[0];
   o.stack = pool_take_stack(s->in->decoder, e->stack);
-  event_begins_go(s->in->decoder, e, &o.new_stack);
+  if (s->format > 1005) o.new_stack = pool_take_stack(s->in->decoder, e->args[1]);
   name_new(s, &o);
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
@@ -159,7 +159,8 @@ static void v1_stop(source *s, const gotrace_event *e) {
   if (c->to == GOTRACE_STATUS_WAITING) o.kind = GOTRACE_V2_GO_BLOCK;
   if (c->to == GOTRACE_STATUS_RUNNABLE) o.kind = GOTRACE_V2_GO_STOP;
   o.stack = v1_stack(s, e, m);
-  if ((reason = change_reason(e, c, &size))) o.name = pool_put_text(reason, size);
+  if (!s->reasons[e->kind] && (reason = change_reason(e, c, &size))) s->reasons[e->kind] = pool_put_text(reason, size);
+  o.name = s->reasons[e->kind];
   give(s, &o);
 }
 
@@ -357,7 +358,7 @@ void v1_later_statuses(source *s, const gotrace_event *e) {
     gotrace_event told = *e;
     told.time = s->first + s->until;
     if (is_start(e)) v1_was_running(s, &told);
-    if (input_take(s->in, &e) != GOTRACE_OK) break;
+    if (source_next(s, &e) != GOTRACE_OK) break;
   }
   s->over = true;
 }
@@ -366,7 +367,7 @@ static void take_event(source *s, const gotrace_event *e);
 
 void take_v1(source *s, const gotrace_event *e) {
   s->v1_kind = e->kind;
-  if (e->stack && e->g > 0) name_own(s, e, world_go(&s->w, (uint64_t)e->g));
+  name_own(s, e);
   if (e->kind == GOTRACE_V1_GOMAXPROCS) s->initialized = true;
   if (s->to->as_go && !s->initialized && is_start(e)) {
     if (!s->started) v1_give_intros(s);

@@ -69,12 +69,12 @@ static void look_ahead(source *s) {
 }
 
 void name_new(source *s, op *o) {
-  bool begins = o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
-                o->kind == GOTRACE_V2_GO_CREATE_SYSCALL || o->kind == GOTRACE_V2_GO_STATUS;
-  uint32_t entry;
-  if (!begins || pool_function(o->new_stack)) return;
-  entry = ahead_entry(&s->ahead, o->id, go_record(&s->w, o->id)->nameless++);
-  if (entry) o->new_stack = entry;
+  if (!pool_function(o->new_stack)) o->new_stack = ahead_entry(&s->ahead, s->in->decoder, o->id);
+}
+
+void name_own(source *s, const gotrace_event *e) {
+  goroutine *g = e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  if (g && !g->entry) g->entry = ahead_entry(&s->ahead, s->in->decoder, g->id);
 }
 
 /* A goroutine turns out to be older than the trace, but the output can no longer say so: it is created now. */
@@ -203,8 +203,19 @@ static inline void note_event(source *s, const gotrace_event *e) {
   s->end = e->time;
 }
 
+/* Whether the decoder must know an event of v2 to tell a goroutine's function: one that begins without it, or has a
+ * stack. */
+static bool tells_function(source *s, const gotrace_event *e) {
+  const goroutine *g;
+  if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED) return !e->args[1];
+  if (e->kind == GOTRACE_V2_GO_CREATE_SYSCALL || e->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
+  g = e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  return g && !g->entry;
+}
+
 void source_take(source *s, const gotrace_event *e) {
   note_event(s, e);
+  s->change_count = tells_function(s, e) ? gotrace_decoder_changes(s->in->decoder, e, s->changes) : 0;
   take_v2(s, e);
 }
 
@@ -213,10 +224,9 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
   const gotrace_event *e;
   gotrace_result result;
   int64_t since;
-  while ((result = input_take(s->in, &e)) == GOTRACE_OK) {
+  while ((result = source_next(s, &e)) == GOTRACE_OK) {
     note_event(s, e);
     s->events++;
-    s->change_count = gotrace_decoder_changes(s->in->decoder, e, s->changes);
     since = between(s->first, e->time);
     s->events_of_part += !e->implied && since >= s->from && since <= s->until;
     if (watch) watch(context, e);
