@@ -130,7 +130,6 @@ static bool scan_status(source *s, const gotrace_event *e, const map *created) {
  * done. */
 static void take_sync(source *s, const gotrace_event *e) {
   pool_forget_ids();
-  take_modules(s);
   s->w.generation++;
   s->w.experiment_count = 0;
   s->w.sync = e->time;

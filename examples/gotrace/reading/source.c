@@ -91,22 +91,24 @@ static void give_created(source *s, const op *status) {
   give(s, &o);
 }
 
-static void take_module(void *context, const char *data, size_t size) {
+/* Adds the modules that the trace describes to the world. */
+static void take_modules(source *s) {
   static const char begin_of_all[] = "gotrace.module ";
-  source *s = context;
+  const size_t size = sizeof begin_of_all - 1;
+  unsigned string = s->to->family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
   world *w = &s->w;
+  gotrace_event e;
   uint32_t text;
   size_t i;
-  if (size < sizeof begin_of_all || memcmp(data, begin_of_all, sizeof begin_of_all - 1) != 0) return;
-  text = pool_put_text(data, size);
-  for (i = 0; i < w->module_count; i++)
-    if (w->modules[i] == text) return;
-  GROW(w->modules, w->module_count, w->module_capacity);
-  w->modules[w->module_count++] = text;
-}
-
-void take_modules(source *s) {
-  if (s->to->modules) each_string(s->in->decoder, take_module, s);
+  if (input_decode(s->in, true) != GOTRACE_OK) return;
+  while (input_next(s->in, &e) == GOTRACE_OK) {
+    if (e.kind != string || e.data_size <= size || memcmp(e.data, begin_of_all, size) != 0) continue;
+    text = pool_put_text(e.data, e.data_size);
+    for (i = 0; i < w->module_count && w->modules[i] != text; i++) continue;
+    if (i < w->module_count) continue;
+    GROW(w->modules, w->module_count, w->module_capacity);
+    w->modules[w->module_count++] = text;
+  }
 }
 
 void source_end(source *s) {
@@ -115,7 +117,6 @@ void source_end(source *s) {
   if (!s->format) return; /* not even a header was read */
   if (s->to->family == 1) v1_give_intros(s);
   give_held(s);
-  take_modules(s);
   if (!s->begun && s->any && s->from <= between(s->first, s->end)) begin(s); /* nothing happens in this part */
   if (!s->begun) return;
   end = between(s->first, s->end) > s->until ? s->first + s->until : s->end;
@@ -189,6 +190,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->w.as_go = to->as_go;
   s->w.history = to->history;
   s->w.chosen = true;
+  if (to->modules) take_modules(s);
   if (info.family == 1) scan_v1(s);
   else if (!to->as_go) scan_v2(s);
   return input_decode(in, false);

@@ -138,9 +138,6 @@ void note_region_end(source *s, const op *o);
 void give_held(source *s);
 void give_sample(source *s, const gotrace_event *e);
 
-/* Adds the modules of the current generation (v1: of the trace) to the world. */
-void take_modules(source *s);
-
 /* Gives a goroutine that begins the stack that tells its function, if its creation does not. */
 void name_new(source *s, op *o);
 
