@@ -13721,7 +13721,8 @@ struct gotrace_decoder {
   uint32_t told_near[256];                            /* 1 + index in `tolds`, by the lowest bits of the id */
   int64_t told_sync;                                  /* v2: when the generation began */
   const char *told_stw;                               /* v1: why the world was last stopped; NULL: unknown */
-  bool told_init; /* v1: the goroutines that are older than the trace have been told */
+  bool told_init;              /* v1: the goroutines that are older than the trace have been told */
+  gotrace_change told_nothing; /* each change before it is filled in */
 };
 
 /* ------------------------------------------------------------------------------------------- >>decode-memory ----
@@ -14425,6 +14426,9 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
     k->ordinary = d->info.family == 1 && k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
   }
   gotrace__dec_set_rules(d);
+  d->told_nothing.from = d->told_nothing.to = GOTRACE_STATUS_UNKNOWN;
+  d->told_nothing.id = d->told_nothing.number = d->told_nothing.parent = GOTRACE_NO_ID;
+  d->told_nothing.name = d->told_nothing.text = d->told_nothing.function = "";
 }
 
 /* ------------------------------------------------------------------------------------------- >>decode-tables ----
@@ -17576,7 +17580,6 @@ static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, con
                                 gotrace__told **of, gotrace_change *c) {
   const gotrace__dec_proc *p;
   c->object = row->of & 3;
-  c->id = c->number = GOTRACE_NO_ID;
   if (row->of & GOTRACE__OF_NAMED) c->id = (int64_t)ev->args[0];
   else if (row->of == GOTRACE__OF_OWN_GO) c->id = ev->g;
   else if (row->of == GOTRACE__OF_OWN_PROC) c->id = ev->p;
@@ -17629,16 +17632,13 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
   const gotrace__kind *k = &d->kinds[ev->kind];
   bool v1 = d->info.family == 1;
   gotrace__told *of = NULL;
-  memset(c, 0, sizeof *c);
+  *c = d->told_nothing;
   if (row && !gotrace__tell_whose(d, ev, row, &of, c)) return 0;
   if (!gotrace__tell_first(d, ev, row, of) || !row) return 0;
   if (of) of = &d->tolds[c->number]; /* the array may have moved */
   c->kind = row->change;
-  c->from = c->to = GOTRACE_STATUS_UNKNOWN;
-  c->parent = GOTRACE_NO_ID;
   c->name = row->name;
   c->name_size = row->name_size;
-  c->text = "";
   if (!c->name_size && k->string != GOTRACE__NOWHERE && !(v1 && ev->kind == GOTRACE_V1_GO_START_LABEL))
     gotrace__dec_string(d, gotrace__dec_number(ev, k->string), &c->name, &c->name_size);
   switch (c->kind) {
@@ -17662,7 +17662,6 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
     break;
   default: break;
   }
-  c->function = "";
   if (of && of->function)
     c->function = d->told_names[of->function - 1].data, c->function_size = d->told_names[of->function - 1].size;
   return v1 ? gotrace__tell_second(d, ev, of, c) : 1;

@@ -12,27 +12,6 @@
 
 static bool is_v1(const gotrace_event *e) { return e->spec->since < GOTRACE_GO_1_22; }
 
-unsigned event_like_v2(const gotrace_event *e) {
-  if (!is_v1(e)) return e->kind;
-  switch (e->kind) {
-  case GOTRACE_V1_GO_CREATE: return GOTRACE_V2_GO_CREATE;
-  case GOTRACE_V1_GO_START:
-  case GOTRACE_V1_GO_START_LOCAL:
-  case GOTRACE_V1_GO_START_LABEL: return GOTRACE_V2_GO_START;
-  case GOTRACE_V1_GO_UNBLOCK:
-  case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-  case GOTRACE_V1_GO_SYS_EXIT:
-  case GOTRACE_V1_GO_SYS_EXIT_LOCAL: return GOTRACE_V2_GO_UNBLOCK;
-  case GOTRACE_V1_GO_WAITING:
-  case GOTRACE_V1_GO_IN_SYSCALL: return GOTRACE_V2_GO_STATUS;
-  case GOTRACE_V1_USER_TASK_CREATE: return GOTRACE_V2_USER_TASK_BEGIN;
-  case GOTRACE_V1_USER_TASK_END: return GOTRACE_V2_USER_TASK_END;
-  case GOTRACE_V1_USER_REGION: return e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
-  case GOTRACE_V1_USER_LOG: return GOTRACE_V2_USER_LOG;
-  default: return 0;
-  }
-}
-
 char event_concerns(unsigned kind) {
   switch (kind) {
   case GOTRACE_V2_GO_CREATE:
@@ -57,6 +36,17 @@ char event_concerns(unsigned kind) {
   case GOTRACE_V2_GO_STOP:
   case GOTRACE_V2_GO_BLOCK: return 'r';
   default: return 0;
+  }
+}
+
+bool change_has_task(const gotrace_change *c) {
+  switch (c->kind) {
+  case GOTRACE_CHANGE_TASK_BEGIN:
+  case GOTRACE_CHANGE_TASK_END:
+  case GOTRACE_CHANGE_REGION_BEGIN:
+  case GOTRACE_CHANGE_REGION_END:
+  case GOTRACE_CHANGE_LOG: return true;
+  default: return false;
   }
 }
 
@@ -89,12 +79,12 @@ bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *va
 
 /* ------------------------------------------------------------------------------------------------------- ahead ---- */
 
-static void take_task(ahead *a, const gotrace_event *e, unsigned like) {
-  uint64_t id = e->args[0];
+static void take_task(ahead *a, const gotrace_event *e, const gotrace_change *c) {
+  uint64_t id = c->task;
   uintptr_t last = (uintptr_t)map_get(&a->task_ends, id);
   a->met |= id == a->wanted;
-  if (like == GOTRACE_V2_USER_TASK_BEGIN && last) map_put(&a->task_ends, id, NULL);
-  if (like != GOTRACE_V2_USER_TASK_END) return;
+  if (c->kind == GOTRACE_CHANGE_TASK_BEGIN && last) map_put(&a->task_ends, id, NULL);
+  if (c->kind != GOTRACE_CHANGE_TASK_END) return;
   if (last) map_put(&a->early_ends, last, a);
   map_put(&a->task_ends, id, (void *)(uintptr_t)(e->offset + 1));
 }
@@ -113,8 +103,8 @@ void ahead_read(ahead *a, input *in, int64_t until) {
   input_first_look(in);
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
-    unsigned like = event_like_v2(e);
-    bool syncs = !is_v1(e) && e->kind == GOTRACE_V2_SYNC, after;
+    bool changed = gotrace_decoder_changes(in->decoder, e, changes), after,
+         syncs = changed && changes[0].kind == GOTRACE_CHANGE_SYNC;
     if (!any) {
       gotrace_decoder_get_info(in->decoder, &info);
       first = info.family == 1 ? e->time : info.first_time;
@@ -123,8 +113,8 @@ void ahead_read(ahead *a, input *in, int64_t until) {
     after = between(first, e->time) > until;
     if (after && syncs) break;
     if (syncs) pool_forget_ids();
-    if (gotrace_decoder_changes(in->decoder, e, changes) && changes[0].number > number) number = changes[0].number;
-    if (!after && event_concerns(like) == 't') take_task(a, e, like);
+    if (changed && changes[0].number > number) number = changes[0].number;
+    if (changed && !after && change_has_task(&changes[0])) take_task(a, e, &changes[0]);
   }
   pool_forget_ids();
   a->count = (size_t)(number + 1);

@@ -46,8 +46,8 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 /* Why a goroutine stops or blocks, or the world is stopped. NULL: the change is none of these. */
 const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_t *size);
 
-/* The event of v2 that resembles this event; 0: none. */
-unsigned event_like_v2(const gotrace_event *e);
+/* Whether a change concerns a task, which may be 0. */
+bool change_has_task(const gotrace_change *c);
 
 /* What a v2 event's first argument refers to: g a goroutine, p a proc, t a task, r a reason; 0: none of these. */
 char event_concerns(unsigned kind);

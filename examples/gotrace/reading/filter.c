@@ -225,37 +225,31 @@ static uint32_t function_of(const filter *f, const gotrace_decoder *d, uint64_t 
 
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c) {
   facts k = {0};
-  unsigned like;
+  unsigned what = c ? c->kind : 0;
   bool result;
   if (!f->on) return true;
   k.family = e->spec->since < GOTRACE_GO_1_22 ? 1 : 2;
   k.kind = e->kind;
   k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
   k.other = k.proc = NOBODY;
-  if (k.family == 2 && k.kind == GOTRACE_V2_SYNC) pool_forget_ids();
-  like = event_like_v2(e);
-  switch (event_concerns(like)) {
-  case 'g': k.other = e->args[0]; break;
-  case 'p': k.proc = e->args[0]; break;
-  case 't':
-    k.task = e->args[0];
-    k.has_task = true;
-    break;
-  default: break;
+  if (what == GOTRACE_CHANGE_SYNC) pool_forget_ids();
+  if (c) {
+    if (c->object == GOTRACE_OBJECT_GO) k.other = id_of(c->id);
+    if (c->object == GOTRACE_OBJECT_PROC) k.proc = id_of(c->id);
+    k.has_task = change_has_task(c);
+    k.task = c->task;
+    k.reason = change_reason(e, c, &k.reason_size);
+  } else if (k.family == 1 && k.kind == GOTRACE_V1_GO_CREATE) {
+    k.other = e->args[0]; /* the next event tells its status */
   }
-  k.reason = c ? change_reason(e, c, &k.reason_size) : NULL;
-  if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_CREATE_SYSCALL)
+  if (what == GOTRACE_CHANGE_STATUS && c->from == GOTRACE_STATUS_NONE && e->extra != GOTRACE_STATUS_NONE)
     inherit(f, k.g, k.other);
   if (f->set->by[BY_FUNCTION]) k.functions[0] = function_of(f, d, k.g), k.functions[1] = function_of(f, d, k.other);
   if (!f->any_task) return selected(f, &k);
-  if (like == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
-  if (like == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) {
-    const char *name = "";
-    size_t size = 0;
-    if (gotrace_decoder_string(d, e->args[2], &name, &size)) name_task(f, k.task, name, size);
-  }
+  if (what == GOTRACE_CHANGE_REGION_BEGIN) enter(f, k.g, k.task);
+  if (what == GOTRACE_CHANGE_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, c->name, c->name_size);
   result = selected(f, &k);
-  if (like == GOTRACE_V2_USER_REGION_END) leave(f, k.g, (uint64_t)e->extra);
+  if (what == GOTRACE_CHANGE_REGION_END) leave(f, k.g, (uint64_t)e->extra);
   return result;
 }
 
