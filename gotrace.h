@@ -13595,6 +13595,7 @@ typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change
   uint32_t function, file; /* and 1 + index of its name and file; 0: unknown */
   int8_t status;
   uint8_t object; /* GOTRACE_OBJECT_... */
+  bool nameless;  /* the first of its own stacks does not tell its function */
 } gotrace__told;
 
 typedef struct gotrace__told_name { /* of a function or file, kept beyond its generation */
@@ -17444,13 +17445,14 @@ static void gotrace__told_begins(gotrace_decoder *d, gotrace__told *of, const go
   of->line = frame->line;
 }
 
-/* The same by the innermost or outermost frame of a stack. */
-static void gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t stack, bool outermost) {
+/* The same by the innermost or outermost frame of a stack. False: that has no name. */
+static bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t stack, bool outermost) {
   gotrace_frame frame;
   size_t count = stack ? gotrace__dec_stack(d, stack, 0, NULL, 0) : 0;
-  if (!count) return;
+  if (!count) return true;
   gotrace__dec_stack(d, stack, outermost ? count - 1 : 0, &frame, 1);
   gotrace__told_begins(d, of, &frame);
+  return of->function != 0;
 }
 
 /* The same by the argument of its creation. Format 1.5 has only the address. */
@@ -17603,7 +17605,7 @@ static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, con
   if (!v1 && ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
   if (!row || row->of != GOTRACE__OF_OWN_GO) of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
-  if (of && !of->function) gotrace__told_frame(d, of, ev->stack, true);
+  if (of && !of->function && !of->nameless) of->nameless = !gotrace__told_frame(d, of, ev->stack, true);
   return of && !d->failure.result;
 }
 
