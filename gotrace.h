@@ -2154,7 +2154,7 @@ GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_
 /* Stores the changes that an event makes in `changes`, which has room for GOTRACE_MOST_CHANGES, and returns their
  * number, which may be 0. Ordered only. Call this for every event, in order, before the next event is read; after
  * gotrace_decoder_next_batch, for each event of the batch. Otherwise `from`, `since` and `function` may be wrong,
- * because they are derived from earlier calls. The decoder then keeps a record of some 50 bytes for each goroutine.
+ * because they are derived from earlier calls. The decoder then keeps a record of some 80 bytes for each goroutine.
  * Decoding costs nothing more if this function is never called. Returns 0 if an argument is NULL or if memory runs out.
  * In the latter case, decoding ends with ERROR_OUT_OF_MEMORY.
  *
@@ -2172,11 +2172,21 @@ GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_
 GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotrace_event *event,
                                            gotrace_change *changes);
 
+/* The number of the goroutine or proc (`object`: GOTRACE_OBJECT_...) that has this id now or, if none has, had it last;
+ * see gotrace_change.number. GOTRACE_NO_ID if gotrace_decoder_changes has met none. */
+GOTRACE_API int64_t gotrace_decoder_number(const gotrace_decoder *decoder, unsigned object, uint64_t id);
+
 /* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
- * function of the first stack of its own events. `number`: gotrace_change.number; it stays valid after the goroutine
- * has ended. False, with an empty text, if it is unknown. Not NUL-terminated; owned by the decoder until close. */
+ * function of the first stack of its own events. One without a name is called by its address, as in "0x4a1b20".
+ * `number`: gotrace_change.number; it stays valid after the goroutine has ended. False, with an empty text, if the
+ * function is unknown. Not NUL-terminated; owned by the decoder and valid until close. Functions are right even if
+ * gotrace_decoder_changes is not called for events that neither begin or end a goroutine nor have a stack. */
 GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
                                           size_t *size);
+
+/* The same with its address, file and line, where a stack of the goroutine or its creation had it. False, with an empty
+ * frame, if the function is unknown or `frame` is NULL. Owned by the decoder and valid until close. */
+GOTRACE_API bool gotrace_decoder_entry(const gotrace_decoder *decoder, int64_t number, gotrace_frame *frame);
 
 /* Why gotrace_decoder_open or gotrace_decoder_next failed. Never NULL; owned by the decoder and valid until close. */
 GOTRACE_API const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_decoder *decoder);
@@ -13967,13 +13977,16 @@ typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its
 } gotrace__dec_sample;
 
 typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_changes last told it */
-  int64_t since;               /* when it took its status */
-  uint32_t function;           /* 1 + index of the name of its function; 0: unknown */
+  uint64_t id;
+  int64_t since;           /* when it took its status */
+  uint64_t pc, line;       /* where its function was, */
+  uint32_t function, file; /* and 1 + index of its name and file; 0: unknown */
   int8_t status;
-  bool nameless; /* the first of its own stacks does not tell it */
+  uint8_t object; /* GOTRACE_OBJECT_... */
+  bool nameless;  /* the first of its own stacks does not tell its function */
 } gotrace__told;
 
-typedef struct gotrace__told_name { /* of a function, kept beyond its generation */
+typedef struct gotrace__told_name { /* of a function or file, kept beyond its generation */
   char *data;
   size_t size;
 } gotrace__told_name;
@@ -14095,9 +14108,11 @@ struct gotrace_decoder {
   const struct gotrace__transition *transitions[256]; /* by the event's number; NULL: it tells nothing */
   gotrace__map told_gos, told_procs;                  /* 1 + index in `tolds` by id */
   gotrace__map told_name_map, told_task_map;          /* 1 + index by hash or id */
+  uint32_t told_near[256];                            /* 1 + index in `tolds`, by the lowest bits of the id */
   int64_t told_sync;                                  /* v2: when the generation began */
   const char *told_stw;                               /* v1: why the world was last stopped; NULL: unknown */
-  bool told_init; /* v1: the goroutines that are older than the trace have been told */
+  bool told_init;              /* v1: the goroutines that are older than the trace have been told */
+  gotrace_change told_nothing; /* each change before it is filled in */
 };
 
 /* ------------------------------------------------------------------------------------------- >>decode-memory ---- */
@@ -14697,10 +14712,11 @@ typedef struct gotrace__transition {
   uint8_t from, to, sequence;
   uint8_t change, of; /* GOTRACE_CHANGE_..., GOTRACE__OF_... */
   int8_t status;      /* GOTRACE_STATUS_... */
-  const char *name;   /* "": the event's string, if it has one */
+  uint8_t name_size;
+  const char *name; /* "": the event's string, if it has one */
 } gotrace__transition;
 #define GOTRACE__TELLS(change, of, status, name) \
-  GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name
+  GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, sizeof name - 1, name
 static const gotrace__transition gotrace__v1_transitions[] = {
 #define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name) \
   {GOTRACE_V1_##NAME,                                                                   \
@@ -14799,6 +14815,9 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
     k->ordinary = d->info.family == 1 && k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
   }
   gotrace__dec_set_rules(d);
+  d->told_nothing.from = d->told_nothing.to = GOTRACE_STATUS_UNKNOWN;
+  d->told_nothing.id = d->told_nothing.number = d->told_nothing.parent = GOTRACE_NO_ID;
+  d->told_nothing.name = d->told_nothing.text = d->told_nothing.function = "";
 }
 
 /* ------------------------------------------------------------------------------------------- >>decode-tables ---- */
@@ -17703,10 +17722,10 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
  * that decoding costs the same whether or not changes are told.
  */
 
-/* The name of a function, kept. Returns 1 + its index; 0: no name, or no memory. Functions with the same hash are taken
- * for the same, as in gotrace__region_mark; of a name, which a hostile trace may repeat in each event, the size and the
- * beginning count. */
-static uint32_t gotrace__told_function(gotrace_decoder *d, const char *data, size_t size) {
+/* The name of a function or file, kept. Returns 1 + its index; 0: no name, or no memory. Names with the same hash are
+ * taken for the same, as in gotrace__region_mark; of a name, which a hostile trace may repeat in each event, the size
+ * and the beginning count. */
+static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t size) {
   uint64_t hash;
   uint32_t i;
   gotrace__told_name *name;
@@ -17730,35 +17749,65 @@ static void gotrace__told_free(gotrace_decoder *d) {
   gotrace__map_free(d, &d->told_task_map);
 }
 
-/* The record of a goroutine or proc; NULL: no memory. An id that is used again gets a new record. */
-static gotrace__told *gotrace__told_get(gotrace_decoder *d, unsigned object, uint64_t id) {
+static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
   gotrace__map *map = object == GOTRACE_OBJECT_GO ? &d->told_gos : &d->told_procs;
-  uint32_t i = gotrace__map_get(d, map, id);
+  uint32_t *near = &d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])], i = gotrace__map_get(d, map, id);
   gotrace__told *of;
+  *near = i;
   if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
   if (i) gotrace__map_remove(d, map, id);
   if (!(of = gotrace__dec_push_told(d))) return NULL;
+  of->id = id;
+  of->object = (uint8_t)object;
   of->status = GOTRACE_STATUS_UNKNOWN;
   of->since = d->told_sync;
-  if (gotrace__map_add(d, map, id, (uint32_t)d->told_count)) return of;
+  *near = (uint32_t)d->told_count;
+  if (gotrace__map_add(d, map, id, *near)) return of;
   return gotrace__dec_no_memory(d), (gotrace__told *)NULL;
 }
 
-/* The function of a stack's innermost or outermost frame, as gotrace__told_function. */
-static uint32_t gotrace__told_frame(gotrace_decoder *d, uint64_t stack, bool outermost) {
-  gotrace_frame frame;
-  size_t count = stack ? gotrace__dec_stack(d, stack, 0, NULL, 0) : 0;
-  if (!count) return 0;
-  gotrace__dec_stack(d, stack, outermost ? count - 1 : 0, &frame, 1);
-  return gotrace__told_function(d, frame.function, frame.function_size);
+/* The record of a goroutine or proc; NULL: no memory. An id that is used again gets a new record. */
+static inline gotrace__told *gotrace__told_get(gotrace_decoder *d, unsigned object, uint64_t id) {
+  uint32_t i = d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])];
+  gotrace__told *of = i ? &d->tolds[i - 1] : NULL;
+  bool is = of && of->id == id && of->object == object && of->status != GOTRACE_STATUS_NONE;
+  return GOTRACE__LIKELY(is) ? of : gotrace__told_find(d, object, id);
 }
 
-/* The function that a goroutine begins with, from the argument of its creation. Format 1.5 has only the address. */
-static uint32_t gotrace__told_entry(gotrace_decoder *d, uint64_t stack) {
+/* Notes the function that a goroutine begins with. One without a name is named by its address. */
+static void gotrace__told_begins(gotrace_decoder *d, gotrace__told *of, const gotrace_frame *frame) {
   char text[24];
-  if (d->version >= 1007) return gotrace__told_frame(d, stack, false);
-  snprintf(text, sizeof text, "0x%llx", GOTRACE__LLU(stack));
-  return gotrace__told_function(d, text, strlen(text));
+  of->function = gotrace__told_text(d, frame->function, frame->function_size);
+  if (!of->function && frame->pc) {
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)frame->pc);
+    of->function = gotrace__told_text(d, text, strlen(text));
+  }
+  of->file = gotrace__told_text(d, frame->file, frame->file_size);
+  of->pc = frame->pc;
+  of->line = frame->line;
+}
+
+/* The same by the innermost or outermost frame of a stack. False: that has no name. */
+static bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t stack, bool outermost) {
+  gotrace_frame frame;
+  size_t count = stack ? gotrace__dec_stack(d, stack, 0, NULL, 0) : 0;
+  if (!count) return true;
+  gotrace__dec_stack(d, stack, outermost ? count - 1 : 0, &frame, 1);
+  gotrace__told_begins(d, of, &frame);
+  return of->function != 0;
+}
+
+/* The same by the argument of its creation. Format 1.5 has only the address. */
+static void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint64_t stack) {
+  gotrace_frame frame;
+  of->function = 0;
+  if (d->version >= 1007) {
+    gotrace__told_frame(d, of, stack, false);
+    return;
+  }
+  memset(&frame, 0, sizeof frame);
+  frame.pc = stack;
+  gotrace__told_begins(d, of, &frame);
 }
 
 /* v1: whether a system call loses its proc, or a new goroutine waits from the start. The next event of the proc tells
@@ -17809,10 +17858,9 @@ static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, co
   c->from = of->status;
   c->to = told && !v1 ? gotrace__told_status(ev) : row->status;
   c->since = of->since;
-  if (created) of->function = gotrace__told_entry(d, entry);
+  if (created) gotrace__told_entry(d, of, entry);
   if (created) c->stack = d->version >= 1007 ? entry : 0;
-  else if (!v1 && told && (c->stack = ev->stack) != 0 && !of->function)
-    of->function = gotrace__told_frame(d, ev->stack, true);
+  else if (!v1 && told && (c->stack = ev->stack) != 0 && !of->function) gotrace__told_frame(d, of, ev->stack, true);
   else if (row->of == GOTRACE__OF_OWN_GO) c->stack = ev->stack;
   if (v1) {
     bool old = !d->told_init && (created || c->to == GOTRACE_STATUS_RUNNING) && c->object == GOTRACE_OBJECT_GO;
@@ -17871,41 +17919,36 @@ static void gotrace__tell_range(gotrace_decoder *d, const gotrace_event *ev, got
   }
 }
 
-/* Notes what an event tells besides its changes: where a generation begins, and the function of its goroutine. False:
- * no memory. */
-static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev) {
+/* Whose change it is. False: no memory. */
+static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+                                gotrace__told **of, gotrace_change *c) {
+  const gotrace__dec_proc *p;
+  c->object = row->of & 3;
+  if (row->of & GOTRACE__OF_NAMED) c->id = (int64_t)ev->args[0];
+  else if (row->of == GOTRACE__OF_OWN_GO) c->id = ev->g;
+  else if (row->of == GOTRACE__OF_OWN_PROC) c->id = ev->p;
+  else if (row->of == GOTRACE__OF_PROCS_GO && (p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g)
+    c->id = (int64_t)p->g;
+  if (c->id == GOTRACE_NO_ID) return true;
+  if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
+  c->number = *of - d->tolds;
+  return true;
+}
+
+/* Notes what an event tells besides its changes: where a generation begins, and the function of its goroutine. `of`:
+ * whose change it is; NULL: nobody's. False: no memory. */
+static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+                                gotrace__told *of) {
   bool v1 = d->info.family == 1;
-  gotrace__told *own;
   if (v1 ? ev->kind == GOTRACE_V1_CPU_SAMPLE
          : ev->kind == GOTRACE_V2_CPU_SAMPLE || ev->kind == GOTRACE_V2_GO_STATUS_STACK)
     return true;
   if (v1 && ev->kind == GOTRACE_V1_GOMAXPROCS) d->told_init = true;
   if (!v1 && ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
-  if (!(own = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g))) return false;
-  if (!own->function && !own->nameless) {
-    own->function = gotrace__told_frame(d, ev->stack, true);
-    own->nameless = !own->function && gotrace__dec_stack(d, ev->stack, 0, NULL, 0);
-  }
-  return !d->failure.result;
-}
-
-/* Whose change it is. False: no memory. */
-static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
-                                gotrace__told **of, gotrace_change *c) {
-  const gotrace__dec_proc *p;
-  c->object = row->of & 3;
-  c->id = c->number = GOTRACE_NO_ID;
-  *of = NULL;
-  if (row->of == GOTRACE__OF_PROCS_GO && (p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g)
-    c->id = (int64_t)p->g;
-  if (row->of & GOTRACE__OF_NAMED) c->id = (int64_t)ev->args[0];
-  else if (row->of == GOTRACE__OF_OWN_GO || row->of == GOTRACE__OF_OWN_PROC)
-    c->id = row->of == GOTRACE__OF_OWN_GO ? ev->g : ev->p;
-  if (c->id == GOTRACE_NO_ID) return true;
-  if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
-  c->number = *of - d->tolds;
-  return true;
+  if (!row || row->of != GOTRACE__OF_OWN_GO) of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
+  if (of && !of->function && !of->nameless) of->nameless = !gotrace__told_frame(d, of, ev->stack, true);
+  return of && !d->failure.result;
 }
 
 /* v1: tells the second change of an event, if it has one: the end of a system call that keeps its proc, or a label. */
@@ -17932,15 +17975,14 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
   const gotrace__transition *row = d->transitions[ev->kind];
   const gotrace__kind *k = &d->kinds[ev->kind];
   bool v1 = d->info.family == 1;
-  gotrace__told *of;
-  memset(c, 0, sizeof *c);
-  if (!gotrace__tell_first(d, ev) || !row || !gotrace__tell_whose(d, ev, row, &of, c)) return 0;
+  gotrace__told *of = NULL;
+  *c = d->told_nothing;
+  if (row && !gotrace__tell_whose(d, ev, row, &of, c)) return 0;
+  if (!gotrace__tell_first(d, ev, row, of) || !row) return 0;
+  if (of) of = &d->tolds[c->number]; /* the array may have moved */
   c->kind = row->change;
-  c->from = c->to = GOTRACE_STATUS_UNKNOWN;
-  c->parent = GOTRACE_NO_ID;
   c->name = row->name;
-  c->name_size = strlen(row->name);
-  c->text = "";
+  c->name_size = row->name_size;
   if (!c->name_size && k->string != GOTRACE__NOWHERE && !(v1 && ev->kind == GOTRACE_V1_GO_START_LABEL))
     gotrace__dec_string(d, gotrace__dec_number(ev, k->string), &c->name, &c->name_size);
   switch (c->kind) {
@@ -17964,7 +18006,6 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
     break;
   default: break;
   }
-  c->function = "";
   if (of && of->function)
     c->function = d->told_names[of->function - 1].data, c->function_size = d->told_names[of->function - 1].size;
   return v1 ? gotrace__tell_second(d, ev, of, c) : 1;
@@ -18068,13 +18109,37 @@ GOTRACE__DEFINE size_t gotrace_decoder_changes(gotrace_decoder *d, const gotrace
   return 0;
 }
 
+GOTRACE__DEFINE int64_t gotrace_decoder_number(const gotrace_decoder *d, unsigned object, uint64_t id) {
+  uint32_t i = 0;
+  if (d && object == GOTRACE_OBJECT_GO) i = gotrace__map_get(d, &d->told_gos, id);
+  if (d && object == GOTRACE_OBJECT_PROC) i = gotrace__map_get(d, &d->told_procs, id);
+  return i ? (int64_t)i - 1 : GOTRACE_NO_ID;
+}
+
+GOTRACE__DEFINE bool gotrace_decoder_entry(const gotrace_decoder *d, int64_t number, gotrace_frame *frame) {
+  const gotrace__told *of = d && number >= 0 && (uint64_t)number < d->told_count ? &d->tolds[number] : NULL;
+  if (!frame) return false;
+  memset(frame, 0, sizeof *frame);
+  frame->function = frame->file = "";
+  if (!of || !of->function) return false;
+  frame->pc = of->pc;
+  frame->line = of->line;
+  frame->function = d->told_names[of->function - 1].data;
+  frame->function_size = d->told_names[of->function - 1].size;
+  if (!of->file) return true;
+  frame->file = d->told_names[of->file - 1].data;
+  frame->file_size = d->told_names[of->file - 1].size;
+  return true;
+}
+
 GOTRACE__DEFINE bool gotrace_decoder_function(const gotrace_decoder *d, int64_t number, const char **data,
                                               size_t *size) {
-  uint32_t i = d && number >= 0 && (uint64_t)number < d->told_count ? d->tolds[number].function : 0;
+  gotrace_frame frame;
+  bool known = gotrace_decoder_entry(d, number, &frame);
   if (!data || !size) return false;
-  *data = i ? d->told_names[i - 1].data : "";
-  *size = i ? d->told_names[i - 1].size : 0;
-  return i != 0;
+  *data = frame.function;
+  *size = frame.function_size;
+  return known;
 }
 
 /* Reports a truncated trace as truncated even if its events fail first, if the missing data may be the cause. */

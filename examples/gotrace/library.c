@@ -1,13 +1,10 @@
 /* library.c - the implementation of gotrace.h, and access to those of its private parts that the tool shares
  *
- * The decoder and the tracer need base-128 numbers, hash tables that a hostile trace cannot make slow, and a place
- * where a text may be cut. The tool needs the same, but the header has no public functions for them. This file, the
- * only one that sees the implementation, makes them available. They are declared in tool.h.
+ * The decoder and the tracer need base-128 numbers, a hash, the functions of ELF files, and a place where a text may be
+ * cut. The tool needs the same, but the header has no public functions for them. This file, the only one that sees the
+ * implementation, makes them available. They are declared in tool.h.
  *
- * It contains write.h, since that uses the transcriber of gotrace.h.
- *
- * Not shared, because they do not fit: the tracer's tables of strings and stacks (a fixed number of chains, an unseeded
- * hash, entries of at most 64 KiB). */
+ * It contains write.h, since that uses the transcriber of gotrace.h. */
 
 #define GOTRACE_IMPLEMENTATION
 #include "base/tool.h"
@@ -19,24 +16,16 @@
 
 #include "write/write.h"
 
-/* The header's maps get memory and seed from a decoder. This one reads no trace. Each thread has its own, because a
- * decoder counts its allocations. All have the same seed, so maps can be handed to other threads. */
-static _Thread_local gotrace_decoder a_decoder;
-static uint64_t seed;
-
-static gotrace_decoder *owner(void) {
-  a_decoder.seed = seed;
-  return &a_decoder;
-}
+uint64_t hash_seed;
 
 void seed_hashes(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  seed = gotrace__mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30, (uint64_t)getpid() << 40);
-  seed ^= (uint64_t)(uintptr_t)&now;
+  hash_seed = gotrace__mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30, (uint64_t)getpid() << 40);
+  hash_seed ^= (uint64_t)(uintptr_t)&now;
 }
 
-uint64_t hash_of(const void *data, size_t size) { return gotrace__hash_from(seed, (const char *)data, size); }
+uint64_t hash_of(const void *data, size_t size) { return gotrace__hash_from(hash_seed, (const char *)data, size); }
 
 uint8_t *encode_number(uint8_t *at, uint64_t value) { return gotrace__put_varint(at, value); }
 
@@ -149,50 +138,3 @@ elf_symbols *elf_symbols_of(const bytes *image) { return (void)image, NULL; }
 const char *elf_function(const elf_symbols *symbols, uint64_t address) { return (void)symbols, (void)address, NULL; }
 void elf_symbols_free(elf_symbols *symbols) { (void)symbols; }
 #endif
-
-void each_string(const gotrace_decoder *decoder, void (*take)(void *context, const char *data, size_t size),
-                 void *context) {
-  size_t i;
-  for (i = 0; i < decoder->strings.count; i++)
-    take(context, (const char *)decoder->strings.entries[i].data, decoder->strings.entries[i].size);
-}
-
-struct map_places {
-  gotrace__map map; /* from a key to 1 + the index of its value */
-};
-
-void *map_get(const map *m, uint64_t key) {
-  uint32_t place = m->places ? gotrace__map_get(owner(), &m->places->map, key) : 0;
-  return place ? m->values[place - 1] : NULL;
-}
-
-static void map_begin(map *m) {
-  m->places = resize(NULL, sizeof *m->places);
-  memset(m->places, 0, sizeof *m->places);
-}
-
-void map_expect(map *m, size_t count) {
-  size_t capacity = 64;
-  while (capacity < 2 * count) capacity *= 2;
-  map_begin(m);
-  if (!gotrace__map_rebuild(owner(), &m->places->map, capacity, false)) fail("out of memory");
-}
-
-void map_put(map *m, uint64_t key, void *value) {
-  uint32_t place;
-  if (!m->places) map_begin(m);
-  place = gotrace__map_get(owner(), &m->places->map, key);
-  if (!place) {
-    GROW(m->values, m->count, m->capacity);
-    place = (uint32_t)++m->count;
-    if (!gotrace__map_add(owner(), &m->places->map, key, place)) fail("out of memory");
-  }
-  m->values[place - 1] = value;
-}
-
-void map_free(map *m) {
-  if (m->places) gotrace__map_free(owner(), &m->places->map);
-  free(m->places);
-  free(m->values);
-  memset(m, 0, sizeof *m);
-}

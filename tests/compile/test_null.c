@@ -234,6 +234,8 @@ static void decoder(void) {
   CHECK_EQUAL(gotrace_decoder_changes(d, &event, &change), 0);
   size = 1;
   CHECK(!gotrace_decoder_function(d, 0, &data, &size) && size == 0);
+  CHECK(!gotrace_decoder_entry(d, 0, &frame) && frame.function_size == 0);
+  CHECK_EQUAL(gotrace_decoder_number(d, GOTRACE_OBJECT_GO, 1), GOTRACE_NO_ID);
   memset(&info, 0xee, sizeof info);
   gotrace_decoder_get_info(d, &info);
   CHECK(info.format == 0 && info.events == 0 && info.memory == 0);
@@ -260,6 +262,9 @@ static void decoder(void) {
   CHECK_EQUAL(gotrace_decoder_changes(d, &event, NULL), 0);
   CHECK(!gotrace_decoder_function(d, 0, NULL, &size));
   CHECK(!gotrace_decoder_function(d, -1, &data, NULL));
+  CHECK(!gotrace_decoder_entry(d, -1, &frame));
+  CHECK(!gotrace_decoder_entry(d, 0, NULL));
+  CHECK_EQUAL(gotrace_decoder_number(d, GOTRACE_OBJECT_NONE, 1), GOTRACE_NO_ID);
   gotrace_decoder_get_info(d, NULL);
   CHECK_EQUAL(gotrace_decoder_open_part(d, NULL), GOTRACE_ERROR_ARGUMENT);
   CHECK(!gotrace_decoder_join(d, NULL) && !gotrace_decoder_join(NULL, d) && !gotrace_decoder_join(d, d));

@@ -136,6 +136,21 @@ static void check_change(reading *r, const gotrace_event *event, const gotrace_c
   if (c->from != c->to) r->since[c->number] = c->from == GOTRACE_STATUS_UNKNOWN ? -1 : event->time;
 }
 
+/* A goroutine's number and function are told again, with the place. */
+static void check_function(const gotrace_decoder *decoder, const gotrace_change *c) {
+  gotrace_frame frame;
+  const char *name;
+  size_t size;
+  bool known;
+  if (c->number == GOTRACE_NO_ID) return;
+  CHECK_EQUAL(gotrace_decoder_number(decoder, c->object, (uint64_t)c->id), c->number);
+  CHECK_EQUAL(gotrace_decoder_number(decoder, c->object, (uint64_t)c->id + 1000000), GOTRACE_NO_ID);
+  known = gotrace_decoder_function(decoder, c->number, &name, &size);
+  CHECK(known == (c->function_size > 0) && size == c->function_size && memcmp(name, c->function, size) == 0);
+  CHECK(gotrace_decoder_entry(decoder, c->number, &frame) == known && frame.function_size == size);
+  CHECK(!known || (frame.function == name && frame.pc != 0));
+}
+
 /* Reads a trace in batches, from a time on. Returns the time between its first and its last event. */
 static int64_t read_changes(test_bytes *text, const test_bytes *trace, size_t batch, int64_t from) {
   reading r = {0};
@@ -158,6 +173,7 @@ static int64_t read_changes(test_bytes *text, const test_bytes *trace, size_t ba
       for (j = 0; j < n; j++) {
         if (changes[j].kind == GOTRACE_CHANGE_TASK_BEGIN && !r.task) r.task = changes[j].task;
         check_change(&r, events[i], &changes[j]);
+        check_function(decoder, &changes[j]);
         tell(text, &changes[j], r.task);
       }
       last = events[i]->time;

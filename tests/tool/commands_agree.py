@@ -34,7 +34,7 @@ import sys
 import tempfile
 import zlib
 
-from made_trace import counter_of
+from made_trace import burst, counter_of
 from protobuf import fields
 
 MOST_FUNCTIONS = 6  # that are tried as filters, of each trace
@@ -78,14 +78,30 @@ def info(path, *options):
     return report
 
 
-def page(path, *options):
-    """The data of a page: times by function, names of goroutines, complete tasks by name."""
+def page_data(path, *options):
     html = run("view", *options, path)
     packed = base64.b64decode(re.search(rb'id="contents0">([^<]*)<', html).group(1))
     try:
-        data = json.loads(zlib.decompress(packed))
+        return json.loads(zlib.decompress(packed))
     except zlib.error:
-        data = json.loads(zlib.decompress(packed, -15))
+        return json.loads(zlib.decompress(packed, -15))
+
+
+def check_burst(path):
+    """Where samples of counters are merged, the last values count until the next sample."""
+    with open(path, "wb") as file:
+        file.write(burst().data())
+    numbers = page_data(path)["counters"]
+    rows = [numbers[at:at + 7] for at in range(0, len(numbers), 7)]
+    times = [row[0] for row in rows]
+    check(len(rows) < 18000 and times == sorted(times), path, "samples", len(rows))
+    idle = [row for row in rows if row[0] < rows[-1][0] - 900000][-1]
+    check(idle[1] == 0 and idle[2] == 0, path, "running and runnable while idle:", idle)
+
+
+def page(path, *options):
+    """The data of a page: times by function, names of goroutines, complete tasks by name."""
+    data = page_data(path, *options)
     texts, numbers, at = data["texts"], data["functions"], 0
 
     def take():
@@ -610,6 +626,7 @@ def main():
     small = [open(path, "rb").read() for path in valid if os.path.getsize(path) <= 100000]
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "copy.trace")
+        check_burst(path)
         while small and copies < options.n:
             data = change(bytearray(dice.choice(small)), dice)
             with open(path, "wb") as file:

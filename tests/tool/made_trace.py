@@ -305,6 +305,20 @@ def many_regions(count=24958, longest=777000):
     return t
 
 
+def burst(count=9001):
+    """More goroutines than a page has samples of counters run for a nanosecond each; then nothing runs for a while."""
+    t, time = Trace(), 10
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    for go in range(1, count + 1):
+        t.event(1, time + go, GO_CREATE, go, t.stack("main.f"), 0)
+    for go in range(1, count + 1):
+        time = 4 * count + 3 * go
+        t.event(1, time, GO_START, go, 1)
+        t.event(1, time + 1, GO_DESTROY)
+    t.event(1, time + 1000000, GO_CREATE, count + 1, t.stack("main.f"), 0)
+    return t
+
+
 def runs_rarely(runs=2000, period=1000000, share=0.0066):
     """A goroutine that runs for a small share of the time, and otherwise waits."""
     t = Trace()

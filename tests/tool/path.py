@@ -119,6 +119,8 @@ def unknown_creator():
     t.event(1, 8000, TASK_END, 1, 0)
     t.event(1, 8500, TASK_BEGIN, 2, NO_ID, t.string("a b"), 0)
     t.event(1, 8600, TASK_END, 2, 0)
+    t.event(1, 8700, TASK_BEGIN, 3, NO_ID, t.string("1"), 0)
+    t.event(1, 8800, TASK_END, 3, 0)
     t.event(1, 9000, GO_DESTROY)
     return t, [("--go 5", "0 4000 outside\n4000 6000 runnable 5\n6000 9000 running 5", None),
                ("--task 1 --from 7500", "7500 8000 running 5", None),
@@ -293,6 +295,7 @@ def path(arguments, trace):
 def check_choice(file):
     assert path(["--task", "a b"], file)["task"] == 1  # the longer one
     for wrong in (["--task", "8"], ["--task", "a"], ["--go", "6"], ["--go", "x"], ["--task", "1", "--to", "7500"],
+                  ["--task", "1", "--from", "8650"],  # an id, though the part has only a task with this name
                   ["--task", "1", "--go", "5"]):
         run(wrong, file, 1)
     run([], file, 2)

@@ -80,6 +80,7 @@ static inline int64_t between(int64_t from, int64_t to) {
 
 /* Seeds the hashes differently in each run. Call it once, before anything is hashed. */
 void seed_hashes(void);
+extern uint64_t hash_seed;
 uint64_t hash_of(const void *data, size_t size);
 
 /* Appends a number in base 128 and returns the new end, at most GOTRACE_BYTES_PER_NUMBER bytes later. */
@@ -91,10 +92,6 @@ size_t prefix_size(const char *text, size_t size, size_t most);
 size_t cut_size(const char *text, size_t size);
 
 #define ELF_ID_TEXT 129 /* most bytes of a build id as text */
-
-/* Calls `take` for each string of the decoder's current tables. */
-void each_string(const gotrace_decoder *decoder, void (*take)(void *context, const char *data, size_t size),
-                 void *context);
 
 /* The build id of an ELF file in base 16 ("-" if it has none), and the lowest and highest address of its segments (the
  * latter exclusive). False: not an ELF file of this processor's word size. */
@@ -113,10 +110,13 @@ void elf_symbols_free(elf_symbols *symbols);
 
 int format_text(char *text, int room, const char *format, va_list arguments); /* vsnprintf */
 
+/* ------------------------------------------------------------------------------------------------------- map.c ---- */
+
 /* A map from 64-bit keys to pointers. All zero: empty. */
 typedef struct map {
-  struct map_places *places;
-  void **values;
+  struct map_place *places;
+  size_t mask;   /* number of places - 1 */
+  void **values; /* in the order of their keys' first map_put() */
   size_t count, capacity;
   uint64_t fresh; /* where fresh_id() continues */
 } map;

@@ -12,27 +12,6 @@
 
 static bool is_v1(const gotrace_event *e) { return e->spec->since < GOTRACE_GO_1_22; }
 
-unsigned event_like_v2(const gotrace_event *e) {
-  if (!is_v1(e)) return e->kind;
-  switch (e->kind) {
-  case GOTRACE_V1_GO_CREATE: return GOTRACE_V2_GO_CREATE;
-  case GOTRACE_V1_GO_START:
-  case GOTRACE_V1_GO_START_LOCAL:
-  case GOTRACE_V1_GO_START_LABEL: return GOTRACE_V2_GO_START;
-  case GOTRACE_V1_GO_UNBLOCK:
-  case GOTRACE_V1_GO_UNBLOCK_LOCAL:
-  case GOTRACE_V1_GO_SYS_EXIT:
-  case GOTRACE_V1_GO_SYS_EXIT_LOCAL: return GOTRACE_V2_GO_UNBLOCK;
-  case GOTRACE_V1_GO_WAITING:
-  case GOTRACE_V1_GO_IN_SYSCALL: return GOTRACE_V2_GO_STATUS;
-  case GOTRACE_V1_USER_TASK_CREATE: return GOTRACE_V2_USER_TASK_BEGIN;
-  case GOTRACE_V1_USER_TASK_END: return GOTRACE_V2_USER_TASK_END;
-  case GOTRACE_V1_USER_REGION: return e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
-  case GOTRACE_V1_USER_LOG: return GOTRACE_V2_USER_LOG;
-  default: return 0;
-  }
-}
-
 char event_concerns(unsigned kind) {
   switch (kind) {
   case GOTRACE_V2_GO_CREATE:
@@ -60,47 +39,26 @@ char event_concerns(unsigned kind) {
   }
 }
 
-/* The stack of a creation that tells the new goroutine's function; 0: it has no name. */
-static uint32_t entry_of(const gotrace_decoder *d, uint64_t stack) {
-  uint32_t taken = pool_take_stack(d, stack);
-  return pool_function(taken) ? taken : 0;
-}
-
-/* Go 1.5 has a function's address instead of a stack. */
-static uint32_t entry_of_v1(const gotrace_decoder *d, uint64_t stack_or_pc) {
-  gotrace_decoder_info info;
-  pool_frame frame = {stack_or_pc, 0, 0, 0};
-  char name[32];
-  gotrace_decoder_get_info(d, &info);
-  if (info.format != 1005) return entry_of(d, stack_or_pc);
-  snprintf(name, sizeof name, "0x%llx", (ull)stack_or_pc);
-  frame.function = pool_put_string(name);
-  return pool_put_stack(&frame, 1);
-}
-
-bool event_begins_go(const gotrace_decoder *d, const gotrace_event *e, uint32_t *entry) {
-  *entry = 0;
-  if (is_v1(e)) {
-    if (e->kind != GOTRACE_V1_GO_CREATE) return false;
-    *entry = entry_of_v1(d, e->args[1]);
-    return true;
-  }
-  switch (e->kind) {
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED: *entry = entry_of(d, e->args[1]); return true;
-  case GOTRACE_V2_GO_CREATE_SYSCALL: return true;
-  case GOTRACE_V2_GO_STATUS_STACK: *entry = pool_outermost(pool_take_stack(d, e->args[3])); /* fall through */
-  case GOTRACE_V2_GO_STATUS: return e->extra == GOTRACE_STATUS_UNKNOWN && (e->args[2] & 0xff) != GO_NONE;
+bool change_has_task(const gotrace_change *c) {
+  switch (c->kind) {
+  case GOTRACE_CHANGE_TASK_BEGIN:
+  case GOTRACE_CHANGE_TASK_END:
+  case GOTRACE_CHANGE_REGION_BEGIN:
+  case GOTRACE_CHANGE_REGION_END:
+  case GOTRACE_CHANGE_LOG: return true;
   default: return false;
   }
 }
 
-uint32_t stack_of_own(const gotrace_decoder *d, const gotrace_event *e) {
-  bool v1 = is_v1(e);
-  if (!e->stack || e->g == GOTRACE_NO_ID) return 0;
-  if (e->kind == (v1 ? GOTRACE_V1_CPU_SAMPLE : GOTRACE_V2_CPU_SAMPLE)) return 0;
-  if (!v1 && e->kind == GOTRACE_V2_GO_STATUS_STACK) return 0; /* the stack of the goroutine that it names */
-  return pool_outermost(pool_take_stack(d, e->stack));
+const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_t *size) {
+  bool stops = c->kind == GOTRACE_CHANGE_STATUS && c->object == GOTRACE_OBJECT_GO &&
+               c->from == GOTRACE_STATUS_RUNNING &&
+               (c->to == GOTRACE_STATUS_WAITING || c->to == GOTRACE_STATUS_RUNNABLE);
+  const char *text = stops ? c->name : c->kind == GOTRACE_CHANGE_RANGE_BEGIN && c->text_size ? c->text : NULL;
+  *size = stops ? c->name_size : c->text_size;
+  if (stops && e->implied) text = SWITCH_REASON, *size = sizeof SWITCH_REASON - 1;
+  if (stops && !*size && is_v1(e)) text = UNKNOWN_REASON, *size = sizeof UNKNOWN_REASON - 1;
+  return text;
 }
 
 bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *value) {
@@ -121,48 +79,32 @@ bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *va
 
 /* ------------------------------------------------------------------------------------------------------- ahead ---- */
 
-/* Goroutines with one id that begin without a name. */
-typedef struct nameless {
-  uint32_t *entries, count, capacity;
-  bool lives; /* the last one has not been followed by one with a name */
-} nameless;
-
-static void take_begin(ahead *a, uint64_t id, uint32_t entry) {
-  nameless *of = map_get(&a->gos, id);
-  if (of) of->lives = !entry;
-  if (entry) return;
-  if (!of) map_put(&a->gos, id, of = keep(sizeof *of));
-  GROW(of->entries, of->count, of->capacity);
-  of->entries[of->count++] = 0;
-  of->lives = true;
-}
-
-static void take_own(ahead *a, const gotrace_decoder *d, const gotrace_event *e) {
-  nameless *of = a->gos.count && e->stack ? map_get(&a->gos, (uint64_t)e->g) : NULL;
-  if (of && of->lives && !of->entries[of->count - 1]) of->entries[of->count - 1] = stack_of_own(d, e);
-}
-
-static void take_task(ahead *a, const gotrace_event *e, unsigned like) {
-  uint64_t id = e->args[0];
+static void take_task(ahead *a, const gotrace_event *e, const gotrace_change *c) {
+  uint64_t id = c->task;
   uintptr_t last = (uintptr_t)map_get(&a->task_ends, id);
   a->met |= id == a->wanted;
-  if (like == GOTRACE_V2_USER_TASK_BEGIN && last) map_put(&a->task_ends, id, NULL);
-  if (like != GOTRACE_V2_USER_TASK_END) return;
+  if (c->kind == GOTRACE_CHANGE_TASK_BEGIN && last) map_put(&a->task_ends, id, NULL);
+  if (c->kind != GOTRACE_CHANGE_TASK_END) return;
   if (last) map_put(&a->early_ends, last, a);
   map_put(&a->task_ends, id, (void *)(uintptr_t)(e->offset + 1));
 }
 
+static uint32_t entry_of(const gotrace_decoder *d, int64_t number) {
+  gotrace_frame frame;
+  return gotrace_decoder_entry(d, number, &frame) ? pool_put_frame(&frame) : 0;
+}
+
 void ahead_read(ahead *a, input *in, int64_t until) {
   const gotrace_event *e;
+  gotrace_change changes[GOTRACE_MOST_CHANGES];
   gotrace_decoder_info info;
-  int64_t first = 0;
-  uint32_t entry;
+  int64_t first = 0, number = -1, i;
   bool any = false;
   input_first_look(in);
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
-    unsigned like = event_like_v2(e);
-    bool syncs = !is_v1(e) && e->kind == GOTRACE_V2_SYNC, after;
+    bool changed = gotrace_decoder_changes(in->decoder, e, changes), after,
+         syncs = changed && changes[0].kind == GOTRACE_CHANGE_SYNC;
     if (!any) {
       gotrace_decoder_get_info(in->decoder, &info);
       first = info.family == 1 ? e->time : info.first_time;
@@ -171,16 +113,19 @@ void ahead_read(ahead *a, input *in, int64_t until) {
     after = between(first, e->time) > until;
     if (after && syncs) break;
     if (syncs) pool_forget_ids();
-    if (event_begins_go(in->decoder, e, &entry)) take_begin(a, e->args[0], entry);
-    else take_own(a, in->decoder, e);
-    if (!after && event_concerns(like) == 't') take_task(a, e, like);
+    if (changed && changes[0].number > number) number = changes[0].number;
+    if (changed && !after && change_has_task(&changes[0])) take_task(a, e, &changes[0]);
   }
   pool_forget_ids();
+  a->count = (size_t)(number + 1);
+  a->entries = resize(NULL, (a->count + 1) * sizeof *a->entries);
+  for (i = 0; i <= number; i++) a->entries[i] = entry_of(in->decoder, i);
 }
 
-uint32_t ahead_entry(const ahead *a, uint64_t id, uint32_t number) {
-  const nameless *of = a->gos.count ? map_get(&a->gos, id) : NULL;
-  return of && number < of->count ? of->entries[number] : 0;
+uint32_t ahead_entry(const ahead *a, const gotrace_decoder *d, uint64_t id) {
+  int64_t number = gotrace_decoder_number(d, GOTRACE_OBJECT_GO, id);
+  if (a && number >= 0 && (uint64_t)number < a->count) return a->entries[number];
+  return entry_of(d, number);
 }
 
 bool ahead_ends_again(const ahead *a, const gotrace_event *end) {
@@ -188,9 +133,7 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end) {
 }
 
 void ahead_free(ahead *a) {
-  size_t i;
-  for (i = 0; i < a->gos.count; i++) free(((nameless *)a->gos.values[i])->entries);
-  map_free(&a->gos);
+  free(a->entries);
   map_free(&a->task_ends);
   map_free(&a->early_ends);
 }

@@ -1,15 +1,12 @@
 /* ahead.h - what a trace tells too late, found by reading it ahead
  *
- * - The function a goroutine began with. Its creation tells it, but a goroutine that is older than the trace, or that a
- *   C thread made, has none. Such a goroutine began with the outermost function of the first stack of its own events.
- *   CPU samples do not count: their stacks may end with runtime.goexit, on the system's stack, or at the limit of their
- *   length.
+ * - The function a goroutine began with, if its creation does not tell it: see gotrace_decoder_entry in gotrace.h.
  * - Whether a task ends again later. The last end counts, as in Go's summary.
  * - Whether --task names an id or a name: a number is a name if no task has that id.
  *
- * This is the only place that names goroutines. Whoever shows something before the trace is read to its end reads it
- * ahead: source.c for consumers, dump.c for events. Only the whole report of `info` does not need that, since it names
- * goroutines last; source.c tells it the functions as they come, by the same rule (stack_of_own). */
+ * Whoever shows something before the trace is read to its end reads it ahead: source.c for consumers, dump.c for
+ * events. Only the whole report of `info` does not need that, since it names goroutines last; source.c tells it the
+ * functions as they come. */
 
 #ifndef AHEAD_H
 #define AHEAD_H
@@ -18,7 +15,8 @@
 #include "pool.h"
 
 typedef struct ahead {
-  map gos;         /* by id: struct nameless in ahead.c */
+  uint32_t *entries; /* by gotrace_change.number: a stack with only the function that the goroutine began with; or 0 */
+  size_t count;
   map task_ends;   /* by task: 1 + offset of its last end */
   map early_ends;  /* by 1 + offset: ends of tasks that end again */
   uint64_t wanted; /* a task's id; set by the caller */
@@ -30,9 +28,9 @@ typedef struct ahead {
 void ahead_read(ahead *a, input *in, int64_t until);
 void ahead_free(ahead *a);
 
-/* The `number`th goroutine, from 0, that has this id and begins without a name: a stack with only the function it began
- * with. 0: unknown. */
-uint32_t ahead_entry(const ahead *a, uint64_t id, uint32_t number);
+/* A stack with only the function that a goroutine began with which has this id now, or had it last; 0: unknown. What
+ * was not read ahead is asked of the decoder. `a` may be NULL. */
+uint32_t ahead_entry(const ahead *a, const gotrace_decoder *d, uint64_t id);
 
 /* Whether the task of a task's end ends again later. */
 bool ahead_ends_again(const ahead *a, const gotrace_event *end);
@@ -42,22 +40,20 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 /* The reason of the implied events of a coroutine switch, for which Go has none. */
 #define SWITCH_REASON "coroutine switch"
 
-/* The event of v2 that resembles this event; 0: none. */
-unsigned event_like_v2(const gotrace_event *e);
+/* The reason of GoBlock in v1, which Go from 1.22 on writes for such waits. */
+#define UNKNOWN_REASON "unspecified"
+
+/* Why a goroutine stops or blocks, or the world is stopped. NULL: the change is none of these. */
+const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_t *size);
+
+/* Whether a change concerns a task, which may be 0. */
+bool change_has_task(const gotrace_change *c);
 
 /* What a v2 event's first argument refers to: g a goroutine, p a proc, t a task, r a reason; 0: none of these. */
 char event_concerns(unsigned kind);
 
-/* Whether a goroutine begins, which the event's first argument names: it is created, or its status is told for the
- * first time. Sets the stack that tells its function; 0: the event does not tell it. */
-bool event_begins_go(const gotrace_decoder *d, const gotrace_event *e, uint32_t *entry);
-
 /* Whether a log, of which these are the texts, is a counter's value: see gotrace_count() in gotrace.h. Sets the
  * counter's name, a text, and the value, which is between -1e290 and 1e290. */
 bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *value);
-
-/* A stack with the outermost function of the event's stack, if that is a stack of the goroutine on which it happens;
- * else 0. */
-uint32_t stack_of_own(const gotrace_decoder *d, const gotrace_event *e);
 
 #endif

@@ -13,9 +13,6 @@
 typedef struct member {
   uint64_t *tasks; /* of its open regions, innermost last */
   uint32_t depth, capacity;
-  /* Only for events. Operations get the function from the world. */
-  uint32_t function; /* text; 0: unknown */
-  uint32_t nameless; /* how many goroutines with this id began without a name */
 } member;
 
 typedef struct facts {
@@ -221,59 +218,38 @@ static bool selected(filter *f, const facts *k) {
 
 static uint64_t id_of(int64_t id) { return id == GOTRACE_NO_ID ? NOBODY : (uint64_t)id; }
 
-/* Learns the functions that goroutines began with, for --function. */
-static void learn_functions(filter *f, const gotrace_decoder *d, const gotrace_event *e, facts *k) {
-  member *known;
-  uint32_t entry;
-  if (event_begins_go(d, e, &entry)) {
-    known = member_of(f, k->other, true);
-    if (!entry && known) entry = ahead_entry(f->ahead, k->other, known->nameless++);
-    if (known) known->function = pool_function(entry);
-  }
-  known = member_of(f, k->g, false);
-  if (known) k->functions[0] = known->function;
-  known = member_of(f, k->other, false);
-  if (known) k->functions[1] = known->function;
+/* The function that a goroutine began with. */
+static uint32_t function_of(const filter *f, const gotrace_decoder *d, uint64_t g) {
+  return g == NOBODY ? 0 : pool_function(ahead_entry(f->ahead, d, g));
 }
 
-bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e) {
+bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c) {
   facts k = {0};
-  unsigned like;
+  unsigned what = c ? c->kind : 0;
   bool result;
   if (!f->on) return true;
   k.family = e->spec->since < GOTRACE_GO_1_22 ? 1 : 2;
   k.kind = e->kind;
   k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
   k.other = k.proc = NOBODY;
-  if (k.family == 2 && k.kind == GOTRACE_V2_SYNC) pool_forget_ids();
-  like = event_like_v2(e);
-  switch (event_concerns(like)) {
-  case 'g': k.other = e->args[0]; break;
-  case 'p': k.proc = e->args[0]; break;
-  case 't':
-    k.task = e->args[0];
-    k.has_task = true;
-    break;
-  case 'r':
-    if (e->implied) k.reason = SWITCH_REASON, k.reason_size = sizeof SWITCH_REASON - 1;
-    else if (!gotrace_decoder_string(d, e->args[0], &k.reason, &k.reason_size)) k.reason = NULL;
-    break;
-  default: break;
+  if (what == GOTRACE_CHANGE_SYNC) pool_forget_ids();
+  if (c) {
+    if (c->object == GOTRACE_OBJECT_GO) k.other = id_of(c->id);
+    if (c->object == GOTRACE_OBJECT_PROC) k.proc = id_of(c->id);
+    k.has_task = change_has_task(c);
+    k.task = c->task;
+    k.reason = change_reason(e, c, &k.reason_size);
+  } else if (k.family == 1 && k.kind == GOTRACE_V1_GO_CREATE) {
+    k.other = e->args[0]; /* the next event tells its status */
   }
-  if (k.family == 1 && (k.reason = v1_reason(e->kind)) != NULL) k.reason_size = strlen(k.reason);
-  if (e->kind == GOTRACE_V2_STW_BEGIN && k.family == 2) k.reason = e->data, k.reason_size = e->data_size;
-  if (like == GOTRACE_V2_GO_CREATE || like == GOTRACE_V2_GO_CREATE_BLOCKED || like == GOTRACE_V2_GO_CREATE_SYSCALL)
+  if (what == GOTRACE_CHANGE_STATUS && c->from == GOTRACE_STATUS_NONE && e->extra != GOTRACE_STATUS_NONE)
     inherit(f, k.g, k.other);
-  if (f->set->by[BY_FUNCTION]) learn_functions(f, d, e, &k);
+  if (f->set->by[BY_FUNCTION]) k.functions[0] = function_of(f, d, k.g), k.functions[1] = function_of(f, d, k.other);
   if (!f->any_task) return selected(f, &k);
-  if (like == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
-  if (like == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) {
-    const char *name = "";
-    size_t size = 0;
-    if (gotrace_decoder_string(d, e->args[2], &name, &size)) name_task(f, k.task, name, size);
-  }
+  if (what == GOTRACE_CHANGE_REGION_BEGIN) enter(f, k.g, k.task);
+  if (what == GOTRACE_CHANGE_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, c->name, c->name_size);
   result = selected(f, &k);
-  if (like == GOTRACE_V2_USER_REGION_END) leave(f, k.g, (uint64_t)e->extra);
+  if (what == GOTRACE_CHANGE_REGION_END) leave(f, k.g, (uint64_t)e->extra);
   return result;
 }
 

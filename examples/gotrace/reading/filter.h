@@ -58,8 +58,9 @@ void filter_tell(filter *f, const ahead *a);
 const char *filter_unknown(filter *f, const world *w);
 void filter_require(filter *f, const world *w); /* fails if there is one */
 
-/* Whether something is selected. Call it for each event, or for each operation before it is applied. */
-bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e);
+/* Whether something is selected. Call it for each event, or for each operation before it is applied. `c`: what the
+ * event changes first; NULL: nothing. */
+bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c);
 bool filter_op(filter *f, world *w, const op *o);
 
 /* Whether a stretch is selected. Call it while the world still has the goroutine's old state, as consumer.stretch

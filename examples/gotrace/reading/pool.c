@@ -75,6 +75,11 @@ uint32_t pool_put_text(const char *data, size_t size) { return put(&texts, data,
 
 uint32_t pool_put_string(const char *string) { return put(&texts, string, strlen(string)); }
 
+uint32_t pool_put_frame(const gotrace_frame *frame) {
+  pool_frame made = frame_of(frame);
+  return pool_put_stack(&made, 1);
+}
+
 uint32_t pool_put_stack(const pool_frame *frames, uint32_t count) {
   return put(&stacks, frames, count * sizeof *frames);
 }
@@ -106,12 +111,6 @@ pool_stack pool_stack_of(uint32_t id) {
 uint32_t pool_function(uint32_t stack) {
   pool_stack s = pool_stack_of(stack);
   return s.count ? s.frames[0].function : 0;
-}
-
-uint32_t pool_outermost(uint32_t stack) {
-  pool_stack s = pool_stack_of(stack);
-  if (!s.count || !pool_text_of(s.frames[s.count - 1].function).size) return 0;
-  return s.count > 1 ? pool_put_stack(&s.frames[s.count - 1], 1) : stack;
 }
 
 uint32_t pool_take_text(const gotrace_decoder *decoder, uint64_t id) {

@@ -27,6 +27,7 @@ typedef struct pool_stack {
 uint32_t pool_put_text(const char *data, size_t size);
 uint32_t pool_put_string(const char *string);
 uint32_t pool_put_stack(const pool_frame *frames, uint32_t count);
+uint32_t pool_put_frame(const gotrace_frame *frame); /* a stack of one frame */
 
 pool_text pool_text_of(uint32_t id);
 bool pool_text_is(uint32_t id, const char *string);
@@ -35,9 +36,6 @@ pool_stack pool_stack_of(uint32_t id);
 
 /* The innermost function of a stack, as text; 0: unknown. */
 uint32_t pool_function(uint32_t stack);
-
-/* The stack that has only another stack's outermost frame: the function a goroutine began with. */
-uint32_t pool_outermost(uint32_t stack);
 
 /* The text or stack with this id in the decoder. */
 uint32_t pool_take_text(const gotrace_decoder *decoder, uint64_t id);

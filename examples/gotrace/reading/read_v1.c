@@ -78,7 +78,7 @@ static void v1_create(source *s, const gotrace_event *e) {
   op o = v1_op(s, GOTRACE_V2_GO_CREATE, e->time, NULL);
   o.id = e->args[0];
   o.stack = pool_take_stack(s->in->decoder, e->stack);
-  event_begins_go(s->in->decoder, e, &o.new_stack);
+  if (s->format > 1005) o.new_stack = pool_take_stack(s->in->decoder, e->args[1]);
   name_new(s, &o);
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
@@ -131,13 +131,8 @@ static void v1_begin_stw(source *s, const gotrace_event *e) {
   const proc *p = v1_is_proc(e->p) ? world_proc(&s->w, (uint64_t)e->p, false) : NULL;
   thread *m = p ? p->m : NULL; /* before 1.10, an idle proc may do this */
   op o = v1_op(s, GOTRACE_V2_STW_BEGIN, e->time, m);
-  uint64_t kind = e->args[0];
   if (s->stw || !runs(m)) return;
-  if (s->format < GOTRACE_GO_1_21) kind = kind == 1 ? GOTRACE_STW_GC_SWEEP_TERM : GOTRACE_STW_GC_MARK_TERM;
-#define REASON(NAME, number, text) \
-  if (kind == (number)) o.name = pool_put_string(text);
-  GOTRACE_STW_REASONS(REASON)
-#undef REASON
+  o.name = pool_put_text(s->changes[0].text, s->changes[0].text_size);
   s->stw = m->g;
   give(s, &o);
 }
@@ -150,55 +145,23 @@ static void v1_scan(source *s, const gotrace_event *e, unsigned kind) {
   if (s->format < GOTRACE_GO_1_10) give(s, &o);
 }
 
-/* The events by which a goroutine stops running. */
-static struct {
-  unsigned v2;
-  const char *reason;
-  uint32_t text; /* in the pool; 0: not there yet */
-} v1_stops[] = {
-    [GOTRACE_V1_GO_END] = {GOTRACE_V2_GO_DESTROY, NULL, 0},
-    [GOTRACE_V1_GO_STOP] = {GOTRACE_V2_GO_BLOCK, "forever", 0},
-    [GOTRACE_V1_GO_SCHED] = {GOTRACE_V2_GO_STOP, "runtime.Gosched", 0},
-    [GOTRACE_V1_GO_PREEMPT] = {GOTRACE_V2_GO_STOP, "preempted", 0},
-    [GOTRACE_V1_GO_SLEEP] = {GOTRACE_V2_GO_BLOCK, "sleep", 0},
-    [GOTRACE_V1_GO_BLOCK] = {GOTRACE_V2_GO_BLOCK, "unspecified", 0},
-    [GOTRACE_V1_GO_BLOCK_SEND] = {GOTRACE_V2_GO_BLOCK, "chan send", 0},
-    [GOTRACE_V1_GO_BLOCK_RECV] = {GOTRACE_V2_GO_BLOCK, "chan receive", 0},
-    [GOTRACE_V1_GO_BLOCK_SELECT] = {GOTRACE_V2_GO_BLOCK, "select", 0},
-    [GOTRACE_V1_GO_BLOCK_SYNC] = {GOTRACE_V2_GO_BLOCK, "sync", 0},
-    [GOTRACE_V1_GO_BLOCK_COND] = {GOTRACE_V2_GO_BLOCK, "sync.(*Cond).Wait", 0},
-    [GOTRACE_V1_GO_BLOCK_NET] = {GOTRACE_V2_GO_BLOCK, "network", 0},
-    [GOTRACE_V1_GO_BLOCK_GC] = {GOTRACE_V2_GO_BLOCK, "GC mark assist wait for work", 0},
-};
-
-static bool v1_is_stop(unsigned kind) { return kind < COUNT(v1_stops) && v1_stops[kind].v2; }
-
-const char *v1_reason(unsigned kind) { return v1_is_stop(kind) ? v1_stops[kind].reason : NULL; }
-
-static uint32_t v1_reason_text(unsigned kind) {
-  if (!v1_stops[kind].text && v1_stops[kind].reason) v1_stops[kind].text = pool_put_string(v1_stops[kind].reason);
-  return v1_stops[kind].text;
-}
-
+/* The goroutine stops running, or ends. */
 static void v1_stop(source *s, const gotrace_event *e) {
+  const gotrace_change *c = &s->changes[0];
   thread *m = v1_thread(s, e);
-  op o = v1_op(s, v1_stops[e->kind].v2, e->time, m);
+  op o = v1_op(s, GOTRACE_V2_GO_DESTROY, e->time, m);
+  const char *reason;
+  size_t size;
   if (!runs(m)) return;
   /* A goroutine that removes its own proc with GOMAXPROCS continues at once on another, with the world still stopped
    * (Go: procresize). v2 cannot express that. */
   if (!s->to->as_go || e->kind != GOTRACE_V1_GO_SCHED) v1_end_stw(s, e->time, m->g);
+  if (c->to == GOTRACE_STATUS_WAITING) o.kind = GOTRACE_V2_GO_BLOCK;
+  if (c->to == GOTRACE_STATUS_RUNNABLE) o.kind = GOTRACE_V2_GO_STOP;
   o.stack = v1_stack(s, e, m);
-  o.name = v1_reason_text(e->kind);
+  if (!s->reasons[e->kind] && (reason = change_reason(e, c, &size))) s->reasons[e->kind] = pool_put_text(reason, size);
+  o.name = s->reasons[e->kind];
   give(s, &o);
-}
-
-static int by_offset(const void *a, const void *b) {
-  const uint64_t *x = a, *y = b;
-  return *x < *y ? -1 : *x > *y;
-}
-
-static bool v1_blocks(const source *s, uint64_t offset) {
-  return s->blocking && bsearch(&offset, s->blocking, s->blocking_count, sizeof offset, by_offset);
 }
 
 /* A system call ends at once, unless it loses its proc. */
@@ -209,7 +172,7 @@ static void v1_syscall(source *s, const gotrace_event *e) {
   if (!runs(m)) return;
   o.stack = v1_stack(s, e, m);
   give(s, &o);
-  if (!v1_blocks(s, e->offset)) v1_give(s, GOTRACE_V2_GO_SYSCALL_END, e->time, m);
+  if (s->change_count == 2) v1_give(s, GOTRACE_V2_GO_SYSCALL_END, e->time, m);
 }
 
 static void v1_syscall_block(source *s, const gotrace_event *e) {
@@ -295,42 +258,6 @@ static void v1_proc(source *s, const gotrace_event *e) {
   v1_proc_start(s, (uint64_t)e->p, e->time, m, true);
 }
 
-/* Finds the system calls that lose their procs. v1 does not record the end of a call that kept its proc, so the kind of
- * call must be known when it begins. In its proc's batches, a call that loses the proc is followed by GoSysBlock, so
- * the events need not be put in order. */
-static void scan_syscalls(source *s) {
-  gotrace_event e;
-  map calls = {0};                  /* by proc: offset of its last event, if that is a system call; else 0 */
-  uint64_t none = 0, *call = &none; /* of the proc that wrote the current batch */
-  if (input_decode(s->in, true) != GOTRACE_OK) return;
-  while (input_next(s->in, &e) == GOTRACE_OK) {
-    switch (e.kind) {
-    case GOTRACE_V1_BATCH:
-      call = map_get(&calls, (uint64_t)e.p);
-      if (call) break;
-      call = keep(sizeof *call);
-      map_put(&calls, (uint64_t)e.p, call);
-      break;
-    case GOTRACE_V1_STRING: /* these do not happen on the goroutine */
-    case GOTRACE_V1_STACK:
-    case GOTRACE_V1_CPU_SAMPLE:
-    case GOTRACE_V1_GO_WAITING:
-    case GOTRACE_V1_GO_IN_SYSCALL:
-    case GOTRACE_V1_GO_SYS_EXIT: break;
-    case GOTRACE_V1_GO_SYS_CALL: *call = e.offset; break;
-    case GOTRACE_V1_GO_SYS_BLOCK:
-      if (!*call) break;
-      GROW(s->blocking, s->blocking_count, s->blocking_capacity);
-      s->blocking[s->blocking_count++] = *call;
-      *call = 0;
-      break;
-    default: *call = 0; break;
-    }
-  }
-  map_free(&calls);
-  if (s->blocking) qsort(s->blocking, s->blocking_count, sizeof *s->blocking, by_offset);
-}
-
 /* Finds the goroutines that are running when the trace begins. Go's reader assumes that a goroutine that starts before
  * the first Gomaxprocs has run since the trace began, as the one that started the trace has. Here this holds only if
  * neither it nor its proc did anything before. `gos` and `procs`: those that did something. */
@@ -371,7 +298,6 @@ static void scan_starts(source *s) {
 
 /* Finds what must be known before the event that tells it. */
 void scan_v1(source *s) {
-  scan_syscalls(s);
   if (!s->to->as_go) scan_starts(s);
   pool_forget_ids(); /* of another trace */
 }
@@ -432,7 +358,7 @@ void v1_later_statuses(source *s, const gotrace_event *e) {
     gotrace_event told = *e;
     told.time = s->first + s->until;
     if (is_start(e)) v1_was_running(s, &told);
-    if (input_take(s->in, &e) != GOTRACE_OK) break;
+    if (source_next(s, &e) != GOTRACE_OK) break;
   }
   s->over = true;
 }
@@ -441,7 +367,7 @@ static void take_event(source *s, const gotrace_event *e);
 
 void take_v1(source *s, const gotrace_event *e) {
   s->v1_kind = e->kind;
-  if (e->stack && e->g > 0) name_own(s, e, world_go(&s->w, (uint64_t)e->g));
+  name_own(s, e);
   if (e->kind == GOTRACE_V1_GOMAXPROCS) s->initialized = true;
   if (s->to->as_go && !s->initialized && is_start(e)) {
     if (!s->started) v1_give_intros(s);
@@ -509,7 +435,7 @@ static void take_event(source *s, const gotrace_event *e) {
   case GOTRACE_V1_USER_LOG: v1_user(s, e); break;
   case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
   default:
-    if (v1_is_stop(e->kind)) v1_stop(s, e);
+    if (s->change_count) v1_stop(s, e);
     break;
   }
 }

@@ -84,10 +84,7 @@ static op status_of(source *s, const gotrace_event *e) {
   o.id = e->args[0];
   o.a[0] = e->args[go ? 2 : 1] & 0xff;
   o.a[1] = e->p == GOTRACE_NO_ID ? NOBODY : (uint64_t)e->p;
-  if (e->kind == GOTRACE_V2_GO_STATUS_STACK) {
-    o.stack = pool_take_stack(s->in->decoder, e->args[3]);
-    o.new_stack = pool_outermost(o.stack);
-  }
+  if (e->kind == GOTRACE_V2_GO_STATUS_STACK) o.stack = pool_take_stack(s->in->decoder, e->args[3]);
   return o;
 }
 
@@ -133,7 +130,6 @@ static bool scan_status(source *s, const gotrace_event *e, const map *created) {
  * done. */
 static void take_sync(source *s, const gotrace_event *e) {
   pool_forget_ids();
-  take_modules(s);
   s->w.generation++;
   s->w.experiment_count = 0;
   s->w.sync = e->time;
@@ -172,7 +168,9 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
   if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
   if (e->kind == GOTRACE_V2_USER_REGION_END) o.a[0] = (uint64_t)e->extra;
   if (e->kind == GOTRACE_V2_USER_TASK_END) o.ends_again = ahead_ends_again(&s->ahead, e);
-  name_new(s, &o);
+  if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
+      e->kind == GOTRACE_V2_GO_CREATE_SYSCALL)
+    name_new(s, &o);
   give(s, &o);
   if (e->kind == GOTRACE_V2_USER_REGION_END) note_region_end(s, &o);
 }
@@ -186,6 +184,7 @@ void scan_v2(source *s) {
   while (input_next(s->in, &e) == GOTRACE_OK) {
     if (e.kind == GOTRACE_V2_SYNC && ++syncs == 2) break;
     source_first(s, &e);
+    s->change_count = gotrace_decoder_changes(s->in->decoder, &e, s->changes);
     if (is_status(&e) && scan_status(s, &e, &created)) continue;
     if (e.kind == GOTRACE_V2_GC_ACTIVE || e.kind == GOTRACE_V2_GC_SWEEP_ACTIVE ||
         e.kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE) {
@@ -257,7 +256,7 @@ static bool take_often(source *s, const gotrace_event *e, thread *m) {
 void take_v2(source *s, const gotrace_event *e) {
   thread *m = source_thread(s, e->m); /* adds the thread to the world, whatever the event */
   s->event = e;
-  name_own(s, e, m ? m->g : NULL);
+  name_own(s, e);
   if (s->to->as_go) {
     if (!e->implied && take_often(s, e, m)) return;
     if (take_as_go(s, e, m)) return;
@@ -280,7 +279,7 @@ void take_later_statuses(source *s, const gotrace_event *e) {
       told.time = s->first + s->until;
       take_status(s, &told);
     }
-    if (input_take(s->in, &e) != GOTRACE_OK) break;
+    if (source_next(s, &e) != GOTRACE_OK) break;
   }
   s->over = true;
 }

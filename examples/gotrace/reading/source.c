@@ -69,12 +69,12 @@ static void look_ahead(source *s) {
 }
 
 void name_new(source *s, op *o) {
-  bool begins = o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
-                o->kind == GOTRACE_V2_GO_CREATE_SYSCALL || o->kind == GOTRACE_V2_GO_STATUS;
-  uint32_t entry;
-  if (!begins || pool_function(o->new_stack)) return;
-  entry = ahead_entry(&s->ahead, o->id, go_record(&s->w, o->id)->nameless++);
-  if (entry) o->new_stack = entry;
+  if (!pool_function(o->new_stack)) o->new_stack = ahead_entry(&s->ahead, s->in->decoder, o->id);
+}
+
+void name_own(source *s, const gotrace_event *e) {
+  goroutine *g = e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  if (g && !g->entry) g->entry = ahead_entry(&s->ahead, s->in->decoder, g->id);
 }
 
 /* A goroutine turns out to be older than the trace, but the output can no longer say so: it is created now. */
@@ -91,22 +91,24 @@ static void give_created(source *s, const op *status) {
   give(s, &o);
 }
 
-static void take_module(void *context, const char *data, size_t size) {
+/* Adds the modules that the trace describes to the world. */
+static void take_modules(source *s) {
   static const char begin_of_all[] = "gotrace.module ";
-  source *s = context;
+  const size_t size = sizeof begin_of_all - 1;
+  unsigned string = s->to->family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
   world *w = &s->w;
+  gotrace_event e;
   uint32_t text;
   size_t i;
-  if (size < sizeof begin_of_all || memcmp(data, begin_of_all, sizeof begin_of_all - 1) != 0) return;
-  text = pool_put_text(data, size);
-  for (i = 0; i < w->module_count; i++)
-    if (w->modules[i] == text) return;
-  GROW(w->modules, w->module_count, w->module_capacity);
-  w->modules[w->module_count++] = text;
-}
-
-void take_modules(source *s) {
-  if (s->to->modules) each_string(s->in->decoder, take_module, s);
+  if (input_decode(s->in, true) != GOTRACE_OK) return;
+  while (input_next(s->in, &e) == GOTRACE_OK) {
+    if (e.kind != string || e.data_size <= size || memcmp(e.data, begin_of_all, size) != 0) continue;
+    text = pool_put_text(e.data, e.data_size);
+    for (i = 0; i < w->module_count && w->modules[i] != text; i++) continue;
+    if (i < w->module_count) continue;
+    GROW(w->modules, w->module_count, w->module_capacity);
+    w->modules[w->module_count++] = text;
+  }
 }
 
 void source_end(source *s) {
@@ -115,7 +117,6 @@ void source_end(source *s) {
   if (!s->format) return; /* not even a header was read */
   if (s->to->family == 1) v1_give_intros(s);
   give_held(s);
-  take_modules(s);
   if (!s->begun && s->any && s->from <= between(s->first, s->end)) begin(s); /* nothing happens in this part */
   if (!s->begun) return;
   end = between(s->first, s->end) > s->until ? s->first + s->until : s->end;
@@ -189,6 +190,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->w.as_go = to->as_go;
   s->w.history = to->history;
   s->w.chosen = true;
+  if (to->modules) take_modules(s);
   if (info.family == 1) scan_v1(s);
   else if (!to->as_go) scan_v2(s);
   return input_decode(in, false);
@@ -203,8 +205,19 @@ static inline void note_event(source *s, const gotrace_event *e) {
   s->end = e->time;
 }
 
+/* Whether the decoder must know an event of v2 to tell a goroutine's function: one that begins without it, or has a
+ * stack. */
+static bool tells_function(source *s, const gotrace_event *e) {
+  const goroutine *g;
+  if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED) return !e->args[1];
+  if (e->kind == GOTRACE_V2_GO_CREATE_SYSCALL || e->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
+  g = e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  return g && !g->entry;
+}
+
 void source_take(source *s, const gotrace_event *e) {
   note_event(s, e);
+  s->change_count = tells_function(s, e) ? gotrace_decoder_changes(s->in->decoder, e, s->changes) : 0;
   take_v2(s, e);
 }
 
@@ -213,7 +226,7 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
   const gotrace_event *e;
   gotrace_result result;
   int64_t since;
-  while ((result = input_take(s->in, &e)) == GOTRACE_OK) {
+  while ((result = source_next(s, &e)) == GOTRACE_OK) {
     note_event(s, e);
     s->events++;
     since = between(s->first, e->time);
@@ -244,7 +257,6 @@ void source_free(source *s) {
   free(s->intros);
   free(s->running);
   map_free(&s->intro_places);
-  free(s->blocking);
 }
 
 void source_broken(const source *s, const settings *set) {

@@ -67,21 +67,22 @@ typedef struct source {
   uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
   unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
-  bool plain;                 /* nothing is left out or changed: give() takes the fast path */
-  bool by_task;               /* --task was given: stretches end where regions begin and end */
-  bool any, begun, over;      /* an event was read; the consumer has begun; `until` has passed */
+  gotrace_change changes[GOTRACE_MOST_CHANGES]; /* what the last event changes */
+  size_t change_count;
+  uint64_t calls;        /* v1: system calls so far */
+  bool plain;            /* nothing is left out or changed: give() takes the fast path */
+  bool by_task;          /* --task was given: stretches end where regions begin and end */
+  bool any, begun, over; /* an event was read; the consumer has begun; `until` has passed */
   /* v1. */
-  op held;    /* waits for the next event; kind 0: none */
-  op *intros; /* goroutines older than the trace, until `started` */
+  uint32_t reasons[GOTRACE_V1_COUNT]; /* by event; 0: not yet known, or none */
+  op held;                            /* waits for the next event; kind 0: none */
+  op *intros;                         /* goroutines older than the trace, until `started` */
   uint32_t intro_count, intro_capacity;
   map intro_places; /* from a goroutine to 1 + its index */
   placed *running;  /* those of them that are running */
   uint32_t running_count, running_capacity;
-  bool started;       /* an event was read that does not introduce a goroutine */
-  goroutine *stw;     /* has stopped the world; NULL: nobody */
-  uint64_t *blocking; /* sorted file offsets of the system calls that lose their procs */
-  size_t blocking_count, blocking_capacity;
-  uint64_t calls;   /* system calls so far */
+  bool started;     /* an event was read that does not introduce a goroutine */
+  goroutine *stw;   /* has stopped the world; NULL: nobody */
   bool initialized; /* Gomaxprocs was read, so the state before the trace is known */
 } source;
 
@@ -116,6 +117,13 @@ static inline op op_at(unsigned kind, int64_t time, thread *m) {
   return o;
 }
 
+/* Gets the next event, and what it changes. Results as of gotrace_decoder_next. */
+static inline gotrace_result source_next(source *s, const gotrace_event **e) {
+  gotrace_result result = input_take(s->in, e);
+  s->change_count = result == GOTRACE_OK ? gotrace_decoder_changes(s->in->decoder, *e, s->changes) : 0;
+  return result;
+}
+
 /* Passes an operation to the consumer and applies it to the world. */
 void give_part(source *s, const op *o); /* the general path: may leave out or change the operation */
 static inline void give(source *s, const op *o) {
@@ -130,16 +138,11 @@ void note_region_end(source *s, const op *o);
 void give_held(source *s);
 void give_sample(source *s, const gotrace_event *e);
 
-/* Adds the modules of the current generation (v1: of the trace) to the world. */
-void take_modules(source *s);
-
-/* Gives a goroutine that begins the stack that tells its function, if the trace tells it only later. */
+/* Gives a goroutine that begins the stack that tells its function, if its creation does not. */
 void name_new(source *s, op *o);
 
 /* Names the goroutine on which an event happens, if it has no name yet. */
-static inline void name_own(source *s, const gotrace_event *e, goroutine *g) {
-  if (e->stack && g && !g->entry && g->id == (uint64_t)e->g) g->entry = stack_of_own(s->in->decoder, e);
-}
+void name_own(source *s, const gotrace_event *e);
 
 /* Adds what existed before the trace. Until the consumer has begun, only the world gets it (except with as_go). */
 void introduce(source *s, const op *o);
@@ -150,9 +153,6 @@ void source_first(source *s, const gotrace_event *e);
 /* First pass: over the whole trace (v1) or its first generation (v2). Errors are left for the second pass to report. */
 void scan_v1(source *s);
 void scan_v2(source *s);
-
-/* The reason with which a v1 event stops a goroutine; NULL: it stops none, or ends it. */
-const char *v1_reason(unsigned kind);
 
 void take_v1(source *s, const gotrace_event *e);
 void take_v2(source *s, const gotrace_event *e);

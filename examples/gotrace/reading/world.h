@@ -27,7 +27,6 @@ typedef struct goroutine {
   thread *m;                         /* while running or in a system call */
   int64_t since;                     /* time of the last status change */
   uint32_t entry;                    /* stack that tells the function it began with; 0: unknown */
-  uint32_t nameless;                 /* how many goroutines with this id began without a name: see ahead.h */
   uint32_t reason;                   /* text: why it waits */
   uint32_t stack;                    /* at the last status change; 0: unknown */
   uint32_t cause; /* stack of the operation that last changed the status, as of the waker or creator */

@@ -190,8 +190,9 @@ int command_dump(const char *path, const settings *set) {
   const char *unknown;
   input in;
   gotrace_event e;
+  gotrace_change changes[GOTRACE_MOST_CHANGES];
   gotrace_result result;
-  bool first = true;
+  bool first = true, changed;
   filter_open(&selection, set);
   if (set->wire && (selection.on || set->from || set->until != INT64_MAX))
     usage("--wire shows the whole file; leave out what selects a part");
@@ -218,7 +219,8 @@ int command_dump(const char *path, const settings *set) {
       result = GOTRACE_END_OF_TRACE;
       break;
     }
-    if (!filter_event(&selection, in.decoder, &e) || since < from) continue;
+    changed = selection.on && gotrace_decoder_changes(in.decoder, &e, changes);
+    if (!filter_event(&selection, in.decoder, &e, changed ? changes : NULL) || since < from) continue;
     if (set->json) dump_object(&d, &e);
     else dump_line(&d, &e);
     output_check(&d.out);

@@ -92,8 +92,10 @@ typedef struct path {
   step *steps; /* backwards */
   uint32_t past_count, past_capacity, life_count, life_capacity, task_count, task_capacity;
   size_t step_count, step_capacity;
-  map open;  /* from a task's id to 1 + its place */
-  map homes; /* from a task's id to the goroutine that began it, before the part */
+  uint64_t wanted; /* a task's id */
+  bool met;        /* the trace has it, perhaps only before the part */
+  map open;        /* from a task's id to 1 + its place */
+  map homes;       /* from a task's id to the goroutine that began it, before the part */
   detour *detours;
   size_t detour_count, detour_capacity;
   int64_t floor; /* the walk is within a wait that began then, or the whole path begins then */
@@ -160,9 +162,12 @@ static task *open_task(path *p, uint64_t id) {
   return &p->tasks[p->task_count - 1];
 }
 
+static void note_task(path *p, const op *o) { p->met |= event_concerns(o->kind) == 't' && o->id == p->wanted; }
+
 static void path_take(consumer *c, const op *o) {
   path *p = (path *)c;
   task *t;
+  note_task(p, o);
   switch (o->kind) {
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED: {
@@ -201,6 +206,7 @@ static void watch_unblock(void *context, const gotrace_event *e) {
 /* Before the part: notes the goroutine that begins a task. */
 static void path_before(consumer *c, const op *o) {
   path *p = (path *)c;
+  note_task(p, o);
   if (o->kind == GOTRACE_V2_USER_TASK_BEGIN) map_put(&p->homes, o->id, o->m ? o->m->g : NULL);
 }
 
@@ -357,11 +363,9 @@ static const task *longest_task(const path *p, const uint64_t *id, const char *n
   return found;
 }
 
-/* A number is a task's name if no task has that id. */
+/* A number is a task's name if no task has that id, also before the part. */
 static const task *find_task(const path *p, const char *word) {
-  uint64_t id;
-  const task *found = number_is(word, &id) ? longest_task(p, &id, NULL) : NULL;
-  if (!found) found = longest_task(p, NULL, word);
+  const task *found = p->met ? longest_task(p, &p->wanted, NULL) : longest_task(p, NULL, word);
   if (!found) fail("no task %s in this part", word);
   if (!found->ended)
     fail("task %s does not end in this part; it has been open for %.9f s", word,
@@ -606,6 +610,7 @@ int command_path(const char *name, const settings *set) {
   p->c.before = path_before;
   p->c.statuses = p->c.history = true;
   p->no_return = set->no_return;
+  if (!set->task || !number_is(set->task, &p->wanted)) p->wanted = NOBODY;
   if (!input_open(&in, name, true)) return 1;
   in.lenient = set->lenient;
   result = source_run(&s, &in, &p->c, set->from, set->until, watch_unblock, p);

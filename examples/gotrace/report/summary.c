@@ -545,7 +545,8 @@ void summary_note_generation(summary *sum) {
 
 static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
-  bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e);
+  const gotrace_change *c = sum->s.change_count ? sum->s.changes : NULL;
+  bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e, c);
   if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
   /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
   if (e->spec->since < GOTRACE_GO_1_22 && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)

@@ -221,33 +221,43 @@ static void view_stretch(consumer *c, const stretch *part) {
 
 /* ---------------------------------------------------------------------------------------------------- counters ---- */
 
-/* Records the counters at a time. Two samples closer than sample_step become one, with the greater values. When there
- * are too many samples, the step is doubled. */
-static void sample_counters(view *v, int64_t time) {
+/* Adds a sample, for which there is room if it is not merged with the last one, and for one before it: two samples
+ * closer than sample_step become one, with the greater values, after which the later values follow. */
+static void put_sample(view *v, sample s) {
   sample *last = v->sample_count ? &v->samples[v->sample_count - 1] : NULL;
+  bool apart = !last || s.time - last->time >= v->sample_step;
   unsigned i;
-  size_t from, to = 0;
+  if (last && apart && memcmp(v->latest.values, last->values, sizeof s.values) != 0) {
+    last[1] = v->latest;
+    last[1].time = last->time + v->sample_step;
+    v->sample_count++;
+  }
+  v->latest = s;
+  if (apart) v->samples[v->sample_count++] = s;
+  for (i = 0; !apart && i < COUNTERS; i++)
+    if (s.values[i] > last->values[i]) last->values[i] = s.values[i];
+}
+
+/* Doubles the step. Each sample that is put before another one has taken the place of a merged one. */
+static void thin_samples(view *v) {
+  size_t from, count = v->sample_count;
+  sample latest = v->latest;
+  v->sample_step = v->sample_step ? 2 * v->sample_step : v->now.time / MOST_SAMPLES + 1;
+  v->sample_count = 0;
+  for (from = 0; from < count; from++) put_sample(v, v->samples[from]);
+  v->latest = latest;
+}
+
+/* Records the counters at a time. */
+static void sample_counters(view *v, int64_t time) {
   v->now.time = between(v->c.base, time);
-  if (last && v->now.time - last->time < v->sample_step) {
-    for (i = 0; i < COUNTERS; i++)
-      if (v->now.values[i] > last->values[i]) last->values[i] = v->now.values[i];
-    return;
+  while (v->sample_count >= MOST_SAMPLES && v->now.time - v->samples[v->sample_count - 1].time >= v->sample_step)
+    thin_samples(v);
+  if (v->sample_count + 3 > v->sample_capacity) { /* one is added at the end */
+    v->sample_capacity = v->sample_capacity ? 2 * v->sample_capacity : 16;
+    v->samples = resize(v->samples, v->sample_capacity * sizeof *v->samples);
   }
-  if (v->sample_count == MOST_SAMPLES) {
-    v->sample_step = v->sample_step ? 2 * v->sample_step : v->now.time / MOST_SAMPLES + 1;
-    for (from = 0; from < v->sample_count; from++) {
-      sample *s = &v->samples[from];
-      if (to && s->time - v->samples[to - 1].time < v->sample_step) {
-        for (i = 0; i < COUNTERS; i++)
-          if (s->values[i] > v->samples[to - 1].values[i]) v->samples[to - 1].values[i] = s->values[i];
-      } else {
-        v->samples[to++] = *s;
-      }
-    }
-    v->sample_count = to;
-  }
-  GROW(v->samples, v->sample_count, v->sample_capacity);
-  v->samples[v->sample_count++] = v->now;
+  put_sample(v, v->now);
 }
 
 /* Adds a point, for which there is room if it is not merged with the last one, and for one before it: two points closer
@@ -301,10 +311,17 @@ static void add_count(view *v, user_counter *counter, int64_t time, double value
   v->points += s->count;
 }
 
-/* At the end: the values after the last points. */
+/* At the end: the values after the last sample and the last points. */
 static void end_series(view *v, int64_t time) {
+  sample *sampled = v->sample_count ? &v->samples[v->sample_count - 1] : NULL;
   int64_t end = between(v->c.base, time), next;
   size_t i;
+  if (sampled && memcmp(v->latest.values, sampled->values, sizeof sampled->values) != 0) {
+    next = sampled->time + v->sample_step;
+    sampled[1] = v->latest;
+    sampled[1].time = next < end ? next : end;
+    v->sample_count++;
+  }
   for (i = 0; i < v->series_count; i++) {
     series *s = &v->all_series[i];
     struct series_point *last = &s->points[s->count - 1];

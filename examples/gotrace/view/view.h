@@ -121,7 +121,7 @@ typedef struct view {
   sample *samples;
   size_t sample_count, sample_capacity;
   int64_t sample_step; /* minimum distance between two samples, in nanoseconds */
-  sample now;
+  sample now, latest;  /* latest: the values after the last sample, which may stand for several */
   series *all_series;
   size_t series_count, series_capacity, counts_lost;
   size_t points;       /* of all series */
