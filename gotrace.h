@@ -2177,10 +2177,10 @@ GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotra
 GOTRACE_API int64_t gotrace_decoder_number(const gotrace_decoder *decoder, unsigned object, uint64_t id);
 
 /* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
- * function of the first stack of its own events. One without a name is called by its address, as in "0x4a1b20".
- * `number`: gotrace_change.number; it stays valid after the goroutine has ended. False, with an empty text, if the
- * function is unknown. Not NUL-terminated; owned by the decoder and valid until close. Functions are right even if
- * gotrace_decoder_changes is not called for events that neither begin or end a goroutine nor have a stack. */
+ * function of the first stack of its own events that has one. One without a name is called by its address, as in
+ * "0x4a1b20". `number`: gotrace_change.number; it stays valid after the goroutine has ended. False, with an empty text,
+ * if the function is unknown. Not NUL-terminated; owned by the decoder and valid until close. Functions are right even
+ * if gotrace_decoder_changes is not called for events that neither begin or end a goroutine nor have a stack. */
 GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
                                           size_t *size);
 
@@ -13983,7 +13983,7 @@ typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change
   uint32_t function, file; /* and 1 + index of its name and file; 0: unknown */
   int8_t status;
   uint8_t object; /* GOTRACE_OBJECT_... */
-  bool nameless;  /* the first of its own stacks does not tell its function */
+  uint8_t tries;  /* how many of its own stacks have not told its function */
 } gotrace__told;
 
 typedef struct gotrace__told_name { /* of a function or file, kept beyond its generation */
@@ -17801,6 +17801,7 @@ static bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t 
 static void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint64_t stack) {
   gotrace_frame frame;
   of->function = 0;
+  of->tries = 0;
   if (d->version >= 1007) {
     gotrace__told_frame(d, of, stack, false);
     return;
@@ -17947,7 +17948,8 @@ static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, con
   if (!v1 && ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
   if (!row || row->of != GOTRACE__OF_OWN_GO) of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
-  if (of && !of->function && !of->nameless) of->nameless = !gotrace__told_frame(d, of, ev->stack, true);
+  if (of && !of->function && of->tries < 100) /* else a hostile trace could have a long stack walked at each event */
+    of->tries = (uint8_t)(of->tries + !gotrace__told_frame(d, of, ev->stack, true));
   return of && !d->failure.result;
 }
 
