@@ -179,12 +179,15 @@
  *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
  *     Who makes and frees procs?             Whoever makes and joins the workers, one for each worker. A proc is
  *                                            destroyed after its worker has stopped it
+ *     Who may create goroutines?             Any thread, but the arrow needs an origin: main calls gotrace_go_self() or
+ *                                            gotrace_thread_begin(name) before, or gotrace_proc_start if it becomes a
+ *                                            worker. A thread with neither uses a proc for a moment, which is counted
  *     May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling thread
  *     End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts at
  *       woken or created?                    the goroutine that runs on the calling thread. After gotrace_go_end there
  *                                            is none
  *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
- *                                            gotrace_thread_end first. To run one task, see "Threads" below
+ *                                            gotrace_thread_end first. To run tasks now and then: gotrace_nest_begin
  *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
  *     Names without RTTI?                    GOTRACE_ENTRY(function), GOTRACE_NAMED_ENTRY("job"), or at run time
  *                                            gotrace_go_create_named(name). A template's function names itself:
@@ -1500,8 +1503,9 @@ GOTRACE_API void gotrace_wait_end(void);
  *     pthread_cond_signal(&queue->filled);
  *
  * `key` is compared and never dereferenced; gotrace_wait_on with NULL is gotrace_wait_begin. If the system wakes
- * another thread than gotrace_wake chose, the trace shows the latter. For plain threads only: a scheduler knows its
- * waiters and calls gotrace_go_unblock. Each call costs less than two events; gotrace_wake without waiters, a load. */
+ * another thread than gotrace_wake chose, the trace shows the latter. For goroutines whose thread waits with them, as
+ * for gotrace_wait_begin; of others, the scheduler knows who waits, and calls gotrace_go_unblock. Each call costs less
+ * than two events; gotrace_wake without waiters, a load. */
 #define GOTRACE_WAKE_ALL 0xffffffffu
 #define gotrace_wait_on(key, reason) gotrace_wait_on_at(GOTRACE_HERE, (key), (reason))
 #define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
