@@ -61,7 +61,7 @@
  *     >>transcriber      from the records of all threads to a trace: its rules and its state
  *     >>lanes            bytes on their way into batches; strings, stacks and reasons
  *     >>model            goroutines, procs, threads and their order
- *     >>events           writing events, in v1 too; statuses and creations
+ *     >>writing          writing events, in v1 too; statuses and creations
  *     >>transitions      what the model can do: events, then the change
  *     >>apply            what each record does
  *     >>rounds           which record is next, and its time
@@ -525,8 +525,10 @@ typedef enum gotrace_format {
  * To add an event of a new Go release:
  *
  *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
- *   2. For a new format: a row of GOTRACE_FORMATS.
- *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
+ *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
+ *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
+ *   3. Tracer: the call, with its row in GOTRACE__CALLS; its record, in GOTRACE__RECORDS; what the record does, in
+ *      >>apply. If older formats lack the event: gotrace__has_event.
  *   4. Decoder: what it needs, changes and tells, in GOTRACE__V2_TRANSITIONS (>>decode-rules).
  *   5. The tool: v2_arguments in read_v2.c, write.h, and where the event changes the state, world.c.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
@@ -7815,7 +7817,7 @@ typedef struct gotrace__transcriber {
   gotrace__model_proc **procs; /* by id */
   uint32_t *proc_ids;          /* by place: id + 1 */
   size_t proc_capacity, place_capacity, proc_count;
-  gotrace__model_go borrowed; /* see gotrace__borrow_go */
+  gotrace__model_go borrowed; /* see gotrace__begin_global */
   gotrace__model_task *tasks; /* open ones: open addressing, by id */
   size_t task_capacity, task_used;
   gotrace__waiters task_waiters;
@@ -8493,7 +8495,7 @@ static inline uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace_
   return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>events ---- */
+/* --------------------------------------------------------------------------------------------------- >>writing ---- */
 
 #define GOTRACE__EVENT_ROOM (7 * GOTRACE_BYTES_PER_NUMBER) /* bytes: the largest event without texts */
 

@@ -12,6 +12,8 @@ if ! diff <(echo "$contents") <(echo "$banners"); then
   echo "< in the contents only, > in the banners only (or out of order)"
   exit 1
 fi
+twice=$(sort <<<"$contents" | uniq -d)
+[ -z "$twice" ] || { printf 'several sections are called:\n%s\n' "$twice"; exit 1; }
 missing=$(for test in tests/*/test_*.c tests/*/test_*.sh tests/cases/*.c; do
   name=${test#tests/}
   [ "$name" = cases/case.c ] || grep -qE "\\b${name##*/}" tests/README.md || echo "$test"
