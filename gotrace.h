@@ -164,7 +164,7 @@
  *
  *     what the program has          what it calls
  *     threads only                  region, log, task, wait: see PLAIN THREADS. No proc, no goroutine
- *     jobs that run to their end    gotrace_go_create before it is queued, _start and _end around it; a proc per worker
+ *     jobs that run to their end    gotrace_go_create before queueing one, _start and _end around it; a proc per worker
  *     ... and block their worker    around what blocks: the calls of PLAIN THREADS. The proc stays with the thread
  *     ... and run others meanwhile  (help-first) around each job inside a waiting one: gotrace_nest_begin and _end
  *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
@@ -184,7 +184,8 @@
  *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed after its worker
  *                                            has stopped it. gotrace_procs_change tells viewers how many there are
  *     May main or another plain thread       Yes, once it has called gotrace_go_self(), which makes it a goroutine.
- *       create tasks?                        Otherwise no arrow leads to the task, and the call is counted
+ *       create tasks?                        It appears to run except in waits that it reports. Without that call, no
+ *                                            arrow leads to the task, and its creation is counted as a problem
  *     Create before or after queueing?       Before: a worker may start the task as soon as it is in the queue
  *     What is a task's entry?                GOTRACE_ENTRY(function) or GOTRACE_NAMED_ENTRY("job"). A function pointer:
  *                                            {(uintptr_t)job->run, NULL, NULL, 0}, which the symbols name. A name made
