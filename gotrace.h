@@ -61,7 +61,7 @@
  *     >>transcriber      from the records of all threads to a trace: its rules and its state
  *     >>lanes            bytes on their way into batches; strings, stacks and reasons
  *     >>model            goroutines, procs, threads and their order
- *     >>events           writing events, in v1 too; statuses and creations
+ *     >>writing          writing events, in v1 too; statuses and creations
  *     >>transitions      what the model can do: events, then the change
  *     >>apply            what each record does
  *     >>rounds           which record is next, and its time
@@ -164,8 +164,8 @@
  *
  *     what the program has          what it calls
  *     threads only                  region, log, task, wait: see PLAIN THREADS. No proc, no goroutine
- *     jobs that run to their end    gotrace_go_create where one is queued, _start and _end around it; a proc per worker
- *     ... and block their worker    around what blocks: gotrace_wait_begin and _end. The proc stays with the thread
+ *     jobs that run to their end    gotrace_go_create before queueing one, _start and _end around it; a proc per worker
+ *     ... and block their worker    around what blocks: the calls of PLAIN THREADS. The proc stays with the thread
  *     ... and run others meanwhile  (help-first) around each job inside a waiting one: gotrace_nest_begin and _end
  *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
  *                                   gotrace_go_unblock where it is woken, not where it is resumed
@@ -177,21 +177,30 @@
  *   Questions that each of these raises:
  *
  *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
- *     Who makes and frees procs?             Whoever makes and joins the workers, one for each worker. A proc is
- *                                            destroyed after its worker has stopped it
- *     Who may create goroutines?             Any thread, but the arrow needs an origin: main calls gotrace_go_self() or
- *                                            gotrace_thread_begin(name) before, or gotrace_proc_start if it becomes a
- *                                            worker. A thread with neither uses a proc for a moment, which is counted
+ *     May an idle worker report its waits?   No, and no regions, logs or tasks. With its proc stopped, it would become
+ *                                            a plain thread: one more goroutine and proc in the trace. With its proc,
+ *                                            the call is dropped. So use gotrace::mutex for what the tasks lock, not
+ *                                            for the scheduler's queue
+ *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed after its worker
+ *                                            has stopped it. gotrace_procs_change tells viewers how many there are
+ *     May main or another plain thread       Yes, once it has called gotrace_go_self() or gotrace_thread_begin(name),
+ *       create tasks?                        which makes it a goroutine (it appears to run except in waits that it
+ *                                            reports), or gotrace_proc_start, if it becomes a worker. Without, no arrow
+ *                                            leads to the task, and its creation is counted as a problem
+ *     Create before or after queueing?       Before: a worker may start the task as soon as it is in the queue
+ *     What is a task's entry?                GOTRACE_ENTRY(function) or GOTRACE_NAMED_ENTRY("job"). A function pointer:
+ *                                            {(uintptr_t)job->run, NULL, NULL, 0}, which the symbols name. A name made
+ *                                            at run time: gotrace_go_create_named(name), also for a template's
+ *                                            function, gotrace_go_create_named(__PRETTY_FUNCTION__)
  *     May the worker end the task?           Yes: gotrace_go_end means the goroutine that runs on the calling thread
  *     End before or after dependents are     After: the arrow of gotrace_go_unblock and of gotrace_go_create starts at
  *       woken or created?                    the goroutine that runs on the calling thread. After gotrace_go_end there
  *                                            is none
+ *     May a task move between threads?       Yes: it runs where gotrace_go_start is called
+ *     Stacks by frame pointers?              Call gotrace_go_stack_bounds when a coroutine gets its stack
  *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
  *                                            gotrace_thread_end first. To run tasks now and then: gotrace_nest_begin
  *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
- *     Names without RTTI?                    GOTRACE_ENTRY(function), GOTRACE_NAMED_ENTRY("job"), or at run time
- *                                            gotrace_go_create_named(name). A template's function names itself:
- *                                            gotrace_go_create_named(__PRETTY_FUNCTION__)
  *
  * PLAIN THREADS
  *
@@ -518,8 +527,10 @@ typedef enum gotrace_format {
  * To add an event of a new Go release:
  *
  *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
- *   2. For a new format: a row of GOTRACE_FORMATS.
- *   3. Tracer: the call, with its row in GOTRACE__CALLS, written only where the format has the event (gotrace__has).
+ *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
+ *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
+ *   3. Tracer: the call, with its row in GOTRACE__CALLS; its record, in GOTRACE__RECORDS; what the record does, in
+ *      >>apply. If older formats lack the event: gotrace__has_event.
  *   4. Decoder: what it needs, changes and tells, in GOTRACE__V2_TRANSITIONS (>>decode-rules).
  *   5. The tool: v2_arguments in read_v2.c, write.h, and where the event changes the state, world.c.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
@@ -1282,8 +1293,9 @@ GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
 GOTRACE_API void gotrace_proc_stop(void);
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
 
-/* Reports how many procs may run at once. v2 traces show at least the number of procs that exist. Later traces begin
- * with the last count. Go: traceGomaxprocs. */
+/* Reports how many procs may run at once: call it when the workers are made. Without it, a v2 trace shows the number of
+ * procs that exist when a generation begins; with it, at least that number. Later traces begin with the last count.
+ * Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 
@@ -1503,9 +1515,9 @@ GOTRACE_API void gotrace_wait_end(void);
  *     pthread_cond_signal(&queue->filled);
  *
  * `key` is compared and never dereferenced; gotrace_wait_on with NULL is gotrace_wait_begin. If the system wakes
- * another thread than gotrace_wake chose, the trace shows the latter. For goroutines whose thread waits with them, as
- * for gotrace_wait_begin; of others, the scheduler knows who waits, and calls gotrace_go_unblock. Each call costs less
- * than two events; gotrace_wake without waiters, a load. */
+ * another thread than gotrace_wake chose, the trace shows the latter. For waits that block a thread: a plain one, or a
+ * worker with its job. Of a wait that frees the worker for other tasks, the scheduler knows the waiter and calls
+ * gotrace_go_unblock. Each call costs less than two events; gotrace_wake without waiters, a load. */
 #define GOTRACE_WAKE_ALL 0xffffffffu
 #define gotrace_wait_on(key, reason) gotrace_wait_on_at(GOTRACE_HERE, (key), (reason))
 #define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
@@ -1519,7 +1531,7 @@ GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsign
  * gotrace_nest_end takes up again what gotrace_nest_begin returned:
  *
  *     gotrace_wait_on(&group->done, GOTRACE_REASON("group: wait"));
- *     while (!group_done(group) && (task = next(worker))) {
+ *     while ((task = next_or_done(group))) {             // sleeps while there is no task; NULL: the group is done
  *         gotrace_go *outer = gotrace_nest_begin(task->go);
  *         run(task);                                     // may wait and nest in turn
  *         gotrace_go_end();
@@ -7817,7 +7829,7 @@ typedef struct gotrace__transcriber {
   gotrace__model_proc **procs; /* by id */
   uint32_t *proc_ids;          /* by place: id + 1 */
   size_t proc_capacity, place_capacity, proc_count;
-  gotrace__model_go borrowed; /* see gotrace__borrow_go */
+  gotrace__model_go borrowed; /* see gotrace__begin_global */
   gotrace__model_task *tasks; /* open ones: open addressing, by id */
   size_t task_capacity, task_used;
   gotrace__waiters task_waiters;
@@ -8495,7 +8507,7 @@ static inline uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace_
   return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
 }
 
-/* ---------------------------------------------------------------------------------------------------- >>events ---- */
+/* --------------------------------------------------------------------------------------------------- >>writing ---- */
 
 #define GOTRACE__EVENT_ROOM (7 * GOTRACE_BYTES_PER_NUMBER) /* bytes: the largest event without texts */
 

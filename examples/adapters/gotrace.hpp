@@ -11,7 +11,8 @@
  *                                             C++20 on with a stop token
  *
  * Names must stay valid as long as their guard; a jthread's until gotrace_stop returns. The locks and waits are for
- * plain threads: a goroutine's scheduler knows its waiters. A task guard may end on another thread than it began. */
+ * plain threads and for tasks that block their worker, not for what an idle worker of a scheduler locks or waits for. A
+ * task guard may end on another thread than it began. */
 #ifndef GOTRACE_HPP
 #define GOTRACE_HPP
 

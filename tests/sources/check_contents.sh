@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lists are complete: tests/README.md names every test, and no two are called alike; the contents list in the header's guide
 # (`>>word`) and the banners of its sections have the same words in the same order, once each; the tool's README names each
-# of its files; formats are listed in one place. What names the version or the licence agrees.
+# of its files; formats are listed in one place. What names the version or the licence agrees. No table in a comment is broken.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,6 +12,8 @@ if ! diff <(echo "$contents") <(echo "$banners"); then
   echo "< in the contents only, > in the banners only (or out of order)"
   exit 1
 fi
+twice=$(sort <<<"$contents" | uniq -d)
+[ -z "$twice" ] || { printf 'several sections are called:\n%s\n' "$twice"; exit 1; }
 missing=$(for test in tests/*/test_*.c tests/*/test_*.sh tests/cases/*.c; do
   name=${test#tests/}
   [ "$name" = cases/case.c ] || grep -qE "\\b${name##*/}" tests/README.md || echo "$test"
@@ -34,6 +36,10 @@ done
 grep -q "(Go 1.8 to $format;" README.md || { echo "README.md does not name format $format"; exit 1; }
 lists=$(grep -rnE 'GO_1_[8], +GOTRACE_GO_1_10|1[.]8[", ]+1[.]10[", ]+1[.]11|10[0]8, 1010' Makefile examples fuzz tests --include='*.[chps]*' --include=Makefile || true)
 [ -z "$lists" ] || { printf 'lists of formats beside GOTRACE_FORMATS and tests/formats.sh:\n%s\n' "$lists"; exit 1; }
+
+# `make format` joins the rows of a table in a comment if one is too long: columns in a line that begins at the margin.
+broken=$(grep -rnE '^ \* [a-z].*[a-z?)] {4,}[A-Za-z]' gotrace.h examples fuzz tests --include='*.[ch]' --include='*.[ch]pp' || true)
+[ -z "$broken" ] || { printf 'broken tables:\n%s\n' "$broken"; exit 1; }
 
 # The version, to the second number, as >>version has it.
 version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)

@@ -35,8 +35,8 @@ ALLOWED = {
     ("gotrace__drain", "capture"): "a call waits for room, or a round is due",
     # Each event may be the first of its object in a generation:
     ("gotrace__write_sync", "lanes"): "the generation's first batch",
-    ("gotrace__write_creation", "events"): "a goroutine that the trace lacks",
-    ("gotrace__write_program", "events"): "the collection, the heap, the stopped world",
+    ("gotrace__write_creation", "writing"): "a goroutine that the trace lacks",
+    ("gotrace__write_program", "writing"): "the collection, the heap, the stopped world",
     # The reader finishes the session:
     ("gotrace__clean_up", "reader"): "the end of the trace has been read",
 }
