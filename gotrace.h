@@ -17767,9 +17767,9 @@ static void gotrace__told_free(gotrace_decoder *d) {
 
 static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
   gotrace__map *map = object == GOTRACE_OBJECT_GO ? &d->told_gos : &d->told_procs;
-  uint32_t *near = &d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])], i = gotrace__map_get(d, map, id);
+  uint32_t *recent = &d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])], i = gotrace__map_get(d, map, id);
   gotrace__told *of;
-  *near = i;
+  *recent = i;
   if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
   if (i) gotrace__map_remove(d, map, id);
   if (!(of = gotrace__dec_push_told(d))) return NULL;
@@ -17777,8 +17777,8 @@ static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, ui
   of->object = (uint8_t)object;
   of->status = GOTRACE_STATUS_UNKNOWN;
   of->since = d->told_sync;
-  *near = (uint32_t)d->told_count;
-  if (gotrace__map_add(d, map, id, *near)) return of;
+  *recent = (uint32_t)d->told_count;
+  if (gotrace__map_add(d, map, id, *recent)) return of;
   return gotrace__dec_no_memory(d), (gotrace__told *)NULL;
 }
 

@@ -155,9 +155,11 @@ static bool explore_file_write(const void *data, size_t size);
 typedef struct gotrace__file {
   int number;
   bool regular;
+  uint32_t patience;
 } gotrace__file;
 #define GOTRACE__CREATE 1
 #define GOTRACE__NOFOLLOW 2
+#define GOTRACE__NOWAIT 4
 #define gotrace__is_privileged() false
 static bool explore_file_open(gotrace__file *file) {
   file->number = 3;
