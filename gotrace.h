@@ -17767,7 +17767,8 @@ static void gotrace__told_free(gotrace_decoder *d) {
 
 static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
   gotrace__map *map = object == GOTRACE_OBJECT_GO ? &d->told_gos : &d->told_procs;
-  uint32_t *recent = &d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])], i = gotrace__map_get(d, map, id);
+  uint32_t *recent = &d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])],
+           i = gotrace__map_get(d, map, id);
   gotrace__told *of;
   *recent = i;
   if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
