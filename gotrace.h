@@ -268,8 +268,8 @@
  *     - main returns or a thread calls exit;
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
  *     - the library that contains the tracer is unloaded, which also frees its memory (ELF; on Windows, stop before).
- *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost. So
- *   is the file of a flight recorder that GOTRACE asked for, if it is a pipe that nobody reads.
+ *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost. Nor
+ *   is the file of a flight recorder that GOTRACE asked for written, if it is a pipe that nobody reads.
  *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave a complete trace up to a cut.
  *
  * OWNERSHIP
@@ -364,9 +364,9 @@
 #define GOTRACE_STATIC 1
 #endif
 
-/* Per file. 0: calls do not record their call site. Compilers without GNU statement expressions always behave as with
- * 0. A call site costs 56 bytes of data per call, and no time. It is a static object, which C does not allow in an
- * inline function with external linkage (GCC warns): make the function `static inline`, or use 0 in that file. */
+/* Per file. 0: calls do not record their call site. In C, compilers without GNU statement expressions always behave
+ * as with 0. A call site costs 56 bytes of data per call, and no time. It is a static object, which C does not allow in
+ * an inline function with external linkage (GCC warns): make the function `static inline`, or use 0 in that file. */
 #ifndef GOTRACE_CALL_SITES
 #define GOTRACE_CALL_SITES 1
 #elif GOTRACE__IS_EMPTY(GOTRACE_CALL_SITES)
@@ -1332,8 +1332,8 @@ GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const cha
  *
  * gotrace_go_keyed_free forgets the key, and ends its goroutine as gotrace_go_destroy does, unless it has ended. NULL
  * if out of memory, and where gotrace_go_create returns NULL. Any thread; a call takes a lock that few keys share, for
- * the time of a search. If two threads make the first call for a key at the same moment, the trace may have a goroutine
- * more that does nothing. Works while tracing is off, too. */
+ * the time of a search, which grows with the number of keys. If two threads make the first call for a key at the same
+ * moment, the trace may have a goroutine more that does nothing. Works while tracing is off, too. */
 #define gotrace_go_keyed(key, entry) gotrace_go_keyed_at(GOTRACE_HERE, (key), (entry), 0)
 #define gotrace_go_keyed_blocked(key, entry) gotrace_go_keyed_at(GOTRACE_HERE, (key), (entry), 1)
 #define gotrace_go_keyed_free(key) gotrace_go_keyed_free_at(GOTRACE_HERE, (key))
@@ -2498,8 +2498,10 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 #endif
 #if !GOTRACE__GNU
 #define GOTRACE__ALIGNED(size) __declspec(align(size))
+#define GOTRACE__ALIGNOF(type) __alignof(type)
 #else
 #define GOTRACE__ALIGNED(size) __attribute__((aligned(size)))
+#define GOTRACE__ALIGNOF(type) __alignof__(type)
 #endif
 
 static void gotrace__exit(void);
@@ -3718,7 +3720,7 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
 
 typedef struct gotrace__arena_block {
   struct gotrace__arena_block *next;
-  unsigned char data[GOTRACE__ARENA_BLOCK - 8] __attribute__((aligned(8)));
+  GOTRACE__ALIGNED(8) unsigned char data[GOTRACE__ARENA_BLOCK - 8];
 } gotrace__arena_block;
 GOTRACE__STATIC_ASSERT(offsetof(gotrace__arena_block, data) % 8 == 0, arena_alignment);
 GOTRACE__STATIC_ASSERT(sizeof(gotrace__arena_block) == GOTRACE__ARENA_BLOCK, arena_block_size);
@@ -3948,6 +3950,7 @@ static const char *gotrace__short_name(const char *function, char *name, size_t 
     if (length < 14 || !gotrace__starts_with(function + length - 14, ">::operator ()")) return function;
     for (end = function + length - 14; end > function && *end != '<';) end--;
     if (!gotrace__starts_with(end, "<lambda_")) return function;
+    if (end > function && (end - function < 3 || !gotrace__starts_with(end - 2, "::"))) return function;
     name[0] = 0;
     if (end > function) gotrace__append(name, size, function, (size_t)(end - 2 - function));
     return name[0] ? name : "initializer";
@@ -4052,7 +4055,7 @@ typedef struct gotrace__slab {
   struct gotrace__slab *next;
   gotrace_go *gos; /* in the same allocation, aligned */
 } gotrace__slab;
-#define GOTRACE__SLAB_SIZE (sizeof(gotrace__slab) + __alignof__(gotrace_go) + GOTRACE__SLAB * sizeof(gotrace_go))
+#define GOTRACE__SLAB_SIZE (sizeof(gotrace__slab) + GOTRACE__ALIGNOF(gotrace_go) + GOTRACE__SLAB * sizeof(gotrace_go))
 
 #define GOTRACE__SAMPLE_FRAMES 60
 #ifndef GOTRACE__SAMPLES
@@ -4354,7 +4357,7 @@ static struct gotrace__tracer {
 } gotrace__t;
 
 /* Otherwise atomic operations on them would call libatomic, cross a cache line, or trap. */
-GOTRACE__STATIC_ASSERT(__alignof__(gotrace__uint64) == 8 && offsetof(gotrace_site, stack_id) % 8 == 0 &&
+GOTRACE__STATIC_ASSERT(GOTRACE__ALIGNOF(gotrace__uint64) == 8 && offsetof(gotrace_site, stack_id) % 8 == 0 &&
                            offsetof(gotrace_go, id) % 8 == 0 && offsetof(gotrace__thread, system_id) % 8 == 0 &&
                            offsetof(struct gotrace__tracer, next_go_id) % 8 == 0,
                        atomics_alignment);
@@ -4470,7 +4473,7 @@ static const uint32_t gotrace__other_copies = 0;
 static void gotrace__attach(gotrace__thread *m);
 static void gotrace__drain(bool block);
 static void gotrace__clean_up(void);
-static uint32_t gotrace__write_asked(void);
+static uint32_t gotrace__write_asked(bool exits);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
@@ -5708,7 +5711,7 @@ static bool gotrace__free_room(size_t more) {
 /* Adds the places of a new slab to the common list. The caller holds the records' lock. */
 static void gotrace__slab_new(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  size_t align = __alignof__(gotrace_go);
+  size_t align = GOTRACE__ALIGNOF(gotrace_go);
   unsigned i;
   gotrace__slab *slab = gotrace__free_room(GOTRACE__SLAB)
                             ? GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false))
@@ -6846,7 +6849,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, 
   if (GOTRACE__UNLIKELY(!m)) return;
   if (!gotrace_enabled() && GOTRACE__LIKELY(!m->level && (m->go || gotrace__is_untracked()))) { /* the short way */
     gotrace__raise_off(m);
-    if (m->go) {
+    if (m->go && !m->level) { /* a signal handler may have set something aside */
       gotrace__set_level(m, &m->outermost, m->go, true);
       gotrace__leave_hint(m, GOTRACE__WAITING);
     }
@@ -7419,7 +7422,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
   gotrace__lock(&bucket->lock);
   g = gotrace__living(*gotrace__find_key(bucket, key));
   gotrace__unlock(&bucket->lock);
-  if (g) return g;
+  if (g || (!gotrace_enabled() && gotrace__is_untracked())) return g;
   gotrace__go_inside();
   fresh = GOTRACE__CAST(gotrace__keyed *, gotrace__allocate(NULL, sizeof *fresh, false));
   gotrace__go_outside();
@@ -12525,7 +12528,7 @@ static void gotrace__service(void) {
   gotrace__low_priority();
   gotrace__drain(true);
   if (!t->is_orphan) return;
-  gotrace__write_asked();
+  gotrace__write_asked(true);
   gotrace__lock(&t->life);
   gotrace__clean_up();
   gotrace__unlock(&t->life);
@@ -13480,22 +13483,24 @@ static void gotrace__say_stats(uint32_t what) {
 }
 
 /* Whether the environment asks for something of this trace, which the caller now has to do. Writes the flight
- * recorder's file. A child that ends by exit() has what its parent asked for, but not the trace. */
-static uint32_t gotrace__write_asked(void) {
+ * recorder's file: at exit, without waiting long for the reader of a pipe. A child that ends by exit() has what its
+ * parent asked for, but not the trace. */
+static uint32_t gotrace__write_asked(bool exits) {
   uint32_t what = 0;
   if (gotrace__load_acquire(&gotrace__asked.what) && !gotrace__in_sink && !gotrace__is_refused() &&
       gotrace__asked.process == gotrace__process_id() &&
       gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
     what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
   if (what & GOTRACE__ASKS_FLIGHT) {
-    gotrace_result kept = gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, GOTRACE__NOFOLLOW | GOTRACE__NOWAIT);
+    gotrace_result kept =
+        gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, GOTRACE__NOFOLLOW | (exits ? GOTRACE__NOWAIT : 0));
     if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
   }
   return what;
 }
 /* Stops the trace, with what its environment asks for. */
 static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
-  uint32_t what = gotrace__write_asked();
+  uint32_t what = gotrace__write_asked(milliseconds != 0);
   gotrace_result result = gotrace__stop_tracing(milliseconds);
   if (what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS)) gotrace__say_stats(what);
   return result;
@@ -13681,6 +13686,7 @@ static void gotrace__abandon_threads(void) {
     m->in_call = 0;
     m->proc = m->lost = NULL;
     m->go = m->own_go = NULL;
+    m->free_levels = NULL; /* the fork may have come while the thread changed it */
     m->level = NULL; /* its memory stays with the record: a call that a signal handler has interrupted may use it */
     m->depth = m->nests = 0;
     m->in_syscall = false;
@@ -14162,7 +14168,8 @@ static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) 
 /* Ends the function with an error: GOTRACE__FAIL(result, offset, name of the event or NULL, message...), or
  * GOTRACE__WRONG(result, message...) in a function that has an event `ev`. */
 #define GOTRACE__FAIL(result, ...) return gotrace__dec_fail(d, GOTRACE_ERROR_##result, __VA_ARGS__)
-#define GOTRACE__WRONG(result, ...) GOTRACE__FAIL(result, ev->offset, ev->spec->name, __VA_ARGS__)
+#define GOTRACE__WRONG(result, ...) \
+  return gotrace__dec_fail(d, GOTRACE_ERROR_##result, ev->offset, ev->spec->name, __VA_ARGS__)
 
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...)

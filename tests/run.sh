@@ -441,7 +441,8 @@ while read -r configuration; do
     releases) configuration=default ;;
     valgrind) configuration=quick ;;
     clang) command -v clang >/dev/null || continue ;;
-    windows | msvc) command -v x86_64-w64-mingw32-gcc >/dev/null || continue ;;
+    windows) command -v x86_64-w64-mingw32-gcc >/dev/null || continue ;;
+    msvc) { command -v x86_64-w64-mingw32-gcc && command -v clang; } >/dev/null || continue ;;
   esac
   shared+=("build/tests/$configuration/gotrace.a")
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
@@ -458,7 +459,7 @@ for target in transcribe session_calls decode_calls; do
 done
 while read -r configuration; do
   shared+=("build/tests/$configuration/stress_sessions")
-done < <(sed -nE 's/.*tests\/stress_sessions.sh [0-9]+ ?//p' "$state/list" | sed 's/^$/default/' | sort -u)
+done < <(sed -nE 's/.*stress_sessions.sh [0-9]+ ?//p' "$state/list" | sed 's/^$/default/' | sort -u)
 TIMEFORMAT='%U %S'
 { time tests/build.sh -j "$jobs" -k $(printf '%s\n' "${shared[@]}" | sort -u) >&3 2>&4 || true; } 3>&1 4>&2 2>"$state/building"
 if make -s -q build/examples/gotrace; then export GOTRACE_TEST_TOOL=1; fi

@@ -8,7 +8,7 @@
  * GOTRACE_SEQ_CST_FLAG. Lines `pair NAME FACTOR`: an event's time while a second thread does the same, divided by its
  * time alone. Lines `memory ...`: memory use. tests/bench/events.sh makes a table of them.
  *
- * Some calls occur only in pairs (a start needs a block before the next start). Such a pair, and a region's begin and
+ * Some calls occur only in pairs (a start needs a block before the next start). Such a pair, and a region's start and
  * end, are measured in long runs, without reading the clock in between. A pair's time is divided in the ratio of the
  * ticks of the two calls when each is measured by itself; those ticks alone would include the cost of reading the
  * counter in order.

@@ -2,7 +2,9 @@
  * lock. The child finishes the interrupted call; then its lists are well-formed, and its calls are not taken for nested
  * ones.
  *
- * The handler handles SIGTRAP, which the processor raises after each instruction. */
+ * The handler handles SIGTRAP, which the processor raises after each instruction.
+ *
+ * Not in: thread valgrind, which have no such signal. */
 #define _GNU_SOURCE 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"

@@ -54,7 +54,10 @@ case $1 in
 esac
 compiler=$1 standard=$2
 needed=$compiler
-[ "$compiler" != tests/compile/msvc.sh ] || needed=x86_64-w64-mingw32-gcc
+if [ "$compiler" = tests/compile/msvc.sh ]; then
+  needed=x86_64-w64-mingw32-gcc
+  command -v clang >/dev/null || { echo 'needs clang (make deps)'; exit 77; }
+fi
 if ! command -v "$needed" >/dev/null; then
   case $needed in
     clang++) package=clang ;;

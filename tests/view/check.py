@@ -325,7 +325,7 @@ def compare_selection(b, expected, generator, command):
 
 
 def check_began(b, tool, trace):
-    """The page shows the wall clock at the trace's begin, if info knows it."""
+    """The page shows the wall clock at the trace's start, if info knows it."""
     report = subprocess.run([tool, "info", "--json", trace], stdout=subprocess.PIPE, check=True).stdout
     began = json.loads(report)["trace"]["began"]
     facts = b.run("return document.getElementById('facts').textContent")

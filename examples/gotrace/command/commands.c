@@ -311,7 +311,7 @@ const command commands[] = {
          "  gotrace export --chrome --from 1s --to 1.5s -o app.json app.trace\n\n"
          "What began before the part is shown from the start of the part on; tasks and regions say how much earlier "
          "they began, or that their start is not in the trace (\"cut\"). A counter has its last value before the part "
-         "at the part's begin. With a filter, collections, stopped worlds and counters are still those of the whole "
+         "at the part's start. With a filter, collections, stopped worlds and counters are still those of the whole "
          "trace, except for the program's, which are filtered as logs are. With --lenient, a region is cut in two "
          "where one around it ends.",
      .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",

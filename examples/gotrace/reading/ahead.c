@@ -82,7 +82,7 @@ bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *va
 static void take_task(ahead *a, const gotrace_event *e, const gotrace_change *c) {
   uint64_t id = c->task;
   uintptr_t last = (uintptr_t)map_get(&a->task_ends, id);
-  a->met |= id == a->wanted;
+  a->met |= a->wanted != NOBODY && id == a->wanted;
   if (c->kind == GOTRACE_CHANGE_TASK_BEGIN && last) map_put(&a->task_ends, id, NULL);
   if (c->kind != GOTRACE_CHANGE_TASK_END) return;
   if (last) map_put(&a->early_ends, last, a);

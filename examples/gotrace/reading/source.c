@@ -205,12 +205,12 @@ static inline void note_event(source *s, const gotrace_event *e) {
   s->end = e->time;
 }
 
-/* Whether the decoder must know an event of v2 to tell a goroutine's function: one that begins without it, or has a
- * stack. */
+/* Whether the decoder must know an event of v2 to tell a goroutine's function: it begins, or has a stack. */
 static bool tells_function(source *s, const gotrace_event *e) {
   const goroutine *g;
-  if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED) return !e->args[1];
-  if (e->kind == GOTRACE_V2_GO_CREATE_SYSCALL || e->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
+  if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
+      e->kind == GOTRACE_V2_GO_CREATE_SYSCALL || e->kind == GOTRACE_V2_GO_STATUS_STACK)
+    return true;
   g = e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
   return g && !g->entry;
 }

@@ -162,7 +162,9 @@ static task *open_task(path *p, uint64_t id) {
   return &p->tasks[p->task_count - 1];
 }
 
-static void note_task(path *p, const op *o) { p->met |= event_concerns(o->kind) == 't' && o->id == p->wanted; }
+static void note_task(path *p, const op *o) {
+  p->met |= p->wanted != NOBODY && event_concerns(o->kind) == 't' && o->id == p->wanted;
+}
 
 static void path_take(consumer *c, const op *o) {
   path *p = (path *)c;
