@@ -44,7 +44,7 @@ static bool all_at(const test_bytes *bytes, const char *event_name, const char *
   return count > 0;
 }
 
-/* What MSVC gives as the function of a call site, and what the trace has. GCC's and Clang's are in tests/compile/cpp. */
+/* What MSVC gives as the function of a call site, and what the trace has. For GCC and Clang see tests/compile/cpp. */
 static void names_of_msvc(void) {
   static const char *const names[][2] = {
       {"main::<lambda_1>::operator ()", "main"},
