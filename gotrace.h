@@ -5791,7 +5791,7 @@ static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
 
 /* The bytes of a name, which a NUL ends. */
 static size_t gotrace__name_size(const char *name, size_t size) {
-  const char *end = name && size != SIZE_MAX ? GOTRACE__CAST(const char *, memchr(name, 0, size)) : NULL;
+  const char *end = name && size != SIZE_MAX ? GOTRACE__CAST(const char *, (memchr)(name, 0, size)) : NULL;
   if (!name) return 0;
   return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
 }
