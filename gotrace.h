@@ -2491,17 +2491,14 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 
 #if GOTRACE__GNU
 #define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
+#define GOTRACE__ALIGNED(size) __attribute__((aligned(size)))
+#define GOTRACE__ALIGNOF(type) __alignof__(type)
 #elif defined(_WIN32) && (defined(_M_X64) || defined(__x86_64__))
 #define GOTRACE__FLATTEN
-#else
-#error "gotrace: the implementation needs GCC or Clang (MinGW and clang-cl are), or MSVC for x64"
-#endif
-#if !GOTRACE__GNU
 #define GOTRACE__ALIGNED(size) __declspec(align(size))
 #define GOTRACE__ALIGNOF(type) __alignof(type)
 #else
-#define GOTRACE__ALIGNED(size) __attribute__((aligned(size)))
-#define GOTRACE__ALIGNOF(type) __alignof__(type)
+#error "gotrace: the implementation needs GCC or Clang (MinGW and clang-cl are), or MSVC for x64"
 #endif
 
 static void gotrace__exit(void);
@@ -4814,9 +4811,9 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
 
 /* --------------------------------------------------------------------------------------------------- >>capture ----
  *
- * A CALL reads gotrace__on; if it is 0, the call keeps only hints. Otherwise it raises the thread's flag (in_call),
- * reads gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a record, publishes it by
- * storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
+ * A CALL reads gotrace__on; if it is 0, the call keeps only hints, and free lists (K6). Otherwise it raises the
+ * thread's flag (in_call), reads gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a
+ * record, publishes it by storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
  *
  *   K1. The end of a trace changes gotrace__on, passes all threads through a barrier and waits, for a limited time, for
  *       the calls whose flag is up. Otherwise it could miss their records. A record that is published later is skipped,
@@ -4859,6 +4856,8 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   strings, stacks         start                calls                   rel/acq          the table
  *   options                 start, before on     calls                   plain/plain, acq after or before gotrace__on
  *   threads, procs, slabs   who adds (locked)    any                     rel/acq, seq_cst the record; threads: K1
+ *   untracked               the program          calls                   rlx              a hint
+ *   recent_sites            its thread           its thread, handlers    rlx              a site is never changed
  *   verdict                 who ends it first    any                     seq_cst/rlx      changes before gotrace__on
  *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
  */
@@ -7260,7 +7259,7 @@ static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, 
   return NULL;
 }
 
-/* Copies a string into the region, if there is a string; *ok: memory sufficed. */
+/* Copies a string into the arena, if there is a string; *ok: memory sufficed. */
 static const char *gotrace__copy_text(gotrace__arena *arena, const char *text, size_t size, bool *ok) {
   char *copy = text ? GOTRACE__CAST(char *, gotrace__arena_alloc(arena, size + 1)) : NULL;
   if (text && !copy) *ok = false;
@@ -7389,6 +7388,12 @@ static gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
   return g && gotrace__load_relaxed(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
 }
 
+static void gotrace__keyed_release(gotrace__keyed *keyed) {
+  gotrace__go_inside(); /* an allocator that is traced */
+  gotrace__release(NULL, keyed, sizeof *keyed);
+  gotrace__go_outside();
+}
+
 /* Gives the key a goroutine, unless another thread was faster. Returns the key's. */
 static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotrace_go *made) {
   gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
@@ -7406,9 +7411,7 @@ static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotra
     if (keyed == fresh) fresh = NULL;
   }
   gotrace__unlock(&bucket->lock);
-  gotrace__go_inside(); /* an allocator that is traced */
-  gotrace__release(NULL, fresh, sizeof *fresh);
-  gotrace__go_outside();
+  gotrace__keyed_release(fresh);
   return g;
 }
 
@@ -7435,9 +7438,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
     g = gotrace__set_keyed(fresh, key, made);
     if (g != made) gotrace_go_destroy_at(site, made);
   } else {
-    gotrace__go_inside();
-    gotrace__release(NULL, fresh, sizeof *fresh);
-    gotrace__go_outside();
+    gotrace__keyed_release(fresh);
   }
   GOTRACE__KEEP_FRAME();
   return g;
@@ -7454,9 +7455,7 @@ GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) 
   g = gotrace__living(keyed);
   if (keyed) gotrace__store_release(link, keyed->next);
   gotrace__unlock(&bucket->lock);
-  gotrace__go_inside();
-  gotrace__release(NULL, keyed, sizeof *keyed);
-  gotrace__go_outside();
+  gotrace__keyed_release(keyed);
   if (g) gotrace_go_destroy_at(site, g);
 }
 
@@ -8026,17 +8025,28 @@ static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mi
   return gotrace__find_row(t, mirror, number);
 }
 
-/* Whether a string or stack is written in this generation. */
-static inline bool gotrace__is_written(const gotrace__transcriber *t, const gotrace__mirror *mirror, uint32_t number) {
-  return number < mirror->capacity && mirror->rows[number].generation == t->generation;
+/* The table that a reference is to. */
+static inline gotrace__mirror *gotrace__strings_of(gotrace__transcriber *t, uint32_t reference) {
+  return reference & GOTRACE__OWN ? &t->texts : &t->strings;
+}
+static inline gotrace__mirror *gotrace__stacks_of(gotrace__transcriber *t, uint32_t reference) {
+  return reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks;
 }
 
 /* The row of a reference; NULL for 0. */
 static inline gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->texts : &t->strings, reference & ~GOTRACE__OWN);
+  return gotrace__row_of(t, gotrace__strings_of(t, reference), reference & ~GOTRACE__OWN);
 }
 static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks, reference & ~GOTRACE__OWN);
+  return gotrace__row_of(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
+}
+
+/* The same if the string or stack is written in this generation, else NULL. */
+static inline const gotrace__row *gotrace__written_row(const gotrace__transcriber *t, const gotrace__mirror *mirror,
+                                                       uint32_t reference) {
+  uint32_t number = reference & ~GOTRACE__OWN;
+  if (GOTRACE__UNLIKELY(number >= mirror->capacity || mirror->rows[number].generation != t->generation)) return NULL;
+  return &mirror->rows[number];
 }
 
 /* A text made at run time. */
@@ -8085,9 +8095,8 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t
 
 /* The id of a string in this generation; 0 for the empty string. */
 static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
-  const gotrace__mirror *mirror = reference & GOTRACE__OWN ? &t->texts : &t->strings;
-  uint32_t number = reference & ~GOTRACE__OWN;
-  if (GOTRACE__LIKELY(gotrace__is_written(t, mirror, number))) return mirror->rows[number].id;
+  const gotrace__row *row = gotrace__written_row(t, gotrace__strings_of(t, reference), reference);
+  if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_string(t, reference, often) : 0;
 }
 
@@ -8182,9 +8191,8 @@ GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kin
 
 /* The id of a stack in this generation; 0: none. */
 static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
-  const gotrace__mirror *mirror = reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks;
-  uint32_t number = reference & ~GOTRACE__OWN;
-  if (GOTRACE__LIKELY(gotrace__is_written(t, mirror, number))) return mirror->rows[number].id;
+  const gotrace__row *row = gotrace__written_row(t, gotrace__stacks_of(t, reference), reference);
+  if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_stack(t, reference) : 0;
 }
 static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {

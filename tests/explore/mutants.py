@@ -316,8 +316,8 @@ transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push
 transcriber('sequence-goes-on', 'g->generation = t->generation; if (!t->v1) g->sequence = 0;', 'g->generation = t->generation;')
 transcriber('proc-sequence-goes-on', 'p->generation = t->generation; p->sequence = 0;', 'p->generation = t->generation;')
 transcriber('string-of-an-old-generation',
-            'return number < mirror->capacity && mirror->rows[number].generation == t->generation;',
-            'return number < mirror->capacity && mirror->rows[number].id;')
+            '|| mirror->rows[number].generation != t->generation)) return NULL;',
+            '|| !mirror->rows[number].id)) return NULL;')
 transcriber('silent-left-out', 'if (first || t->options.restate) gotrace__restate_all(t);', '')
 transcriber('listed-left-out', 'if (first) gotrace__adopt_listed(t);', '')
 transcriber('stw-over-a-cut', 'if (!t->v1 && t->stw_go && !t->stw_closed) {', 'if (0) {')

@@ -97,18 +97,19 @@ static void take_modules(source *s) {
   const size_t size = sizeof begin_of_all - 1;
   unsigned string = s->to->family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
   world *w = &s->w;
+  map met = {0}; /* by text */
   gotrace_event e;
   uint32_t text;
-  size_t i;
   if (input_decode(s->in, true) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK) {
     if (e.kind != string || e.data_size <= size || memcmp(e.data, begin_of_all, size) != 0) continue;
     text = pool_put_text(e.data, e.data_size);
-    for (i = 0; i < w->module_count && w->modules[i] != text; i++) continue;
-    if (i < w->module_count) continue;
+    if (map_get(&met, text)) continue;
+    map_put(&met, text, w);
     GROW(w->modules, w->module_count, w->module_capacity);
     w->modules[w->module_count++] = text;
   }
+  map_free(&met);
 }
 
 void source_end(source *s) {
