@@ -8394,10 +8394,15 @@ static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
   return id;
 }
 
+/* The same for a goroutine of the list of the living, whose id a sample may have reserved. */
+static uint64_t gotrace__listed_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t id) {
+  return !g->known && id && id == g->sampled ? id : gotrace__unique_id(t, id);
+}
+
 /* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
 static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
                               unsigned status, unsigned flags) {
-  if (!id || !t->options.replay || t->v1) id = gotrace__unique_id(t, id); /* in v2 an ended goroutine's id is free */
+  if (!id || !t->options.replay || t->v1) id = gotrace__listed_id(t, g, id); /* in v2 an ended goroutine's id is free */
   g->id = id;
   g->entry = gotrace__record_stack(entry);
   g->status = (uint8_t)status;
@@ -10754,7 +10759,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
     if (r->go || r->proc) continue;
     if (p && p->known) p = NULL;
     if (g && (g->known || !g->listed || g->status != status)) g = NULL;
-    if (g) g->id = gotrace__unique_id(t, g->id);
+    if (g) g->id = gotrace__listed_id(t, g, g->id);
     if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
       if (!r->own) r->own = gotrace__made_proc(t);
       p = r->own;
@@ -10777,7 +10782,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);
     if (!g || g->known || !g->listed) continue;
-    if (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING) g->id = gotrace__unique_id(t, g->id);
+    if (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING) g->id = gotrace__listed_id(t, g, g->id);
     else g->id = 0; /* runs on a thread that has not said so: left out */
     if (g->id) g->known = true;
     else g->status = GOTRACE__DEAD;
@@ -11057,6 +11062,7 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
   stack = count ? gotrace__stack_id(t, gotrace__own_stack(t, frames, count)) : 0;
   /* Readers of v1 order them by time alone, and reject the creation of a goroutine that has a sample. */
   if (t->v1 && (!g || g->id != go)) go = 0; /* of a goroutine that the trace does not have yet */
+  if (t->v1 && go && !g->known && g->sampled != go && !gotrace__id_add(t, &t->ids, go)) go = 0; /* another one has it */
   if (t->v1 && time <= t->pushed.time && time >= t->pushed.first_given) time = t->pushed.time + 1;
   if (t->v1 && go) {
     uint64_t born = g->in_trace ? g->born : t->generation_time; /* if it is silent since before the trace */
