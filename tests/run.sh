@@ -35,7 +35,7 @@ export PATH=/usr/bin:$PATH
 
 # The configurations in which `make check` runs only some tests; `make nightly` runs the others there. Uninitialized
 # memory could hide in these, which allocate tables and chunks themselves or read damaged files:
-valgrind="test_allocation_failure test_chunks test_decoder test_events test_events_v2 test_flight test_fork test_misuse
+valgrind="test_chunks test_decoder test_events test_events_v2 test_flight test_fork test_misuse
   test_parts test_region test_stack_table test_string_table"
 # Threads, locks, clocks, thread-locals, files and call sites of Windows:
 windows="test_generations test_late_event test_limits test_many_threads test_region test_samples test_sites
@@ -170,6 +170,7 @@ list_decode() {
   for what in canned examples 1.27; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
   echo "quick|commands agree|tests/tool/commands_agree.py -n 40 build/examples/gotrace tests/traces/*"
   echo "nightly|commands agree, many copies|tests/tool/commands_agree.py -n 1500 -s 2 build/examples/gotrace tests/traces/*"
+  echo "nightly|info and Go, all canned traces|tests/tool/summary_agrees_with_go.sh -a canned"
   echo "check|info and Go, the examples|tests/tool/summary_agrees_with_go.sh examples"
 }
 
