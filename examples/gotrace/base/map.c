@@ -1,4 +1,4 @@
-/* map.c - maps from 64-bit keys to pointers: see tool.h
+/* map.c - maps from 64-bit keys to pointers, and side arrays: see tool.h
  *
  * Places with keys are found by linear probing; at most half of them are used. They tell where a value is among all
  * values, which keep the order in which their keys came. The hash has a seed, so that no trace can be made whose ids
@@ -58,4 +58,17 @@ void map_free(map *m) {
   free(m->places);
   free(m->values);
   memset(m, 0, sizeof *m);
+}
+
+RARE void side_grow(side_array *all, uint32_t number, size_t size) {
+  while (number >= all->room) {
+    size_t count = all->room / SIDE_BLOCK;
+    if (!(count & (count - 1))) { /* the table of blocks is full */
+      char **blocks = keep((count ? 2 * count : 1) * sizeof *blocks);
+      if (count) memcpy(blocks, all->blocks, count * sizeof *blocks);
+      all->blocks = blocks;
+    }
+    all->blocks[count] = keep(SIDE_BLOCK * size);
+    all->room += SIDE_BLOCK;
+  }
 }

@@ -126,6 +126,24 @@ void map_put(map *m, uint64_t key, void *value);
 void map_expect(map *m, size_t count); /* makes room in an empty map */
 void map_free(map *m);
 
+/* A zeroed array without an end, whose elements never move: what one user keeps about each goroutine, proc or other
+ * numbered record. All zero: empty. Its memory is that of keep(). */
+#define SIDE_BLOCK 256
+typedef struct side_array {
+  char **blocks; /* of SIDE_BLOCK elements each */
+  size_t room;   /* elements in all blocks */
+} side_array;
+
+void side_grow(side_array *all, uint32_t number, size_t size); /* the slow path of SIDE() */
+
+static inline void *side_at(side_array *all, uint32_t number, size_t size) {
+  if (number >= all->room) side_grow(all, number, size);
+  return all->blocks[number / SIDE_BLOCK] + number % SIDE_BLOCK * size;
+}
+
+/* Points to the element with a number. */
+#define SIDE(type, all, number) ((type *)side_at((all), (number), sizeof(type)))
+
 /* ---------------------------------------------------------------------------------------------------- output.c ---- */
 
 typedef struct bytes { /* a growable byte array */

@@ -47,9 +47,18 @@ static bool chooses(const exporter *x, const goroutine *g) {
 /* The state of a proc's row. */
 typedef struct row {
   track where;
-  goroutine *shown;
+  struct shown_go *shown; /* the goroutine on it; NULL: none */
   mark mark;
 } row;
+
+typedef struct shown_go { /* what is shown of a goroutine */
+  row *row;               /* NULL: none */
+  uint64_t arrow;         /* from its waker; 0: none */
+  uint32_t reason, stack; /* of its status, on its own track */
+  uint64_t status_arrow;
+} shown_go;
+
+static shown_go *shown_of(exporter *x, const goroutine *g) { return SIDE(shown_go, &x->gos, g->number); }
 
 static row *row_of(exporter *x, const thread *m) {
   uint64_t key = m && m->p ? m->p->id + 1 : 0;
@@ -70,27 +79,28 @@ static void leave_row(exporter *x, row *r, int64_t time, uint32_t reason) {
 }
 
 /* A goroutine starts to run on a proc. */
-static void arrive(exporter *x, goroutine *g, const thread *m, int64_t time) {
+static void arrive(exporter *x, const goroutine *g, const thread *m, int64_t time) {
+  shown_go *shown = shown_of(x, g);
   row *r;
   if (!m || !m->p) return;
   r = row_of(x, m);
   leave_row(x, r, time, 0);
-  leave_row(x, g->row, time, 0);
+  leave_row(x, shown->row, time, 0);
   memset(&r->mark, 0, sizeof r->mark);
   r->mark.name = go_label(g->id, g->entry);
   r->mark.category = "goroutine";
   r->mark.g = g->id;
-  r->mark.arrow = x->goroutines ? 0 : g->arrow;
-  if (!x->goroutines) g->arrow = 0;
-  r->shown = g;
-  g->row = r;
+  r->mark.arrow = x->goroutines ? 0 : shown->arrow;
+  if (!x->goroutines) shown->arrow = 0;
+  r->shown = shown;
+  shown->row = r;
   x->begin(x, r->where, time, &r->mark);
   r->mark.arrow = 0;
 }
 
 /* A thread's goroutine leaves its proc. */
 static void leave(exporter *x, const thread *m, int64_t time, uint32_t reason) {
-  if (m && m->g) leave_row(x, m->g->row, time, reason);
+  if (m && m->g) leave_row(x, shown_of(x, m->g)->row, time, reason);
 }
 
 /* ------------------------------------------------------------------------------------------------------ arrows ---- */
@@ -108,24 +118,26 @@ static void scheduler_slice(exporter *x, int64_t time, const mark *from, uint64_
 }
 
 /* Ends an arrow whose goroutine is not shown running. */
-static void drop_arrow(exporter *x, goroutine *g, int64_t time, const char *why) {
+static void drop_arrow(exporter *x, const goroutine *g, int64_t time, const char *why) {
+  shown_go *shown = shown_of(x, g);
   mark m = {0};
-  if (!g->arrow || x->goroutines) return;
+  if (!shown->arrow || x->goroutines) return;
   m.name = go_event_label(why, g->id);
-  scheduler_slice(x, time, &m, g->arrow);
-  g->arrow = 0;
+  scheduler_slice(x, time, &m, shown->arrow);
+  shown->arrow = 0;
 }
 
 /* Begins an arrow at the thread's goroutine; it will end at the goroutine that the operation names. */
 static uint64_t send_arrow(exporter *x, const op *o, const char *what, const char *category) {
-  goroutine *self = o->m ? o->m->g : NULL;
+  const goroutine *self = o->m ? o->m->g : NULL;
+  const row *r = self ? shown_of(x, self)->row : NULL;
   mark m = {0};
   m.name = go_event_label(what, o->id);
   m.category = category;
   m.stack = o->stack;
   m.arrow = ++x->arrows;
   if (x->goroutines && self) x->instant(x, go_track(self), o->time, &m);
-  else if (!x->goroutines && self && self->row) x->instant(x, self->row->where, o->time, &m);
+  else if (!x->goroutines && r) x->instant(x, r->where, o->time, &m);
   else scheduler_slice(x, o->time, &m, 0);
   return m.arrow;
 }
@@ -140,7 +152,7 @@ static void wake(exporter *x, const op *o) {
   goroutine *g = world_go(x->c.w, o->id);
   if (!chooses(x, g) || (x->goroutines && !chooses_runnable(x, g))) return;
   drop_arrow(x, g, o->time, "still runnable:");
-  g->arrow = send_arrow(x, o, "unblock", "unblock");
+  shown_of(x, g)->arrow = send_arrow(x, o, "unblock", "unblock");
 }
 
 /* -------------------------------------------------------------------------------------------- goroutine tracks ---- */
@@ -174,31 +186,32 @@ static mark status_mark(unsigned status, uint32_t reason, uint32_t stack) {
 
 /* Notes what will be shown of a goroutine's status, which begins now. Whether the filter selects it is known when it
  * ends. */
-static void keep_status(goroutine *g, uint32_t reason, uint32_t stack, uint64_t arrow) {
-  g->shown_reason = reason;
-  g->shown_stack = stack;
-  g->shown_arrow = arrow;
+static void keep_status(shown_go *g, uint32_t reason, uint32_t stack, uint64_t arrow) {
+  g->reason = reason;
+  g->stack = stack;
+  g->status_arrow = arrow;
 }
 
 static void show_stretch(consumer *c, const stretch *s) {
   exporter *x = (exporter *)c;
   const op *by = s->by;
   goroutine *g = s->g;
+  shown_go *shown = shown_of(x, g);
   bool explained = by && (s->status == GO_RUNNING || s->next == GO_SYSCALL);
   if (s->chosen) {
-    mark m = status_mark(s->status, g->shown_reason, g->shown_stack), none = {0};
-    m.arrow = g->shown_arrow;
+    mark m = status_mark(s->status, shown->reason, shown->stack), none = {0};
+    m.arrow = shown->status_arrow;
     x->begin(x, go_track(g), s->begin, &m);
     x->end(x, go_track(g), s->end, &none);
   }
   count_status(x, s->status, -1);
   count_status(x, s->next, 1);
   if (s->next == s->status) { /* it goes on, but may not be selected any more */
-    g->shown_arrow = 0;
+    shown->status_arrow = 0;
     return;
   }
-  keep_status(g, explained && s->next != GO_SYSCALL ? by->name : 0, explained ? by->stack : 0, g->arrow);
-  g->arrow = 0;
+  keep_status(shown, explained && s->next != GO_SYSCALL ? by->name : 0, explained ? by->stack : 0, shown->arrow);
+  shown->arrow = 0;
 }
 
 /* A goroutine becomes known. */
@@ -209,14 +222,16 @@ static void show_new(exporter *x, const op *o) {
                                                               : (unsigned)o->a[0];
   goroutine *g = world_go(x->c.w, o->id), made = {0};
   bool created = o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED;
+  shown_go *shown = shown_of(x, go_record(x->c.w, o->id));
   uint64_t arrow = 0;
   if (g) drop_arrow(x, g, o->time, "still runnable:");
+  shown->arrow = 0;
   if (!x->goroutines || g) return; /* show_stretch() shows the status that follows */
   count_status(x, status, 1);
   made.id = o->id;
   made.entry = o->new_stack;
   if (created && o->m && chooses(x, &made) && chooses_runnable(x, &made)) arrow = send_arrow(x, o, "create", "create");
-  keep_status(go_record(x->c.w, o->id), 0, o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0, arrow);
+  keep_status(shown, 0, o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0, arrow);
 }
 
 /* ---------------------------------------------------------------------------------------- tasks, regions, logs ---- */
@@ -468,7 +483,7 @@ static void begin(consumer *c, int64_t time) {
   for (g = c->w->live; g; g = g->next) {
     const stretch now = {g, time, time, g->status, GO_NONE, g->status == GO_WAITING ? g->reason : 0, 0, NULL, 0, true};
     count_status(x, g->status, 1);
-    keep_status(g, now.reason, g->stack, 0);
+    keep_status(shown_of(x, g), now.reason, g->stack, 0);
     if (!filter_stretch(c->filter, &now)) continue;
     if (g->m && (g->status == GO_RUNNING || g->status == GO_SYSCALL)) arrive(x, g, g->m, time);
   }
@@ -495,7 +510,7 @@ static void finish(consumer *c, int64_t time) {
   size_t i;
   tell_counts(x, time);
   for (g = c->w->live; g; g = g->next) {
-    leave_row(x, g->row, time, 0);
+    leave_row(x, shown_of(x, g)->row, time, 0);
     drop_arrow(x, g, time, "still runnable:");
   }
   while (x->stw) show_stw(x, time, false, 0);

@@ -52,6 +52,7 @@ typedef struct exporter {
   unsigned stw;     /* stopped worlds that are shown now */
   bool gc;          /* a collection is shown now */
   map rows;
+  side_array gos; /* struct shown_go in export.c */
   uint64_t early; /* number of regions whose start is not in the trace */
   int64_t counts[COUNTERS], counts_told[COUNTERS], counts_time;
   bool any; /* something was written */

@@ -19,6 +19,8 @@ static void v1_give(source *s, unsigned kind, int64_t time, thread *m) {
   give(s, &o);
 }
 
+static int64_t *v1_lost_proc(source *s, const goroutine *g) { return SIDE(int64_t, &s->lost_procs, g->number); }
+
 static bool v1_is_proc(int64_t p) { return p >= 0 && p < GOTRACE_FAKE_PROC; }
 
 /* `idle`: it has not run until now. If false, an unknown proc is assumed to have run since the trace began. */
@@ -39,7 +41,7 @@ static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool 
 static void v1_proc_stop(source *s, proc *p, int64_t time) {
   op o = v1_op(s, GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
   if (!o.m) return;
-  o.a[0] = o.m->g ? (uint64_t)o.m->g->lost_proc : 0;
+  o.a[0] = o.m->g ? (uint64_t)*v1_lost_proc(s, o.m->g) : 0;
   give(s, &o);
 }
 
@@ -181,7 +183,7 @@ static void v1_syscall_block(source *s, const gotrace_event *e) {
   if (!m || !m->p) return;
   v1_end_stw(s, e->time, g);
   if (g->status == GO_RUNNING) v1_give(s, GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
-  g->lost_proc = e->time;
+  *v1_lost_proc(s, g) = e->time;
 }
 
 static void v1_syscall_exit(source *s, const gotrace_event *e) {
@@ -189,7 +191,7 @@ static void v1_syscall_exit(source *s, const gotrace_event *e) {
   if (!g || !g->m || g->status != GO_SYSCALL) return;
   if (g->m->p && g->m->p->status == PROC_SYSCALL) v1_proc_stop(s, g->m->p, e->time);
   v1_give(s, GOTRACE_V2_GO_SYSCALL_END_BLOCKED, e->time, g->m);
-  g->lost_proc = 0;
+  *v1_lost_proc(s, g) = 0;
 }
 
 static void v1_start(source *s, const gotrace_event *e) {

@@ -109,10 +109,10 @@ static void scan_active(source *s, const gotrace_event *e) {
 }
 
 /* Whether a status has held since the trace began: its thread has no earlier event. */
-static bool was_so(const op *o) {
+static bool was_so(source *s, const op *o) {
   bool bound = o->kind == GOTRACE_V2_GO_STATUS ? o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL
                                                : o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL;
-  return !bound || (o->m && !o->m->seen);
+  return !bound || (o->m && !*SIDE(bool, &s->seen, o->m->number));
 }
 
 /* A status in the first generation. True: it has held since the trace began, and is now applied. */
@@ -120,7 +120,7 @@ static bool scan_status(source *s, const gotrace_event *e, const map *created) {
   op o = status_of(s, e);
   o.time = s->first;
   if (e->extra != GOTRACE_STATUS_UNKNOWN || (o.kind == GOTRACE_V2_GO_STATUS && map_get(created, o.id))) return false;
-  if (world_has(s, e) || !was_so(&o)) return false;
+  if (world_has(s, e) || !was_so(s, &o)) return false;
   name_new(s, &o);
   apply(&s->w, &o);
   return true;
@@ -195,7 +195,7 @@ void scan_v2(source *s) {
         e.kind == GOTRACE_V2_GO_CREATE_SYSCALL)
       map_put(&created, e.args[0], s);
     m = source_thread(s, e.m);
-    if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) m->seen = true;
+    if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) *SIDE(bool, &s->seen, m->number) = true;
   }
   map_free(&created);
   pool_forget_ids();

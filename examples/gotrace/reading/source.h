@@ -81,9 +81,12 @@ typedef struct source {
   map intro_places; /* from a goroutine to 1 + its index */
   placed *running;  /* those of them that are running */
   uint32_t running_count, running_capacity;
-  bool started;     /* an event was read that does not introduce a goroutine */
-  goroutine *stw;   /* has stopped the world; NULL: nobody */
-  bool initialized; /* Gomaxprocs was read, so the state before the trace is known */
+  bool started;          /* an event was read that does not introduce a goroutine */
+  goroutine *stw;        /* has stopped the world; NULL: nobody */
+  bool initialized;      /* Gomaxprocs was read, so the state before the trace is known */
+  side_array lost_procs; /* int64_t by goroutine: when it lost its proc in a system call; 0: it has one, or unknown */
+  /* v2. */
+  side_array seen; /* bool by thread: scan_v2() has met an event on it */
 } source;
 
 typedef void watch_fn(void *context, const gotrace_event *event);

@@ -65,10 +65,8 @@ static void go_new(world *w, uint64_t id, int64_t time, uint8_t status, thread *
   g->m = NULL;
   g->entry = entry;
   g->reason = 0;
-  g->lost_proc = 0;
   g->stw = 0;
   g->assist = false;
-  g->arrow = 0;
   if (g->regions) g->regions->count = 0;
   go_status(w, g, time, status, m);
 }
@@ -237,6 +235,7 @@ goroutine *go_record(world *w, uint64_t id) {
   if (g) return g;
   g = keep(sizeof *g);
   g->id = id;
+  g->number = (uint32_t)w->gos.count;
   map_put(&w->gos, id, g);
   return g;
 }
@@ -247,8 +246,8 @@ proc *world_proc(world *w, uint64_t id, bool add) {
   p = keep(sizeof *p);
   p->id = id;
   p->next = w->proc_list;
+  p->number = (uint32_t)w->proc_count++;
   w->proc_list = p;
-  w->proc_count++;
   map_put(&w->procs, id, p);
   return p;
 }
@@ -258,6 +257,7 @@ user_task *world_task(world *w, uint64_t id) {
   if (t) return t;
   t = keep(sizeof *t);
   t->id = id;
+  t->number = (uint32_t)w->tasks.count;
   map_put(&w->tasks, id, t);
   return t;
 }
@@ -270,6 +270,7 @@ user_counter *told_counter(world *w, const op *o, double *value) {
   if (counter) return counter;
   counter = keep(sizeof *counter);
   counter->name = name;
+  counter->number = (uint32_t)w->counters.count;
   map_put(&w->counters, name, counter);
   return counter;
 }
@@ -286,8 +287,8 @@ thread *find_far_thread(world *w, uint64_t id) {
   m = keep(sizeof *m);
   m->id = id;
   m->next = w->thread_list;
+  m->number = (uint32_t)w->thread_count++;
   w->thread_list = m;
-  w->thread_count++;
   map_put(&w->threads, id, m);
   *near = m;
   return m;

@@ -4,8 +4,9 @@
  * that the operations build up: which goroutine runs on which proc and thread, which ranges are open. Both use the
  * letters of Go's tracer: m is a thread, p a proc, g a goroutine.
  *
- * The records of goroutines, procs and threads also hold fields for their users, where one value per record is enough:
- * statistics (summary.c), the writer (write.h), exports (export.c). */
+ * Records of goroutines, procs, threads, tasks and counters are numbered from 0, each kind on its own, in the order in
+ * which they are made. They are never removed. So what a user of the world keeps about them is in side arrays of its
+ * own (SIDE in tool.h), by number. */
 
 #ifndef WORLD_H
 #define WORLD_H
@@ -26,38 +27,16 @@ typedef struct goroutine {
   struct goroutine *previous, *next; /* in the list of live goroutines */
   thread *m;                         /* while running or in a system call */
   int64_t since;                     /* time of the last status change */
-  uint32_t entry;                    /* stack that tells the function it began with; 0: unknown */
-  uint32_t reason;                   /* text: why it waits */
-  uint32_t stack;                    /* at the last status change; 0: unknown */
-  uint32_t cause; /* stack of the operation that last changed the status, as of the waker or creator */
+  uint32_t number;
+  uint32_t entry;  /* stack that tells the function it began with; 0: unknown */
+  uint32_t reason; /* text: why it waits */
+  uint32_t stack;  /* at the last status change; 0: unknown */
+  uint32_t cause;  /* stack of the operation that last changed the status, as of the waker or creator */
   uint8_t status;
-  uint8_t stw;                       /* how many stop-the-worlds it has begun and not ended */
-  bool assist;                       /* in a mark assist */
-  struct user_regions *regions;      /* see world.history; NULL: none yet */
-  uint8_t collects;                  /* statistics: see collector.c */
-  struct goroutine_summary *summary; /* statistics; separate from what every operation needs */
-  /* Front end of v1. */
-  int64_t lost_proc; /* when it lost its proc in a system call; 0: it has one, or the time is unknown */
-  bool timer;        /* it runs timers; the trace shows what it unblocks separately */
-  /* The writer. */
-  bool status_pending; /* its status is not written until the input tells it or an event needs it */
-  uint64_t place;      /* in the transcriber; 0: none */
-  /* Statistics. */
-  int64_t stw_since; /* start of its pause */
-  uint32_t stw_reason;
-  /* Profiles. */
-  uint32_t held;     /* 1 + the index of its newest time that may not count; 0: none */
-  bool ran, stopped; /* it has run; it is blocked forever */
-  /* Critical path. */
-  uint32_t life; /* 1 + its index among the goroutines; 0: none yet */
-  /* Exports. */
-  struct row *row;                    /* that shows it; NULL: none */
-  uint64_t arrow;                     /* from its waker; 0: none */
-  uint32_t shown_reason, shown_stack; /* of its status, on its own track */
-  uint64_t shown_arrow;
-  /* The page of gotrace view. */
-  uint32_t view_row; /* 1 + its number; 0: none yet */
-  struct region_rows *region_rows;
+  uint8_t stw;                  /* how many stop-the-worlds it has begun and not ended */
+  bool assist;                  /* in a mark assist */
+  bool timer;                   /* v1: it runs timers; the trace shows what it unblocks separately */
+  struct user_regions *regions; /* see world.history; NULL: none yet */
 } goroutine;
 
 struct proc {
@@ -65,16 +44,10 @@ struct proc {
   proc *next;
   thread *m;
   int64_t since; /* time of the last status change */
+  uint32_t number;
   uint8_t status;
   bool sweep; /* sweeping */
   bool scan;  /* scanning, in Go 1.5 to 1.9 */
-  /* The writer. */
-  uint64_t place; /* in the transcriber; 0: none */
-  /* Statistics. */
-  goroutine *in_syscall;           /* the goroutine that took it into a system call */
-  int64_t of_running, of_syscalls; /* nanoseconds that goroutines spent on it */
-  /* The page of gotrace view. */
-  uint32_t view_row;
 };
 
 struct thread {
@@ -82,14 +55,7 @@ struct thread {
   thread *next;
   goroutine *g;
   proc *p;
-  bool seen; /* front end of v2: scan_v2 has met an event on it */
-  /* The writer. */
-  struct gotrace__source *source; /* the thread as the transcriber knows it; NULL: not yet */
-  goroutine *starting;            /* its start is not written yet, see source_of(); NULL: none */
-  int64_t start_time;
-  uint32_t view_row; /* the page of gotrace view */
-  /* Statistics. */
-  int64_t of_running, of_syscalls; /* nanoseconds that goroutines spent on it */
+  uint32_t number;
 };
 
 /* Regions and tasks of the program: see world.history. */
@@ -109,16 +75,14 @@ typedef struct user_regions { /* of a goroutine, innermost last */
 typedef struct user_task {
   uint64_t id, parent;
   uint32_t name, stack;
+  uint32_t number;
   int64_t begin;
   bool open, chosen; /* `chosen`: the filter selected its start */
-  /* The page of gotrace view. */
-  uint32_t view_row, view_record; /* 1 + an index; 0: none */
 } user_task;
 
 typedef struct user_counter {
-  uint32_t name;
-  double value;     /* the last one that the filter selected */
-  uint32_t view_at; /* the page of gotrace view: 1 + an index; 0: none yet */
+  uint32_t name, number;
+  double value; /* the last one that the filter selected */
 } user_counter;
 
 typedef struct experiment { /* a batch of an experiment */

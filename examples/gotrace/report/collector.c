@@ -15,10 +15,11 @@ static pause_reason *reason_of(collector *gc, uint32_t name) {
 }
 
 static void end_pause(collector *gc, const goroutine *g, int64_t from, int64_t end) {
-  int64_t begin = g->stw_since < from ? from : g->stw_since;
+  const collector_go *of = collector_of(gc, g);
+  int64_t begin = of->stw_since < from ? from : of->stw_since;
   if (end < from) return;
   histogram_add(&gc->pauses, between(begin, end), begin, g->id);
-  histogram_add(&reason_of(gc, g->stw_reason)->pauses, between(begin, end), begin, g->id);
+  histogram_add(&reason_of(gc, of->stw_reason)->pauses, between(begin, end), begin, g->id);
 }
 
 static void end_collection(collector *gc, int64_t from, int64_t end) {
@@ -74,7 +75,7 @@ static bool executes(unsigned status) { return status == GO_RUNNING || status ==
 /* A goroutine that works for the collector gets or leaves a proc. */
 static void change_go(collector *gc, const op *o, const goroutine *g, unsigned next) {
   bool before = g && executes(g->status), after = executes(next);
-  if (!g || !g->collects || before == after) return;
+  if (!g || before == after || !collector_of(gc, g)->collects) return;
   change_proc(gc, o, after ? 1 : -1);
 }
 
@@ -88,11 +89,12 @@ static void was_active(collector *gc) {
   }
 }
 
-static void assist(collector *gc, const op *o, goroutine *g, bool begins) {
+static void assist(collector *gc, const op *o, const goroutine *g, bool begins) {
+  collector_go *of = g ? collector_of(gc, g) : NULL;
   change_proc(gc, o, begins ? 1 : -1);
-  if (!g) return;
+  if (!of) return;
   gc->any = true;
-  g->collects = (uint8_t)(begins ? g->collects | COLLECTOR_ASSIST : g->collects & ~COLLECTOR_ASSIST);
+  of->collects = (uint8_t)(begins ? of->collects | COLLECTOR_ASSIST : of->collects & ~COLLECTOR_ASSIST);
 }
 
 static bool is_worker(uint32_t label) {
@@ -107,7 +109,7 @@ static bool is_collectors(uint32_t pause_reason_name) {
 
 /* An operation that may change utilization. The number of procs must be known. */
 static void take_utilization(collector *gc, world *w, const op *o, int64_t from) {
-  goroutine *g = o->m ? o->m->g : NULL;
+  const goroutine *g = o->m ? o->m->g : NULL;
   size_t busy;
   switch (o->kind) {
   case GOTRACE_V2_PROCS_CHANGE: break;
@@ -118,7 +120,7 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
   case GOTRACE_V2_GO_DESTROY_SYSCALL:
   case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: change_go(gc, o, g, GO_NONE); break;
   case GOTRACE_V2_STW_BEGIN: gc->stopped += is_collectors(o->name); break;
-  case GOTRACE_V2_STW_END: gc->stopped -= g && is_collectors(g->stw_reason); break;
+  case GOTRACE_V2_STW_END: gc->stopped -= g && is_collectors(collector_of(gc, g)->stw_reason); break;
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: assist(gc, o, g, true); break;
   case GOTRACE_V2_GC_MARK_ASSIST_END: assist(gc, o, g, false); break;
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
@@ -128,7 +130,7 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
     break;
   case GOTRACE_V2_GO_LABEL:
     if (!is_worker(o->name)) return;
-    if (g) g->collects |= COLLECTOR_WORKER, gc->any = true;
+    if (g) collector_of(gc, g)->collects |= COLLECTOR_WORKER, gc->any = true;
     change_proc(gc, o, 1);
     break;
   default: return;
@@ -192,13 +194,13 @@ static bool begins_something(unsigned kind) {
 }
 
 void collector_take(collector *gc, world *w, const op *o, int64_t from) {
-  goroutine *g;
+  const goroutine *g;
   if (!gc->any && !begins_something(o->kind)) return;
   g = o->m ? o->m->g : NULL;
   switch (o->kind) {
   case GOTRACE_V2_PROCS_CHANGE: set_procs(gc, o->id, o->time, from); break;
   case GOTRACE_V2_STW_BEGIN:
-    if (g) g->stw_since = o->time, g->stw_reason = o->name;
+    if (g) collector_of(gc, g)->stw_since = o->time, collector_of(gc, g)->stw_reason = o->name;
     break;
   case GOTRACE_V2_STW_END:
     if (g && g->stw) end_pause(gc, g, from, o->time);

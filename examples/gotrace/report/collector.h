@@ -16,7 +16,13 @@
 #define MOST_CHANGES ((size_t)1 << 22)
 #define MOST_PAUSE_REASONS 64
 
-enum { COLLECTOR_ASSIST = 1, COLLECTOR_WORKER = 2 }; /* goroutine.collects: in a mark assist; a background worker */
+enum { COLLECTOR_ASSIST = 1, COLLECTOR_WORKER = 2 }; /* in a mark assist; a background worker */
+
+typedef struct collector_go { /* what the collector knows of a goroutine */
+  int64_t stw_since;          /* start of its pause */
+  uint32_t stw_reason;
+  uint8_t collects; /* COLLECTOR_... */
+} collector_go;
 
 typedef struct utilization { /* from `time` on */
   int64_t time;
@@ -49,7 +55,12 @@ typedef struct collector {
   size_t counts_count, counts_capacity;
   bool any;        /* a goroutine has worked for the collector */
   int64_t stopped; /* number of stop-the-worlds for the collector */
+  side_array gos;  /* struct collector_go */
 } collector;
+
+static inline collector_go *collector_of(collector *gc, const goroutine *g) {
+  return SIDE(collector_go, &gc->gos, g->number);
+}
 
 /* Takes an operation before it is applied. `from`: start of the part; earlier changes only set its initial state. */
 void collector_take(collector *gc, world *w, const op *o, int64_t from);

@@ -37,7 +37,7 @@ static void host_pass(digest *d, const gotrace_event *e) { pass_event(sum_of(d),
  * the same. */
 static void catch_up(summary *sum, const digested *d, uint64_t m, const uint32_t *reasons) {
   goroutine *g = world_go(&sum->s.w, d->id);
-  goroutine_summary *of = g ? g->summary : NULL;
+  goroutine_summary *of = summary_of(sum, g);
   unsigned i;
   if (!of) return;
   summary_add_time(sum, of, GO_RUNNING, 0, d->running);
@@ -54,18 +54,19 @@ static void host_catch_up(digest *d, const digested *g) {
   catch_up(sum_of(d), g, g->status == GO_RUNNING ? d->threads.all[g->m]->id : NOBODY, NULL);
 }
 
-/* Whether a digest may follow the goroutine. The collector needs all events of its goroutines, but for what is in
- * `collects`. */
-static bool is_plain(const goroutine *g, unsigned collects) {
-  const goroutine_summary *of = g ? g->summary : NULL;
-  return of && of->function && !of->function->others && !of->dead && !(g->collects & ~collects);
+/* The summary of a goroutine that a digest may follow; NULL: it may not. The collector needs all events of its
+ * goroutines, but for what is in `collects`. */
+static const goroutine_summary *plain_go(summary *sum, uint64_t id, unsigned collects) {
+  const goroutine *g = world_go(&sum->s.w, id);
+  const goroutine_summary *of = summary_of(sum, g);
+  bool plain = of && of->function && !of->function->others && !of->dead;
+  return plain && !(sum->gc.any && (collector_of(&sum->gc, g)->collects & ~collects)) ? of : NULL;
 }
 
 static group *host_admit(digest *d, const digested *g, const gotrace_event *e) {
-  const goroutine *of = world_go(&sum_of(d)->s.w, g->id);
+  const goroutine_summary *of = plain_go(sum_of(d), g->id, 0);
   (void)e;
-  return is_plain(of, 0) && of->summary->has_started ? of->summary->function
-                                                     : NULL; /* its first start is never digested */
+  return of && of->has_started ? of->function : NULL; /* its first start is never digested */
 }
 
 static uint8_t host_reason(digest *d, uint64_t string) {
@@ -84,12 +85,12 @@ static void add_digest(summary *sum, const digest *d) {
     if (d->specs[i]) sum->specs[i] = d->specs[i];
   }
   for (i = 0; i < d->threads.count; i++) {
-    thread *m = world_thread(&sum->s.w, d->threads.all[i]->id);
-    m->of_running = plus(m->of_running, d->threads.all[i]->running);
+    place_times *t = summary_of_thread(sum, world_thread(&sum->s.w, d->threads.all[i]->id));
+    t->running = plus(t->running, d->threads.all[i]->running);
   }
   for (i = 0; i < d->procs.count; i++) {
-    proc *p = world_proc(&sum->s.w, d->procs.all[i]->id, true);
-    p->of_running = plus(p->of_running, d->procs.all[i]->running);
+    place_times *t = &summary_of_proc(sum, world_proc(&sum->s.w, d->procs.all[i]->id, true))->t;
+    t->running = plus(t->running, d->procs.all[i]->running);
   }
   for (i = 0; i < d->worst_count; i++) {
     const long_wait *w = &d->worst[i];
@@ -173,25 +174,30 @@ static void *read_part(void *context, gotrace_decoder *part) {
 #define PLAYED 32 /* goroutines at once */
 
 /* Prefetches what is known about goroutines. They are many and anywhere in memory, so cache misses should overlap. */
-static PREFETCHES void fetch_gos(const summary *sum, const uint64_t *ids, size_t count) {
+static PREFETCHES void fetch_gos(summary *sum, const uint64_t *ids, size_t count) {
+  static goroutine_summary *const none;
   const world *w = &sum->s.w;
   const goroutine *gos[PLAYED];
+  goroutine_summary *const *of[PLAYED];
   size_t i;
   for (i = 0; i < count; i++) {
     gos[i] = w->near_gos ? w->near_gos[ids[i] & w->near_mask] : NULL;
     __builtin_prefetch(gos[i]);
   }
   for (i = 0; i < count; i++) {
-    const goroutine_summary *of = gos[i] ? gos[i]->summary : NULL;
-    if (!of) continue;
-    __builtin_prefetch(of);
-    __builtin_prefetch((const char *)of + 64);
+    of[i] = gos[i] ? summary_place(sum, gos[i]) : &none;
+    __builtin_prefetch(of[i]);
+  }
+  for (i = 0; i < count; i++) {
+    if (!*of[i]) continue;
+    __builtin_prefetch(*of[i]);
+    __builtin_prefetch((const char *)*of[i] + 64);
   }
   for (i = 0; i < count; i++)
-    if (gos[i] && gos[i]->summary) __builtin_prefetch(gos[i]->summary->t.blocked);
+    if (*of[i]) __builtin_prefetch((*of[i])->t.blocked);
 }
 
-static PREFETCHES void fetch_admitted(const summary *sum, const admitted *gos, size_t count) {
+static PREFETCHES void fetch_admitted(summary *sum, const admitted *gos, size_t count) {
   uint64_t ids[PLAYED];
   size_t i;
   if (count > PLAYED) count = PLAYED;
@@ -220,10 +226,10 @@ static bool fits(void *context, const void *made) {
   for (i = 0; fit && i < r->go_count; i++) {
     const admitted *a = &r->gos[i];
     if (i % PLAYED == 0) fetch_admitted(sum, a, r->go_count - i);
-    const goroutine *g;
+    const goroutine_summary *of;
     if (a->is_new) continue;
-    g = world_go(&sum->s.w, a->id);
-    fit = is_plain(g, a->assisted ? COLLECTOR_ASSIST : 0) && name_group(a->to, g->summary->function->name);
+    of = plain_go(sum, a->id, a->assisted ? COLLECTOR_ASSIST : 0);
+    fit = of && name_group(a->to, of->function->name);
   }
   if (!fit) __atomic_store_n(&by->wary, true, __ATOMIC_RELAXED);
   return fit && sum->functions.count + made_groups < MOST_GROUPS;

@@ -290,25 +290,16 @@ static void print_collector(const printer *p) {
 
 /* --------------------------------------------------------------------------------------------- procs, the rest ---- */
 
-static int by_proc(const void *a, const void *b) {
-  const proc *x = *(proc *const *)a, *y = *(proc *const *)b;
-  return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static void print_procs(const printer *p) {
-  const world *w = &p->sum->s.w;
-  proc **all = resize(NULL, (w->proc_count + 1) * sizeof *all), *at;
-  size_t count = 0, i;
+  size_t count, i;
+  timed_place *all = sorted_procs(p->sum, &count);
   double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
-  for (at = w->proc_list; at; at = at->next)
-    if (at->id < FRESH_PROC) all[count++] = at;
-  qsort(all, count, sizeof *all, by_proc);
   if (count) fprintf(p->to, "\n       proc     running    syscalls    of the time\n");
   for (i = 0; i < count && i < 10 * SHOWN; i++) {
-    fprintf(p->to, " %10llu", (ull)all[i]->id);
-    duration(p, all[i]->of_running);
-    duration(p, all[i]->of_syscalls);
-    fprintf(p->to, " %12.1f %%\n", (double)plus(all[i]->of_running, all[i]->of_syscalls) / whole);
+    fprintf(p->to, " %10llu", (ull)all[i].id);
+    duration(p, all[i].t.running);
+    duration(p, all[i].t.syscall);
+    fprintf(p->to, " %12.1f %%\n", (double)plus(all[i].t.running, all[i].t.syscall) / whole);
   }
   free(all);
 }

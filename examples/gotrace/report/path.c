@@ -86,6 +86,7 @@ typedef struct detour {
 
 typedef struct path {
   consumer c;
+  side_array gos; /* uint32_t: 1 + the goroutine's index in `lives`; 0: none yet */
   past *pasts;
   life *lives;
   task *tasks;
@@ -107,17 +108,19 @@ typedef struct path {
 
 /* -------------------------------------------------------------------------------------------------- collecting ---- */
 
-static uint32_t new_life(path *p, goroutine *g, int64_t begin) {
+static uint32_t *life_number(path *p, const goroutine *g) { return SIDE(uint32_t, &p->gos, g->number); }
+
+static uint32_t new_life(path *p, const goroutine *g, int64_t begin) {
   if (p->life_count >= MOST_STRETCHES) fail("too many goroutines; select a part with --from and --to");
   GROW(p->lives, p->life_count, p->life_capacity);
   p->life_count++;
   p->lives[p->life_count - 1] = (life){.id = g->id, .begin = begin, .last = LIFE | p->life_count};
-  return g->life = p->life_count;
+  return *life_number(p, g) = p->life_count;
 }
 
-static life *life_of(path *p, goroutine *g) {
-  if (!g->life) new_life(p, g, g->since > p->c.from ? g->since : p->c.from);
-  return &p->lives[g->life - 1];
+static life *life_of(path *p, const goroutine *g) {
+  if (!*life_number(p, g)) new_life(p, g, g->since > p->c.from ? g->since : p->c.from);
+  return &p->lives[*life_number(p, g) - 1];
 }
 
 static uint32_t life_at(const path *p, moment at) { return at & LIFE ? at & ~LIFE : at ? p->pasts[at - 1].life : 0; }
@@ -142,7 +145,7 @@ static void path_stretch(consumer *c, const stretch *part) {
   if (!l->entry) l->entry = name_of(g);
   *made = (past){.end = part->end,
                  .before = l->last,
-                 .life = g->life,
+                 .life = (uint32_t)(l - p->lives) + 1,
                  .waker = waker,
                  .stack = part->stack,
                  .reason = part->reason & 0x1fffffff,
@@ -150,7 +153,7 @@ static void path_stretch(consumer *c, const stretch *part) {
   if (part->by && part->status == GO_RUNNING) made->stack = part->by->stack;
   if (part->by && part->status == GO_WAITING) made->woke = part->by->stack;
   l->last = p->past_count;
-  if (part->next == GO_NONE) g->life = 0;
+  if (part->next == GO_NONE) *life_number(p, g) = 0;
 }
 
 static task *open_task(path *p, uint64_t id) {
@@ -224,7 +227,7 @@ static void path_begin(consumer *c, int64_t time) {
     t = open_task(p, of->id);
     t->name = of->name;
     t->begin = of->begin;
-    if (home && home->status != GO_NONE) life_of(p, home), t->home = home->life;
+    if (home && home->status != GO_NONE) t->home = (uint32_t)(life_of(p, home) - p->lives) + 1;
   }
 }
 

@@ -45,14 +45,19 @@ typedef struct record {
   int64_t time;
 } record;
 
-typedef struct held { /* a time that may not count in the end */
-  goroutine *g;
+typedef struct held {       /* a time that may not count in the end */
   uint32_t stack, previous; /* `previous`: 1 + the index of the same goroutine's previous one */
   int64_t time;
 } held;
 
+typedef struct profiled { /* a goroutine */
+  uint32_t held;          /* 1 + the index of its newest time that may not count; 0: none */
+  bool ran, stopped;      /* it has run; it is blocked forever */
+} profiled;
+
 typedef struct profile {
   consumer c;
+  side_array gos; /* struct profiled */
   const kind *kind;
   const source *s;
   record *records;
@@ -86,23 +91,22 @@ static void add(profile *p, uint32_t stack, int64_t time) {
   r->time = r->time > INT64_MAX - time ? INT64_MAX : r->time + time;
 }
 
-static void hold(profile *p, goroutine *g, uint32_t stack, int64_t time) {
+static profiled *profiled_of(profile *p, const goroutine *g) { return SIDE(profiled, &p->gos, g->number); }
+
+static void hold(profile *p, profiled *g, uint32_t stack, int64_t time) {
   GROW(p->held, p->held_count, p->held_capacity);
-  p->held[p->held_count++] = (held){g, stack, g->held, time};
+  p->held[p->held_count++] = (held){stack, g->held, time};
   g->held = p->held_count;
 }
 
 /* Counts or drops the times that are held for a goroutine. */
-static void settle(profile *p, goroutine *g, bool count) {
+static void settle(profile *p, profiled *g, bool count) {
   uint32_t place = g->held;
-  for (; place; place = p->held[place - 1].previous) {
-    if (count) add(p, p->held[place - 1].stack, p->held[place - 1].time);
-    p->held[place - 1].g = NULL;
-  }
+  for (; place && count; place = p->held[place - 1].previous) add(p, p->held[place - 1].stack, p->held[place - 1].time);
   g->held = 0;
 }
 
-static void count_stretch(profile *p, goroutine *g, uint32_t stack, int64_t time) {
+static void count_stretch(profile *p, profiled *g, uint32_t stack, int64_t time) {
   stack = known_stack(stack);
   if (!g->ran || g->stopped) hold(p, g, stack, time);
   else add(p, stack, time);
@@ -129,12 +133,12 @@ static bool reason_counts(profile *p, uint32_t reason) {
 }
 
 /* The time for which a stretch counts. */
-static int64_t length_of(const profile *p, const stretch *part) {
+static int64_t length_of(const profile *p, const profiled *g, const stretch *part) {
   int64_t begin = part->begin;
   if (part->status == GO_SYSCALL) {
     /* For Go, a system call older than the trace begins at the event that tells of it. */
     const int64_t *told = map_get(&p->told, part->g->id);
-    if (told && !part->g->ran && begin == p->s->first) begin = *told;
+    if (told && !g->ran && begin == p->s->first) begin = *told;
     /* A v1 system call that keeps its proc has no end event. Go gives it a nanosecond. */
     if (p->c.family == 1 && part->by && part->by->kind == GOTRACE_V2_GO_SYSCALL_END && part->end == begin) return 1;
   }
@@ -143,8 +147,8 @@ static int64_t length_of(const profile *p, const stretch *part) {
 
 static void profile_stretch(consumer *c, const stretch *part) {
   profile *p = (profile *)c;
-  goroutine *g = part->g;
-  int64_t time = length_of(p, part);
+  profiled *g = profiled_of(p, part->g);
+  int64_t time = length_of(p, g, part);
   bool counts = part->status == p->kind->status && time > 0 && (part->by || p->s->over) &&
                 (part->status != GO_WAITING || reason_counts(p, part->reason));
   if (part->begin == c->from && c->from > p->s->first) g->ran = true;

@@ -75,8 +75,9 @@ static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
 }
 
 /* Takes the goroutine's name from the world, once that is known. */
-static void learn_function(summary *sum, goroutine *g) {
-  if (g && g->summary && !g->summary->function && name_of(g)) set_function(sum, g->summary, name_of(g));
+static void learn_function(summary *sum, const goroutine *g) {
+  goroutine_summary *of = summary_of(sum, g);
+  if (of && !of->function && name_of(g)) set_function(sum, of, name_of(g));
 }
 
 /* The group that receives the goroutine's stretches. */
@@ -90,9 +91,9 @@ static group *stretches_of(goroutine_summary *g) {
 
 static goroutine_summary *begin_goroutine(summary *sum, uint64_t id, int64_t time) {
   goroutine *of = go_record(&sum->s.w, id);
-  goroutine_summary *g = of->summary;
+  goroutine_summary *g = summary_of(sum, of);
   if (g) return g;
-  g = of->summary = resize(NULL, sizeof *g);
+  g = *summary_place(sum, of) = resize(NULL, sizeof *g);
   memset(g, 0, sizeof *g);
   g->g = of;
   g->created = g->last = time;
@@ -196,33 +197,35 @@ static void account_syscall(summary *sum, goroutine_summary *g, int64_t end) {
   }
 }
 
-static void end_syscall(goroutine_summary *g) {
+static void end_syscall(summary *sum, goroutine_summary *g) {
   if (g->call == NONE) return;
   g->call = g->lost_proc = g->left_proc = NONE;
   g->early = 0;
-  if (g->p) g->p->in_syscall = NULL;
+  if (g->p) summary_of_proc(sum, g->p)->in_syscall = NULL;
   g->p = NULL;
 }
 
-static void begin_syscall(goroutine_summary *g, proc *p, int64_t time) {
+static void begin_syscall(summary *sum, goroutine_summary *g, proc *p, int64_t time) {
   g->call = time;
   g->lost_proc = g->left_proc = NONE;
   g->p = p;
-  if (p) p->in_syscall = g->g;
+  if (p) summary_of_proc(sum, p)->in_syscall = g->g;
 }
 
 /* The goroutine that is in a system call on a proc loses it. */
-static void leave_proc(const proc *p, int64_t time) {
-  goroutine_summary *last = p && p->m && p->m->g && p->m->g->status == GO_SYSCALL ? p->m->g->summary : NULL;
+static void leave_proc(summary *sum, const proc *p, int64_t time) {
+  const goroutine *g = p && p->m ? p->m->g : NULL;
+  goroutine_summary *last = g && g->status == GO_SYSCALL ? summary_of(sum, g) : NULL;
   if (last && last->left_proc == NONE) last->left_proc = time;
 }
 
 /* A proc becomes idle or is stolen. */
-static void lose_proc(proc *p, int64_t time) {
-  leave_proc(p, time);
-  if (!p || !p->in_syscall) return;
-  if (p->in_syscall->summary) p->in_syscall->summary->lost_proc = time;
-  p->in_syscall = NULL;
+static void lose_proc(summary *sum, const proc *p, int64_t time) {
+  proc_summary *of = p ? summary_of_proc(sum, p) : NULL;
+  goroutine_summary *g = of ? summary_of(sum, of->in_syscall) : NULL;
+  leave_proc(sum, p, time);
+  if (g) g->lost_proc = time;
+  if (of) of->in_syscall = NULL;
 }
 
 static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time, bool ended) {
@@ -233,8 +236,8 @@ static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time,
   while (g->region_count) end_region(sum, g, 0, time, !runtimes);
   add_times(&g->function->t, &g->t);
   if (g->counted && sum->each) sum->each->goroutine(sum->each, sum, g);
-  end_syscall(g);
-  g->g->summary = NULL;
+  end_syscall(sum, g);
+  *summary_place(sum, g->g) = NULL;
   clear_times(&g->t);
   free(g->regions);
   free(g);
@@ -260,6 +263,8 @@ void summary_note_latency(summary *sum, latency new) {
   worst[i] = new;
 }
 
+static void add_to_place(int64_t *to, int64_t passed) { *to = plus(*to, passed); }
+
 /* Running time counts for the thread and proc of the goroutine's own event that ends it. In a damaged trace, statuses
  * may have moved both, so the world may have them elsewhere. */
 static void add_running_to_places(summary *sum, const stretch *part, int64_t passed) {
@@ -270,8 +275,8 @@ static void add_running_to_places(summary *sum, const stretch *part, int64_t pas
     m = world_thread(&sum->s.w, (uint64_t)e->m);
     p = e->p == GOTRACE_NO_ID ? NULL : world_proc(&sum->s.w, (uint64_t)e->p, true);
   }
-  if (m) m->of_running = plus(m->of_running, passed);
-  if (p) p->of_running = plus(p->of_running, passed);
+  if (m) add_to_place(&summary_of_thread(sum, m)->running, passed);
+  if (p) add_to_place(&summary_of_proc(sum, p)->t.running, passed);
 }
 
 static void add_to_places(summary *sum, const goroutine_summary *g, const stretch *part) {
@@ -281,10 +286,10 @@ static void add_to_places(summary *sum, const goroutine_summary *g, const stretc
     add_running_to_places(sum, part, passed);
     return;
   }
-  if (m) m->of_syscalls = plus(m->of_syscalls, passed);
+  if (m) add_to_place(&summary_of_thread(sum, m)->syscall, passed);
   if (!g->p) return;
   if (g->left_proc != NONE) passed = between(part->begin, g->left_proc);
-  g->p->of_syscalls = plus(g->p->of_syscalls, passed);
+  add_to_place(&summary_of_proc(sum, g->p)->t.syscall, passed);
 }
 
 static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part) {
@@ -323,7 +328,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
 
 static void sum_stretch(consumer *c, const stretch *part) {
   summary *sum = (summary *)c;
-  goroutine_summary *g = part->g->summary;
+  goroutine_summary *g = summary_of(sum, part->g);
   if (!g) return;
   if (!g->dead && (!sum->selection.on || filter_stretch(&sum->selection, part))) add_stretch(sum, g, part);
   g->last = part->end;
@@ -331,7 +336,7 @@ static void sum_stretch(consumer *c, const stretch *part) {
     sum->forever = NULL;
     block_forever(sum, g, part->end);
   }
-  if (part->status == GO_SYSCALL) end_syscall(g);
+  if (part->status == GO_SYSCALL) end_syscall(sum, g);
   if (part->next == GO_NONE) end_goroutine(sum, g, part->end, part->by != NULL || g->dead);
   else if (part->next == GO_RUNNING && !g->has_started) g->started = part->end, g->has_started = true;
 }
@@ -346,14 +351,14 @@ static void take_status(summary *sum, const op *o) {
   learn_function(sum, g->g);
   if (o->a[0] == GO_RUNNING) g->started = o->time, g->has_started = true;
   if (o->a[0] != GO_SYSCALL) return;
-  begin_syscall(g, p, o->time);
+  begin_syscall(sum, g, p, o->time);
   g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
   if (sum->c.family == 1) g->left_proc = g->created; /* GoInSyscall */
 }
 
 static void take_create(summary *sum, const op *o) {
   const goroutine *creator = o->m ? o->m->g : NULL;
-  goroutine_summary *from = creator ? creator->summary : NULL, *g = begin_goroutine(sum, o->id, o->time);
+  goroutine_summary *from = summary_of(sum, creator), *g = begin_goroutine(sum, o->id, o->time);
   if (from && from->region_count) {
     push_region(g, 0, from->regions[from->region_count - 1].task, o->time, true);
   }
@@ -362,12 +367,12 @@ static void take_create(summary *sum, const op *o) {
     learn_function(sum, g->g);
   }
   if (o->kind != GOTRACE_V2_GO_CREATE_SYSCALL) return;
-  begin_syscall(g, o->m ? o->m->p : NULL, o->time);
+  begin_syscall(sum, g, o->m ? o->m->p : NULL, o->time);
   if (sum->c.family == 1) g->left_proc = o->time; /* GoInSyscall */
 }
 
-static void take_region(summary *sum, goroutine *of, const op *o) {
-  goroutine_summary *g = of ? of->summary : NULL;
+static void take_region(summary *sum, const goroutine *of, const op *o) {
+  goroutine_summary *g = summary_of(sum, of);
   if (!g) return;
   account_until(sum, g, o->time);
   if (o->kind == GOTRACE_V2_USER_REGION_BEGIN) {
@@ -402,14 +407,15 @@ static void take_task(summary *sum, const op *o) {
 /* A digest passes logs without catching up, so only the event knows which goroutine runs; v1: only the world. */
 static void take_cpu_time(summary *sum, const goroutine *g, pool_text message) {
   const gotrace_event *e = sum->s.event;
+  goroutine_summary *of;
   char text[64], *end;
   int64_t time;
   snprintf(text, sizeof text, "%.*s", message.size < sizeof text ? (int)message.size : 0, message.data);
   time = strtoll(text, &end, 10);
   if (*end == ' ') g = world_go(&sum->s.w, strtoull(end, NULL, 10));
   else if (e && e->g != GOTRACE_NO_ID) g = world_go(&sum->s.w, (uint64_t)e->g);
-  if (time > 0 && g && g->summary && filter_goroutine(&sum->selection, g))
-    g->summary->t.cpu = plus(g->summary->t.cpu, time);
+  of = summary_of(sum, g);
+  if (time > 0 && of && filter_goroutine(&sum->selection, g)) of->t.cpu = plus(of->t.cpu, time);
 }
 
 static void add_count(summary *sum, uint32_t name, double value) {
@@ -444,6 +450,33 @@ counter_summary **sorted_counters(const summary *sum) {
   return sorted;
 }
 
+static int by_id(const void *a, const void *b) {
+  const timed_place *x = a, *y = b;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+timed_place *sorted_procs(summary *sum, size_t *count) {
+  timed_place *all = resize(NULL, sum->s.w.proc_count * sizeof *all);
+  const proc *p;
+  *count = 0;
+  for (p = sum->s.w.proc_list; p; p = p->next)
+    if (p->id < FRESH_PROC) all[(*count)++] = (timed_place){p->id, summary_of_proc(sum, p)->t};
+  qsort(all, *count, sizeof *all, by_id);
+  return all;
+}
+
+timed_place *sorted_threads(summary *sum, size_t *count) {
+  timed_place *all = resize(NULL, sum->s.w.thread_count * sizeof *all);
+  const thread *m;
+  *count = 0;
+  for (m = sum->s.w.thread_list; m; m = m->next) {
+    const place_times *t = summary_of_thread(sum, m);
+    if (m->id < FRESH_THREAD && (t->running || t->syscall)) all[(*count)++] = (timed_place){m->id, *t};
+  }
+  qsort(all, *count, sizeof *all, by_id);
+  return all;
+}
+
 /* The tracer of gotrace.h reports losses as logs of this category. */
 static void take_log(summary *sum, const op *o) {
   if (!pool_text_is(o->name, "gotrace")) return;
@@ -452,15 +485,15 @@ static void take_log(summary *sum, const op *o) {
 }
 
 /* Before the selected part there are no stretches, so operations make the changes that ends of stretches would make. */
-static void take_before(summary *sum, goroutine *of, const op *o) {
-  goroutine_summary *g = of ? of->summary : NULL;
+static void take_before(summary *sum, const goroutine *of, const op *o) {
+  goroutine_summary *g = summary_of(sum, of);
   if (!g) return;
   switch (o->kind) {
   case GOTRACE_V2_GO_BLOCK:
     if (o->name == sum->forever_text) block_forever(sum, g, o->time);
     break;
   case GOTRACE_V2_GO_SYSCALL_END:
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: end_syscall(g); break;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: end_syscall(sum, g); break;
   case GOTRACE_V2_GO_DESTROY:
   case GOTRACE_V2_GO_DESTROY_SYSCALL: end_goroutine(sum, g, o->time, true); break;
   default: break;
@@ -470,8 +503,8 @@ static void take_before(summary *sum, goroutine *of, const op *o) {
 /* Handles operations that change more than the world and its stretches. Most do not: see sum_take(). */
 static RARE void take_any(summary *sum, const op *o) {
   consumer *c = &sum->c;
-  goroutine *g = o->m ? o->m->g : NULL;
-  proc *p;
+  const goroutine *g = o->m ? o->m->g : NULL;
+  const proc *p;
   uint32_t name;
   double value;
   bool selected = !sum->selection.on || filter_op(&sum->selection, c->w, o);
@@ -483,22 +516,22 @@ static RARE void take_any(summary *sum, const op *o) {
   case GOTRACE_V2_GO_CREATE_BLOCKED:
   case GOTRACE_V2_GO_CREATE_SYSCALL: take_create(sum, o); break;
   case GOTRACE_V2_GO_BLOCK:
-    if (sum->s.begun && o->name == sum->forever_text && g && g->summary) sum->forever = g;
+    if (sum->s.begun && o->name == sum->forever_text && summary_of(sum, g)) sum->forever = g;
     break;
   case GOTRACE_V2_GO_SYSCALL_BEGIN:
-    if (g && g->summary) begin_syscall(g->summary, o->m->p, o->time);
+    if (summary_of(sum, g)) begin_syscall(sum, summary_of(sum, g), o->m->p, o->time);
     break;
   case GOTRACE_V2_PROC_STOP: /* v1: watch_any() handles those in the file; the others are made by the front end */
     p = o->m ? o->m->p : NULL;
-    if (c->family == 1) leave_proc(p, o->time);
-    else lose_proc(p, o->time);
+    if (c->family == 1) leave_proc(sum, p, o->time);
+    else lose_proc(sum, p, o->time);
     break;
   case GOTRACE_V2_PROC_STEAL:
     p = world_proc(c->w, o->id, false);
-    if (p && p->status != PROC_ABANDONED) lose_proc(p, o->time);
+    if (p && p->status != PROC_ABANDONED) lose_proc(sum, p, o->time);
     break;
   case GOTRACE_V2_PROC_STATUS:
-    if (o->a[0] == PROC_IDLE || o->a[0] == PROC_ABANDONED) lose_proc(world_proc(c->w, o->id, false), o->time);
+    if (o->a[0] == PROC_IDLE || o->a[0] == PROC_ABANDONED) lose_proc(sum, world_proc(c->w, o->id, false), o->time);
     break;
   case GOTRACE_V2_USER_REGION_BEGIN:
   case GOTRACE_V2_USER_REGION_END: take_region(sum, g, o); break;
@@ -550,7 +583,7 @@ static RARE void watch_any(summary *sum, const gotrace_event *e) {
   if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
   /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
   if (e->spec->since < GOTRACE_GO_1_22 && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
-    lose_proc(world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
+    lose_proc(sum, world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
   if (e->implied || !selected || since < sum->s.from || since > sum->s.until) return;
   sum->kinds[e->kind]++;
   sum->specs[e->kind] = e->spec;

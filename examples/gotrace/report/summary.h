@@ -90,6 +90,20 @@ typedef struct goroutine_summary {
 } goroutine_summary;
 #define NONE INT64_MIN
 
+typedef struct place_times { /* nanoseconds that goroutines spent on a proc or thread */
+  int64_t running, syscall;
+} place_times;
+
+typedef struct proc_summary {
+  place_times t;
+  const goroutine *in_syscall; /* the goroutine that took it into a system call */
+} proc_summary;
+
+typedef struct timed_place { /* a proc or thread, in the result */
+  uint64_t id;
+  place_times t;
+} timed_place;
+
 typedef struct latency {
   int64_t waited, when;
   uint64_t g;
@@ -112,6 +126,9 @@ typedef struct summary {
   const input *in;
   filter selection, selection_of_events;
   groups functions, tasks, regions;
+  side_array gos;     /* struct goroutine_summary *; NULL: none, or it has ended */
+  side_array procs;   /* struct proc_summary */
+  side_array threads; /* place_times */
   map task_ids;
   map counters;                          /* struct counter_summary by name */
   wait_reason reasons[MOST_REASONS + 1]; /* the last one: others */
@@ -145,6 +162,10 @@ pool_text reason_text(const summary *sum, uint32_t place);
 /* The counters by name, NULL-terminated; free it. */
 counter_summary **sorted_counters(const summary *sum);
 
+/* The procs or threads of the trace, by id, and their number; free them. */
+timed_place *sorted_procs(summary *sum, size_t *count);
+timed_place *sorted_threads(summary *sum, size_t *count);
+
 /* ------------------------------------------------------------------------- between summary.c and generations.c ---- */
 
 /* Reads the rest of a v2 trace of which no part is selected. */
@@ -154,5 +175,22 @@ uint32_t summary_reason(summary *sum, uint32_t name); /* the reason's place; MOS
 void summary_add_time(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time);
 void summary_note_latency(summary *sum, latency new); /* keeps the longest */
 void summary_note_generation(summary *sum);           /* to be called at each Sync; the last generation has two */
+
+static inline goroutine_summary **summary_place(summary *sum, const goroutine *g) {
+  return SIDE(goroutine_summary *, &sum->gos, g->number);
+}
+
+/* `g` may be NULL. */
+static inline goroutine_summary *summary_of(summary *sum, const goroutine *g) {
+  return g ? *summary_place(sum, g) : NULL;
+}
+
+static inline proc_summary *summary_of_proc(summary *sum, const proc *p) {
+  return SIDE(proc_summary, &sum->procs, p->number);
+}
+
+static inline place_times *summary_of_thread(summary *sum, const thread *m) {
+  return SIDE(place_times, &sum->threads, m->number);
+}
 
 #endif

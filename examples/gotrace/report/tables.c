@@ -330,46 +330,29 @@ static void collector_tables(writing *w, const summary *sum) {
   end_table(w, false);
 }
 
-typedef struct place {
-  uint64_t id;
-  int64_t running, syscall;
-} place;
-
-static int by_id(const void *a, const void *b) {
-  const place *x = a, *y = b;
-  return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static void place_table(writing *w, const char *name, place *places, size_t count) {
+/* Frees `places`. */
+static void place_table(writing *w, const char *name, timed_place *places, size_t count) {
   size_t i;
-  qsort(places, count, sizeof *places, by_id);
   begin_table(w, name, false);
   for (i = 0; i < count; i++) {
     char text[32];
     snprintf(text, sizeof text, "%llu", (ull)places[i].id);
     begin_row(w, plain(text), plain(""));
     unsigned_field(w, "id", places[i].id);
-    field(w, "running", "", places[i].running);
-    field(w, "syscall", "", places[i].syscall);
+    field(w, "running", "", places[i].t.running);
+    field(w, "syscall", "", places[i].t.syscall);
     end_row(w);
   }
   end_table(w, false);
+  free(places);
 }
 
-static void place_tables(writing *w, const summary *sum) {
-  const world *w_of = &sum->s.w;
-  size_t most = w_of->proc_count > w_of->thread_count ? w_of->proc_count : w_of->thread_count, count = 0;
-  place *places = resize(NULL, (most + 1) * sizeof *places);
-  const proc *p;
-  const thread *m;
-  for (p = w_of->proc_list; p; p = p->next)
-    if (p->id < FRESH_PROC) places[count++] = (place){p->id, p->of_running, p->of_syscalls};
+static void place_tables(writing *w, summary *sum) {
+  size_t count;
+  timed_place *places = sorted_procs(sum, &count);
   place_table(w, "procs", places, count);
-  for (count = 0, m = w_of->thread_list; m; m = m->next)
-    if (m->id < FRESH_THREAD && (m->of_running || m->of_syscalls))
-      places[count++] = (place){m->id, m->of_running, m->of_syscalls};
+  places = sorted_threads(sum, &count);
   place_table(w, "threads", places, count);
-  free(places);
 }
 
 static void other_tables(writing *w, const summary *sum) {

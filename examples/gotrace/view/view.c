@@ -76,19 +76,21 @@ static void end_row(view *v, uint32_t place) {
 /* When something began that is drawn from the start of the part on; -1: it began in the part. */
 static int64_t since_of(const view *v, int64_t begin) { return begin < v->c.from ? between(v->c.base, begin) : -1; }
 
-static uint32_t row_of_go(view *v, goroutine *g) {
-  if (!g->view_row) g->view_row = add_row(v, LANE_GO, g->id, name_of(g));
-  return g->view_row;
+static view_go *view_of(view *v, const goroutine *g) { return SIDE(view_go, &v->gos, g->number); }
+
+static uint32_t row_of_go(view *v, const goroutine *g) {
+  uint32_t *place = &view_of(v, g)->row;
+  return *place ? *place : (*place = add_row(v, LANE_GO, g->id, name_of(g)));
 }
 
-static uint32_t row_of_proc(view *v, proc *p) {
-  if (!p->view_row) p->view_row = add_row(v, LANE_PROC, p->id, 0);
-  return p->view_row;
+static uint32_t row_of_proc(view *v, const proc *p) {
+  uint32_t *place = SIDE(uint32_t, &v->procs, p->number);
+  return *place ? *place : (*place = add_row(v, LANE_PROC, p->id, 0));
 }
 
-static uint32_t row_of_thread(view *v, thread *m) {
-  if (!m->view_row) m->view_row = add_row(v, LANE_THREAD, m->id, 0);
-  return m->view_row;
+static uint32_t row_of_thread(view *v, const thread *m) {
+  uint32_t *place = SIDE(uint32_t, &v->threads, m->number);
+  return *place ? *place : (*place = add_row(v, LANE_THREAD, m->id, 0));
 }
 
 /* --------------------------------------------------------------------------------------------------- stretches ---- */
@@ -216,7 +218,7 @@ static void view_stretch(consumer *c, const stretch *part) {
   if (m && part->status == GO_RUNNING && m->p)
     add_slice(v, row_of_proc(v, m->p), part->begin, part->end, colour, 0, place);
   if (m) add_slice(v, row_of_thread(v, m), part->begin, part->end, colour, 0, place);
-  if (part->next == GO_NONE && part->by) end_row(v, place), g->view_row = 0;
+  if (part->next == GO_NONE && part->by) end_row(v, place), view_of(v, g)->row = 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------- counters ---- */
@@ -284,20 +286,21 @@ static size_t thin_series(const view *v, series *s) {
 }
 
 /* Records a value of the program's counter. As with samples, the step is doubled when there are too many points. */
-static void add_count(view *v, user_counter *counter, int64_t time, double value) {
+static void add_count(view *v, const user_counter *counter, int64_t time, double value) {
+  uint32_t *at = SIDE(uint32_t, &v->counters, counter->number);
   struct series_point p = {between(v->c.base, time), value};
   series *s;
   size_t i;
-  if (!counter->view_at && v->series_count < MOST_SERIES) {
+  if (!*at && v->series_count < MOST_SERIES) {
     GROW(v->all_series, v->series_count, v->series_capacity);
     v->all_series[v->series_count++] = (series){.name = counter->name};
-    counter->view_at = (uint32_t)v->series_count;
+    *at = (uint32_t)v->series_count;
   }
-  if (!counter->view_at) {
+  if (!*at) {
     v->counts_lost++;
     return;
   }
-  s = &v->all_series[counter->view_at - 1];
+  s = &v->all_series[*at - 1];
   while (v->points >= MOST_POINTS) {
     v->series_step = v->series_step ? 2 * v->series_step : p.time / MOST_POINTS + 1;
     for (v->points = 0, i = 0; i < v->series_count; i++) v->points += thin_series(v, &v->all_series[i]);
@@ -375,45 +378,40 @@ static void count_op(view *v, const op *o, const goroutine *self) {
 
 /* ----------------------------------------------------------------------------------- regions, tasks, collector ---- */
 
-/* The rows of a goroutine's regions. */
-struct region_rows {
-  uint32_t *rows; /* 1 + a row, by line */
-  uint32_t count, capacity;
-};
-
-static uint32_t region_row(view *v, goroutine *g, uint32_t kind) {
+static uint32_t region_row(view *v, const goroutine *g, uint32_t kind) {
   uint32_t parent = row_of_go(v, g), place = add_row(v, kind, g->id, 0);
   v->rows[place - 1].parent = parent;
   return place;
 }
 
+static view_task *view_of_task(view *v, const user_task *t) { return SIDE(view_task, &v->tasks, t->number); }
+
 /* 1 + the index of a task's record; 0: none. */
 static uint32_t record_of(view *v, uint64_t id) {
   const user_task *t = id ? map_get(&v->c.w->tasks, id) : NULL;
-  return t ? t->view_record : 0;
+  return t ? view_of_task(v, t)->record : 0;
 }
 
 /* `by_event`: false if the goroutine or the trace ends. */
-static void end_region(view *v, goroutine *g, const user_region *r, int64_t time, bool by_event) {
-  struct region_rows *rows = g->region_rows;
+static void end_region(view *v, const goroutine *g, const user_region *r, int64_t time, bool by_event) {
+  view_go *of = view_of(v, g);
   row *on;
   if (!r->chosen) return;
-  if (!rows) rows = g->region_rows = keep(sizeof *rows);
-  while (rows->count <= r->line) {
-    GROW(rows->rows, rows->count, rows->capacity);
-    rows->rows[rows->count++] = region_row(v, g, LANE_REGION);
+  while (of->region_count <= r->line) {
+    GROW(of->regions, of->region_count, of->region_capacity);
+    of->regions[of->region_count++] = region_row(v, g, LANE_REGION);
   }
-  on = &v->rows[rows->rows[r->line] - 1];
+  on = &v->rows[of->regions[r->line] - 1];
   if (on->begin < 0) on->since = since_of(v, r->begin);
-  add_slice(v, rows->rows[r->line], r->begin < v->c.from ? v->c.from : r->begin, time, r->name % COLOURS,
+  add_slice(v, of->regions[r->line], r->begin < v->c.from ? v->c.from : r->begin, time, r->name % COLOURS,
             number_of(&v->texts, r->name), record_of(v, r->task));
   if (by_event) count_span(v, LANE_REGION, r->name, r->begin, time);
 }
 
 /* A region of which only the end is in the trace. It encloses all earlier ones of the goroutine. */
-static void end_early_region(view *v, goroutine *g, const op *o) {
+static void end_early_region(view *v, const goroutine *g, const op *o) {
   uint32_t place = region_row(v, g, LANE_EARLY);
-  row *of = &v->rows[g->view_row - 1];
+  row *of = &v->rows[row_of_go(v, g) - 1];
   int64_t begin = of->begin < 0 ? g->since : v->c.base + of->begin;
   v->rows[place - 1].since = UNKNOWN_BEGIN;
   add_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name % COLOURS, number_of(&v->texts, o->name),
@@ -422,19 +420,18 @@ static void end_early_region(view *v, goroutine *g, const op *o) {
 }
 
 /* Ends all regions of a goroutine. `over`: the trace or part ends. */
-static void end_regions(view *v, goroutine *g, int64_t time, bool over) {
-  struct region_rows *rows = g->region_rows;
+static void end_regions(view *v, const goroutine *g, int64_t time, bool over) {
+  view_go *of = view_of(v, g);
   uint32_t i, count = g->regions ? g->regions->count : 0;
   while (count--) {
     const user_region *r = &g->regions->open[count];
     end_region(v, g, r, time, false);
-    if (over && r->chosen) v->rows[g->region_rows->rows[r->line] - 1].open = true;
+    if (over && r->chosen) v->rows[of->regions[r->line] - 1].open = true;
   }
-  rows = g->region_rows;
-  if (!rows) return;
-  for (i = 0; i < rows->count; i++) end_row(v, rows->rows[i]);
-  free(rows->rows);
-  g->region_rows = NULL;
+  for (i = 0; i < of->region_count; i++) end_row(v, of->regions[i]);
+  free(of->regions);
+  of->regions = NULL;
+  of->region_count = of->region_capacity = 0;
 }
 
 /* The rows for tasks of one name. A row is free while no task is on it. */
@@ -457,23 +454,25 @@ static uint32_t new_task_row(view *v, uint32_t name) {
 }
 
 /* `time`: when it is drawn from. */
-static void begin_task(view *v, user_task *t, uint64_t parent, uint32_t name, int64_t time) {
+static void begin_task(view *v, const user_task *t, uint64_t parent, uint32_t name, int64_t time) {
   task_rows *rows = task_rows_of(v, name);
-  t->view_row = rows->count ? rows->free[--rows->count] : new_task_row(v, name);
-  t->view_record = 0;
+  view_task *of = view_of_task(v, t);
+  of->row = rows->count ? rows->free[--rows->count] : new_task_row(v, name);
+  of->record = 0;
   if (v->task_record_count == MOST_TASKS) {
     v->tasks_lost++;
     return;
   }
   GROW(v->task_records, v->task_record_count, v->task_record_capacity);
   time = between(v->c.base, time);
-  v->task_records[v->task_record_count] = (task_record){t->id, record_of(v, parent), t->view_row - 1, time, time};
-  t->view_record = (uint32_t)++v->task_record_count;
+  v->task_records[v->task_record_count] = (task_record){t->id, record_of(v, parent), of->row - 1, time, time};
+  of->record = (uint32_t)++v->task_record_count;
 }
 
 static void draw_task(view *v, const user_task *t, int64_t begin, int64_t time) {
-  add_slice(v, t->view_row, begin, time, (unsigned)(t->id % COLOURS), (uint32_t)t->id, (uint32_t)(t->id >> 32));
-  if (t->view_record) v->task_records[t->view_record - 1].end = between(v->c.base, time);
+  const view_task *of = view_of_task(v, t);
+  add_slice(v, of->row, begin, time, (unsigned)(t->id % COLOURS), (uint32_t)t->id, (uint32_t)(t->id >> 32));
+  if (of->record) v->task_records[of->record - 1].end = between(v->c.base, time);
 }
 
 /* Call it before the end is applied. */
@@ -481,18 +480,18 @@ static void end_task(view *v, const user_task *t, int64_t time) {
   task_rows *rows = task_rows_of(v, t->name);
   draw_task(v, t, t->begin < v->c.from ? v->c.from : t->begin, time);
   GROW(rows->free, rows->count, rows->capacity);
-  rows->free[rows->count++] = t->view_row;
+  rows->free[rows->count++] = view_of_task(v, t)->row;
 }
 
 /* A task of which only the end is in the trace. No other one can share its row. */
 static void end_early_task(view *v, const op *o) {
-  user_task *t = world_task(v->c.w, o->id);
+  const user_task *t = world_task(v->c.w, o->id);
   task_rows *rows = task_rows_of(v, o->name);
   size_t unused = rows->count;
   rows->count = 0;
   begin_task(v, t, 0, o->name, v->c.from);
   rows->count = unused;
-  v->rows[t->view_row - 1].since = UNKNOWN_BEGIN;
+  v->rows[view_of_task(v, t)->row - 1].since = UNKNOWN_BEGIN;
   draw_task(v, t, v->c.from, o->time);
 }
 
@@ -525,8 +524,8 @@ static void view_take(consumer *c, const op *o) {
   view *v = (view *)c;
   goroutine *self = o->m ? o->m->g : NULL, *of;
   const user_region *ends;
-  user_task *t;
-  user_counter *counter;
+  const user_task *t;
+  const user_counter *counter;
   double value;
   bool chosen = c->w->chosen;
   count_op(v, o, self);
@@ -538,7 +537,7 @@ static void view_take(consumer *c, const op *o) {
     of = go_record(c->w, o->id);
     if (of->status != GO_NONE) break;
     of->entry = o->new_stack; /* for the row's name; apply() sets it again */
-    of->view_row = 0;
+    view_of(v, of)->row = 0;
     place = row_of_go(v, of);
     v->rows[place - 1].parent = parent;
     v->rows[place - 1].stack = o->stack;
@@ -616,13 +615,13 @@ static void view_begin(consumer *c, int64_t time) {
     v->rows[v->stw - 1].since = since_of(v, c->w->stw_since);
   }
   for (i = 0; i < c->w->tasks.count; i++) {
-    user_task *t = c->w->tasks.values[i];
+    const user_task *t = c->w->tasks.values[i];
     if (!t->open || !t->chosen) continue;
     begin_task(v, t, t->parent, t->name, time);
-    v->rows[t->view_row - 1].since = since_of(v, t->begin);
+    v->rows[view_of_task(v, t)->row - 1].since = since_of(v, t->begin);
   }
   for (i = 0; i < c->w->counters.count; i++) {
-    user_counter *counter = c->w->counters.values[i];
+    const user_counter *counter = c->w->counters.values[i];
     add_count(v, counter, time, counter->value);
   }
   v->few.begin = v->many.begin = between(c->base, time);
@@ -638,7 +637,7 @@ static void view_finish(consumer *c, int64_t time) {
     const user_task *t = c->w->tasks.values[i];
     if (!t->open || !t->chosen) continue;
     end_task(v, t, time);
-    v->rows[t->view_row - 1].open = true;
+    v->rows[view_of_task(v, t)->row - 1].open = true;
   }
   end_gc(v, time);
   end_stw(v, time);

@@ -95,8 +95,21 @@ typedef struct numbering { /* numbers from 0 for the texts or stacks that the pa
 uint32_t number_of(numbering *n, uint32_t id);
 void numbering_free(numbering *n);
 
+/* Rows, and other indices of the view, of what the world has: 1 + the index; 0: none yet. */
+typedef struct view_go {
+  uint32_t row;
+  uint32_t *regions; /* rows of its regions, by line */
+  uint32_t region_count, region_capacity;
+} view_go;
+
+typedef struct view_task {
+  uint32_t row, record;
+} view_task;
+
 typedef struct view {
   consumer c;
+  side_array gos, tasks;               /* struct view_go, struct view_task */
+  side_array procs, threads, counters; /* uint32_t: rows; of a counter, its series */
   numbering texts, stacks;
   levels few, many; /* of procs, threads and the collector; of all other rows */
   row *rows;

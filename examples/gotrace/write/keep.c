@@ -202,7 +202,6 @@ static void copy_gos(keeper *k, int64_t time) {
     made = world_go(&k->w, g->id);
     made->reason = g->reason;
     made->assist = g->assist;
-    made->lost_proc = g->lost_proc;
     made->timer = g->timer;
   }
 }

@@ -79,31 +79,37 @@ static uint64_t reason_of(writer *w, uint32_t text, const gotrace__known_reason 
 
 /* ----------------------------------------------------------------------------------------------------- objects ---- */
 
-static uint64_t place_of(writer *w, goroutine *g) {
-  if (!g->place) g->place = w->free_count ? w->free[--w->free_count] : ++w->places;
-  return g->place;
+static written_go *written(writer *w, const goroutine *g) { return SIDE(written_go, &w->gos, g->number); }
+
+static written_thread *written_on(writer *w, const thread *m) { return SIDE(written_thread, &w->threads, m->number); }
+
+static uint64_t place_of(writer *w, const goroutine *g) {
+  written_go *of = written(w, g);
+  if (!of->place) of->place = w->free_count ? w->free[--w->free_count] : ++w->places;
+  return of->place;
 }
 
-static gotrace__model_go *model_of(writer *w, goroutine *g) {
+static gotrace__model_go *model_of(writer *w, const goroutine *g) {
   gotrace__model_go *to = gotrace__go_of(w->t, place_of(w, g));
   if (!to) fail("out of memory");
   return to;
 }
 
 /* A goroutine may have ended. */
-static void free_place(writer *w, goroutine *g) {
-  if (!g || !g->place || model_of(w, g)->status != GOTRACE__DEAD) return;
+static void free_place(writer *w, const goroutine *g) {
+  if (!g || !written(w, g)->place || model_of(w, g)->status != GOTRACE__DEAD) return;
   GROW(w->free, w->free_count, w->free_capacity);
-  w->free[w->free_count++] = g->place;
-  g->place = 0;
+  w->free[w->free_count++] = written(w, g)->place;
+  written(w, g)->place = 0;
 }
 
-static uint64_t proc_place(writer *w, proc *p) {
-  if (!p->place) p->place = 1 + (p->id < GOTRACE_FAKE_PROC ? p->id : FRESH_PROC + 50000 + w->large_procs++);
-  return p->place;
+static uint64_t proc_place(writer *w, const proc *p) {
+  uint64_t *place = SIDE(uint64_t, &w->procs, p->number);
+  if (!*place) *place = 1 + (p->id < GOTRACE_FAKE_PROC ? p->id : FRESH_PROC + 50000 + w->large_procs++);
+  return *place;
 }
 
-static gotrace__model_proc *model_of_proc(writer *w, proc *p) {
+static gotrace__model_proc *model_of_proc(writer *w, const proc *p) {
   gotrace__model_proc *to = gotrace__proc_of(w->t, proc_place(w, p));
   if (!to) fail("out of memory");
   return to;
@@ -128,17 +134,18 @@ static void put(writer *w, gotrace__source *r, int64_t time, const gotrace__reco
 
 /* The thread as the transcriber knows it; NULL: the transcriber's own. v1 has a goroutine's label in the event that
  * starts it, so that event waits until more happens on its thread. */
-static gotrace__source *source_of(writer *w, thread *m) {
-  if (!m) return &w->t->service;
-  if (!m->source)
-    m->source = gotrace__transcribe_thread(w->t, m->id == NOBODY ? fresh_thread(w->c.w)->id : m->id, NULL);
-  if (!m->source) fail("out of memory");
-  if (m->starting) {
-    uint64_t place = place_of(w, m->starting);
-    m->starting = NULL;
-    PUT(w, m->source, m->start_time, GO_START, place);
+static gotrace__source *source_of(writer *w, const thread *m) {
+  written_thread *of = m ? written_on(w, m) : NULL;
+  if (!of) return &w->t->service;
+  if (!of->source)
+    of->source = gotrace__transcribe_thread(w->t, m->id == NOBODY ? fresh_thread(w->c.w)->id : m->id, NULL);
+  if (!of->source) fail("out of memory");
+  if (of->starting) {
+    uint64_t place = place_of(w, of->starting);
+    of->starting = NULL;
+    PUT(w, of->source, of->start_time, GO_START, place);
   }
-  return m->source;
+  return of->source;
 }
 
 /* Where a goroutine runs, for what concerns the whole program; NULL: none does. */
@@ -152,7 +159,7 @@ static thread *any_running(const writer *w) {
 /* ------------------------------------------------------------------------------------------------- generations ---- */
 
 /* A proc that was there before, or that has been idle. */
-static void introduce_proc(writer *w, proc *p, unsigned status, thread *m, int64_t time) {
+static void introduce_proc(writer *w, const proc *p, unsigned status, thread *m, int64_t time) {
   gotrace__transcriber *t = w->t;
   gotrace__model_proc *to = model_of_proc(w, p);
   gotrace__source *r = source_of(w, m);
@@ -259,8 +266,8 @@ static bool generation_is_full(const writer *w, int64_t time) {
 /* Readers count the time before the status of a goroutine in a system call as time without a proc, and the time after
  * it as time in the call. So the first generation has the status where the input has it, on the same thread. */
 static void tell(writer *w, goroutine *g, thread *on, int64_t time) {
-  if (!g || !g->status_pending) return;
-  g->status_pending = false;
+  if (!g || !w->pending_statuses || !written(w, g)->status_pending) return;
+  written(w, g)->status_pending = false;
   w->pending_statuses--;
   introduce_go(w, g, g->status, status_stack(w, g->entry, g->stack), g->m, on, time);
 }
@@ -274,7 +281,7 @@ static void take_create(writer *w, const op *o) {
   unsigned status = call ? GO_SYSCALL : o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? GO_WAITING : GO_RUNNABLE;
   const gotrace__model_go *old = model_of(w, g);
   bool again = old->known && old->status != GOTRACE__DEAD; /* the id, before its goroutine has ended */
-  if (again) g->place = 0;
+  if (again) written(w, g)->place = 0;
   PUT(w, source_of(w, call || (o->m && o->m->p) ? o->m : NULL), o->time, GO_CREATE, place_of(w, g), 0,
       again ? 0 : g->id, use_stack(w, o->new_stack), status, GOTRACE__RECORD_OLD, use_stack(w, o->stack));
 }
@@ -282,7 +289,7 @@ static void take_create(writer *w, const op *o) {
 static void take_label(writer *w, const op *o) {
   gotrace__transcriber *t = w->t;
   pool_text text = pool_text_of(o->name);
-  goroutine *starting = o->m ? o->m->starting : NULL;
+  const goroutine *starting = o->m ? written_on(w, o->m)->starting : NULL;
   gotrace__source *r;
   if (starting) gotrace__model_label(t, model_of(w, starting), text.data, text.size);
   r = source_of(w, o->m);
@@ -449,7 +456,7 @@ static void take_op(writer *w, const op *o) {
     g = world_go(all, o->id);
     if (!g || !m) break;
     source_of(w, m);
-    if (w->t->v1) m->starting = g, m->start_time = o->time;
+    if (w->t->v1) written_on(w, m)->starting = g, written_on(w, m)->start_time = o->time;
     else PUT(w, source_of(w, m), o->time, GO_START, place_of(w, g));
     if (!w->procs_told && !w->t->v1 && all->gomaxprocs) { /* no event told it */
       w->procs_told = true;
@@ -565,10 +572,11 @@ static void writer_begin(consumer *c, int64_t time) {
     uint32_t stack = status_stack(w, g->entry, g->stack);
     g->stw = 0;
     if (t->v1) g->assist = false; /* its end would have no begin */
-    g->status_pending = !t->v1 && c->family == 2 && g->status == GO_SYSCALL && g->m && !g->m->p && time == c->base;
-    w->pending_statuses += g->status_pending; /* its status must be the first event on its thread */
+    bool pending = !t->v1 && c->family == 2 && g->status == GO_SYSCALL && g->m && !g->m->p && time == c->base;
+    written(w, g)->status_pending = pending;
+    w->pending_statuses += pending; /* its status must be the first event on its thread */
     w->lost[LOST_NAMES] += w->format == GOTRACE_GO_1_22 && c->input != GOTRACE_GO_1_22 && stack;
-    if (!g->status_pending) introduce_go(w, g, g->status, stack, g->m, g->m, time);
+    if (!pending) introduce_go(w, g, g->status, stack, g->m, g->m, time);
   }
   for (p = c->w->proc_list; p; p = p->next)
     if (p->scan) take_scan(w, p, true, time);

@@ -22,8 +22,22 @@ enum {
   LOST_KINDS
 };
 
+typedef struct written_go {
+  uint64_t place;      /* in the transcriber; 0: none */
+  bool status_pending; /* its status is not written until the input tells it or an event needs it */
+} written_go;
+
+typedef struct written_thread {
+  struct gotrace__source *source; /* the thread as the transcriber knows it; NULL: not yet */
+  const goroutine *starting;      /* its start is not written yet, see source_of(); NULL: none */
+  int64_t start_time;
+} written_thread;
+
 typedef struct writer {
   consumer c;
+  side_array gos;     /* struct written_go */
+  side_array threads; /* struct written_thread */
+  side_array procs;   /* uint64_t: the place in the transcriber; 0: none */
   output *out;
   int format;
   uint64_t lost[LOST_KINDS]; /* how many of each were left out */
