@@ -217,6 +217,28 @@ for arguments in 'convert --to 1.8' 'convert --to 1.21' 'convert --to 1.22' 'con
   expect 0 $arguments -o "$dir/result" "$dir/recorded"
   diff <(modules "$dir/recorded") <(modules "$dir/result") || fail "$arguments loses modules"
 done
+# Also one whose text lies across two of the pieces in which the tool searches for it.
+PYTHONPATH=tests/tool python3 - "$dir/across" <<'PYTHON'
+import sys
+from made_trace import GO_STATUS, HEAP_ALLOC, PROC_STATUS, RUNNING, Trace
+piece, at, time = 1 << 20, 0, 2
+t = Trace()
+t.string("gotrace.module 400000 400000-500000 - /nowhere")
+t.event(1, 0, PROC_STATUS, 1, 1)
+t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+while at < piece - 13:
+    count = (piece - 1 - at) // 12  # each takes 12 bytes, and every 5,000 the head of a batch
+    for _ in range(count - 100 if count > 100 else count):
+        t.event(1, time, HEAP_ALLOC, 1 << 63)
+        time += 1
+    data = t.data()
+    at = data.find(b"gotrace.module")
+assert at < piece
+with open(sys.argv[1], "wb") as file:
+    file.write(data)
+PYTHON
+expect 0 convert --to 1.26 -o "$dir/result" "$dir/across"
+[ "$(modules "$dir/result")" = '"gotrace.module 400000 400000-500000 - /nowhere' ] || fail "a module is lost: $(modules "$dir/result")"
 
 # Times.
 for time in 1ms 1000us 1000000ns 1000000 0.001s; do

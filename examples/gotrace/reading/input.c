@@ -184,6 +184,19 @@ gotrace_result input_decode(input *in, bool raw) {
   return result;
 }
 
+bool input_contains(input *in, const char *text, size_t size) {
+  const size_t step = 1 << 20;
+  size_t known, at, part;
+  const uint8_t *data = known_bytes(in, &known);
+  if (!in->mapped && !in->copy.data) return true;
+  for (at = 0; at < known; at += step) {
+    part = known - at < step + size ? known - at : step + size;
+    if (memmem(data + at, part, text, size)) return true;
+    drop_behind(in, at);
+  }
+  return false;
+}
+
 const char *input_error(const input *in) {
   static char text[100];
   const gotrace_decoder_failure *failure = gotrace_decoder_error(in->decoder);

@@ -114,6 +114,9 @@ const char *input_error(const input *in);
 /* To follow such a message: the options of the command that would help; "" if none would. `some`: there is something
  * that --partial would keep. */
 const char *input_advice(const input *in, const settings *set, bool some);
+
+/* Whether the bytes of the trace contain a text; true if they are not in memory. Much faster than decoding. */
+bool input_contains(input *in, const char *text, size_t size);
 void input_close(input *in);
 
 #endif

@@ -91,7 +91,8 @@ static void give_created(source *s, const op *status) {
   give(s, &o);
 }
 
-/* Adds the modules that the trace describes to the world. */
+/* Adds the modules that the trace describes to the world. No event refers to their texts, so the trace is read once
+ * more for them, unless it has none. */
 static void take_modules(source *s) {
   static const char begin_of_all[] = "gotrace.module ";
   const size_t size = sizeof begin_of_all - 1;
@@ -100,7 +101,7 @@ static void take_modules(source *s) {
   map met = {0}; /* by text */
   gotrace_event e;
   uint32_t text;
-  if (input_decode(s->in, true) != GOTRACE_OK) return;
+  if (!input_contains(s->in, begin_of_all, size) || input_decode(s->in, true) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK) {
     if (e.kind != string || e.data_size <= size || memcmp(e.data, begin_of_all, size) != 0) continue;
     text = pool_put_text(e.data, e.data_size);
