@@ -368,6 +368,10 @@ def check_details(tool, directory):
         less, more = megabytes(tool, "info", form, trace), megabytes(tool, "info", form, "--details", trace)
         if more > less + 10:
             fail("info %s takes %d MB, with --details %d" % (form, less, more))
+        limited = "ulimit -f 100 && TMPDIR='%s' exec '%s' info %s --details '%s' | cat" % (directory, tool, form, trace)
+        said = subprocess.run(["sh", "-c", limited], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False).stderr.decode()
+        if "cannot write a temporary file in %s: " % directory not in said:
+            fail("info %s --details, if its temporary file is too large: %s" % (form, said))
     rows = json.loads(run(tool, "info", "--json", "--details", trace)[0])["goroutines"]
     if sorted(row["id"] for row in rows) != list(range(1, count + 1)):
         fail("info --json --details: %d goroutines" % len(rows))

@@ -312,6 +312,9 @@ done
 rm "$dir/left/result"
 (ulimit -f 2 && "$tool" dump "$trace" >"$dir/limited") 2>"$dir/err" && fail "a file as large as is allowed is no error"
 (ulimit -f 2 && "$tool" export --chrome -o "$dir/left/result" "$trace") 2>"$dir/err" && fail "such a file is no error"
+mkdir "$dir/temporary"
+(ulimit -f 2 && TMPDIR=$dir/temporary "$tool" export --chrome "$trace" | cat >"$dir/result") 2>"$dir/err" && fail "nor is a temporary one"
+grep -qF "cannot write a temporary file in $dir/temporary: " "$dir/err" || fail "a temporary file: $(cat "$dir/err")"
 [ -z "$(ls "$dir/left")" ] || fail "a file that gets too large leaves $(ls "$dir/left")"
 build/examples/scheduler -o "$dir/large" -f 1.23 -j 4 /usr/include >/dev/null 2>&1 || fail "a large trace"
 killed=

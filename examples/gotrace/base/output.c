@@ -16,6 +16,21 @@
 
 static const char *output_name(const output *out) { return out->path ? out->path : "standard output"; }
 
+const char *temporary_directory(void) {
+  const char *directory = getenv("TMPDIR");
+  return directory && *directory ? directory : "/tmp";
+}
+
+__attribute__((noreturn)) static void fail_temporary(void) {
+  fail("cannot write a temporary file in %s: %s", temporary_directory(), strerror(errno));
+}
+
+/* `file` cannot be written. It has no name if it is the temporary file of a part, or of what cannot be replaced. */
+__attribute__((noreturn)) static void fail_file(const output *out) {
+  if (out->file != stdout && (out->into || !out->path)) fail_temporary();
+  fail("%s: %s", output_name(out), strerror(errno));
+}
+
 /* Finds out what is at the path. Sets `into` if it cannot be replaced, otherwise `target` and `mode`. */
 static void output_find(output *out, const char *path) {
   struct stat status;
@@ -39,15 +54,16 @@ static void output_find(output *out, const char *path) {
   }
 }
 
-/* Copies what was written to a temporary file, and closes that. */
-static void output_copy(FILE *from, FILE *to, const char *name) {
+/* Copies what was written to a temporary file, and closes that. False: writing failed. */
+static bool output_copy(FILE *from, FILE *to) {
   char block[1 << 16];
   size_t size;
   rewind(from);
   while ((size = fread(block, 1, sizeof block, from)) != 0)
-    if (fwrite(block, 1, size, to) != size) fail("%s: %s", name, strerror(errno));
-  if (ferror(from) || fflush(to) != 0) fail("%s: %s", name, strerror(errno));
+    if (fwrite(block, 1, size, to) != size) return false;
+  if (ferror(from)) fail_temporary();
   fclose(from);
+  return fflush(to) == 0;
 }
 
 uint8_t *bytes_room(bytes *b, size_t size) {
@@ -93,11 +109,9 @@ void output_of_file(output *out, const char *name, int fd) {
 
 /* Opens a temporary file: beside the target, or an unnamed one. */
 static void output_temporary(output *out) {
-  const char *beside = getenv("TMPDIR");
+  const char *beside = out->target ? out->target : temporary_directory();
   char *name;
   int fd;
-  if (!beside || !*beside) beside = "/tmp";
-  if (out->target) beside = out->target;
   name = resize(NULL, strlen(beside) + 32);
   sprintf(name, out->target ? "%s.XXXXXX" : "%s/gotrace.XXXXXX", beside);
   program.unfinished = name;
@@ -122,8 +136,7 @@ void output_open(output *out, const char *path) {
 
 void output_flush(output *out) {
   if (!out->file) output_temporary(out);
-  if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size)
-    fail("%s: %s", output_name(out), strerror(errno));
+  if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size) fail_file(out);
   out->block.size = 0;
 }
 
@@ -136,8 +149,8 @@ void output_close(output *out) {
   if (out->file == stdout) {
     if (fflush(stdout) != 0) fail("standard output: %s", strerror(errno));
   } else if (out->into) {
-    output_copy(out->file, out->into, output_name(out));
-    if (out->into != stdout && fclose(out->into) != 0) fail("%s: %s", output_name(out), strerror(errno));
+    if (!output_copy(out->file, out->into) || (out->into != stdout && fclose(out->into) != 0))
+      fail("%s: %s", output_name(out), strerror(errno));
   } else {
     char *name = program.unfinished;
     if (fchmod(fileno(out->file), out->mode) != 0 || fclose(out->file) != 0 || rename(name, out->target) != 0)
@@ -153,7 +166,7 @@ void output_append(output *to, output *part) {
   if (part->file) {
     output_flush(part);
     output_flush(to);
-    output_copy(part->file, to->file, output_name(to));
+    if (!output_copy(part->file, to->file)) fail_file(to);
     part->file = NULL;
   } else {
     put_data(&to->block, part->block.data, part->block.size);

@@ -179,6 +179,9 @@ void output_check(output *out); /* writes the block if it is large */
 void output_flush(output *out);
 void output_close(output *out);
 
+/* Where unnamed temporary files are: TMPDIR, or /tmp. */
+const char *temporary_directory(void);
+
 /* A part of a result that is known before what goes before it. It is zeroed at first; output_check() keeps it small by
  * moving it to an unnamed temporary file. output_append() moves it to the end of the result, output_drop() discards it;
  * both leave it zeroed. */

@@ -677,10 +677,9 @@ static void view_free(view *v) {
 
 /* Where the page is written if it is to be opened and no name was given. */
 static const char *temporary_page(void) {
-  const char *beside = getenv("TMPDIR");
+  const char *beside = temporary_directory();
   char *name;
   int fd;
-  if (!beside || !*beside) beside = "/tmp";
   name = keep(strlen(beside) + 32);
   sprintf(name, "%s/gotrace.XXXXXX.html", beside);
   fd = mkstemps(name, 5);
