@@ -42,16 +42,30 @@ void map_expect(map *m, size_t count) {
   make_places(m, room);
 }
 
-void map_put(map *m, uint64_t key, void *value) {
+size_t map_index(map *m, uint64_t key) {
   struct map_place *place;
   if (!m->places || 2 * m->count > m->mask) make_places(m, m->places ? 2 * (m->mask + 1) : 64);
   place = place_of(m, key);
   if (!place->value) {
     GROW(m->values, m->count, m->capacity);
+    m->values[m->count] = NULL;
     place->key = key;
     place->value = ++m->count;
   }
-  m->values[place->value - 1] = value;
+  return place->value - 1;
+}
+
+void map_put(map *m, uint64_t key, void *value) {
+  size_t index = map_index(m, key);
+  m->values[index] = value;
+}
+
+void *map_keep(map *m, uint64_t key, size_t size, bool *made) {
+  size_t index = map_index(m, key);
+  bool is_new = !m->values[index];
+  if (is_new) m->values[index] = keep(size);
+  if (made) *made = is_new;
+  return m->values[index];
 }
 
 void map_free(map *m) {

@@ -123,6 +123,13 @@ typedef struct map {
 
 void *map_get(const map *m, uint64_t key); /* NULL: not found */
 void map_put(map *m, uint64_t key, void *value);
+
+/* The index of a key among all keys, which are numbered from 0 as they come. A new key is added; if there is an array
+ * with an element for each, the index is then the array's count. */
+size_t map_index(map *m, uint64_t key);
+
+/* The record of a key. A new one is zeroed memory of keep(); sets *made to whether it is new, unless NULL. */
+void *map_keep(map *m, uint64_t key, size_t size, bool *made);
 void map_expect(map *m, size_t count); /* makes room in an empty map */
 void map_free(map *m);
 

@@ -62,11 +62,9 @@ static shown_go *shown_of(exporter *x, const goroutine *g) { return SIDE(shown_g
 
 static row *row_of(exporter *x, const thread *m) {
   uint64_t key = m && m->p ? m->p->id + 1 : 0;
-  row *r = map_get(&x->rows, key);
-  if (r) return r;
-  r = keep(sizeof *r);
-  r->where = (track){key ? TRACK_PROC : TRACK_NO_PROC, key ? m->p->id : 0, 0};
-  map_put(&x->rows, key, r);
+  bool made;
+  row *r = map_keep(&x->rows, key, sizeof *r, &made);
+  if (made) r->where = (track){key ? TRACK_PROC : TRACK_NO_PROC, key ? m->p->id : 0, 0};
   return r;
 }
 

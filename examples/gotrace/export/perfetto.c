@@ -71,7 +71,6 @@ static struct {
   uint8_t *told; /* for each text, one bit per use: 1 << INTERNED_... */
   size_t told_size;
   map tracks, frames;
-  uint64_t frame_count;
 } perfetto;
 
 /* Writes the packet. The first one declares that nothing is interned yet. */
@@ -165,11 +164,9 @@ static uint64_t use_text_as(unsigned use, uint32_t text) {
 
 static uint64_t use_frame(const pool_frame *f) {
   const uint64_t parts[3] = {f->function, f->file, f->line};
-  uint64_t key = hash_of(parts, sizeof parts), id = (uint64_t)(uintptr_t)map_get(&perfetto.frames, key);
+  uint64_t count = perfetto.frames.count, id = map_index(&perfetto.frames, hash_of(parts, sizeof parts)) + 1;
   uint64_t name, path;
-  if (id) return id;
-  id = ++perfetto.frame_count;
-  map_put(&perfetto.frames, key, (void *)(uintptr_t)id);
+  if (id <= count) return id;
   name = use_text_as(INTERNED_FUNCTION, f->function);
   path = use_text_as(INTERNED_PATH, f->file);
   put_number_field(&perfetto.piece, INTERNED_ID, id);

@@ -111,11 +111,8 @@ void filter_close(filter *f) {
 /* -------------------------------------------------------------------------------------------- tasks, functions ---- */
 
 static member *member_of(filter *f, uint64_t g, bool add) {
-  member *known = g == NOBODY ? NULL : map_get(&f->members, g);
-  if (known || !add || g == NOBODY) return known;
-  known = keep(sizeof *known);
-  map_put(&f->members, g, known);
-  return known;
+  if (g == NOBODY) return NULL;
+  return add ? map_keep(&f->members, g, sizeof(member), NULL) : map_get(&f->members, g);
 }
 
 bool filter_looks_ahead(const filter *f) { return f->set->by[BY_FUNCTION] || f->any_task; }

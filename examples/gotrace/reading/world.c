@@ -233,45 +233,37 @@ goroutine *find_far_go(world *w, uint64_t id) {
 goroutine *go_record(world *w, uint64_t id) {
   goroutine *g = find_go(w, id);
   if (g) return g;
-  g = keep(sizeof *g);
+  g = map_keep(&w->gos, id, sizeof *g, NULL);
   g->id = id;
-  g->number = (uint32_t)w->gos.count;
-  map_put(&w->gos, id, g);
+  g->number = (uint32_t)w->gos.count - 1;
   return g;
 }
 
 proc *world_proc(world *w, uint64_t id, bool add) {
   proc *p = map_get(&w->procs, id);
   if (p || !add) return p;
-  p = keep(sizeof *p);
+  p = map_keep(&w->procs, id, sizeof *p, NULL);
   p->id = id;
   p->next = w->proc_list;
   p->number = (uint32_t)w->proc_count++;
   w->proc_list = p;
-  map_put(&w->procs, id, p);
   return p;
 }
 
 user_task *world_task(world *w, uint64_t id) {
-  user_task *t = map_get(&w->tasks, id);
-  if (t) return t;
-  t = keep(sizeof *t);
-  t->id = id;
-  t->number = (uint32_t)w->tasks.count;
-  map_put(&w->tasks, id, t);
+  bool made;
+  user_task *t = map_keep(&w->tasks, id, sizeof *t, &made);
+  if (made) t->id = id, t->number = (uint32_t)w->tasks.count - 1;
   return t;
 }
 
 user_counter *told_counter(world *w, const op *o, double *value) {
   user_counter *counter;
   uint32_t name;
+  bool made;
   if (o->kind != GOTRACE_V2_USER_LOG || !log_counter(o->name, o->value, &name, value)) return NULL;
-  counter = map_get(&w->counters, name);
-  if (counter) return counter;
-  counter = keep(sizeof *counter);
-  counter->name = name;
-  counter->number = (uint32_t)w->counters.count;
-  map_put(&w->counters, name, counter);
+  counter = map_keep(&w->counters, name, sizeof *counter, &made);
+  if (made) counter->name = name, counter->number = (uint32_t)w->counters.count - 1;
   return counter;
 }
 
@@ -281,16 +273,13 @@ user_region *ending_region(const op *o) {
 }
 
 thread *find_far_thread(world *w, uint64_t id) {
-  thread **near = &w->near_threads[id % NEAR_THREADS], *m;
-  *near = m = map_get(&w->threads, id);
-  if (m) return m;
-  m = keep(sizeof *m);
+  bool made;
+  thread *m = w->near_threads[id % NEAR_THREADS] = map_keep(&w->threads, id, sizeof *m, &made);
+  if (!made) return m;
   m->id = id;
   m->next = w->thread_list;
   m->number = (uint32_t)w->thread_count++;
   w->thread_list = m;
-  map_put(&w->threads, id, m);
-  *near = m;
   return m;
 }
 

@@ -28,7 +28,7 @@ typedef struct row {
 typedef struct rows {
   row *all;
   size_t count, capacity;
-  map places; /* from a hash of what, name and reason to 1 + the index; collisions chain */
+  map places; /* hashes of what, name and reason; collisions chain */
 } rows;
 
 static void add_row(rows *r, unsigned side, const char *what, uint32_t name, uint32_t reason, const histogram *h) {
@@ -40,21 +40,16 @@ static void add_row(rows *r, unsigned side, const char *what, uint32_t name, uin
   row *at;
   if (!h->count) return;
   for (;; hash++) {
-    place = (size_t)(uintptr_t)map_get(&r->places, hash);
-    if (!place) break;
-    at = &r->all[place - 1];
+    place = map_index(&r->places, hash);
+    if (place == r->count) break;
+    at = &r->all[place];
     if (at->what == what && at->name == name && at->reason == reason) break;
   }
-  if (!place) {
+  if (place == r->count) {
     GROW(r->all, r->count, r->capacity);
-    at = &r->all[r->count++];
-    memset(at, 0, sizeof *at);
-    at->what = what;
-    at->name = name;
-    at->reason = reason;
-    map_put(&r->places, hash, (void *)(uintptr_t)r->count);
+    r->all[r->count++] = (row){.what = what, .name = name, .reason = reason};
   }
-  r->all[place ? place - 1 : r->count - 1].h[side] = *h;
+  r->all[place].h[side] = *h;
 }
 
 static void add_summary(rows *r, unsigned side, const summary *sum) {

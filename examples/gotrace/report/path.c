@@ -434,15 +434,13 @@ static total *add_totals(const path *p, bool by_stack, size_t *count) {
     const step *s = &p->steps[i];
     uint32_t name = function_at(p, s->life), stack = by_stack ? s->stack : 0;
     uint32_t of[4] = {name, s->reason, stack, s->status};
-    uint64_t key = hash_of(of, sizeof of);
-    uintptr_t place = (uintptr_t)map_get(&places, key);
-    if (!place) {
+    size_t place = map_index(&places, hash_of(of, sizeof of));
+    if (place == *count) {
       GROW(all, *count, capacity);
       all[(*count)++] = (total){name, s->reason, stack, s->status, 0, 0};
-      map_put(&places, key, (void *)(place = *count));
     }
-    all[place - 1].count++;
-    all[place - 1].time += s->end - s->begin;
+    all[place].count++;
+    all[place].time += s->end - s->begin;
   }
   map_free(&places);
   if (*count) qsort(all, *count, sizeof *all, by_total);

@@ -62,7 +62,7 @@ typedef struct profile {
   const source *s;
   record *records;
   uint32_t count, capacity;
-  map places;  /* from a stack to 1 + its record's index */
+  map places;  /* the stacks of `records` */
   map reasons; /* from a text to `yes` or `no` */
   map told;    /* goroutines first seen in a system call: to the time of that status event */
   held *held;
@@ -79,14 +79,13 @@ static uint32_t known_stack(uint32_t stack) {
 }
 
 static void add(profile *p, uint32_t stack, int64_t time) {
-  uintptr_t place = (uintptr_t)map_get(&p->places, stack);
+  size_t place = map_index(&p->places, stack);
   record *r;
-  if (!place) {
+  if (place == p->count) {
     GROW(p->records, p->count, p->capacity);
     p->records[p->count++] = (record){stack, 0, 0};
-    map_put(&p->places, stack, (void *)(uintptr_t)(place = p->count));
   }
-  r = &p->records[place - 1];
+  r = &p->records[place];
   r->count++;
   r->time = r->time > INT64_MAX - time ? INT64_MAX : r->time + time;
 }
@@ -183,6 +182,7 @@ static void profile_end(consumer *c, int64_t time) { ((profile *)c)->end = time;
 static void watch_status(void *context, const gotrace_event *e) {
   profile *p = context;
   uint64_t id = e->args[0];
+  bool made;
   int64_t *told;
   if (p->c.family == 1) {
     if (e->kind != GOTRACE_V1_GO_IN_SYSCALL) return;
@@ -190,10 +190,8 @@ static void watch_status(void *context, const gotrace_event *e) {
              e->extra != GOTRACE_STATUS_UNKNOWN || (e->args[2] & 0xff) != GO_SYSCALL) {
     return;
   }
-  if (map_get(&p->told, id)) return;
-  told = keep(sizeof *told);
-  *told = e->time;
-  map_put(&p->told, id, told);
+  told = map_keep(&p->told, id, sizeof *told, &made);
+  if (made) *told = e->time;
 }
 
 static void write_folded(const profile *p, output *out) {
@@ -235,46 +233,41 @@ enum { /* fields of the messages of pprof's profile.proto */
 
 typedef struct pprof {
   bytes strings, functions, locations, rest; /* fields of the profile */
-  map by_text, by_function, by_frame;        /* to indices and ids */
-  uint64_t string_count, function_count, location_count;
+  map by_text, by_function, by_frame;        /* their indices from 1 are ids */
   bytes nested, inner, list;
 } pprof;
 
 static uint64_t string_index(pprof *w, uint32_t text) {
-  uint64_t known = (uintptr_t)map_get(&w->by_text, text);
+  uint64_t count = w->by_text.count, index = text ? map_index(&w->by_text, text) + 1 : 0;
   pool_text t = pool_text_of(text);
-  if (known || !text) return known;
-  put_string_field(&w->strings, PROFILE_STRING_TABLE, t.data, t.size);
-  map_put(&w->by_text, text, (void *)(uintptr_t)++w->string_count);
-  return w->string_count;
+  if (index > count) put_string_field(&w->strings, PROFILE_STRING_TABLE, t.data, t.size);
+  return index;
 }
 
 static uint64_t function_id(pprof *w, const pool_frame *f) {
-  uint64_t key = (uint64_t)f->function << 32 | f->file, known = (uintptr_t)map_get(&w->by_function, key);
-  if (known) return known;
-  map_put(&w->by_function, key, (void *)(uintptr_t)++w->function_count);
-  put_number_field(&w->nested, FUNCTION_ID, w->function_count);
+  uint64_t count = w->by_function.count;
+  uint64_t id = map_index(&w->by_function, (uint64_t)f->function << 32 | f->file) + 1;
+  if (id <= count) return id;
+  put_number_field(&w->nested, FUNCTION_ID, id);
   put_number_field(&w->nested, FUNCTION_NAME, string_index(w, f->function));
   put_number_field(&w->nested, FUNCTION_SYSTEM_NAME, string_index(w, f->function));
   put_number_field(&w->nested, FUNCTION_FILENAME, string_index(w, f->file));
   put_message_field(&w->functions, PROFILE_FUNCTION, &w->nested);
-  return w->function_count;
+  return id;
 }
 
 /* Go has one location per pc. Here, frames of inlined functions may have the same pc, so each frame has its own. */
 static uint64_t location_id(pprof *w, const pool_frame *f) {
-  uint32_t key = pool_put_stack(f, 1);
-  uint64_t known = (uintptr_t)map_get(&w->by_frame, key), id;
-  if (known) return known;
-  map_put(&w->by_frame, key, (void *)(uintptr_t)++w->location_count);
-  id = function_id(w, f);
-  put_number_field(&w->inner, LINE_FUNCTION_ID, id);
+  uint64_t count = w->by_frame.count, id = map_index(&w->by_frame, pool_put_stack(f, 1)) + 1, function;
+  if (id <= count) return id;
+  function = function_id(w, f); /* it uses `nested` */
+  put_number_field(&w->inner, LINE_FUNCTION_ID, function);
   put_number_field(&w->inner, LINE_LINE, f->line);
-  put_number_field(&w->nested, LOCATION_ID, w->location_count);
+  put_number_field(&w->nested, LOCATION_ID, id);
   put_number_field(&w->nested, LOCATION_ADDRESS, f->pc);
   put_message_field(&w->nested, LOCATION_LINE, &w->inner);
   put_message_field(&w->locations, PROFILE_LOCATION, &w->nested);
-  return w->location_count;
+  return id;
 }
 
 static void put_value_type(pprof *w, unsigned field, const char *type, const char *unit) {

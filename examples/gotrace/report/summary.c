@@ -37,11 +37,8 @@ pool_text reason_text(const summary *sum, uint32_t place) {
 /* ------------------------------------------------------------------------------------------------------ tasks ---- */
 
 static task *task_of(summary *sum, uint64_t id) {
-  task *t = map_get(&sum->task_ids, id);
-  if (t) return t;
-  t = keep(sizeof *t);
+  task *t = map_keep(&sum->task_ids, id, sizeof *t, NULL);
   t->id = id;
-  map_put(&sum->task_ids, id, t);
   return t;
 }
 
@@ -419,10 +416,10 @@ static void take_cpu_time(summary *sum, const goroutine *g, pool_text message) {
 }
 
 static void add_count(summary *sum, uint32_t name, double value) {
-  counter_summary *c = map_get(&sum->counters, name);
+  bool made;
+  counter_summary *c = map_keep(&sum->counters, name, sizeof *c, &made);
   double difference;
-  if (!c) {
-    map_put(&sum->counters, name, c = keep(sizeof *c));
+  if (made) {
     c->name = name;
     c->least = c->most = value;
   }

@@ -284,9 +284,7 @@ static const module *module_at(const tables *t, uint64_t pc) {
 }
 
 static tables *tables_of(symbolizer *s, uint64_t generation) {
-  tables *t = map_get(&s->generations, generation);
-  if (!t) map_put(&s->generations, generation, t = keep(sizeof *t));
-  return t;
+  return map_keep(&s->generations, generation, sizeof(tables), NULL);
 }
 
 static text string_of(const tables *t, uint64_t id) {

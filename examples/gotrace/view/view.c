@@ -108,21 +108,18 @@ static uint32_t detail_of(view *v, unsigned status, uint32_t reason, uint32_t st
   static const unsigned colours[] = {[GO_RUNNABLE] = RUNNABLE, [GO_RUNNING] = RUNNING, [GO_SYSCALL] = IN_SYSCALL};
   uint64_t key = (uint64_t)status << 61 ^ (uint64_t)reason << 32 ^ stack;
   struct known_detail *known = &v->known_details[(key ^ key >> 29) % COUNT(v->known_details)];
-  uintptr_t place;
   detail *d;
   if (known->place && known->key == key) return known->place - 1;
-  place = (uintptr_t)map_get(&v->detail_places, key);
   known->key = key;
-  known->place = place ? (uint32_t)place : (uint32_t)v->detail_count + 1;
-  if (place) return known->place - 1;
+  known->place = (uint32_t)map_index(&v->detail_places, key) + 1;
+  if (known->place <= v->detail_count) return known->place - 1;
   GROW(v->details, v->detail_count, v->detail_capacity);
   d = &v->details[v->detail_count++];
   memset(d, 0, sizeof *d);
   d->colour = status == GO_WAITING ? colour_of_reason(reason) : colours[status];
   d->reason = reason;
   d->stack = stack;
-  map_put(&v->detail_places, key, (void *)(uintptr_t)v->detail_count);
-  return (uint32_t)v->detail_count - 1;
+  return known->place - 1;
 }
 
 static unsigned bucket_of(uint64_t value) {
@@ -147,16 +144,13 @@ static void add_latency(latencies *l, unsigned bucket) {
 
 static totals *totals_of(view *v, row *r) {
   if (!r->function) {
-    uintptr_t place = (uintptr_t)map_get(&v->function_places, r->name);
-    if (!place) {
+    size_t place = map_index(&v->function_places, r->name);
+    if (place == v->function_count) {
       GROW(v->functions, v->function_count, v->function_capacity);
-      memset(&v->functions[v->function_count], 0, sizeof *v->functions);
-      v->functions[v->function_count].name = r->name;
-      place = ++v->function_count;
-      map_put(&v->function_places, r->name, (void *)place);
+      v->functions[v->function_count++] = (totals){.name = r->name};
     }
-    r->function = (uint32_t)place;
-    v->functions[place - 1].goroutines++;
+    r->function = (uint32_t)place + 1;
+    v->functions[place].goroutines++;
   }
   return &v->functions[r->function - 1];
 }
@@ -174,18 +168,14 @@ static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
 }
 
 static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int64_t end) {
-  uint64_t length = (uint64_t)between(begin, end), key = (uint64_t)kind << 32 | name;
-  uintptr_t place = (uintptr_t)map_get(&v->span_places, key);
+  uint64_t length = (uint64_t)between(begin, end);
+  size_t place = map_index(&v->span_places, (uint64_t)kind << 32 | name);
   span_totals *t;
-  if (!place) {
+  if (place == v->span_count) {
     GROW(v->spans, v->span_count, v->span_capacity);
-    memset(&v->spans[v->span_count], 0, sizeof *v->spans);
-    v->spans[v->span_count].kind = kind;
-    v->spans[v->span_count].name = name;
-    place = ++v->span_count;
-    map_put(&v->span_places, key, (void *)place);
+    v->spans[v->span_count++] = (span_totals){.kind = kind, .name = name};
   }
-  t = &v->spans[place - 1];
+  t = &v->spans[place];
   t->count++;
   t->total += length;
   if (length > t->longest) t->longest = length;
@@ -441,9 +431,7 @@ typedef struct task_rows {
 } task_rows;
 
 static task_rows *task_rows_of(view *v, uint32_t name) {
-  task_rows *rows = map_get(&v->task_rows, name);
-  if (!rows) map_put(&v->task_rows, name, rows = keep(sizeof *rows));
-  return rows;
+  return map_keep(&v->task_rows, name, sizeof(task_rows), NULL);
 }
 
 static uint32_t new_task_row(view *v, uint32_t name) {

@@ -87,7 +87,7 @@ typedef struct series {
 } series;
 
 typedef struct numbering { /* numbers from 0 for the texts or stacks that the page needs */
-  map places;              /* to 1 + the number */
+  map places;
   uint32_t *all;
   size_t count, capacity;
 } numbering;
@@ -116,7 +116,7 @@ typedef struct view {
   size_t row_count, row_capacity;
   detail *details;
   size_t detail_count, detail_capacity;
-  map detail_places; /* from status, reason and stack to 1 + an index */
+  map detail_places; /* status, reason and stack of `details` */
   struct known_detail {
     uint64_t key;
     uint32_t place;      /* 1 + an index */
@@ -128,7 +128,7 @@ typedef struct view {
   map function_places;
   span_totals *spans;
   size_t span_count, span_capacity;
-  map span_places; /* from kind and name to 1 + an index */
+  map span_places; /* kinds and names of `spans` */
   task_record *task_records;
   size_t task_record_count, task_record_capacity, tasks_lost;
   sample *samples;

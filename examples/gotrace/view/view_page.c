@@ -77,12 +77,11 @@ typedef struct page {
 } page;
 
 uint32_t number_of(numbering *n, uint32_t id) {
-  uintptr_t place = (uintptr_t)map_get(&n->places, id);
-  if (place) return (uint32_t)place - 1;
+  size_t place = map_index(&n->places, id);
+  if (place < n->count) return (uint32_t)place;
   GROW(n->all, n->count, n->capacity);
   n->all[n->count++] = id;
-  map_put(&n->places, id, (void *)(uintptr_t)n->count);
-  return (uint32_t)n->count - 1;
+  return (uint32_t)place;
 }
 
 static void begin_list(page *p, const char *name) {
@@ -290,15 +289,13 @@ static void put_stacks(page *p) {
     add_number(p, s.count);
     for (k = 0; k < s.count; k++) {
       const pool_frame *f = &s.frames[k];
-      uint64_t key[3] = {f->function, f->file, f->line}, hash = hash_of(key, sizeof key);
-      uintptr_t place = (uintptr_t)map_get(&places, hash);
-      if (!place) {
+      uint64_t key[3] = {f->function, f->file, f->line};
+      size_t place = map_index(&places, hash_of(key, sizeof key));
+      if (place == count) {
         GROW(frames, count, capacity);
         frames[count++] = f;
-        place = count;
-        map_put(&places, hash, (void *)place);
       }
-      add_number(p, place - 1);
+      add_number(p, place);
     }
   }
   end_list(p);
