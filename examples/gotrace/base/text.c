@@ -87,3 +87,15 @@ void print_visible(FILE *to, const char *text, size_t size) {
   size_t piece_size;
   while (next_piece(TEXT_VISIBLE, &text, &size, shown, &piece, &piece_size)) fwrite(piece, 1, piece_size, to);
 }
+
+const char *duration_text(double nanoseconds, char text[32]) {
+  static const struct {
+    double size;
+    const char *name;
+  } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+  size_t i = 0;
+  while (i < COUNT(units) && nanoseconds < units[i].size) i++;
+  if (i < COUNT(units)) snprintf(text, 32, "%.3f %s", nanoseconds / units[i].size, units[i].name);
+  else snprintf(text, 32, "%.0f ns", nanoseconds);
+  return text;
+}

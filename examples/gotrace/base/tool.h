@@ -223,6 +223,9 @@ void put_safe(bytes *to, text_form form, const char *text, size_t size);
 void put_visible(output *out, const char *text, size_t size);
 void put_quoted(output *out, const char *text, size_t size); /* as JSON, with quotation marks */
 
+/* A duration with a suitable unit, in at most 10 columns. */
+const char *duration_text(double nanoseconds, char text[32]);
+
 /* As TEXT_VISIBLE, without allocating memory. */
 void print_visible(FILE *to, const char *text, size_t size);
 

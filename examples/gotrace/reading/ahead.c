@@ -10,8 +10,6 @@
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */
 
-static bool is_v1(const gotrace_event *e) { return e->spec->since < GOTRACE_GO_1_22; }
-
 char event_concerns(unsigned kind) {
   switch (kind) {
   case GOTRACE_V2_GO_CREATE:
@@ -97,7 +95,6 @@ static uint32_t entry_of(const gotrace_decoder *d, int64_t number) {
 void ahead_read(ahead *a, input *in, int64_t until) {
   const gotrace_event *e;
   gotrace_change changes[GOTRACE_MOST_CHANGES];
-  gotrace_decoder_info info;
   int64_t first = 0, number = -1, i;
   bool any = false;
   input_first_look(in);
@@ -105,11 +102,7 @@ void ahead_read(ahead *a, input *in, int64_t until) {
   while (input_take(in, &e) == GOTRACE_OK) {
     bool changed = gotrace_decoder_changes(in->decoder, e, changes), after,
          syncs = changed && changes[0].kind == GOTRACE_CHANGE_SYNC;
-    if (!any) {
-      gotrace_decoder_get_info(in->decoder, &info);
-      first = info.family == 1 ? e->time : info.first_time;
-      any = true;
-    }
+    if (!any) first = input_first_time(in, e), any = true;
     after = between(first, e->time) > until;
     if (after && syncs) break;
     if (syncs) pool_forget_ids();

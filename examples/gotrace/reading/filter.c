@@ -225,7 +225,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, c
   unsigned what = c ? c->kind : 0;
   bool result;
   if (!f->on) return true;
-  k.family = e->spec->since < GOTRACE_GO_1_22 ? 1 : 2;
+  k.family = is_v1(e) ? 1 : 2;
   k.kind = e->kind;
   k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
   k.other = k.proc = NOBODY;
@@ -489,7 +489,7 @@ int64_t moment_resolve(int64_t given, input *in) {
   if (input_decode(in, false) != GOTRACE_OK) return 0; /* the error is reported later */
   while (!start && input_next(in, &e) == GOTRACE_OK) {
     if (!first) first = e.time;
-    if (e.spec->since < GOTRACE_GO_1_22 || e.kind != GOTRACE_V2_SYNC) continue;
+    if (is_v1(&e) || e.kind != GOTRACE_V2_SYNC) continue;
     start = wall_at(&(wall_clock){e.args[2], e.args[3], (int64_t)e.args[0]}, first);
   }
   erase_progress();

@@ -184,6 +184,12 @@ gotrace_result input_decode(input *in, bool raw) {
   return result;
 }
 
+int64_t input_first_time(const input *in, const gotrace_event *e) {
+  gotrace_decoder_info info;
+  gotrace_decoder_get_info(in->decoder, &info);
+  return info.family == 1 ? e->time : info.first_time;
+}
+
 bool input_contains(input *in, const char *text, size_t size) {
   const size_t step = 1 << 20;
   size_t known, at, part;

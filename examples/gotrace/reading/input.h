@@ -89,6 +89,11 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
   return GOTRACE_OK;
 }
 
+static inline bool is_v1(const gotrace_event *e) { return e->spec->since < GOTRACE_GO_1_22; }
+
+/* The time of the trace's first event, even if decoding has skipped it. `e`: the first event that was read. */
+int64_t input_first_time(const input *in, const gotrace_event *e);
+
 /* How to process the generations of a trace. A trace without generations counts as one. */
 typedef struct generations {
   void *context;

@@ -163,11 +163,9 @@ void introduce(source *s, const op *o) {
 }
 
 void source_first(source *s, const gotrace_event *e) {
-  gotrace_decoder_info info;
   if (s->any) return;
   s->any = true;
-  gotrace_decoder_get_info(s->in->decoder, &info);
-  s->first = info.family == 1 ? e->time : info.first_time;
+  s->first = input_first_time(s->in, e);
   s->to->base = s->first;
   s->to->from = s->first > INT64_MAX - s->from ? INT64_MAX : s->first + s->from;
 }

@@ -110,8 +110,7 @@ static void dump_argument_value(dumper *d, const dump_argument *a, uint64_t valu
 
 /* Whether `extra` is a status. */
 static bool has_status_before(const gotrace_event *e) {
-  const gotrace_event_spec *spec = e->spec;
-  if (spec->since < GOTRACE_GO_1_22) return false;
+  if (is_v1(e)) return false;
   return e->kind == GOTRACE_V2_GO_STATUS || e->kind == GOTRACE_V2_GO_STATUS_STACK ||
          e->kind == GOTRACE_V2_PROC_STATUS || e->kind == GOTRACE_V2_PROC_STEAL;
 }
@@ -175,13 +174,6 @@ static void dump_object(dumper *d, const gotrace_event *e) {
   put_string(out, "}\n");
 }
 
-/* The time of the trace's first event, even if decoding has skipped it. */
-static int64_t first_time(const input *in, const gotrace_event *e) {
-  gotrace_decoder_info info;
-  gotrace_decoder_get_info(in->decoder, &info);
-  return info.family == 1 ? e->time : info.first_time;
-}
-
 int command_dump(const char *path, const settings *set) {
   static dumper d;
   filter selection;
@@ -212,7 +204,7 @@ int command_dump(const char *path, const settings *set) {
   result = input_decode(&in, set->wire);
   d.decoder = in.decoder;
   while (result == GOTRACE_OK && (result = input_next(&in, &e)) == GOTRACE_OK) {
-    if (!set->wire && first) d.first = first_time(&in, &e);
+    if (!set->wire && first) d.first = input_first_time(&in, &e);
     first = false;
     since = set->wire ? 0 : between(d.first, e.time);
     if (since > until) {

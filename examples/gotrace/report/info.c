@@ -24,22 +24,9 @@ typedef struct printer {
 
 /* ----------------------------------------------------------------------------------------------------- values ---- */
 
-/* A duration with a suitable unit, in at most 10 columns. */
-static const char *human(double nanoseconds, char text[32]) {
-  static const struct {
-    double size;
-    const char *name;
-  } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-  size_t i = 0;
-  while (i < COUNT(units) && nanoseconds < units[i].size) i++;
-  if (i < COUNT(units)) snprintf(text, 32, "%.3f %s", nanoseconds / units[i].size, units[i].name);
-  else snprintf(text, 32, "%.0f ns", nanoseconds);
-  return text;
-}
-
 static void duration(const printer *p, int64_t nanoseconds) {
   char text[32];
-  fprintf(p->to, " %11s", nanoseconds ? human((double)nanoseconds, text) : "-");
+  fprintf(p->to, " %11s", nanoseconds ? duration_text((double)nanoseconds, text) : "-");
 }
 
 /* `used`: width of the line so far. If the name does not fit, its middle is left out, because names differ least
@@ -77,7 +64,8 @@ static void print_bar(void *context, int64_t low, int64_t high, uint64_t count) 
   const bars *b = context;
   char from[32], to[32];
   unsigned length = (unsigned)(40.0 * (double)count / (double)b->most + 0.5);
-  fprintf(b->p->to, "%20s to %-10s %10llu ", human((double)low, from), human((double)high, to), (ull)count);
+  fprintf(b->p->to, "%20s to %-10s %10llu ", duration_text((double)low, from), duration_text((double)high, to),
+          (ull)count);
   while (length--) putc('#', b->p->to);
   putc('\n', b->p->to);
 }
@@ -130,7 +118,7 @@ static void spread_line(const printer *p, const histogram *h, const char *prefix
     case TOTAL: duration(p, (int64_t)h->total); break;
     case AVERAGE: duration(p, h->count ? (int64_t)(h->total / h->count) : 0); break;
     case LONGEST: duration(p, h->longest); break;
-    case AT: fprintf(p->to, "%12s", human((double)between(p->sum->s.first, h->when), text)); break;
+    case AT: fprintf(p->to, "%12s", duration_text((double)between(p->sum->s.first, h->when), text)); break;
     case GOROUTINE: fprintf(p->to, "%12llu", (ull)h->who); break;
     default: duration(p, histogram_percentile(h, shares[c - P50])); break;
     }
@@ -322,8 +310,8 @@ static void print_latencies(const printer *p) {
             p->sum->recorded ? "times from being woken to running again" : "scheduling latencies");
   for (i = 0; i < p->sum->worst_count; i++) {
     const latency *l = &p->sum->worst[i];
-    fprintf(p->to, "%11s", human((double)l->waited, text));
-    fprintf(p->to, " %11s %10llu  ", human((double)between(p->sum->s.first, l->when), text), (ull)l->g);
+    fprintf(p->to, "%11s", duration_text((double)l->waited, text));
+    fprintf(p->to, " %11s %10llu  ", duration_text((double)between(p->sum->s.first, l->when), text), (ull)l->g);
     put_name(p, pool_text_of(l->name), "(unknown)", 36);
   }
 }
@@ -354,7 +342,7 @@ static void print_head(const printer *p) {
   if (*text) print_visible(p->to, text, strlen(text)), fputs("\n\n", p->to);
   fprintf(p->to, "%-24sGo 1.%d (v%d)\n", "format", sum->format % 1000, sum->family);
   if (began) fprintf(p->to, "%-24s%s\n", "began", moment_text(began, false, text));
-  fprintf(p->to, "%-24s%s\n", "duration", human((double)sum->duration, text));
+  fprintf(p->to, "%-24s%s\n", "duration", duration_text((double)sum->duration, text));
   fprintf(p->to, "%-24s%llu\n", "events", (ull)sum->events);
   if (sum->family == 2) fprintf(p->to, "%-24s%llu\n", "generations", (ull)sum->generations);
   if (sum->s.w.gomaxprocs) fprintf(p->to, "%-24s%llu\n", "GOMAXPROCS", (ull)sum->s.w.gomaxprocs);

@@ -448,17 +448,8 @@ static total *add_totals(const path *p, bool by_stack, size_t *count) {
 }
 
 static void put_duration(output *out, int64_t nanoseconds, int width) {
-  static const struct {
-    int64_t size;
-    const char *name;
-  } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
   char text[32];
-  size_t i = 0;
-  while (i < COUNT(units) && nanoseconds < units[i].size) i++;
-  if (i < COUNT(units))
-    snprintf(text, sizeof text, "%.3f %s", (double)nanoseconds / (double)units[i].size, units[i].name);
-  else snprintf(text, sizeof text, "%d ns", (int)nanoseconds);
-  print(out, "%*s", width, text);
+  print(out, "%*s", width, duration_text((double)nanoseconds, text));
 }
 
 /* A time since the first event, with all nine digits. */

@@ -111,22 +111,13 @@ static void count_stretch(profile *p, profiled *g, uint32_t stack, int64_t time)
   else add(p, stack, time);
 }
 
-static bool text_has(pool_text text, const char *part) {
-  size_t size = strlen(part), i;
-  for (i = 0; i + size <= text.size; i++)
-    if (memcmp(text.data + i, part, size) == 0) return true;
-  return false;
-}
-
 static bool reason_counts(profile *p, uint32_t reason) {
   char *known = map_get(&p->reasons, reason);
   size_t i;
   if (known) return known == &yes;
   known = &no;
   for (i = 0; i < COUNT(p->kind->reasons) && p->kind->reasons[i]; i++)
-    if (p->kind->exactly ? pool_text_is(reason, p->kind->reasons[i])
-                         : text_has(pool_text_of(reason), p->kind->reasons[i]))
-      known = &yes;
+    if ((p->kind->exactly ? pool_text_is : pool_text_contains)(reason, p->kind->reasons[i])) known = &yes;
   map_put(&p->reasons, reason, known);
   return known == &yes;
 }

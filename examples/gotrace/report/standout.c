@@ -26,10 +26,7 @@ static int name_size(pool_text name) { return (int)prefix_size(name.data, name.s
 static const group *busiest(const summary *sum) {
   const group *g, *best = NULL;
   for (g = sum->functions.list; g; g = g->next) {
-    pool_text name = pool_text_of(g->name);
-    if (!name.size ||
-        (name.size > 8 && memcmp(name.data, "runtime.", 8) == 0 && !pool_text_is(g->name, "runtime.main")))
-      continue;
+    if (is_runtimes(g->name)) continue;
     if ((double)g->t.running < BUSY * (double)sum->duration || !g->t.running) continue;
     if (!best || g->t.running > best->t.running) best = g;
   }

@@ -52,7 +52,7 @@ static void name_task(summary *sum, task *t, uint32_t name) {
 
 /* ------------------------------------------------------------------------------------------------- goroutines ---- */
 
-static bool is_runtimes(uint32_t name) {
+bool is_runtimes(uint32_t name) {
   pool_text text = pool_text_of(name);
   if (!text.size) return true;
   return text.size >= 8 && memcmp(text.data, "runtime.", 8) == 0 && !pool_text_is(name, "runtime.main");
@@ -577,9 +577,9 @@ static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
   const gotrace_change *c = sum->s.change_count ? sum->s.changes : NULL;
   bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e, c);
-  if (e->spec->since >= GOTRACE_GO_1_22 && e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
+  if (!is_v1(e) && e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
   /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
-  if (e->spec->since < GOTRACE_GO_1_22 && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
+  if (is_v1(e) && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
     lose_proc(sum, world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
   if (e->implied || !selected || since < sum->s.from || since > sum->s.until) return;
   sum->kinds[e->kind]++;

@@ -157,6 +157,9 @@ typedef struct summary {
 gotrace_result summarize(summary *sum, input *in, const settings *set);
 void summary_free(summary *sum);
 
+/* Whether a function with this name is the runtime's, or unknown. */
+bool is_runtimes(uint32_t name);
+
 pool_text reason_text(const summary *sum, uint32_t place);
 
 /* The counters by name, NULL-terminated; free it. */
