@@ -4955,12 +4955,25 @@ static const char *gotrace__keep_name(const char *name, size_t size) {
   return kept;
 }
 
-/* The public function's frame, where a walk begins. A call that takes it must not be the function's last action: a tail
- * call would replace the frame. So GOTRACE__KEEP_FRAME follows it. */
+/* Where a call comes from. Most ABIs pass it in two registers. */
+typedef struct gotrace__origin {
+  gotrace_site *site; /* or NULL */
+  void *frame;        /* the public function's, where a walk begins */
+} gotrace__origin;
+static inline gotrace__origin gotrace__origin_of(gotrace_site *site, void *frame) {
+  gotrace__origin origin;
+  origin.site = site;
+  origin.frame = frame;
+  return origin;
+}
+static const gotrace__origin gotrace__no_origin = {NULL, NULL};
+
+/* The origin in a public function. A call that takes it must not be the function's last action: a tail call would
+ * replace the frame. So GOTRACE__KEEP_FRAME follows it. */
 #if GOTRACE__GNU
-#define GOTRACE__FRAME __builtin_frame_address(0)
+#define GOTRACE__ORIGIN(site) gotrace__origin_of(site, __builtin_frame_address(0))
 #else
-#define GOTRACE__FRAME NULL /* no frame pointers */
+#define GOTRACE__ORIGIN(site) gotrace__origin_of(site, NULL) /* no frame pointers */
 #endif
 #define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
 
@@ -5455,7 +5468,8 @@ static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind)
 
 /* Stacks. */
 
-/* The stack according to options.stacks: the call site, then the frames above that function. */
+/* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
+ * gotrace__origin: gcc keeps one that is passed on in memory, in every caller. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
   gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
@@ -5504,14 +5518,14 @@ static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrac
 }
 
 /* The number of the call's stack, which shows why the calling goroutine is here. */
-static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace__origin origin) {
   uint64_t known;
-  gotrace__here(m, site);
+  gotrace__here(m, origin.site);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.stack_mode) != GOTRACE_STACKS_CALL_SITE))
-    return gotrace__captured_stack(m, site, frame);
-  if (!site) return 0;
-  known = gotrace__load_acquire(&site->stack_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
+    return gotrace__captured_stack(m, origin.site, origin.frame);
+  if (!origin.site) return 0;
+  known = gotrace__load_acquire(&origin.site->stack_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, origin.site);
 }
 
 /* The number of a name that is a constant; 0: the text is in the record. */
@@ -5807,9 +5821,9 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
   gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
 }
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site,
-                                                                      void *frame, const gotrace_location *entry,
-                                                                      unsigned status, unsigned flags) {
+static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
+                                                                      const gotrace_location *entry, unsigned status,
+                                                                      unsigned flags) {
   gotrace_location place = entry ? *entry : gotrace__no_place;
   bool on = gotrace_enabled();
   uint32_t known;
@@ -5817,7 +5831,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   if (!on && gotrace__is_untracked()) return NULL;
   if (on) on = gotrace__enter(m, GOTRACE__CALL_ROOM);
   if (!on) gotrace__raise(m);
-  gotrace__here(m, site);
+  gotrace__here(m, origin.site);
   g = gotrace__go_new(m);
   known = g ? gotrace__load_relaxed(&g->introduced) : 0;
   if (known && !(on && known == m->session)) {
@@ -5834,7 +5848,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   gotrace__set_new(m, g, &place, status, flags);
   if (on) {
     uint32_t number = 1, entry_number = gotrace__entry_number(m, place);
-    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
+    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, origin);
     uint8_t *at;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
     gotrace__store_relaxed(&g->number, number);
@@ -5855,8 +5869,8 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
 }
 
 /* The same, with a short way while tracing is off. */
-static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site, void *frame,
-                                             const gotrace_location *entry, unsigned status) {
+static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace__origin origin, const gotrace_location *entry,
+                                             unsigned status) {
   if (!gotrace_enabled()) {
     unsigned count;
     if (gotrace__is_untracked()) return NULL;
@@ -5875,26 +5889,26 @@ static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *s
     }
     gotrace__leave(m);
   }
-  return gotrace__create(m, site, frame, entry, status, 0);
+  return gotrace__create(m, origin, entry, status, 0);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create_go(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE) : NULL;
+  gotrace_go *g = m ? gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create_go(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING) : NULL;
+  gotrace_go *g = m ? gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__WAITING) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__SYSCALL, 0) : NULL;
+  gotrace_go *g = m ? gotrace__create(m, GOTRACE__ORIGIN(site), entry, GOTRACE__SYSCALL, 0) : NULL;
   if (g) {
     if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
     gotrace__store_relaxed(&m->go, g);
@@ -5998,10 +6012,10 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 }
 
 /* Stops or blocks the thread's goroutine. */
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace_site *site, void *frame,
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace__origin origin,
                                                                  unsigned kind, unsigned status, unsigned reason) {
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, frame);
+    uint32_t stack = gotrace__stack(m, origin);
     uint8_t *at = gotrace__about_running(m, kind, NULL);
     at = gotrace__put_varint(at, reason);
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6009,23 +6023,23 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread
   }
   gotrace__leave_hint(m, status);
 }
-static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
-                                     unsigned status, unsigned reason) {
-  if (gotrace_enabled()) gotrace__pause_on(m, site, frame, kind, status, reason);
+static inline void gotrace__pause_go(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned status,
+                                     unsigned reason) {
+  if (gotrace_enabled()) gotrace__pause_on(m, origin, kind, status, reason);
   else gotrace__leave_hint(m, status);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
+    gotrace__pause_go(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+    gotrace__pause_go(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6039,17 +6053,17 @@ static inline void gotrace__unblock_hint(gotrace_go *g) {
     gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
 }
 
-static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
-  uint32_t stack = gotrace__stack(m, site, frame);
+static inline void gotrace__put_unblock(gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
+  uint32_t stack = gotrace__stack(m, origin);
   uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
   gotrace__publish(m, gotrace__put_varint(at, stack));
 }
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace_site *site, void *frame,
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace__origin origin,
                                                                    gotrace_go *g) {
   if (gotrace__begin(m)) {
-    gotrace__here(m, site);
-    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, site, frame, g);
+    gotrace__here(m, origin.site);
+    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, origin, g);
     gotrace__leave(m);
   }
   if (g) gotrace__unblock_hint(g);
@@ -6058,30 +6072,30 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thre
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (gotrace_enabled()) gotrace__unblock_on(m, site, GOTRACE__FRAME, go);
+  if (gotrace_enabled()) gotrace__unblock_on(m, GOTRACE__ORIGIN(site), go);
   else if (go) gotrace__unblock_hint(go);
   GOTRACE__KEEP_FRAME();
 }
 
 /* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
-static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
+static inline void gotrace__switch(gotrace__thread *m, gotrace__origin origin, unsigned kind, gotrace_go *g,
                                    unsigned reason) {
   gotrace_go *from = m->go;
   bool end = kind == GOTRACE__REC_GO_SWITCH_END, on;
   if (GOTRACE__UNLIKELY(!g || (!from && m->lacks))) { /* to or from a goroutine that the trace lacks */
     if (end) gotrace__end(m, GOTRACE__REC_GO_END);
     else
-      gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING,
+      gotrace__pause_go(m, origin, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING,
                         reason == GOTRACE__SWITCH_UNEXPLAINED ? GOTRACE_BLOCK_GENERIC : reason);
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
     return;
   }
   on = gotrace__begin_anyway(m);
-  gotrace__here(m, site);
+  gotrace__here(m, origin.site);
   if (on && GOTRACE__UNLIKELY(!from || g == from)) {
     gotrace__record_problem(m, !from ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (on) {
-    uint32_t stack = gotrace__stack(m, site, frame);
+    uint32_t stack = gotrace__stack(m, origin);
     uint8_t *at;
     gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
     at = gotrace__about_go(m, kind, g, true, &from->tick);
@@ -6100,19 +6114,19 @@ static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__LIKELY(m != NULL))
-    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
+    gotrace__switch(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (m)
-    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go,
+    gotrace__switch(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_SWITCH, go,
                     reason != GOTRACE__SWITCH_UNEXPLAINED ? reason : 0xffu);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH_END, go, 0);
+  if (m) gotrace__switch(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_SWITCH_END, go, 0);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6124,7 +6138,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   gotrace__here(m, site);
   dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
   if (on && dies) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
     gotrace__publish(m, gotrace__put_varint(at, stack));
   } else if (on && go) {
@@ -6213,7 +6227,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   p = m->proc;
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL);
     if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6288,7 +6302,7 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
   if (!m) return;
   gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
     at = gotrace__put_varint(at, count);
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6298,12 +6312,11 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
 }
 
 /* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
-static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_site *site, void *frame,
-                                    unsigned reason) {
+static void gotrace__collector_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned reason) {
   bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
   bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
   if (gotrace__begin(m)) {
-    uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
+    uint32_t stack = begin ? gotrace__stack(m, origin) : 0;
     uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
     uint8_t *at;
     if (number == 1) { /* K5 */
@@ -6323,24 +6336,24 @@ static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_s
 
 GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_BEGIN, site, GOTRACE__FRAME, 0);
+  if (m) gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GC_BEGIN, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_gc_end(void) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_END, NULL, NULL, 0);
+  if (m) gotrace__collector_call(m, gotrace__no_origin, GOTRACE__REC_GC_END, 0);
 }
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (m) {
     if (!m->go) gotrace__attach(m);
-    gotrace__collector_call(m, GOTRACE__REC_STW_BEGIN, site, GOTRACE__FRAME, reason);
+    gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_STW_BEGIN, reason);
   }
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_stw_end(void) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_STW_END, NULL, NULL, 0);
+  if (m) gotrace__collector_call(m, gotrace__no_origin, GOTRACE__REC_STW_END, 0);
 }
 
 /* A record without arguments. */
@@ -6374,7 +6387,7 @@ GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
 GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
   gotrace__thread *m = gotrace__caller();
   if (m && gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
     at = gotrace__put_varint(at, swept);
     at = gotrace__put_varint(at, reclaimed);
@@ -6392,7 +6405,7 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
   if (m) {
     if (!m->go) gotrace__attach(m);
     if (gotrace__begin(m)) {
-      uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+      uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
       uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
       gotrace__publish(m, gotrace__put_varint(at, stack));
       gotrace__leave(m);
@@ -6499,7 +6512,7 @@ static void gotrace__drop_task(uint64_t id) {
   if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
 }
 
-/* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__FRAME is the public function's. */
+/* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
                                                         int name_is_constant, gotrace_task parent) {
   gotrace__thread *m = gotrace__me();
@@ -6518,7 +6531,7 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME), number = gotrace__name(m, site, name, name_is_constant);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, name, name_is_constant);
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
     at = gotrace__put_varint(at, task.id);
     at = gotrace__put_varint(at, parent.id);
@@ -6549,7 +6562,7 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   if (!gotrace_enabled()) return;
   if (!m->go) gotrace__attach(m);
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
     at = gotrace__put_varint(at, task.id);
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6559,14 +6572,14 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
 }
 
 /* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
-static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
-                                        gotrace_task task, const char *name, size_t text_size, int name_is_constant) {
+static inline void gotrace__region_call(gotrace__origin origin, unsigned kind, unsigned brief, gotrace_task task,
+                                        const char *name, size_t text_size, int name_is_constant) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
   if (gotrace_enabled() &&
       gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name, text_size)))) {
-    uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
+    uint32_t stack = gotrace__stack(m, origin), number = gotrace__name(m, origin.site, name, name_is_constant);
     uint8_t *at;
     if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
       at = gotrace__put_varint(gotrace__about_nothing(m, brief), number);
@@ -6584,22 +6597,22 @@ static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_s
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                                               int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, task, name,
                        SIZE_MAX, name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
                                                             int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, task, name,
                        SIZE_MAX, name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
-  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, 0, site, GOTRACE__FRAME, task, name, size, 0);
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, 0, task, name, size, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
-  gotrace__region_call(GOTRACE__REC_REGION_END, 0, site, GOTRACE__FRAME, task, name, size, 0);
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, 0, task, name, size, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
@@ -6607,14 +6620,15 @@ GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
   if (!m) return;
   if (!m->go) gotrace__attach(m);
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_REGION_POP), stack));
     gotrace__leave(m);
   }
   GOTRACE__KEEP_FRAME();
 }
 
-/* `prefix`: a constant, with which the category begins. Inlined, so that GOTRACE__FRAME is the public function's. */
+/* `prefix`: a constant, with which the category begins. Inlined, so that GOTRACE__ORIGIN has the public function's
+ * frame. */
 GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task task, const char *prefix,
                                               const char *category, size_t category_text, const char *message,
                                               size_t text_size) {
@@ -6626,7 +6640,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
   if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + prefix_size + category_size + size)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
     at = gotrace__put_varint(at, task.id);
     at = gotrace__put_varint(at, 0);
@@ -6814,7 +6828,7 @@ static void gotrace__free_levels(gotrace__thread *m) {
 }
 #endif
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thread *m, gotrace_site *site, void *frame,
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thread *m, gotrace__origin origin,
                                                                    const void *key, unsigned reason) {
   gotrace_go *g;
   bool kept;
@@ -6826,7 +6840,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thre
     while (g && m->level && m->level->waits && m->level->go == g) gotrace__take_up(m);
     gotrace__leave(m);
   }
-  gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+  gotrace__pause_go(m, origin, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
   if (GOTRACE__UNLIKELY(!g && !(m->level && m->level->nested))) return;
   gotrace__raise(m);
   kept = gotrace__set_aside(m, g, true);
@@ -6854,7 +6868,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, 
     }
     gotrace__leave(m);
   } else {
-    gotrace__begin_wait(m, site, GOTRACE__FRAME, NULL, reason);
+    gotrace__begin_wait(m, GOTRACE__ORIGIN(site), NULL, reason);
   }
   GOTRACE__KEEP_FRAME();
 }
@@ -6862,7 +6876,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, con
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
   if (!gotrace_enabled() && !m->level && !m->go && gotrace__is_untracked()) return;
-  gotrace__begin_wait(m, site, GOTRACE__FRAME, key, reason);
+  gotrace__begin_wait(m, GOTRACE__ORIGIN(site), key, reason);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6888,7 +6902,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
       if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
     if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
-      if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
+      if (on) gotrace__put_unblock(m, GOTRACE__ORIGIN(site), g);
       gotrace__unblock_hint(g);
       woken++;
     }
@@ -6974,7 +6988,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go
     go = NULL;
   }
   if (on) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at;
     if (go) {
       if (from) gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
@@ -7062,7 +7076,8 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   }
   entry.function = m->name;
   /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
-  m->own_go = gotrace__create(m, NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
+  m->own_go =
+      gotrace__create(m, gotrace__no_origin, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
   if (!m->own_go) return;
   m->own_go_id = gotrace__load_relaxed(&m->own_go->id);
   gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
@@ -7192,7 +7207,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
   gotrace_go *g = NULL;
   if (m) {
     gotrace__attach(m);
-    g = gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0);
+    g = gotrace__create(m, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE, 0);
   }
   GOTRACE__KEEP_FRAME();
   return g;
@@ -7365,7 +7380,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const
       entry.function = text;
     }
     if (name) named = gotrace__make_site(&entry);
-    g = gotrace__create_go(m, site, GOTRACE__FRAME, named ? &named->location : NULL, GOTRACE__RUNNABLE);
+    g = gotrace__create_go(m, GOTRACE__ORIGIN(site), named ? &named->location : NULL, GOTRACE__RUNNABLE);
   }
   GOTRACE__KEEP_FRAME();
   return g;
@@ -7433,7 +7448,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
     gotrace__problem_call(m, GOTRACE_PROBLEM_NO_MEMORY);
     return NULL;
   }
-  made = gotrace__create_go(m, site, GOTRACE__FRAME, entry, blocked ? GOTRACE__WAITING : GOTRACE__RUNNABLE);
+  made = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, blocked ? GOTRACE__WAITING : GOTRACE__RUNNABLE);
   if (made) {
     g = gotrace__set_keyed(fresh, key, made);
     if (g != made) gotrace_go_destroy_at(site, made);
