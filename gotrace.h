@@ -2363,12 +2363,14 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #if GOTRACE__GNU
 #define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
 #define GOTRACE__NOINLINE __attribute__((noinline))
+#define GOTRACE__COLD __attribute__((noinline, cold)) /* calls of it cost their callers no registers */
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
 #else
 #define GOTRACE__ALWAYS_INLINE static inline
 #define GOTRACE__NOINLINE
+#define GOTRACE__COLD
 #define GOTRACE__LIKELY(x) (x)
 #define GOTRACE__UNLIKELY(x) (x)
 #define GOTRACE__PREFETCH(p) (void)(p)
@@ -4183,8 +4185,12 @@ struct gotrace_proc {
   char padding[64];        /* two procs do not share a cache line */
 };
 
+/* Bits of in_call. GOTRACE__WAITS: the thread waits, and `go` is the goroutine that does. It began while tracing was
+ * off, when the thread had set nothing aside; a few stores begin and end such a wait. Any other call first sets `go`
+ * aside, see gotrace__set_wait_aside. */
+enum { GOTRACE__IN_CALL = 1, GOTRACE__WAITS = 2 };
 struct gotrace__thread {
-  uint32_t in_call; /* atomic: 1 in a call */
+  uint32_t in_call; /* atomic */
   /* Owned by the thread, in a call: */
   uint32_t session;                    /* of the chunk */
   uint8_t *at, *end;                   /* the next record goes here; the chunk's end */
@@ -4366,7 +4372,7 @@ gotrace__flag gotrace__on;
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
 static inline bool gotrace__is_nested(const gotrace__thread *m) {
-  return ((m ? gotrace__load_relaxed(&m->in_call) : 0) | gotrace__inside) != 0;
+  return ((m ? gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL : 0) | gotrace__inside) != 0;
 }
 static GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
 static void gotrace__set_in_sink(bool on) {
@@ -4376,7 +4382,8 @@ static void gotrace__set_in_sink(bool on) {
 /* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
 static bool gotrace__is_refused(void) {
   gotrace__thread *m = gotrace__self;
-  if (!(m && gotrace__load_relaxed(&m->in_call)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;
+  if (!(m && gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL) && !(gotrace__inside & ~GOTRACE__IN_SINK))
+    return false;
   gotrace__drop_nested();
   return true;
 }
@@ -4436,11 +4443,21 @@ static inline gotrace__thread *gotrace__me(void) {
 }
 
 /* NULL also if the call is nested, and therefore dropped. */
+static void gotrace__set_wait_aside(gotrace__thread *m);
 static gotrace__thread *gotrace__me_outside(void) {
   gotrace__thread *m = gotrace__me();
-  if (!m || !gotrace__is_nested(m)) return m;
-  gotrace__drop_nested();
-  return NULL;
+  if (m && gotrace__is_nested(m)) {
+    gotrace__drop_nested();
+    return NULL;
+  }
+  if (m) gotrace__set_wait_aside(m);
+  return m;
+}
+
+/* The goroutine that a thread, perhaps another one, runs. `in_call` is read first, see gotrace__set_wait_aside. */
+static inline gotrace_go *gotrace__runs(const gotrace__thread *m) {
+  bool waits = (gotrace__load_acquire(&m->in_call) & GOTRACE__WAITS) != 0;
+  return waits ? NULL : gotrace__load_relaxed(&m->go);
 }
 
 /* Counts copies of the implementation in other modules. The dynamic linker merges them unless a module was linked with
@@ -4837,6 +4854,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   field                   written by           read by                 order            what for
  *   gotrace__on             start, end           calls, twice            seq_cst/rlx, acq K1, K2
  *   in_call                 its thread           end of a trace          rlx, rel/seq_cst K1; the call's records
+ *   the same, the wait      its thread           start, samples          rlx, rel/acq     comes after a change of go
  *   chunk: size, next       its thread           transcriber             rel/acq          the records; next comes first
  *   first_session           its thread           transcriber             rel/acq          the first chunk
  *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
@@ -4999,16 +5017,16 @@ static const gotrace__origin gotrace__no_origin = {NULL, NULL};
 /* Raises the thread's flag. */
 static inline void gotrace__raise(gotrace__thread *m) {
 #if GOTRACE_SEQ_CST_FLAG
-  gotrace__store_seq_cst(&m->in_call, 1u);
+  gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
 #else
-  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
   gotrace__signal_fence();
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
 /* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
 static inline void gotrace__raise_off(gotrace__thread *m) {
-  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
   gotrace__signal_fence();
 }
 static inline void gotrace__leave(gotrace__thread *m) {
@@ -5031,7 +5049,7 @@ static inline uint32_t gotrace__session_now(void) {
 static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
   unsigned spins = 0;
   if (m == gotrace__self) return true;
-  while (gotrace__load_seq_cst(&m->in_call)) {
+  while (gotrace__load_seq_cst(&m->in_call) & GOTRACE__IN_CALL) {
     if (spins + 1 >= GOTRACE__SPINS * GOTRACE__YIELDS && gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS)
       return false;
     gotrace__back_off(&spins);
@@ -5868,12 +5886,11 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   return g;
 }
 
-/* The same, with a short way while tracing is off. */
+/* The same, with a short way while tracing is off. The caller has looked whether goroutines are tracked then. */
 static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace__origin origin, const gotrace_location *entry,
                                              unsigned status) {
   if (!gotrace_enabled()) {
     unsigned count;
-    if (gotrace__is_untracked()) return NULL;
     gotrace__raise_off(m);
     count = m->free_count;
     if (GOTRACE__LIKELY(count)) {
@@ -5893,15 +5910,21 @@ static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace__origin
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE) : NULL;
+  gotrace__thread *m;
+  gotrace_go *g = NULL;
+  if (GOTRACE__UNLIKELY(gotrace__is_untracked()) && !gotrace_enabled()) return NULL;
+  m = gotrace__caller();
+  if (m) g = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE);
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__WAITING) : NULL;
+  gotrace__thread *m;
+  gotrace_go *g = NULL;
+  if (GOTRACE__UNLIKELY(gotrace__is_untracked()) && !gotrace_enabled()) return NULL;
+  m = gotrace__caller();
+  if (m) g = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__WAITING);
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -6857,26 +6880,47 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thre
   if (GOTRACE__UNLIKELY(!kept)) gotrace__problem_call(m, gotrace__no_level(m));
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (!gotrace_enabled() && GOTRACE__LIKELY(!m->level && (m->go || gotrace__is_untracked()))) { /* the short way */
-    gotrace__raise_off(m);
-    if (m->go && !m->level) { /* a signal handler may have set something aside */
-      gotrace__set_level(m, &m->outermost, m->go, true);
-      gotrace__leave_hint(m, GOTRACE__WAITING);
-    }
-    gotrace__leave(m);
-  } else {
-    gotrace__begin_wait(m, GOTRACE__ORIGIN(site), NULL, reason);
+/* Sets aside the goroutine of a wait that the short way below has begun, as gotrace__begin_wait does. Other threads see
+ * at any moment that it waits, since `go` changes before the flag. The goroutine's status stays, since a waker may have
+ * changed it. In the middle of the short ways, a signal handler may do this for a call of its own. */
+static GOTRACE__COLD void gotrace__set_wait_aside(gotrace__thread *m) {
+  uint64_t id = m->outermost.id;
+  if (gotrace__load_relaxed(&m->in_call) != GOTRACE__WAITS) return;
+  gotrace__store_relaxed(&m->in_call, (uint32_t)(GOTRACE__WAITS | GOTRACE__IN_CALL));
+  gotrace__signal_fence();
+  if (m->go && !m->level) { /* otherwise a signal handler has changed them, by misuse */
+    gotrace__set_level(m, &m->outermost, m->go, true);
+    m->outermost.id = id;
+    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   }
+  gotrace__leave(m);
+}
+
+static GOTRACE__NOINLINE void gotrace__begin_any_wait(gotrace__origin origin, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__begin_wait(m, origin, NULL, reason);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__thread *m = gotrace__self;
+  if (!gotrace_enabled() && GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) {
+    gotrace_go *g = m->go;
+    if (GOTRACE__LIKELY(g && !m->level && !m->lost && !(m->in_syscall | m->lacks))) { /* the short way */
+      m->outermost.id = gotrace__load_relaxed(&g->id);
+      gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__WAITS);
+      gotrace__signal_fence(); /* from here on, a signal handler's call finds that the thread waits */
+      gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__WAITING);
+      return;
+    }
+    if (!g && !m->level && gotrace__is_untracked()) return;
+  }
+  gotrace__begin_any_wait(GOTRACE__ORIGIN(site), reason);
   GOTRACE__KEEP_FRAME();
 }
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
+GOTRACE__DEFINE void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (!gotrace_enabled() && !m->level && !m->go && gotrace__is_untracked()) return;
-  gotrace__begin_wait(m, GOTRACE__ORIGIN(site), key, reason);
+  if (m && (gotrace_enabled() || m->level || m->go || !gotrace__is_untracked()))
+    gotrace__begin_wait(m, GOTRACE__ORIGIN(site), key, reason);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6933,26 +6977,34 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end_wait(gotrace__thread
   else gotrace__problem_call(m, GOTRACE_PROBLEM_START_DEAD);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+/* Whether a wait that has begun the short way may end so: nobody has destroyed the goroutine, or runs it. */
+static inline bool gotrace__ends_short(const gotrace__thread *m, const gotrace_go *g) {
+  unsigned status = gotrace__load_relaxed(&g->status);
+  return gotrace__load_relaxed(&g->id) == m->outermost.id &&
+         (status == GOTRACE__WAITING || status == GOTRACE__RUNNABLE);
+}
+
+static GOTRACE__NOINLINE void gotrace__end_any_wait(void) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (!gotrace_enabled() && GOTRACE__LIKELY(!m->lost)) { /* the short way */
-    const gotrace__level *level = m->level;
-    if (!level) return;
-    gotrace__raise_off(m);
-    level = m->level;
-    if (GOTRACE__LIKELY(level == &m->outermost && level->waits && !level->nested && !level->key && level->go)) {
-      gotrace_go *g = level->go;
-      bool same = gotrace__load_relaxed(&g->id) == level->id;
-      m->level = NULL;
-      m->depth--;
-      if (same) gotrace__start_hint(m, g);
-      gotrace__leave(m);
-      return;
+  if (m && (gotrace_enabled() || m->level)) gotrace__end_wait(m);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+  gotrace__thread *m = gotrace__self;
+  if (!gotrace_enabled() && GOTRACE__LIKELY(m && !gotrace__inside)) {
+    gotrace_go *g = m->go;
+    if (GOTRACE__LIKELY(gotrace__load_relaxed(&m->in_call) == GOTRACE__WAITS && g && gotrace__ends_short(m, g))) {
+      gotrace__store_relaxed(&m->in_call, 0u);
+      gotrace__signal_fence();
+      if (GOTRACE__LIKELY(!m->level)) { /* no signal handler has set it aside */
+        gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
+        return;
+      }
+    } else if (!m->level && !gotrace__load_relaxed(&m->in_call)) {
+      return; /* the thread does not wait */
     }
-    gotrace__leave(m);
   }
-  gotrace__end_wait(m);
+  gotrace__end_any_wait();
 }
 
 /* A goroutine in a system call cannot be set aside, nor end nested running. */
@@ -7086,6 +7138,7 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
 static void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
   gotrace__level *level, *nested = NULL;
+  gotrace__set_wait_aside(m);
   for (level = m->level; level; level = level->outer)
     if (level->nested) nested = level;
   if (nested) gotrace__end_nest(m, nested, true);
@@ -7132,7 +7185,7 @@ static void gotrace__thread_over(gotrace__thread *m) {
   m->sweep = m->scan = m->lacks = false;
   /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
    * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
-  gotrace__store_seq_cst(&m->in_call, 1u); /* it is up; the order counts */
+  gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* it is up; the order counts */
   ended = m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
           m->session != gotrace__load_seq_cst(&gotrace__t.cleaned);
   if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);
@@ -7530,7 +7583,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   sample->count = 0;
   if (m && !m->in_syscall) {
     gotrace_proc *p = m->proc;
-    gotrace_go *g = m->go;
+    gotrace_go *g = gotrace__runs(m);
     if (p) sample->proc = p->id;
     if (p) sample->time = gotrace__sample_after(sample->time, &p->tick);
     sample->time = gotrace__sample_after(sample->time, &m->tick);
@@ -12845,7 +12898,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
   for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next))
     if (gotrace__load_acquire(&p->used)) gotrace__transcribe_living_proc(r, (uint64_t)p->id + 1);
   for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
-    gotrace_go *g = gotrace__load_relaxed(&m->go);
+    gotrace_go *g = gotrace__runs(m);
     bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
     if (gotrace__load_acquire(&m->used) != GOTRACE__USED) continue;
     p = gotrace__load_relaxed(&m->proc);
@@ -13252,7 +13305,7 @@ static void gotrace__free_all(void) {
     gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
     gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
-      gotrace__store_relaxed(&m->in_call, 1u); /* for ever */
+      gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* for ever */
       m->next = kept;
       kept = m;
     } else {
@@ -13703,6 +13756,7 @@ static void gotrace__abandon_threads(void) {
   gotrace_proc *p;
   gotrace__slab *slab;
   size_t i;
+  if (self) gotrace__set_wait_aside(self);
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
   t->forks++;
   for (m = t->threads; m; m = m->next) {
@@ -13740,7 +13794,7 @@ static void gotrace__abandon_threads(void) {
  * session is freed; the parent continues its trace. */
 static void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  bool in_call = gotrace__self && gotrace__self->in_call; /* a signal handler has forked */
+  bool in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
   size_t i;
   gotrace__on = 0;
   gotrace__asked.what = 0;

@@ -386,6 +386,9 @@ tested('test_wait_on', 'last-waiter-first', 'for (waiter = bucket->first; waiter
        'for (waiter = bucket->last; waiter && waiter->key != key; waiter = waiter->previous) continue;')
 tested('test_wait_on', 'waiter-for-another-address', 'waiter && waiter->key != key;', 'false;')
 tested('test_wait_on', 'waiter-whose-goroutine-ended', 'if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL;', '')
+tested('test_waits_off', 'waiter-shown-as-running', 'bool waits = (gotrace__load_acquire(&m->in_call) & GOTRACE__WAITS) != 0;',
+       'bool waits = false;')
+tested('test_waits_off', 'waiter-whose-goroutine-ended-runs', 'return gotrace__load_relaxed(&g->id) == m->outermost.id &&', 'return')
 tested('test_limits', 'size-limit-ignored', 'if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;', '')
 tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
 tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')
