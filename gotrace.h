@@ -7385,35 +7385,44 @@ static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(const gotrace_
 static bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Most calls are repeated: each thread remembers some sites. Where they are kept depends on the strings' addresses, but
- * whether one is meant only on the strings. */
-static inline gotrace_site *gotrace__make_site(const gotrace_location *place) {
+ * whether one is meant only on the strings. NULL: nowhere, since the tracer may be unloaded. */
+static inline gotrace_site **gotrace__recent_site(uintptr_t key) {
   gotrace__thread *m = gotrace__self;
-  uintptr_t key = place->pc ^ (uintptr_t)place->function ^ (uintptr_t)place->file ^ place->line;
-  bool may = m && !gotrace__load_relaxed(&m->in_call); /* else the tracer may be unloaded */
-  gotrace_site **recent = may ? &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES] : NULL, *site;
-  site = recent ? gotrace__load_relaxed(recent) : NULL;
-  if (GOTRACE__LIKELY(site && site->location.pc == place->pc && site->location.line == place->line &&
-                      gotrace__same_text(site->location.function, place->function) &&
-                      gotrace__same_text(site->location.file, place->file)))
-    return site;
-  site = gotrace__find_or_make_site(place);
+  if (GOTRACE__UNLIKELY(!m || (gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL))) return NULL;
+  return &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES];
+}
+static GOTRACE__NOINLINE gotrace_site *gotrace__remember_site(gotrace_site **recent, uintptr_t pc, const char *function,
+                                                              const char *file, uint32_t line) {
+  gotrace_location place;
+  gotrace_site *site;
+  place.pc = pc;
+  place.function = function;
+  place.file = file;
+  place.line = line;
+  site = gotrace__find_or_make_site(&place);
   if (recent && site) gotrace__store_relaxed(recent, site);
   return site;
 }
 
+static inline gotrace_site *gotrace__make_site(const char *function, const char *file, uint32_t line) {
+  gotrace_site **recent = gotrace__recent_site((uintptr_t)function ^ (uintptr_t)file ^ line);
+  gotrace_site *site = recent ? gotrace__load_relaxed(recent) : NULL;
+  if (GOTRACE__LIKELY(site && !site->location.pc && site->location.line == line &&
+                      gotrace__same_text(site->location.function, function) &&
+                      gotrace__same_text(site->location.file, file)))
+    return site;
+  return gotrace__remember_site(recent, 0, function, file, line);
+}
+
 GOTRACE__DEFINE gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) {
-  gotrace_location place;
-  place.pc = 0;
-  place.function = function;
-  place.file = file;
-  place.line = line;
-  return gotrace__make_site(&place);
+  return gotrace__make_site(function, file, line);
 }
 
 GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
-  gotrace_location place = {0, NULL, NULL, 0};
-  place.pc = pc;
-  return gotrace__make_site(&place);
+  gotrace_site **recent = gotrace__recent_site(pc);
+  gotrace_site *site = recent ? gotrace__load_relaxed(recent) : NULL;
+  if (GOTRACE__LIKELY(site && pc && site->location.pc == pc)) return site;
+  return gotrace__remember_site(recent, pc, NULL, NULL, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ >>keys ---- */
@@ -7424,15 +7433,13 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const
   if (m && (gotrace_enabled() || !gotrace__is_untracked())) {
     char text[GOTRACE_MAX_STRING_SIZE + 5]; /* room to detect truncation, and where a character begins */
     gotrace_site *named = NULL;
-    gotrace_location entry = {0, NULL, "", 0};
-    entry.function = name;
     if (name && size != SIZE_MAX) {
       size = gotrace__name_size(name, size < sizeof text ? size : sizeof text - 1);
       memcpy(text, name, size);
       text[size] = 0;
-      entry.function = text;
+      name = text;
     }
-    if (name) named = gotrace__make_site(&entry);
+    if (name) named = gotrace__make_site(name, "", 0);
     g = gotrace__create_go(m, GOTRACE__ORIGIN(site), named ? &named->location : NULL, GOTRACE__RUNNABLE);
   }
   GOTRACE__KEEP_FRAME();
