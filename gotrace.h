@@ -4127,14 +4127,14 @@ typedef struct gotrace__wait_bucket {
 #define GOTRACE__KEY_BUCKETS 256
 #endif
 typedef struct gotrace__keyed {
-  struct gotrace__keyed *next; /* in the bucket; protected by its lock, like the others */
+  struct gotrace__keyed *below[4]; /* by two bits of the key's hash; protected by the bucket's lock, like the others */
   uint64_t key;
   gotrace_go *go;
   uint64_t id; /* of the goroutine; detects that it has ended */
 } gotrace__keyed;
 typedef struct gotrace__key_bucket {
   gotrace__mutex lock; /* protects: */
-  gotrace__keyed *first;
+  gotrace__keyed *top;
 } gotrace__key_bucket;
 
 /* A task that has begun and not ended. */
@@ -7450,11 +7450,33 @@ static gotrace__key_bucket *gotrace__key_bucket_of(uint64_t key) {
   return &gotrace__t.key_buckets[gotrace__mix(0, key) % GOTRACE__KEY_BUCKETS];
 }
 
-/* The link to a key's entry, or to the end of the list. The caller holds the bucket's lock. */
+/* A bucket is a tree, so that it may have any number of keys, and one store adds one: each level takes two more bits of
+ * the hash. These are about the link to a key's entry, or to where it would be; the caller holds the bucket's lock. */
 static gotrace__keyed **gotrace__find_key(gotrace__key_bucket *bucket, uint64_t key) {
-  gotrace__keyed **link = &bucket->first;
-  while (*link && (*link)->key != key) link = &(*link)->next;
+  gotrace__keyed **link = &bucket->top;
+  uint64_t hash = gotrace__mix(0, key) / GOTRACE__KEY_BUCKETS;
+  for (; *link && (*link)->key != key; hash >>= 2) link = &(*link)->below[hash & 3];
   return link;
+}
+static gotrace__keyed **gotrace__below(gotrace__keyed *keyed) {
+  unsigned i = 0;
+  while (i < 3 && !keyed->below[i]) i++;
+  return &keyed->below[i];
+}
+
+/* Takes out an entry, if there is one. Any entry without others below it can take the place of one above it. */
+static gotrace__keyed *gotrace__take_keyed(gotrace__keyed **link) {
+  gotrace__keyed *gone = *link, *last = gone, **end = link, **below;
+  if (!gone) return NULL;
+  while (*(below = gotrace__below(last))) end = below, last = *below;
+  gotrace__lock(&gotrace__t.records); /* a fork takes it: its child finds all keys */
+  gotrace__store_relaxed(end, (gotrace__keyed *)NULL);
+  if (last != gone) {
+    memcpy(last->below, gone->below, sizeof last->below);
+    gotrace__store_release(link, last);
+  }
+  gotrace__unlock(&gotrace__t.records);
+  return gone;
 }
 
 /* The goroutine of a key; NULL: there is none, or it has ended. */
@@ -7482,7 +7504,7 @@ static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotra
     keyed->key = key;
     keyed->go = g = made;
     keyed->id = gotrace__load_relaxed(&made->id);
-    if (keyed == fresh) gotrace__store_release(link, fresh); /* the child of a fork may find the list as it is now */
+    if (keyed == fresh) gotrace__store_release(link, fresh); /* the child of a fork may find the tree as it is now */
     if (keyed == fresh) fresh = NULL;
   }
   gotrace__unlock(&bucket->lock);
@@ -7521,14 +7543,12 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
 
 GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) {
   gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
-  gotrace__keyed **link, *keyed;
+  gotrace__keyed *keyed;
   gotrace_go *g;
   if (!gotrace__caller()) return;
   gotrace__lock(&bucket->lock);
-  link = gotrace__find_key(bucket, key);
-  keyed = *link;
+  keyed = gotrace__take_keyed(gotrace__find_key(bucket, key));
   g = gotrace__living(keyed);
-  if (keyed) gotrace__store_release(link, keyed->next);
   gotrace__unlock(&bucket->lock);
   gotrace__keyed_release(keyed);
   if (g) gotrace_go_destroy_at(site, g);
@@ -13330,11 +13350,8 @@ static void gotrace__free_all(void) {
   t->sites = NULL;
   memset(t->reason_names, 0, sizeof t->reason_names);
   for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) {
-    gotrace__keyed *keyed = t->key_buckets[i].first, *next;
-    for (; keyed; keyed = next) {
-      next = keyed->next;
-      gotrace__release(NULL, keyed, sizeof *keyed);
-    }
+    gotrace__keyed *keyed;
+    while ((keyed = gotrace__take_keyed(&t->key_buckets[i].top)) != NULL) gotrace__release(NULL, keyed, sizeof *keyed);
   }
   memset(t->key_buckets, 0, sizeof t->key_buckets); /* no thread uses their locks any more */
   memset(t->wait_buckets, 0, sizeof t->wait_buckets);

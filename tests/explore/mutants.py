@@ -389,6 +389,7 @@ tested('test_wait_on', 'waiter-whose-goroutine-ended', 'if (gotrace__load_relaxe
 tested('test_waits_off', 'waiter-shown-as-running', 'bool waits = (gotrace__load_acquire(&m->in_call) & GOTRACE__WAITS) != 0;',
        'bool waits = false;')
 tested('test_waits_off', 'waiter-whose-goroutine-ended-runs', 'return gotrace__load_relaxed(&g->id) == m->outermost.id &&', 'return')
+tested('test_keys', 'keys-below-a-freed-one-lost', 'memcpy(last->below, gone->below, sizeof last->below);', '')
 tested('test_limits', 'size-limit-ignored', 'if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;', '')
 tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
 tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')
