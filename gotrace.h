@@ -3106,7 +3106,10 @@ static bool gotrace__file_is_ours(const gotrace__file *file) {
 /* Opens a file. The numbers 0 to 2 belong to the program, which may replace them at any time, even if it has none. */
 static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
   struct stat found;
-  int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666);
+  int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666), error = errno;
+  if (low < 0 && errno == ENXIO && stat(path, &found) == 0 && !S_ISFIFO(found.st_mode)) /* no reader is to come */
+    errno = S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode) ? ENODEV : EOPNOTSUPP;     /* else it is a socket */
+  else if (low < 0) errno = error;
   memset(file, 0, sizeof *file);
   file->number = low >= 0 && low <= 2 ? fcntl(low, GOTRACE__DUPFD_CLOEXEC, 3) : low;
   if (file->number >= 0) {
@@ -12694,6 +12697,9 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
 
 /* ------------------------------------------------------------------------------------------------- >>lifecycle ---- */
 
+#ifndef GOTRACE__EXIT_MILLISECONDS
+#define GOTRACE__EXIT_MILLISECONDS 2000u
+#endif
 static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
   memset(options, 0, sizeof *options);
   if (given) *options = *given;
@@ -12714,7 +12720,7 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   }
   if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
-  if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
+  if (!options->exit_milliseconds) options->exit_milliseconds = GOTRACE__EXIT_MILLISECONDS;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
   if (!gotrace__is_format((int)options->format)) return GOTRACE_ERROR_FORMAT;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
@@ -13191,12 +13197,14 @@ static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
   return result;
 }
 
-/* Waits for a service thread at most for some milliseconds; 0: for ever. Then the process is about to end, and the
- * session stays as it is. */
-static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
+/* `exits`: the process is about to end. Then this waits for a service thread only for exit_milliseconds; if they pass,
+ * the session stays as it is. */
+static gotrace_result gotrace__stop_session(bool exits) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
+  uint32_t milliseconds;
   gotrace__lock(&t->life);
+  milliseconds = exits ? t->options.exit_milliseconds : 0;
   if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);
   if (!t->active) {
     gotrace__unlock(&t->life);
@@ -13227,12 +13235,12 @@ static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
   return result;
 }
 
-static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
+static gotrace_result gotrace__stop_tracing(bool exits) {
   gotrace_result result;
   int cancel;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__stop_session(milliseconds);
+  result = gotrace__stop_session(exits);
   gotrace__cancel_restore(cancel);
   return result;
 }
@@ -13271,7 +13279,7 @@ static void gotrace__end_use(bool unloaded) {
   if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
 #endif
   gotrace__unlock(&t->life);
-  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);
+  if (active && service) gotrace__stop_tracing(!unloaded);
   else if (active) gotrace_end();
 }
 static void gotrace__exit(void) { gotrace__end_use(false); }
@@ -13450,11 +13458,13 @@ static bool gotrace__snapshot_write(void *context, const void *data, size_t size
   return gotrace__file_write((gotrace__file *)context, data, size);
 }
 
-static bool gotrace__flight_on(void) {
+/* Whether there is a flight recorder; and its exit_milliseconds, unless `patience` is NULL. */
+static bool gotrace__flight_on(uint32_t *patience) {
   bool on;
   gotrace__init();
   gotrace__lock(&gotrace__t.life);
   on = gotrace__t.active && gotrace__t.flight;
+  if (patience) *patience = gotrace__t.options.exit_milliseconds;
   gotrace__unlock(&gotrace__t.life);
   return on;
 }
@@ -13492,11 +13502,12 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
 
 /* The caller holds the snapshot's lock. */
 static gotrace_result gotrace__snapshot_file(const char *path, int flags) {
-  uint32_t patience = flags & GOTRACE__NOWAIT ? gotrace__t.options.exit_milliseconds : 0, waited = 0;
+  uint32_t patience, waited = 0;
   gotrace_result result;
   gotrace__file old;
   int saved;
-  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
+  if (!gotrace__flight_on(&patience)) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
+  if (!(flags & GOTRACE__NOWAIT)) patience = 0;
   while (!gotrace__file_open(path, flags, &old) && errno != ENOENT) {
     if (errno != ENXIO || waited++ >= patience) return GOTRACE_ERROR_SINK;
     gotrace__sleep();
@@ -13605,9 +13616,9 @@ static uint32_t gotrace__write_asked(bool exits) {
   return what;
 }
 /* Stops the trace, with what its environment asks for. */
-static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
-  uint32_t what = gotrace__write_asked(milliseconds != 0);
-  gotrace_result result = gotrace__stop_tracing(milliseconds);
+static gotrace_result gotrace__stop_asked(bool exits) {
+  uint32_t what = gotrace__write_asked(exits);
+  gotrace_result result = gotrace__stop_tracing(exits);
   if (what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS)) gotrace__say_stats(what);
   return result;
 }
@@ -13615,7 +13626,7 @@ static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
 /* Runs before gotrace__exit, since it is registered later. */
 static void gotrace__environment_exit(void) {
   if (gotrace__load_acquire(&gotrace__asked.what) && gotrace__asked.process == gotrace__process_id())
-    gotrace__stop_asked(gotrace__t.options.exit_milliseconds);
+    gotrace__stop_asked(true);
 }
 
 /* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
@@ -13713,10 +13724,10 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) { return gotrace__start_asked(0); }
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_asked(0); }
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_asked(false); }
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
+  return gotrace__flight_on(NULL) ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
 
 #if GOTRACE_AUTOSTART

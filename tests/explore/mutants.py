@@ -195,7 +195,7 @@ mutant('unload-leaves-the-trace',
        '  (void)data, (void)size;\n',
        '1023/unload-read', '1011/unload-read')
 mutant('exit-ends-nothing',
-       '  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);\n'
+       '  if (active && service) gotrace__stop_tracing(!unloaded);\n'
        '  else if (active) gotrace_end();\n',
        '  (void)active, (void)service;\n',
        '1023/unload', '1011/unload-early')
