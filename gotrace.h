@@ -177,10 +177,12 @@
  *   Questions that each of these raises:
  *
  *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
- *     May an idle worker report its waits?   No, and no regions, logs or tasks. With its proc stopped, it would become
- *                                            a plain thread: one more goroutine and proc in the trace. With its proc,
- *                                            the call is dropped. So use gotrace::mutex for what the tasks lock, not
- *                                            for the scheduler's queue
+ *     May an idle worker report its waits?   No, and no regions, logs or tasks. With its proc stopped, it becomes a
+ *                                            plain thread: one more goroutine and proc in the trace, counted as a
+ *                                            problem (GOTRACE_PROBLEM_IDLE_WORKER). With its proc, the call is
+ *                                            dropped. So use gotrace::mutex for what the tasks lock, not for the
+ *                                            scheduler's queue. A thread that is no worker any more calls
+ *                                            gotrace_thread_begin(name)
  *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed after its worker
  *                                            has stopped it. gotrace_procs_change tells viewers how many there are
  *     May main or another plain thread       Yes, once it has called gotrace_go_self() or gotrace_thread_begin(name),
@@ -797,7 +799,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
-  X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")
+  X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")            \
+  X(IDLE_WORKER, 44, 1, "wait, region, log, task or system call of an idle worker: made the thread a goroutine")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
@@ -4209,6 +4212,7 @@ struct gotrace__thread {
   gotrace__level_block *level_blocks;
   uint32_t depth, nests; /* levels; how many are nested */
   bool lacks;            /* it has started a NULL handle */
+  bool was_worker;       /* it has stopped a proc, and has not declared since that it is a plain thread */
   gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
@@ -4487,7 +4491,7 @@ __attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__
 static const uint32_t gotrace__other_copies = 0;
 #endif
 
-static void gotrace__attach(gotrace__thread *m);
+static void gotrace__attach(gotrace__thread *m, gotrace_site *site);
 static void gotrace__drain(bool block);
 static void gotrace__clean_up(void);
 static uint32_t gotrace__write_asked(bool exits);
@@ -5705,6 +5709,7 @@ static void gotrace__stop_proc(gotrace__thread *m) {
   gotrace__idle_hint(m, m->proc);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   m->lost = NULL;
+  m->was_worker |= p != NULL;
 }
 
 GOTRACE__DEFINE void gotrace_proc_stop(void) {
@@ -6183,7 +6188,7 @@ GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
   bool kept;
   if (!m) return;
   size = gotrace__name_size(label, size);
-  gotrace__attach(m);
+  gotrace__attach(m, NULL);
   if (!m->go) {
     gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
     return;
@@ -6250,7 +6255,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *
   gotrace__thread *m = gotrace__caller();
   gotrace_proc *p;
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, site);
   p = m->proc;
   if (gotrace__begin(m)) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
@@ -6372,7 +6377,7 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (m) {
-    if (!m->go) gotrace__attach(m);
+    if (!m->go) gotrace__attach(m, site);
     gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_STW_BEGIN, reason);
   }
   GOTRACE__KEEP_FRAME();
@@ -6407,7 +6412,7 @@ GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
 GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, NULL);
   gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
@@ -6429,7 +6434,7 @@ GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
 GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
   if (m) {
-    if (!m->go) gotrace__attach(m);
+    if (!m->go) gotrace__attach(m, site);
     if (gotrace__begin(m)) {
       uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
       uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
@@ -6551,7 +6556,8 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
     task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
     return task;
   }
-  if (!m->go && gotrace_enabled()) gotrace__attach(m);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call))) gotrace__set_wait_aside(m);
+  if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
   task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
@@ -6586,7 +6592,7 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   if (!m) return;
   gotrace__drop_task(task.id);
   if (!gotrace_enabled()) return;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, site);
   if (gotrace__begin(m)) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
@@ -6602,7 +6608,7 @@ static inline void gotrace__region_call(gotrace__origin origin, unsigned kind, u
                                         const char *name, size_t text_size, int name_is_constant) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, origin.site);
   if (gotrace_enabled() &&
       gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name, text_size)))) {
     uint32_t stack = gotrace__stack(m, origin), number = gotrace__name(m, origin.site, name, name_is_constant);
@@ -6644,7 +6650,7 @@ GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task ta
 GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, site);
   if (gotrace__begin(m)) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_REGION_POP), stack));
@@ -6661,7 +6667,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
   gotrace__thread *m = gotrace__caller();
   uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
   if (!m) return;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, site);
   category_size = gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
@@ -6858,7 +6864,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thre
                                                                    const void *key, unsigned reason) {
   gotrace_go *g;
   bool kept;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, origin.site);
   g = m->go;
   if (GOTRACE__UNLIKELY(m->level && m->level->waits && (m->level->go == g || (!g && !m->level->nested)))) {
     gotrace__raise(m); /* it has not ended */
@@ -7023,7 +7029,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go
   bool on;
   if (!m) return NULL;
   gotrace__end_call(m);
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, site);
   if (m->lost && go) gotrace__regain_proc(m);
   on = gotrace__begin_anyway(m);
   gotrace__here(m, site);
@@ -7115,12 +7121,18 @@ static const char *gotrace__thread_name(const char *name, size_t size) {
 }
 
 /* Makes a thread a goroutine, if it runs no proc and has set nothing aside. */
-static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
+static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_site *site) {
   gotrace_location entry = {0, NULL, "", 0};
+  (void)site; /* in reports only */
   if (m->go || m->level || m->proc || m->lacks || (!gotrace_enabled() && gotrace__is_untracked())) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
     if (m->go) return;
+  }
+  if (m->was_worker) {
+    gotrace__here(m, site);
+    gotrace__problem_call(m, GOTRACE_PROBLEM_IDLE_WORKER);
+    m->was_worker = false;
   }
   if (!m->name) {
     char name[80] = "thread ";
@@ -7136,6 +7148,12 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   if (!m->own_go) return;
   m->own_go_id = gotrace__load_relaxed(&m->own_go->id);
   gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
+}
+
+/* The same for a call that is only for plain threads. */
+static void gotrace__attach_plain(gotrace__thread *m) {
+  m->was_worker = false;
+  gotrace__attach(m, NULL);
 }
 
 static void gotrace__thread_finish(gotrace__thread *m) {
@@ -7167,6 +7185,7 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   if (m->proc) gotrace__stop_proc(m);
   m->lost = NULL;
   m->name = NULL;
+  m->was_worker = false;
 }
 
 #if !GOTRACE_NO_THREADS
@@ -7232,7 +7251,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   if (m) {
     gotrace__store_relaxed(&m->system_id, id);
     m->name = NULL;
-    m->have_bounds = false;
+    m->have_bounds = m->was_worker = false;
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
     if (fresh) {
       m->next = t->threads;
@@ -7262,7 +7281,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g = NULL;
   if (m) {
-    gotrace__attach(m);
+    gotrace__attach_plain(m);
     g = gotrace__create(m, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE, 0);
   }
   GOTRACE__KEEP_FRAME();
@@ -7284,7 +7303,7 @@ GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
   if (name) m->name = gotrace__thread_name(name, strlen(name));
-  gotrace__attach(m);
+  gotrace__attach_plain(m);
 }
 
 GOTRACE__DEFINE void gotrace_thread_end(void) {
@@ -7305,7 +7324,7 @@ GOTRACE__DEFINE void gotrace_thread_rename(const char *name) { gotrace_thread_re
 GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   gotrace__thread *m = gotrace__me();
   if (!m) return NULL;
-  if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
+  if (!m->go && !gotrace__is_nested(m)) gotrace__attach_plain(m);
   return m->go ? m->go : m->level && m->level->waits && !m->level->nested ? m->level->go : NULL;
 }
 
