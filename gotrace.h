@@ -7924,7 +7924,7 @@ typedef struct gotrace__transcriber {
   bool generation_used; /* has an event */
   bool synced;          /* v2: its beginning is written */
   gotrace__clocks generation_clocks;
-  uint32_t globals_generation;
+  uint32_t globals_generation, program_generation; /* 0: see gotrace__write_program */
   gotrace__clocks clocks;                          /* read last */
   uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
   uint64_t limit;                                  /* of ticks */
@@ -7971,6 +7971,7 @@ typedef struct gotrace__transcriber {
   bool stw_closed; /* by a cut */
   unsigned stw_reason;
   uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
+  uint64_t procs_written, procs_time;            /* the last number of procs in the trace, and when */
   /* Tables: */
   gotrace__arena arena; /* resolved stacks */
   gotrace__mirror strings, texts, stacks, own_stacks;
@@ -8443,6 +8444,7 @@ static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t 
   }
   t->procs[wanted] = p;
   if (t->proc_count <= wanted) t->proc_count = (size_t)wanted + 1;
+  if (t->proc_count > t->procs_written) t->globals_generation = 0; /* the number of procs is due */
   return p;
 }
 
@@ -9391,16 +9393,30 @@ static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r
   }
 }
 
+static void gotrace__write_procs(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t count,
+                                 uint32_t stack) {
+  gotrace__emit2(t, r, g, GOTRACE_V2_PROCS_CHANGE, count, stack);
+  t->procs_written = count;
+  t->procs_time = t->now;
+}
+
 /* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
- * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
+ * the state of the whole program, since a trace may begin with any; the number of procs, when there are more; once the
+ * tasks older than the trace. */
 static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r) {
   if (t->options.replay) return;
   if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
   if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
   if (t->globals_generation == t->generation) return;
-  t->globals_generation = t->generation;
-  if (!t->v1) gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
+  if (t->program_generation == t->generation) {
+    if (t->now < t->procs_time) return; /* a thread that begins its part of the generation late */
+    if (t->proc_count > t->procs_written) gotrace__write_procs(t, r, r->go, gotrace__proc_bound(t), 0);
+    t->globals_generation = t->generation;
+    return;
+  }
+  t->program_generation = t->globals_generation = t->generation;
+  if (!t->v1 || t->proc_count > t->procs_written) gotrace__write_procs(t, r, r->go, gotrace__proc_bound(t), 0);
   if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
   if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
   /* A collection that is not in the trace began before it. Readers of v2 accept that only in the first generation. */
@@ -10370,8 +10386,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     t->procs_changed = record->a[0];
     inside = gotrace__begin_global(t, r);
     if (inside)
-      gotrace__emit2(t, r, NULL, GOTRACE_V2_PROCS_CHANGE, t->v1 ? record->a[0] : gotrace__proc_bound(t),
-                     gotrace__record_stack_id(t, record->a[1]));
+      gotrace__write_procs(t, r, NULL, t->v1 ? record->a[0] : gotrace__proc_bound(t),
+                           gotrace__record_stack_id(t, record->a[1]));
     gotrace__end_global(t, r, inside);
     return NULL;
   }
@@ -10568,7 +10584,7 @@ static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
 static void gotrace__write_first(gotrace__transcriber *t) {
   uint64_t count[2];
   unsigned i;
-  count[0] = gotrace__proc_bound(t);
+  count[0] = t->procs_written = gotrace__proc_bound(t);
   count[1] = 0;
   for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
 }

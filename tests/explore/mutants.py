@@ -237,6 +237,7 @@ tested('test_nest', 'nest-restarts-who-waits', 'if (!from && m->level && m->leve
 tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lacks ||', 'if (m->go || m->proc || m->lacks ||')
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
 
+transcriber('procs-not-written-again', 'if (t->proc_count > t->procs_written) t->globals_generation = 0;', '')
 transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
             'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
 transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
