@@ -177,10 +177,12 @@
  *   Questions that each of these raises:
  *
  *     Do idle workers stop their proc?       Yes, before they sleep; not while they spin for microseconds
- *     May an idle worker report its waits?   No, and no regions, logs or tasks. With its proc stopped, it would become
- *                                            a plain thread: one more goroutine and proc in the trace. With its proc,
- *                                            the call is dropped. So use gotrace::mutex for what the tasks lock, not
- *                                            for the scheduler's queue
+ *     May an idle worker report its waits?   No, and no regions, logs or tasks. With its proc stopped, it becomes a
+ *                                            plain thread: one more goroutine and proc in the trace, counted as a
+ *                                            problem (GOTRACE_PROBLEM_IDLE_WORKER). With its proc, the call is
+ *                                            dropped. So use gotrace::mutex for what the tasks lock, not for the
+ *                                            scheduler's queue. A thread that is no worker any more calls
+ *                                            gotrace_thread_begin(name)
  *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed after its worker
  *                                            has stopped it. gotrace_procs_change tells viewers how many there are
  *     May main or another plain thread       Yes, once it has called gotrace_go_self() or gotrace_thread_begin(name),
@@ -797,7 +799,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
-  X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")
+  X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")            \
+  X(IDLE_WORKER, 44, 1, "wait, region, log, task or system call of an idle worker: made the thread a goroutine")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
@@ -2363,12 +2366,14 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #if GOTRACE__GNU
 #define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
 #define GOTRACE__NOINLINE __attribute__((noinline))
+#define GOTRACE__COLD __attribute__((noinline, cold)) /* calls of it cost their callers no registers */
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
 #else
 #define GOTRACE__ALWAYS_INLINE static inline
 #define GOTRACE__NOINLINE
+#define GOTRACE__COLD
 #define GOTRACE__LIKELY(x) (x)
 #define GOTRACE__UNLIKELY(x) (x)
 #define GOTRACE__PREFETCH(p) (void)(p)
@@ -3104,7 +3109,10 @@ static bool gotrace__file_is_ours(const gotrace__file *file) {
 /* Opens a file. The numbers 0 to 2 belong to the program, which may replace them at any time, even if it has none. */
 static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
   struct stat found;
-  int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666);
+  int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666), error = errno;
+  if (low < 0 && errno == ENXIO && stat(path, &found) == 0 && !S_ISFIFO(found.st_mode)) /* no reader is to come */
+    errno = S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode) ? ENODEV : EOPNOTSUPP;     /* else it is a socket */
+  else if (low < 0) errno = error;
   memset(file, 0, sizeof *file);
   file->number = low >= 0 && low <= 2 ? fcntl(low, GOTRACE__DUPFD_CLOEXEC, 3) : low;
   if (file->number >= 0) {
@@ -4125,14 +4133,14 @@ typedef struct gotrace__wait_bucket {
 #define GOTRACE__KEY_BUCKETS 256
 #endif
 typedef struct gotrace__keyed {
-  struct gotrace__keyed *next; /* in the bucket; protected by its lock, like the others */
+  struct gotrace__keyed *below[4]; /* by two bits of the key's hash; protected by the bucket's lock, like the others */
   uint64_t key;
   gotrace_go *go;
   uint64_t id; /* of the goroutine; detects that it has ended */
 } gotrace__keyed;
 typedef struct gotrace__key_bucket {
   gotrace__mutex lock; /* protects: */
-  gotrace__keyed *first;
+  gotrace__keyed *top;
 } gotrace__key_bucket;
 
 /* A task that has begun and not ended. */
@@ -4183,8 +4191,12 @@ struct gotrace_proc {
   char padding[64];        /* two procs do not share a cache line */
 };
 
+/* Bits of in_call. GOTRACE__WAITS: the thread waits, and `go` is the goroutine that does. It began while tracing was
+ * off, when the thread had set nothing aside; a few stores begin and end such a wait. Any other call first sets `go`
+ * aside, see gotrace__set_wait_aside. */
+enum { GOTRACE__IN_CALL = 1, GOTRACE__WAITS = 2 };
 struct gotrace__thread {
-  uint32_t in_call; /* atomic: 1 in a call */
+  uint32_t in_call; /* atomic */
   /* Owned by the thread, in a call: */
   uint32_t session;                    /* of the chunk */
   uint8_t *at, *end;                   /* the next record goes here; the chunk's end */
@@ -4200,6 +4212,7 @@ struct gotrace__thread {
   gotrace__level_block *level_blocks;
   uint32_t depth, nests; /* levels; how many are nested */
   bool lacks;            /* it has started a NULL handle */
+  bool was_worker;       /* it has stopped a proc, and has not declared since that it is a plain thread */
   gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
@@ -4366,7 +4379,7 @@ gotrace__flag gotrace__on;
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
 static inline bool gotrace__is_nested(const gotrace__thread *m) {
-  return ((m ? gotrace__load_relaxed(&m->in_call) : 0) | gotrace__inside) != 0;
+  return ((m ? gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL : 0) | gotrace__inside) != 0;
 }
 static GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
 static void gotrace__set_in_sink(bool on) {
@@ -4376,7 +4389,8 @@ static void gotrace__set_in_sink(bool on) {
 /* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
 static bool gotrace__is_refused(void) {
   gotrace__thread *m = gotrace__self;
-  if (!(m && gotrace__load_relaxed(&m->in_call)) && !(gotrace__inside & ~GOTRACE__IN_SINK)) return false;
+  if (!(m && gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL) && !(gotrace__inside & ~GOTRACE__IN_SINK))
+    return false;
   gotrace__drop_nested();
   return true;
 }
@@ -4436,11 +4450,21 @@ static inline gotrace__thread *gotrace__me(void) {
 }
 
 /* NULL also if the call is nested, and therefore dropped. */
+static void gotrace__set_wait_aside(gotrace__thread *m);
 static gotrace__thread *gotrace__me_outside(void) {
   gotrace__thread *m = gotrace__me();
-  if (!m || !gotrace__is_nested(m)) return m;
-  gotrace__drop_nested();
-  return NULL;
+  if (m && gotrace__is_nested(m)) {
+    gotrace__drop_nested();
+    return NULL;
+  }
+  if (m) gotrace__set_wait_aside(m);
+  return m;
+}
+
+/* The goroutine that a thread, perhaps another one, runs. `in_call` is read first, see gotrace__set_wait_aside. */
+static inline gotrace_go *gotrace__runs(const gotrace__thread *m) {
+  bool waits = (gotrace__load_acquire(&m->in_call) & GOTRACE__WAITS) != 0;
+  return waits ? NULL : gotrace__load_relaxed(&m->go);
 }
 
 /* Counts copies of the implementation in other modules. The dynamic linker merges them unless a module was linked with
@@ -4467,7 +4491,7 @@ __attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__
 static const uint32_t gotrace__other_copies = 0;
 #endif
 
-static void gotrace__attach(gotrace__thread *m);
+static void gotrace__attach(gotrace__thread *m, gotrace_site *site);
 static void gotrace__drain(bool block);
 static void gotrace__clean_up(void);
 static uint32_t gotrace__write_asked(bool exits);
@@ -4837,6 +4861,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   field                   written by           read by                 order            what for
  *   gotrace__on             start, end           calls, twice            seq_cst/rlx, acq K1, K2
  *   in_call                 its thread           end of a trace          rlx, rel/seq_cst K1; the call's records
+ *   the same, the wait      its thread           start, samples          rlx, rel/acq     comes after a change of go
  *   chunk: size, next       its thread           transcriber             rel/acq          the records; next comes first
  *   first_session           its thread           transcriber             rel/acq          the first chunk
  *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
@@ -4955,12 +4980,25 @@ static const char *gotrace__keep_name(const char *name, size_t size) {
   return kept;
 }
 
-/* The public function's frame, where a walk begins. A call that takes it must not be the function's last action: a tail
- * call would replace the frame. So GOTRACE__KEEP_FRAME follows it. */
+/* Where a call comes from. Most ABIs pass it in two registers. */
+typedef struct gotrace__origin {
+  gotrace_site *site; /* or NULL */
+  void *frame;        /* the public function's, where a walk begins */
+} gotrace__origin;
+static inline gotrace__origin gotrace__origin_of(gotrace_site *site, void *frame) {
+  gotrace__origin origin;
+  origin.site = site;
+  origin.frame = frame;
+  return origin;
+}
+static const gotrace__origin gotrace__no_origin = {NULL, NULL};
+
+/* The origin in a public function. A call that takes it must not be the function's last action: a tail call would
+ * replace the frame. So GOTRACE__KEEP_FRAME follows it. */
 #if GOTRACE__GNU
-#define GOTRACE__FRAME __builtin_frame_address(0)
+#define GOTRACE__ORIGIN(site) gotrace__origin_of(site, __builtin_frame_address(0))
 #else
-#define GOTRACE__FRAME NULL /* no frame pointers */
+#define GOTRACE__ORIGIN(site) gotrace__origin_of(site, NULL) /* no frame pointers */
 #endif
 #define GOTRACE__KEEP_FRAME() gotrace__signal_fence()
 
@@ -4986,16 +5024,16 @@ static const char *gotrace__keep_name(const char *name, size_t size) {
 /* Raises the thread's flag. */
 static inline void gotrace__raise(gotrace__thread *m) {
 #if GOTRACE_SEQ_CST_FLAG
-  gotrace__store_seq_cst(&m->in_call, 1u);
+  gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
 #else
-  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
   gotrace__signal_fence();
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
 /* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
 static inline void gotrace__raise_off(gotrace__thread *m) {
-  gotrace__store_relaxed(&m->in_call, 1u);
+  gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
   gotrace__signal_fence();
 }
 static inline void gotrace__leave(gotrace__thread *m) {
@@ -5018,7 +5056,7 @@ static inline uint32_t gotrace__session_now(void) {
 static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
   unsigned spins = 0;
   if (m == gotrace__self) return true;
-  while (gotrace__load_seq_cst(&m->in_call)) {
+  while (gotrace__load_seq_cst(&m->in_call) & GOTRACE__IN_CALL) {
     if (spins + 1 >= GOTRACE__SPINS * GOTRACE__YIELDS && gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS)
       return false;
     gotrace__back_off(&spins);
@@ -5455,7 +5493,8 @@ static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind)
 
 /* Stacks. */
 
-/* The stack according to options.stacks: the call site, then the frames above that function. */
+/* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
+ * gotrace__origin: gcc keeps one that is passed on in memory, in every caller. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
   gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
@@ -5504,14 +5543,14 @@ static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrac
 }
 
 /* The number of the call's stack, which shows why the calling goroutine is here. */
-static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace__origin origin) {
   uint64_t known;
-  gotrace__here(m, site);
+  gotrace__here(m, origin.site);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.stack_mode) != GOTRACE_STACKS_CALL_SITE))
-    return gotrace__captured_stack(m, site, frame);
-  if (!site) return 0;
-  known = gotrace__load_acquire(&site->stack_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
+    return gotrace__captured_stack(m, origin.site, origin.frame);
+  if (!origin.site) return 0;
+  known = gotrace__load_acquire(&origin.site->stack_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, origin.site);
 }
 
 /* The number of a name that is a constant; 0: the text is in the record. */
@@ -5670,6 +5709,7 @@ static void gotrace__stop_proc(gotrace__thread *m) {
   gotrace__idle_hint(m, m->proc);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   m->lost = NULL;
+  m->was_worker |= p != NULL;
 }
 
 GOTRACE__DEFINE void gotrace_proc_stop(void) {
@@ -5807,9 +5847,9 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
   gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
 }
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace_site *site,
-                                                                      void *frame, const gotrace_location *entry,
-                                                                      unsigned status, unsigned flags) {
+static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
+                                                                      const gotrace_location *entry, unsigned status,
+                                                                      unsigned flags) {
   gotrace_location place = entry ? *entry : gotrace__no_place;
   bool on = gotrace_enabled();
   uint32_t known;
@@ -5817,7 +5857,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   if (!on && gotrace__is_untracked()) return NULL;
   if (on) on = gotrace__enter(m, GOTRACE__CALL_ROOM);
   if (!on) gotrace__raise(m);
-  gotrace__here(m, site);
+  gotrace__here(m, origin.site);
   g = gotrace__go_new(m);
   known = g ? gotrace__load_relaxed(&g->introduced) : 0;
   if (known && !(on && known == m->session)) {
@@ -5834,7 +5874,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   gotrace__set_new(m, g, &place, status, flags);
   if (on) {
     uint32_t number = 1, entry_number = gotrace__entry_number(m, place);
-    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, site, frame);
+    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, origin);
     uint8_t *at;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
     gotrace__store_relaxed(&g->number, number);
@@ -5854,12 +5894,11 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   return g;
 }
 
-/* The same, with a short way while tracing is off. */
-static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site, void *frame,
-                                             const gotrace_location *entry, unsigned status) {
+/* The same, with a short way while tracing is off. The caller has looked whether goroutines are tracked then. */
+static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace__origin origin, const gotrace_location *entry,
+                                             unsigned status) {
   if (!gotrace_enabled()) {
     unsigned count;
-    if (gotrace__is_untracked()) return NULL;
     gotrace__raise_off(m);
     count = m->free_count;
     if (GOTRACE__LIKELY(count)) {
@@ -5875,26 +5914,32 @@ static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *s
     }
     gotrace__leave(m);
   }
-  return gotrace__create(m, site, frame, entry, status, 0);
+  return gotrace__create(m, origin, entry, status, 0);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create_go(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE) : NULL;
+  gotrace__thread *m;
+  gotrace_go *g = NULL;
+  if (GOTRACE__UNLIKELY(gotrace__is_untracked()) && !gotrace_enabled()) return NULL;
+  m = gotrace__caller();
+  if (m) g = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE);
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create_go(m, site, GOTRACE__FRAME, entry, GOTRACE__WAITING) : NULL;
+  gotrace__thread *m;
+  gotrace_go *g = NULL;
+  if (GOTRACE__UNLIKELY(gotrace__is_untracked()) && !gotrace_enabled()) return NULL;
+  m = gotrace__caller();
+  if (m) g = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__WAITING);
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__SYSCALL, 0) : NULL;
+  gotrace_go *g = m ? gotrace__create(m, GOTRACE__ORIGIN(site), entry, GOTRACE__SYSCALL, 0) : NULL;
   if (g) {
     if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
     gotrace__store_relaxed(&m->go, g);
@@ -5998,10 +6043,10 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 }
 
 /* Stops or blocks the thread's goroutine. */
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace_site *site, void *frame,
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace__origin origin,
                                                                  unsigned kind, unsigned status, unsigned reason) {
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, frame);
+    uint32_t stack = gotrace__stack(m, origin);
     uint8_t *at = gotrace__about_running(m, kind, NULL);
     at = gotrace__put_varint(at, reason);
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6009,23 +6054,23 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread
   }
   gotrace__leave_hint(m, status);
 }
-static inline void gotrace__pause_go(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind,
-                                     unsigned status, unsigned reason) {
-  if (gotrace_enabled()) gotrace__pause_on(m, site, frame, kind, status, reason);
+static inline void gotrace__pause_go(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned status,
+                                     unsigned reason) {
+  if (gotrace_enabled()) gotrace__pause_on(m, origin, kind, status, reason);
   else gotrace__leave_hint(m, status);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
+    gotrace__pause_go(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
   GOTRACE__KEEP_FRAME();
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+    gotrace__pause_go(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6039,17 +6084,17 @@ static inline void gotrace__unblock_hint(gotrace_go *g) {
     gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
 }
 
-static inline void gotrace__put_unblock(gotrace__thread *m, gotrace_site *site, void *frame, gotrace_go *g) {
-  uint32_t stack = gotrace__stack(m, site, frame);
+static inline void gotrace__put_unblock(gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
+  uint32_t stack = gotrace__stack(m, origin);
   uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
   gotrace__publish(m, gotrace__put_varint(at, stack));
 }
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace_site *site, void *frame,
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace__origin origin,
                                                                    gotrace_go *g) {
   if (gotrace__begin(m)) {
-    gotrace__here(m, site);
-    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, site, frame, g);
+    gotrace__here(m, origin.site);
+    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, origin, g);
     gotrace__leave(m);
   }
   if (g) gotrace__unblock_hint(g);
@@ -6058,30 +6103,30 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thre
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (gotrace_enabled()) gotrace__unblock_on(m, site, GOTRACE__FRAME, go);
+  if (gotrace_enabled()) gotrace__unblock_on(m, GOTRACE__ORIGIN(site), go);
   else if (go) gotrace__unblock_hint(go);
   GOTRACE__KEEP_FRAME();
 }
 
 /* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
-static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void *frame, unsigned kind, gotrace_go *g,
+static inline void gotrace__switch(gotrace__thread *m, gotrace__origin origin, unsigned kind, gotrace_go *g,
                                    unsigned reason) {
   gotrace_go *from = m->go;
   bool end = kind == GOTRACE__REC_GO_SWITCH_END, on;
   if (GOTRACE__UNLIKELY(!g || (!from && m->lacks))) { /* to or from a goroutine that the trace lacks */
     if (end) gotrace__end(m, GOTRACE__REC_GO_END);
     else
-      gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING,
+      gotrace__pause_go(m, origin, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING,
                         reason == GOTRACE__SWITCH_UNEXPLAINED ? GOTRACE_BLOCK_GENERIC : reason);
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, g);
     return;
   }
   on = gotrace__begin_anyway(m);
-  gotrace__here(m, site);
+  gotrace__here(m, origin.site);
   if (on && GOTRACE__UNLIKELY(!from || g == from)) {
     gotrace__record_problem(m, !from ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (on) {
-    uint32_t stack = gotrace__stack(m, site, frame);
+    uint32_t stack = gotrace__stack(m, origin);
     uint8_t *at;
     gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
     at = gotrace__about_go(m, kind, g, true, &from->tick);
@@ -6100,19 +6145,19 @@ static inline void gotrace__switch(gotrace__thread *m, gotrace_site *site, void 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__LIKELY(m != NULL))
-    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
+    gotrace__switch(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (m)
-    gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH, go,
+    gotrace__switch(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_SWITCH, go,
                     reason != GOTRACE__SWITCH_UNEXPLAINED ? reason : 0xffu);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__switch(m, site, GOTRACE__FRAME, GOTRACE__REC_GO_SWITCH_END, go, 0);
+  if (m) gotrace__switch(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_SWITCH_END, go, 0);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6124,7 +6169,7 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   gotrace__here(m, site);
   dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
   if (on && dies) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
     gotrace__publish(m, gotrace__put_varint(at, stack));
   } else if (on && go) {
@@ -6143,7 +6188,7 @@ GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
   bool kept;
   if (!m) return;
   size = gotrace__name_size(label, size);
-  gotrace__attach(m);
+  gotrace__attach(m, NULL);
   if (!m->go) {
     gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
     return;
@@ -6210,10 +6255,10 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *
   gotrace__thread *m = gotrace__caller();
   gotrace_proc *p;
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, site);
   p = m->proc;
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL);
     if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6288,7 +6333,7 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
   if (!m) return;
   gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
     at = gotrace__put_varint(at, count);
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6298,12 +6343,11 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
 }
 
 /* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
-static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_site *site, void *frame,
-                                    unsigned reason) {
+static void gotrace__collector_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned reason) {
   bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
   bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
   if (gotrace__begin(m)) {
-    uint32_t stack = begin ? gotrace__stack(m, site, frame) : 0;
+    uint32_t stack = begin ? gotrace__stack(m, origin) : 0;
     uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
     uint8_t *at;
     if (number == 1) { /* K5 */
@@ -6323,24 +6367,24 @@ static void gotrace__collector_call(gotrace__thread *m, unsigned kind, gotrace_s
 
 GOTRACE__DEFINE void gotrace_gc_begin_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_BEGIN, site, GOTRACE__FRAME, 0);
+  if (m) gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GC_BEGIN, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_gc_end(void) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_GC_END, NULL, NULL, 0);
+  if (m) gotrace__collector_call(m, gotrace__no_origin, GOTRACE__REC_GC_END, 0);
 }
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (m) {
-    if (!m->go) gotrace__attach(m);
-    gotrace__collector_call(m, GOTRACE__REC_STW_BEGIN, site, GOTRACE__FRAME, reason);
+    if (!m->go) gotrace__attach(m, site);
+    gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_STW_BEGIN, reason);
   }
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_stw_end(void) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__collector_call(m, GOTRACE__REC_STW_END, NULL, NULL, 0);
+  if (m) gotrace__collector_call(m, gotrace__no_origin, GOTRACE__REC_STW_END, 0);
 }
 
 /* A record without arguments. */
@@ -6368,13 +6412,13 @@ GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
 GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, NULL);
   gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
   gotrace__thread *m = gotrace__caller();
   if (m && gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
     at = gotrace__put_varint(at, swept);
     at = gotrace__put_varint(at, reclaimed);
@@ -6390,9 +6434,9 @@ GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
 GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
   if (m) {
-    if (!m->go) gotrace__attach(m);
+    if (!m->go) gotrace__attach(m, site);
     if (gotrace__begin(m)) {
-      uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+      uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
       uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
       gotrace__publish(m, gotrace__put_varint(at, stack));
       gotrace__leave(m);
@@ -6499,7 +6543,7 @@ static void gotrace__drop_task(uint64_t id) {
   if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
 }
 
-/* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__FRAME is the public function's. */
+/* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
                                                         int name_is_constant, gotrace_task parent) {
   gotrace__thread *m = gotrace__me();
@@ -6512,13 +6556,14 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
     task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
     return task;
   }
-  if (!m->go && gotrace_enabled()) gotrace__attach(m);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call))) gotrace__set_wait_aside(m);
+  if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
   task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME), number = gotrace__name(m, site, name, name_is_constant);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, name, name_is_constant);
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
     at = gotrace__put_varint(at, task.id);
     at = gotrace__put_varint(at, parent.id);
@@ -6547,9 +6592,9 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   if (!m) return;
   gotrace__drop_task(task.id);
   if (!gotrace_enabled()) return;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, site);
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
     at = gotrace__put_varint(at, task.id);
     gotrace__publish(m, gotrace__put_varint(at, stack));
@@ -6559,14 +6604,14 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
 }
 
 /* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
-static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_site *site, void *frame,
-                                        gotrace_task task, const char *name, size_t text_size, int name_is_constant) {
+static inline void gotrace__region_call(gotrace__origin origin, unsigned kind, unsigned brief, gotrace_task task,
+                                        const char *name, size_t text_size, int name_is_constant) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, origin.site);
   if (gotrace_enabled() &&
       gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name, text_size)))) {
-    uint32_t stack = gotrace__stack(m, site, frame), number = gotrace__name(m, site, name, name_is_constant);
+    uint32_t stack = gotrace__stack(m, origin), number = gotrace__name(m, origin.site, name, name_is_constant);
     uint8_t *at;
     if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
       at = gotrace__put_varint(gotrace__about_nothing(m, brief), number);
@@ -6584,49 +6629,50 @@ static inline void gotrace__region_call(unsigned kind, unsigned brief, gotrace_s
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                                               int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, site, GOTRACE__FRAME, task, name,
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, task, name,
                        SIZE_MAX, name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
                                                             int name_is_constant) {
-  gotrace__region_call(GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, site, GOTRACE__FRAME, task, name,
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, task, name,
                        SIZE_MAX, name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
-  gotrace__region_call(GOTRACE__REC_REGION_BEGIN, 0, site, GOTRACE__FRAME, task, name, size, 0);
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, 0, task, name, size, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
-  gotrace__region_call(GOTRACE__REC_REGION_END, 0, site, GOTRACE__FRAME, task, name, size, 0);
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, 0, task, name, size, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, site);
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_REGION_POP), stack));
     gotrace__leave(m);
   }
   GOTRACE__KEEP_FRAME();
 }
 
-/* `prefix`: a constant, with which the category begins. Inlined, so that GOTRACE__FRAME is the public function's. */
+/* `prefix`: a constant, with which the category begins. Inlined, so that GOTRACE__ORIGIN has the public function's
+ * frame. */
 GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task task, const char *prefix,
                                               const char *category, size_t category_text, const char *message,
                                               size_t text_size) {
   gotrace__thread *m = gotrace__caller();
   uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
   if (!m) return;
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, site);
   category_size = gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
   if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + prefix_size + category_size + size)) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
     at = gotrace__put_varint(at, task.id);
     at = gotrace__put_varint(at, 0);
@@ -6814,11 +6860,11 @@ static void gotrace__free_levels(gotrace__thread *m) {
 }
 #endif
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thread *m, gotrace_site *site, void *frame,
+static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thread *m, gotrace__origin origin,
                                                                    const void *key, unsigned reason) {
   gotrace_go *g;
   bool kept;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m);
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, origin.site);
   g = m->go;
   if (GOTRACE__UNLIKELY(m->level && m->level->waits && (m->level->go == g || (!g && !m->level->nested)))) {
     gotrace__raise(m); /* it has not ended */
@@ -6826,7 +6872,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thre
     while (g && m->level && m->level->waits && m->level->go == g) gotrace__take_up(m);
     gotrace__leave(m);
   }
-  gotrace__pause_go(m, site, frame, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
+  gotrace__pause_go(m, origin, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
   if (GOTRACE__UNLIKELY(!g && !(m->level && m->level->nested))) return;
   gotrace__raise(m);
   kept = gotrace__set_aside(m, g, true);
@@ -6843,26 +6889,47 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thre
   if (GOTRACE__UNLIKELY(!kept)) gotrace__problem_call(m, gotrace__no_level(m));
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (!gotrace_enabled() && GOTRACE__LIKELY(!m->level && (m->go || gotrace__is_untracked()))) { /* the short way */
-    gotrace__raise_off(m);
-    if (m->go && !m->level) { /* a signal handler may have set something aside */
-      gotrace__set_level(m, &m->outermost, m->go, true);
-      gotrace__leave_hint(m, GOTRACE__WAITING);
-    }
-    gotrace__leave(m);
-  } else {
-    gotrace__begin_wait(m, site, GOTRACE__FRAME, NULL, reason);
+/* Sets aside the goroutine of a wait that the short way below has begun, as gotrace__begin_wait does. Other threads see
+ * at any moment that it waits, since `go` changes before the flag. The goroutine's status stays, since a waker may have
+ * changed it. In the middle of the short ways, a signal handler may do this for a call of its own. */
+static GOTRACE__COLD void gotrace__set_wait_aside(gotrace__thread *m) {
+  uint64_t id = m->outermost.id;
+  if (gotrace__load_relaxed(&m->in_call) != GOTRACE__WAITS) return;
+  gotrace__store_relaxed(&m->in_call, (uint32_t)(GOTRACE__WAITS | GOTRACE__IN_CALL));
+  gotrace__signal_fence();
+  if (m->go && !m->level) { /* otherwise a signal handler has changed them, by misuse */
+    gotrace__set_level(m, &m->outermost, m->go, true);
+    m->outermost.id = id;
+    gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   }
+  gotrace__leave(m);
+}
+
+static GOTRACE__NOINLINE void gotrace__begin_any_wait(gotrace__origin origin, unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) gotrace__begin_wait(m, origin, NULL, reason);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
+  gotrace__thread *m = gotrace__self;
+  if (!gotrace_enabled() && GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) {
+    gotrace_go *g = m->go;
+    if (GOTRACE__LIKELY(g && !m->level && !m->lost && !(m->in_syscall | m->lacks))) { /* the short way */
+      m->outermost.id = gotrace__load_relaxed(&g->id);
+      gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__WAITS);
+      gotrace__signal_fence(); /* from here on, a signal handler's call finds that the thread waits */
+      gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__WAITING);
+      return;
+    }
+    if (!g && !m->level && gotrace__is_untracked()) return;
+  }
+  gotrace__begin_any_wait(GOTRACE__ORIGIN(site), reason);
   GOTRACE__KEEP_FRAME();
 }
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
+GOTRACE__DEFINE void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (!gotrace_enabled() && !m->level && !m->go && gotrace__is_untracked()) return;
-  gotrace__begin_wait(m, site, GOTRACE__FRAME, key, reason);
+  if (m && (gotrace_enabled() || m->level || m->go || !gotrace__is_untracked()))
+    gotrace__begin_wait(m, GOTRACE__ORIGIN(site), key, reason);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6888,7 +6955,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
       if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
     if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
-      if (on) gotrace__put_unblock(m, site, GOTRACE__FRAME, g);
+      if (on) gotrace__put_unblock(m, GOTRACE__ORIGIN(site), g);
       gotrace__unblock_hint(g);
       woken++;
     }
@@ -6919,26 +6986,34 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end_wait(gotrace__thread
   else gotrace__problem_call(m, GOTRACE_PROBLEM_START_DEAD);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+/* Whether a wait that has begun the short way may end so: nobody has destroyed the goroutine, or runs it. */
+static inline bool gotrace__ends_short(const gotrace__thread *m, const gotrace_go *g) {
+  unsigned status = gotrace__load_relaxed(&g->status);
+  return gotrace__load_relaxed(&g->id) == m->outermost.id &&
+         (status == GOTRACE__WAITING || status == GOTRACE__RUNNABLE);
+}
+
+static GOTRACE__NOINLINE void gotrace__end_any_wait(void) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (!gotrace_enabled() && GOTRACE__LIKELY(!m->lost)) { /* the short way */
-    const gotrace__level *level = m->level;
-    if (!level) return;
-    gotrace__raise_off(m);
-    level = m->level;
-    if (GOTRACE__LIKELY(level == &m->outermost && level->waits && !level->nested && !level->key && level->go)) {
-      gotrace_go *g = level->go;
-      bool same = gotrace__load_relaxed(&g->id) == level->id;
-      m->level = NULL;
-      m->depth--;
-      if (same) gotrace__start_hint(m, g);
-      gotrace__leave(m);
-      return;
+  if (m && (gotrace_enabled() || m->level)) gotrace__end_wait(m);
+}
+
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
+  gotrace__thread *m = gotrace__self;
+  if (!gotrace_enabled() && GOTRACE__LIKELY(m && !gotrace__inside)) {
+    gotrace_go *g = m->go;
+    if (GOTRACE__LIKELY(gotrace__load_relaxed(&m->in_call) == GOTRACE__WAITS && g && gotrace__ends_short(m, g))) {
+      gotrace__store_relaxed(&m->in_call, 0u);
+      gotrace__signal_fence();
+      if (GOTRACE__LIKELY(!m->level)) { /* no signal handler has set it aside */
+        gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
+        return;
+      }
+    } else if (!m->level && !gotrace__load_relaxed(&m->in_call)) {
+      return; /* the thread does not wait */
     }
-    gotrace__leave(m);
   }
-  gotrace__end_wait(m);
+  gotrace__end_any_wait();
 }
 
 /* A goroutine in a system call cannot be set aside, nor end nested running. */
@@ -6954,7 +7029,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go
   bool on;
   if (!m) return NULL;
   gotrace__end_call(m);
-  if (!m->go) gotrace__attach(m);
+  if (!m->go) gotrace__attach(m, site);
   if (m->lost && go) gotrace__regain_proc(m);
   on = gotrace__begin_anyway(m);
   gotrace__here(m, site);
@@ -6974,7 +7049,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go
     go = NULL;
   }
   if (on) {
-    uint32_t stack = gotrace__stack(m, site, GOTRACE__FRAME);
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
     uint8_t *at;
     if (go) {
       if (from) gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
@@ -7046,12 +7121,18 @@ static const char *gotrace__thread_name(const char *name, size_t size) {
 }
 
 /* Makes a thread a goroutine, if it runs no proc and has set nothing aside. */
-static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
+static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_site *site) {
   gotrace_location entry = {0, NULL, "", 0};
+  (void)site; /* in reports only */
   if (m->go || m->level || m->proc || m->lacks || (!gotrace_enabled() && gotrace__is_untracked())) return;
   if (m->own_go && gotrace__load_relaxed(&m->own_go->id) == m->own_go_id) {
     gotrace__start_on(m, GOTRACE__REC_WAIT_END, m->own_go);
     if (m->go) return;
+  }
+  if (m->was_worker) {
+    gotrace__here(m, site);
+    gotrace__problem_call(m, GOTRACE_PROBLEM_IDLE_WORKER);
+    m->was_worker = false;
   }
   if (!m->name) {
     char name[80] = "thread ";
@@ -7062,15 +7143,23 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m) {
   }
   entry.function = m->name;
   /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
-  m->own_go = gotrace__create(m, NULL, NULL, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
+  m->own_go =
+      gotrace__create(m, gotrace__no_origin, &entry, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN | GOTRACE__RECORD_OLD);
   if (!m->own_go) return;
   m->own_go_id = gotrace__load_relaxed(&m->own_go->id);
   gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
 }
 
+/* The same for a call that is only for plain threads. */
+static void gotrace__attach_plain(gotrace__thread *m) {
+  m->was_worker = false;
+  gotrace__attach(m, NULL);
+}
+
 static void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
   gotrace__level *level, *nested = NULL;
+  gotrace__set_wait_aside(m);
   for (level = m->level; level; level = level->outer)
     if (level->nested) nested = level;
   if (nested) gotrace__end_nest(m, nested, true);
@@ -7096,6 +7185,7 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   if (m->proc) gotrace__stop_proc(m);
   m->lost = NULL;
   m->name = NULL;
+  m->was_worker = false;
 }
 
 #if !GOTRACE_NO_THREADS
@@ -7117,7 +7207,7 @@ static void gotrace__thread_over(gotrace__thread *m) {
   m->sweep = m->scan = m->lacks = false;
   /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
    * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
-  gotrace__store_seq_cst(&m->in_call, 1u); /* it is up; the order counts */
+  gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* it is up; the order counts */
   ended = m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
           m->session != gotrace__load_seq_cst(&gotrace__t.cleaned);
   if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);
@@ -7161,7 +7251,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   if (m) {
     gotrace__store_relaxed(&m->system_id, id);
     m->name = NULL;
-    m->have_bounds = false;
+    m->have_bounds = m->was_worker = false;
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
     if (fresh) {
       m->next = t->threads;
@@ -7191,8 +7281,8 @@ GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const g
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g = NULL;
   if (m) {
-    gotrace__attach(m);
-    g = gotrace__create(m, site, GOTRACE__FRAME, entry, GOTRACE__RUNNABLE, 0);
+    gotrace__attach_plain(m);
+    g = gotrace__create(m, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE, 0);
   }
   GOTRACE__KEEP_FRAME();
   return g;
@@ -7213,7 +7303,7 @@ GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
   if (name) m->name = gotrace__thread_name(name, strlen(name));
-  gotrace__attach(m);
+  gotrace__attach_plain(m);
 }
 
 GOTRACE__DEFINE void gotrace_thread_end(void) {
@@ -7234,7 +7324,7 @@ GOTRACE__DEFINE void gotrace_thread_rename(const char *name) { gotrace_thread_re
 GOTRACE__DEFINE gotrace_go *gotrace_go_self(void) {
   gotrace__thread *m = gotrace__me();
   if (!m) return NULL;
-  if (!m->go && !gotrace__is_nested(m)) gotrace__attach(m);
+  if (!m->go && !gotrace__is_nested(m)) gotrace__attach_plain(m);
   return m->go ? m->go : m->level && m->level->waits && !m->level->nested ? m->level->go : NULL;
 }
 
@@ -7317,35 +7407,44 @@ static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(const gotrace_
 static bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Most calls are repeated: each thread remembers some sites. Where they are kept depends on the strings' addresses, but
- * whether one is meant only on the strings. */
-static inline gotrace_site *gotrace__make_site(const gotrace_location *place) {
+ * whether one is meant only on the strings. NULL: nowhere, since the tracer may be unloaded. */
+static inline gotrace_site **gotrace__recent_site(uintptr_t key) {
   gotrace__thread *m = gotrace__self;
-  uintptr_t key = place->pc ^ (uintptr_t)place->function ^ (uintptr_t)place->file ^ place->line;
-  bool may = m && !gotrace__load_relaxed(&m->in_call); /* else the tracer may be unloaded */
-  gotrace_site **recent = may ? &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES] : NULL, *site;
-  site = recent ? gotrace__load_relaxed(recent) : NULL;
-  if (GOTRACE__LIKELY(site && site->location.pc == place->pc && site->location.line == place->line &&
-                      gotrace__same_text(site->location.function, place->function) &&
-                      gotrace__same_text(site->location.file, place->file)))
-    return site;
-  site = gotrace__find_or_make_site(place);
+  if (GOTRACE__UNLIKELY(!m || (gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL))) return NULL;
+  return &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES];
+}
+static GOTRACE__NOINLINE gotrace_site *gotrace__remember_site(gotrace_site **recent, uintptr_t pc, const char *function,
+                                                              const char *file, uint32_t line) {
+  gotrace_location place;
+  gotrace_site *site;
+  place.pc = pc;
+  place.function = function;
+  place.file = file;
+  place.line = line;
+  site = gotrace__find_or_make_site(&place);
   if (recent && site) gotrace__store_relaxed(recent, site);
   return site;
 }
 
+static inline gotrace_site *gotrace__make_site(const char *function, const char *file, uint32_t line) {
+  gotrace_site **recent = gotrace__recent_site((uintptr_t)function ^ (uintptr_t)file ^ line);
+  gotrace_site *site = recent ? gotrace__load_relaxed(recent) : NULL;
+  if (GOTRACE__LIKELY(site && !site->location.pc && site->location.line == line &&
+                      gotrace__same_text(site->location.function, function) &&
+                      gotrace__same_text(site->location.file, file)))
+    return site;
+  return gotrace__remember_site(recent, 0, function, file, line);
+}
+
 GOTRACE__DEFINE gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) {
-  gotrace_location place;
-  place.pc = 0;
-  place.function = function;
-  place.file = file;
-  place.line = line;
-  return gotrace__make_site(&place);
+  return gotrace__make_site(function, file, line);
 }
 
 GOTRACE__DEFINE gotrace_site *gotrace_site_make_pc(uintptr_t pc) {
-  gotrace_location place = {0, NULL, NULL, 0};
-  place.pc = pc;
-  return gotrace__make_site(&place);
+  gotrace_site **recent = gotrace__recent_site(pc);
+  gotrace_site *site = recent ? gotrace__load_relaxed(recent) : NULL;
+  if (GOTRACE__LIKELY(site && pc && site->location.pc == pc)) return site;
+  return gotrace__remember_site(recent, pc, NULL, NULL, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ >>keys ---- */
@@ -7356,16 +7455,14 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const
   if (m && (gotrace_enabled() || !gotrace__is_untracked())) {
     char text[GOTRACE_MAX_STRING_SIZE + 5]; /* room to detect truncation, and where a character begins */
     gotrace_site *named = NULL;
-    gotrace_location entry = {0, NULL, "", 0};
-    entry.function = name;
     if (name && size != SIZE_MAX) {
       size = gotrace__name_size(name, size < sizeof text ? size : sizeof text - 1);
       memcpy(text, name, size);
       text[size] = 0;
-      entry.function = text;
+      name = text;
     }
-    if (name) named = gotrace__make_site(&entry);
-    g = gotrace__create_go(m, site, GOTRACE__FRAME, named ? &named->location : NULL, GOTRACE__RUNNABLE);
+    if (name) named = gotrace__make_site(name, "", 0);
+    g = gotrace__create_go(m, GOTRACE__ORIGIN(site), named ? &named->location : NULL, GOTRACE__RUNNABLE);
   }
   GOTRACE__KEEP_FRAME();
   return g;
@@ -7375,11 +7472,33 @@ static gotrace__key_bucket *gotrace__key_bucket_of(uint64_t key) {
   return &gotrace__t.key_buckets[gotrace__mix(0, key) % GOTRACE__KEY_BUCKETS];
 }
 
-/* The link to a key's entry, or to the end of the list. The caller holds the bucket's lock. */
+/* A bucket is a tree, so that it may have any number of keys, and one store adds one: each level takes two more bits of
+ * the hash. These are about the link to a key's entry, or to where it would be; the caller holds the bucket's lock. */
 static gotrace__keyed **gotrace__find_key(gotrace__key_bucket *bucket, uint64_t key) {
-  gotrace__keyed **link = &bucket->first;
-  while (*link && (*link)->key != key) link = &(*link)->next;
+  gotrace__keyed **link = &bucket->top;
+  uint64_t hash = gotrace__mix(0, key) / GOTRACE__KEY_BUCKETS;
+  for (; *link && (*link)->key != key; hash >>= 2) link = &(*link)->below[hash & 3];
   return link;
+}
+static gotrace__keyed **gotrace__below(gotrace__keyed *keyed) {
+  unsigned i = 0;
+  while (i < 3 && !keyed->below[i]) i++;
+  return &keyed->below[i];
+}
+
+/* Takes out an entry, if there is one. Any entry without others below it can take the place of one above it. */
+static gotrace__keyed *gotrace__take_keyed(gotrace__keyed **link) {
+  gotrace__keyed *gone = *link, *last = gone, **end = link, **below;
+  if (!gone) return NULL;
+  while (*(below = gotrace__below(last))) end = below, last = *below;
+  gotrace__lock(&gotrace__t.records); /* a fork takes it: its child finds all keys */
+  gotrace__store_relaxed(end, (gotrace__keyed *)NULL);
+  if (last != gone) {
+    memcpy(last->below, gone->below, sizeof last->below);
+    gotrace__store_release(link, last);
+  }
+  gotrace__unlock(&gotrace__t.records);
+  return gone;
 }
 
 /* The goroutine of a key; NULL: there is none, or it has ended. */
@@ -7407,7 +7526,7 @@ static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotra
     keyed->key = key;
     keyed->go = g = made;
     keyed->id = gotrace__load_relaxed(&made->id);
-    if (keyed == fresh) gotrace__store_release(link, fresh); /* the child of a fork may find the list as it is now */
+    if (keyed == fresh) gotrace__store_release(link, fresh); /* the child of a fork may find the tree as it is now */
     if (keyed == fresh) fresh = NULL;
   }
   gotrace__unlock(&bucket->lock);
@@ -7433,7 +7552,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
     gotrace__problem_call(m, GOTRACE_PROBLEM_NO_MEMORY);
     return NULL;
   }
-  made = gotrace__create_go(m, site, GOTRACE__FRAME, entry, blocked ? GOTRACE__WAITING : GOTRACE__RUNNABLE);
+  made = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, blocked ? GOTRACE__WAITING : GOTRACE__RUNNABLE);
   if (made) {
     g = gotrace__set_keyed(fresh, key, made);
     if (g != made) gotrace_go_destroy_at(site, made);
@@ -7446,14 +7565,12 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
 
 GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) {
   gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
-  gotrace__keyed **link, *keyed;
+  gotrace__keyed *keyed;
   gotrace_go *g;
   if (!gotrace__caller()) return;
   gotrace__lock(&bucket->lock);
-  link = gotrace__find_key(bucket, key);
-  keyed = *link;
+  keyed = gotrace__take_keyed(gotrace__find_key(bucket, key));
   g = gotrace__living(keyed);
-  if (keyed) gotrace__store_release(link, keyed->next);
   gotrace__unlock(&bucket->lock);
   gotrace__keyed_release(keyed);
   if (g) gotrace_go_destroy_at(site, g);
@@ -7515,7 +7632,7 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   sample->count = 0;
   if (m && !m->in_syscall) {
     gotrace_proc *p = m->proc;
-    gotrace_go *g = m->go;
+    gotrace_go *g = gotrace__runs(m);
     if (p) sample->proc = p->id;
     if (p) sample->time = gotrace__sample_after(sample->time, &p->tick);
     sample->time = gotrace__sample_after(sample->time, &m->tick);
@@ -7807,7 +7924,7 @@ typedef struct gotrace__transcriber {
   bool generation_used; /* has an event */
   bool synced;          /* v2: its beginning is written */
   gotrace__clocks generation_clocks;
-  uint32_t globals_generation;
+  uint32_t globals_generation, program_generation; /* 0: see gotrace__write_program */
   gotrace__clocks clocks;                          /* read last */
   uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
   uint64_t limit;                                  /* of ticks */
@@ -7854,6 +7971,7 @@ typedef struct gotrace__transcriber {
   bool stw_closed; /* by a cut */
   unsigned stw_reason;
   uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
+  uint64_t procs_written, procs_time;            /* the last number of procs in the trace, and when */
   /* Tables: */
   gotrace__arena arena; /* resolved stacks */
   gotrace__mirror strings, texts, stacks, own_stacks;
@@ -8326,6 +8444,7 @@ static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t 
   }
   t->procs[wanted] = p;
   if (t->proc_count <= wanted) t->proc_count = (size_t)wanted + 1;
+  if (t->proc_count > t->procs_written) t->globals_generation = 0; /* the number of procs is due */
   return p;
 }
 
@@ -9274,16 +9393,30 @@ static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r
   }
 }
 
+static void gotrace__write_procs(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t count,
+                                 uint32_t stack) {
+  gotrace__emit2(t, r, g, GOTRACE_V2_PROCS_CHANGE, count, stack);
+  t->procs_written = count;
+  t->procs_time = t->now;
+}
+
 /* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
- * the state of the whole program, since a trace may begin with any; once the tasks older than the trace. */
+ * the state of the whole program, since a trace may begin with any; the number of procs, when there are more; once the
+ * tasks older than the trace. */
 static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r) {
   if (t->options.replay) return;
   if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
   if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
   if (t->globals_generation == t->generation) return;
-  t->globals_generation = t->generation;
-  if (!t->v1) gotrace__emit2(t, r, r->go, GOTRACE_V2_PROCS_CHANGE, gotrace__proc_bound(t), 0);
+  if (t->program_generation == t->generation) {
+    if (t->now < t->procs_time) return; /* a thread that begins its part of the generation late */
+    if (t->proc_count > t->procs_written) gotrace__write_procs(t, r, r->go, gotrace__proc_bound(t), 0);
+    t->globals_generation = t->generation;
+    return;
+  }
+  t->program_generation = t->globals_generation = t->generation;
+  if (!t->v1 || t->proc_count > t->procs_written) gotrace__write_procs(t, r, r->go, gotrace__proc_bound(t), 0);
   if (t->heap_goal) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_GOAL, t->heap_goal - 1);
   if (t->heap_alloc) gotrace__emit1(t, r, r->go, GOTRACE_V2_HEAP_ALLOC, t->heap_alloc - 1);
   /* A collection that is not in the trace began before it. Readers of v2 accept that only in the first generation. */
@@ -10253,8 +10386,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     t->procs_changed = record->a[0];
     inside = gotrace__begin_global(t, r);
     if (inside)
-      gotrace__emit2(t, r, NULL, GOTRACE_V2_PROCS_CHANGE, t->v1 ? record->a[0] : gotrace__proc_bound(t),
-                     gotrace__record_stack_id(t, record->a[1]));
+      gotrace__write_procs(t, r, NULL, t->v1 ? record->a[0] : gotrace__proc_bound(t),
+                           gotrace__record_stack_id(t, record->a[1]));
     gotrace__end_global(t, r, inside);
     return NULL;
   }
@@ -10451,7 +10584,7 @@ static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
 static void gotrace__write_first(gotrace__transcriber *t) {
   uint64_t count[2];
   unsigned i;
-  count[0] = gotrace__proc_bound(t);
+  count[0] = t->procs_written = gotrace__proc_bound(t);
   count[1] = 0;
   for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
 }
@@ -12599,6 +12732,9 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
 
 /* ------------------------------------------------------------------------------------------------- >>lifecycle ---- */
 
+#ifndef GOTRACE__EXIT_MILLISECONDS
+#define GOTRACE__EXIT_MILLISECONDS 2000u
+#endif
 static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
   memset(options, 0, sizeof *options);
   if (given) *options = *given;
@@ -12619,7 +12755,7 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
   }
   if (!flight && !options->memory_limit) options->memory_limit = (size_t)256 << 20;
   if (!options->cut_milliseconds) options->cut_milliseconds = 1000;
-  if (!options->exit_milliseconds) options->exit_milliseconds = 2000;
+  if (!options->exit_milliseconds) options->exit_milliseconds = GOTRACE__EXIT_MILLISECONDS;
   if (!options->cut_bytes) options->cut_bytes = (size_t)4 << 20;
   if (!gotrace__is_format((int)options->format)) return GOTRACE_ERROR_FORMAT;
   if ((unsigned)options->stacks > GOTRACE_STACKS_UNWIND || (unsigned)options->on_limit > GOTRACE_LIMIT_BLOCK ||
@@ -12830,7 +12966,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
   for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next))
     if (gotrace__load_acquire(&p->used)) gotrace__transcribe_living_proc(r, (uint64_t)p->id + 1);
   for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
-    gotrace_go *g = gotrace__load_relaxed(&m->go);
+    gotrace_go *g = gotrace__runs(m);
     bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
     if (gotrace__load_acquire(&m->used) != GOTRACE__USED) continue;
     p = gotrace__load_relaxed(&m->proc);
@@ -13096,12 +13232,14 @@ static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
   return result;
 }
 
-/* Waits for a service thread at most for some milliseconds; 0: for ever. Then the process is about to end, and the
- * session stays as it is. */
-static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
+/* `exits`: the process is about to end. Then this waits for a service thread only for exit_milliseconds; if they pass,
+ * the session stays as it is. */
+static gotrace_result gotrace__stop_session(bool exits) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
+  uint32_t milliseconds;
   gotrace__lock(&t->life);
+  milliseconds = exits ? t->options.exit_milliseconds : 0;
   if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);
   if (!t->active) {
     gotrace__unlock(&t->life);
@@ -13132,12 +13270,12 @@ static gotrace_result gotrace__stop_session(uint32_t milliseconds) {
   return result;
 }
 
-static gotrace_result gotrace__stop_tracing(uint32_t milliseconds) {
+static gotrace_result gotrace__stop_tracing(bool exits) {
   gotrace_result result;
   int cancel;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__stop_session(milliseconds);
+  result = gotrace__stop_session(exits);
   gotrace__cancel_restore(cancel);
   return result;
 }
@@ -13176,7 +13314,7 @@ static void gotrace__end_use(bool unloaded) {
   if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
 #endif
   gotrace__unlock(&t->life);
-  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);
+  if (active && service) gotrace__stop_tracing(!unloaded);
   else if (active) gotrace_end();
 }
 static void gotrace__exit(void) { gotrace__end_use(false); }
@@ -13237,7 +13375,7 @@ static void gotrace__free_all(void) {
     gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
     gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
-      gotrace__store_relaxed(&m->in_call, 1u); /* for ever */
+      gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* for ever */
       m->next = kept;
       kept = m;
     } else {
@@ -13255,11 +13393,8 @@ static void gotrace__free_all(void) {
   t->sites = NULL;
   memset(t->reason_names, 0, sizeof t->reason_names);
   for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) {
-    gotrace__keyed *keyed = t->key_buckets[i].first, *next;
-    for (; keyed; keyed = next) {
-      next = keyed->next;
-      gotrace__release(NULL, keyed, sizeof *keyed);
-    }
+    gotrace__keyed *keyed;
+    while ((keyed = gotrace__take_keyed(&t->key_buckets[i].top)) != NULL) gotrace__release(NULL, keyed, sizeof *keyed);
   }
   memset(t->key_buckets, 0, sizeof t->key_buckets); /* no thread uses their locks any more */
   memset(t->wait_buckets, 0, sizeof t->wait_buckets);
@@ -13358,11 +13493,13 @@ static bool gotrace__snapshot_write(void *context, const void *data, size_t size
   return gotrace__file_write((gotrace__file *)context, data, size);
 }
 
-static bool gotrace__flight_on(void) {
+/* Whether there is a flight recorder; and its exit_milliseconds, unless `patience` is NULL. */
+static bool gotrace__flight_on(uint32_t *patience) {
   bool on;
   gotrace__init();
   gotrace__lock(&gotrace__t.life);
   on = gotrace__t.active && gotrace__t.flight;
+  if (patience) *patience = gotrace__t.options.exit_milliseconds;
   gotrace__unlock(&gotrace__t.life);
   return on;
 }
@@ -13400,11 +13537,12 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
 
 /* The caller holds the snapshot's lock. */
 static gotrace_result gotrace__snapshot_file(const char *path, int flags) {
-  uint32_t patience = flags & GOTRACE__NOWAIT ? gotrace__t.options.exit_milliseconds : 0, waited = 0;
+  uint32_t patience, waited = 0;
   gotrace_result result;
   gotrace__file old;
   int saved;
-  if (!gotrace__flight_on()) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
+  if (!gotrace__flight_on(&patience)) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
+  if (!(flags & GOTRACE__NOWAIT)) patience = 0;
   while (!gotrace__file_open(path, flags, &old) && errno != ENOENT) {
     if (errno != ENXIO || waited++ >= patience) return GOTRACE_ERROR_SINK;
     gotrace__sleep();
@@ -13513,9 +13651,9 @@ static uint32_t gotrace__write_asked(bool exits) {
   return what;
 }
 /* Stops the trace, with what its environment asks for. */
-static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
-  uint32_t what = gotrace__write_asked(milliseconds != 0);
-  gotrace_result result = gotrace__stop_tracing(milliseconds);
+static gotrace_result gotrace__stop_asked(bool exits) {
+  uint32_t what = gotrace__write_asked(exits);
+  gotrace_result result = gotrace__stop_tracing(exits);
   if (what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS)) gotrace__say_stats(what);
   return result;
 }
@@ -13523,7 +13661,7 @@ static gotrace_result gotrace__stop_asked(uint32_t milliseconds) {
 /* Runs before gotrace__exit, since it is registered later. */
 static void gotrace__environment_exit(void) {
   if (gotrace__load_acquire(&gotrace__asked.what) && gotrace__asked.process == gotrace__process_id())
-    gotrace__stop_asked(gotrace__t.options.exit_milliseconds);
+    gotrace__stop_asked(true);
 }
 
 /* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
@@ -13621,10 +13759,10 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) { return gotrace__start_asked(0); }
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_asked(0); }
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_asked(false); }
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
-  return gotrace__flight_on() ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
+  return gotrace__flight_on(NULL) ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
 
 #if GOTRACE_AUTOSTART
@@ -13688,6 +13826,7 @@ static void gotrace__abandon_threads(void) {
   gotrace_proc *p;
   gotrace__slab *slab;
   size_t i;
+  if (self) gotrace__set_wait_aside(self);
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
   t->forks++;
   for (m = t->threads; m; m = m->next) {
@@ -13725,7 +13864,7 @@ static void gotrace__abandon_threads(void) {
  * session is freed; the parent continues its trace. */
 static void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  bool in_call = gotrace__self && gotrace__self->in_call; /* a signal handler has forked */
+  bool in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
   size_t i;
   gotrace__on = 0;
   gotrace__asked.what = 0;

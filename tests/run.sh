@@ -35,10 +35,10 @@ export PATH=/usr/bin:$PATH
 
 # The configurations in which `make check` runs only some tests; `make nightly` runs the others there. Uninitialized
 # memory could hide in these, which allocate tables and chunks themselves or read damaged files:
-valgrind="test_chunks test_decoder test_events test_events_v2 test_flight test_fork test_misuse
-  test_parts test_region test_stack_table test_string_table"
+valgrind="test_arena test_chunks test_decoder test_events test_events_v2 test_flight test_fork test_misuse test_parts
+  test_stack_table test_string_table"
 # Threads, locks, clocks, thread-locals, files and call sites of Windows:
-windows="test_generations test_late_event test_limits test_many_threads test_region test_samples test_sites
+windows="test_arena test_generations test_late_event test_limits test_many_threads test_samples test_sites
   test_start_stop test_wait_on"
 msvc="test_limits test_many_threads test_samples test_sites test_start_stop test_wait_on"
 # ThreadSanitizer selects this variant too (GOTRACE_SEQ_CST_FLAG), but its threads meet less often:

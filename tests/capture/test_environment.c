@@ -1,16 +1,23 @@
 /* gotrace_start_environment with its options, also before main and in a setuid program; what it prints; file names with
  * %p and %t; the functions behind the macros, for languages without macros. */
+#include <stdlib.h>
+static unsigned patience(void);
+#define GOTRACE__EXIT_MILLISECONDS patience()
 #define GOTRACE_AUTOSTART /* without effect while GOTRACE is unset */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "../test_collect.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static char directory[400];
+
+/* How many milliseconds the program waits for a sink at its end: for what is to come, practically for ever. */
+static unsigned patience(void) { return getenv("TEST_NOTHING_COMES") ? 1 : UINT_MAX; }
 
 /* Reads and removes the only trace in the directory. */
 static const char *only_file(test_bytes *bytes) {
@@ -130,7 +137,8 @@ static int started(const char *word) {
 }
 
 /* A flight recorder's file that is a pipe: with a reader, which reads more than the pipe holds, only when the program
- * has been waiting for it; without one; with one that does not read. Only the first is waited for until it ends. */
+ * has been waiting for it; without one; with one that does not read. Only the first is waited for until it ends. A
+ * socket is not waited for at all. */
 static void check_pipes(char *program) {
   char path[500], piece[512];
   test_bytes bytes = {NULL, 0, 0};
@@ -149,10 +157,16 @@ static void check_pipes(char *program) {
   }
   CHECK(!strstr(run(program, "much", "%s/pipe,flight=9"), "cannot write"));
   CHECK(waitpid(reader, &status, 0) == reader && status == 0);
+  CHECK(setenv("TEST_NOTHING_COMES", "1", 1) == 0);
   CHECK(strstr(run(program, "much", "%s/pipe,flight=9"), "/pipe: No such device or address\n"));
   CHECK((fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) >= 0);
   CHECK(strstr(run(program, "much", "%s/pipe,flight=9"), "/pipe: Resource temporarily unavailable\n"));
-  CHECK(close(fd) == 0 && unlink(path) == 0);
+  CHECK(close(fd) == 0 && unlink(path) == 0 && unsetenv("TEST_NOTHING_COMES") == 0);
+  snprintf(path, sizeof path, "%s/socket", directory);
+  CHECK(mknod(path, S_IFSOCK | 0600, 0) == 0);
+  CHECK(strstr(run(program, "much", "%s/socket,flight=9"), "/socket: Operation not supported\n"));
+  CHECK(strstr(run(program, "refused", "%s/socket"), "/socket: Operation not supported\n"));
+  CHECK(unlink(path) == 0);
 }
 
 static void check_autostart(char *program) {

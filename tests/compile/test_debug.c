@@ -120,6 +120,16 @@ static void *on_a_thread(void *unused) {
   return unused;
 }
 
+static void *idle_worker(void *own) {
+  gotrace_proc_start((gotrace_proc *)own);
+  gotrace_proc_stop();
+  go = -1, proc = NULL;
+  EXPECT_IN("idle_worker", gotrace_wait_begin(GOTRACE_BLOCK_SYNC),
+            "wait, region, log, task or system call of an idle worker: made the thread a goroutine (repaired)");
+  gotrace_wait_end();
+  return own;
+}
+
 /* Many records of one thread, from several places: a problem is reported at the place of its own record. */
 static void many_records(void) {
   int before = lines, i;
@@ -204,6 +214,8 @@ static void each_problem(gotrace_proc *made) {
   go = -1, proc = NULL;
   PLACED(gotrace_thread_end());
   PLACED(made = gotrace_proc_create());
+  CHECK(pthread_create(&thread, NULL, idle_worker, made) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
   gotrace_proc_destroy(made);
   check_all_made();
 }

@@ -195,7 +195,7 @@ mutant('unload-leaves-the-trace',
        '  (void)data, (void)size;\n',
        '1023/unload-read', '1011/unload-read')
 mutant('exit-ends-nothing',
-       '  if (active && service) gotrace__stop_tracing(unloaded ? 0 : t->options.exit_milliseconds);\n'
+       '  if (active && service) gotrace__stop_tracing(!unloaded);\n'
        '  else if (active) gotrace_end();\n',
        '  (void)active, (void)service;\n',
        '1023/unload', '1011/unload-early')
@@ -237,6 +237,7 @@ tested('test_nest', 'nest-restarts-who-waits', 'if (!from && m->level && m->leve
 tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lacks ||', 'if (m->go || m->proc || m->lacks ||')
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
 
+transcriber('procs-not-written-again', 'if (t->proc_count > t->procs_written) t->globals_generation = 0;', '')
 transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
             'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
 transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
@@ -386,6 +387,11 @@ tested('test_wait_on', 'last-waiter-first', 'for (waiter = bucket->first; waiter
        'for (waiter = bucket->last; waiter && waiter->key != key; waiter = waiter->previous) continue;')
 tested('test_wait_on', 'waiter-for-another-address', 'waiter && waiter->key != key;', 'false;')
 tested('test_wait_on', 'waiter-whose-goroutine-ended', 'if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL;', '')
+tested('test_waits_off', 'waiter-shown-as-running', 'bool waits = (gotrace__load_acquire(&m->in_call) & GOTRACE__WAITS) != 0;',
+       'bool waits = false;')
+tested('test_waits_off', 'waiter-whose-goroutine-ended-runs', 'return gotrace__load_relaxed(&g->id) == m->outermost.id &&', 'return')
+tested('test_keys', 'keys-below-a-freed-one-lost', 'memcpy(last->below, gone->below, sizeof last->below);', '')
+tested('test_create_no_proc', 'idle-worker-not-counted', 'm->was_worker |= p != NULL;', '')
 tested('test_limits', 'size-limit-ignored', 'if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;', '')
 tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
 tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')

@@ -31,6 +31,9 @@ ALLOWED = {
     ("gotrace__attach", "collector"): "a plain thread",
     ("gotrace__attach", "tasks"): "a plain thread",
     ("gotrace__attach", "waits"): "a plain thread",
+    # Any call but the end of a wait settles a wait that began while tracing was off:
+    ("gotrace__set_wait_aside", "state"): "the thread waits",
+    ("gotrace__set_wait_aside", "tasks"): "the thread waits",
     # In builds without threads, a call may read before it continues:
     ("gotrace__drain", "capture"): "a call waits for room, or a round is due",
     # Each event may be the first of its object in a generation:

@@ -236,18 +236,20 @@ static void check_story(unsigned format) {
   CHECK(!t.counters.forced && !t.counters.malformed && !t.counters.late_introductions);
   if (format == GOTRACE_GO_1_11)
     expect("Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoCreate g-1\nGoStart g1\nProcStart "
-           "g-1\nGoStart g2\n"
+           "g-1\nGoStart g2\nGomaxprocs g2\n"
            "UserRegion g2 constant\nGoBlockSync g1\nGoUnblock g2\nUserLog g2 woken\nUserRegion g2 constant\n"
            "GoStart g1\nGoSysCall g2\nGoSysBlock g2\nProcStop g-1\nProcStart g-1\nProcStart g-1\nGoSysExit g2\n"
-           "GoStart g2\nUserLog g2 inside\nGoSysCall g2\nGoSysBlock g2\nProcStop g-1\nGoSysExit g2\nGoStart g2\n"
+           "GoStart g2\nGomaxprocs g2\nUserLog g2 inside\nGoSysCall g2\nGoSysBlock g2\nProcStop g-1\nGoSysExit "
+           "g2\nGoStart g2\n"
            "GoEnd g2\nGoEnd g1");
   if (format == GOTRACE_GO_1_23)
     expect("ProcStatus g-1\nProcStart g-1\nGoCreate g-1\nGoCreate g-1\nGoStart g-1\nProcsChange g1\nProcStatus g-1\n"
-           "ProcStart g-1\nGoStart g-1\nUserRegionBegin g2 constant\nGoBlock g1 sync\nGoUnblock g2\n"
+           "ProcStart g-1\nGoStart g-1\nProcsChange g2\nUserRegionBegin g2 constant\nGoBlock g1 sync\nGoUnblock g2\n"
            "UserLog g2 woken\nUserRegionEnd g2 constant\n"
            "ProcStatus g-1\nProcStatus g2\nGoStatusStack g2\nGoStatusStack g-1\nGoStart g-1\nProcsChange g1\n"
            "GoSyscallBegin g2\nProcSteal g-1\nProcStart g-1\nGoSyscallEndBlocked g2\nProcStatus g-1\nProcStart g-1\n"
-           "GoStart g-1\nUserLog g2 inside\nGoSyscallBegin g2\nProcStop g2\nGoSyscallEndBlocked g2\nGoStart g-1\n"
+           "GoStart g-1\nProcsChange g2\nUserLog g2 inside\nGoSyscallBegin g2\nProcStop g2\nGoSyscallEndBlocked "
+           "g2\nGoStart g-1\n"
            "GoDestroy g2\nGoDestroy g1");
   done();
 }
@@ -756,7 +758,8 @@ static void check_v1_call(void) {
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
   CHECK_EQUAL(problems(), 0);
   expect("Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nProcStart g-1\nGoCreate g-1\nGoCreate g-1\nGoStart g1\n"
-         "GoStart g2\nGoBlockSync g2\nGoSysCall g1\nGoSysBlock g1\nProcStop g-1\nGoCreate g-1\nGoUnblock g-1\n"
+         "Gomaxprocs g1\nGoStart g2\nGoBlockSync g2\nGoSysCall g1\nGoSysBlock g1\nProcStop g-1\nGoCreate "
+         "g-1\nGoUnblock g-1\n"
          "ProcStart g-1\nGoSysExit g1\nGoStart g1\nGoPreempt g1");
   done();
 }

@@ -1,7 +1,7 @@
 /* Fuzzes the arena: pieces of any size, checked by a model that only counts blocks.
  *
- *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/region_alloc.c -o build/fuzz/region_alloc -pthread
- *     build/fuzz/region_alloc -max_total_time=60 fuzz/seeds/region_alloc
+ *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/arena.c -o build/fuzz/arena -pthread
+ *     build/fuzz/arena -max_total_time=60 fuzz/seeds/arena
  *
  * Input: a byte for the limit in blocks, then three bytes per piece: its size, or (0xffffff) free everything.
  */
