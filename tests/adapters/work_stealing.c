@@ -143,7 +143,7 @@ static bool call_system(proc *own, unsigned microseconds) {
     gotrace_go_syscall_end();
     return true;
   }
-  gotrace_go_syscall_end_blocked(); /* the thief may report the steal later */
+  gotrace_go_syscall_end_blocked();
   return false;
 }
 
@@ -195,6 +195,7 @@ static proc *take_proc(void) {
     int state = LOAD(p->state);
     if ((state & 3) == TAKEN || !change(&p->state, state, TAKEN)) continue;
     if (state & IN_CALL) {
+      if (state / 4 % 2) usleep(50); /* the loser may report its loss before */
       gotrace_proc_steal(p->traced);
       count(&steals);
     }
