@@ -176,25 +176,42 @@ build/cases/case.o: tests/cases/case.c $(header) $(wildcard tests/cases/*.h test
 build/cases/%: tests/cases/%.c build/cases/case.o build/tests/quick/gotrace.a
 	$(call program,$<,$(filter-out $<,$^))
 
-# Adapters: each test is linked with the library of its adapter. pkg-config finds most of them.
-build/adapters/%: private CPPFLAGS += -D_GNU_SOURCE $(patsubst -I%,-isystem %,$(if $(package),$(shell pkg-config --cflags $(package))))
-build/adapters/%: private LDFLAGS += $(if $(package),$(shell pkg-config --libs $(package)))
-build/adapters/glib: package = gio-2.0
-build/adapters/libuv: package = libuv
-build/adapters/lua: package = lua5.4
-build/adapters/state_threads: LDFLAGS += -lst
-build/adapters/boost_fiber: LDFLAGS += -lboost_fiber -lboost_context
-build/adapters/tbb: LDFLAGS += -ltbb
-build/adapters/openmp: CC = $(CLANG)
-build/adapters/openmp: CFLAGS += -fopenmp
+# Adapters: each test is linked with the library of its adapter. pkg-config finds most of them. The same programs are built
+# in mid_flight, with the examples, so that a trace starts and stops at any time (tests/capture/mid_flight.c).
+build/adapters/% build/mid_flight/%: private CPPFLAGS += -D_GNU_SOURCE $(patsubst -I%,-isystem %,$(if $(package),$(shell pkg-config --cflags $(package))))
+build/adapters/% build/mid_flight/%: private LDFLAGS += $(if $(package),$(shell pkg-config --libs $(package)))
+build/%/glib: package = gio-2.0
+build/%/libuv: package = libuv
+build/%/lua: package = lua5.4
+build/%/state_threads: LDFLAGS += -lst
+build/%/boost_fiber: LDFLAGS += -lboost_fiber -lboost_context
+build/%/tbb: LDFLAGS += -ltbb
+build/%/openmp: CC = $(CLANG)
+build/%/openmp: CFLAGS += -fopenmp
+build/mid_flight/%: private LDFLAGS += $(addprefix -Wl$(comma)--wrap=,main gotrace_start_file gotrace_flight_start gotrace_stop gotrace_flight_stop)
 
-build/adapters/%: tests/adapters/%.c $(wildcard examples/adapters/*) tests/adapters/story.h build/tests/quick/gotrace.a
+build/mid_flight.o: private CFLAGS = -O0 -g
+build/mid_flight.o: tests/capture/mid_flight.c $(header) $(wildcard tests/*.h)
 	@mkdir -p $(@D)
-	$(call program,$<,build/tests/quick/gotrace.a)
+	$(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
-build/adapters/%: tests/adapters/%.cpp $(wildcard examples/adapters/*) tests/adapters/story.h build/tests/quick/gotrace.a
+# $(call adapter_rules,FOLDER,TRACER)
+define adapter_rules
+build/$(1)/%: tests/adapters/%.c $(wildcard examples/adapters/*) tests/adapters/story.h $(2)
+	@mkdir -p $$(@D)
+	$$(call program,$$<,$(2))
+
+build/$(1)/%: tests/adapters/%.cpp $(wildcard examples/adapters/*) tests/adapters/story.h $(2)
+	@mkdir -p $$(@D)
+	$$(CXX) $$(patsubst -std=%,-std=c++20,$$(filter-out -Wstrict-prototypes,$$(FLAGS))) $$(CFLAGS) $$< $(2) -o $$@ $$(LDFLAGS)
+endef
+$(eval $(call adapter_rules,adapters,build/tests/quick/gotrace.a))
+$(eval $(call adapter_rules,mid_flight,build/mid_flight.o))
+
+# Without the example's own tracer.
+build/mid_flight/%: examples/%.c examples/example.h build/mid_flight.o
 	@mkdir -p $(@D)
-	$(CXX) $(patsubst -std=%,-std=c++20,$(filter-out -Wstrict-prototypes,$(FLAGS))) $(CFLAGS) $< build/tests/quick/gotrace.a -o $@ $(LDFLAGS)
+	$(call program,-DGOTRACE__IMPLEMENTED $<,build/mid_flight.o)
 
 cases: $(cases)
 	tests/cases/run.sh $(RUNS)

@@ -10554,13 +10554,19 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
   gotrace__enqueue(t, r);
 }
 
-/* All threads wait. Whether thread a's record is applied before b's (O2): first the ends of waits, which may be for a
- * wake-up that does not exist; all other records of a correct program are for ones that come after these. Last, a
- * thread that waits until another has ended. Else the smaller tick. */
+/* Whether a record of a correct program may wait for one that does not exist, or comes later: the end of a wait for a
+ * wake-up, the end of a system call for a steal. */
+static inline bool gotrace__waits_in_vain(const gotrace__record *record) {
+  return record->kind == GOTRACE__REC_WAIT_END || record->kind == GOTRACE__REC_SYSCALL_END_BLOCKED;
+}
+
+/* All threads wait. Whether thread a's record is applied before b's (O2): first those that may wait in vain; all other
+ * records of a correct program are for ones that come after these. Last, a thread that waits until another has ended.
+ * Else the smaller tick. */
 static bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__source *b) {
-  int late = a->record.kind == GOTRACE__REC_THREAD, early = a->record.kind == GOTRACE__REC_WAIT_END;
+  int late = a->record.kind == GOTRACE__REC_THREAD, early = gotrace__waits_in_vain(&a->record);
   late -= b->record.kind == GOTRACE__REC_THREAD;
-  early -= b->record.kind == GOTRACE__REC_WAIT_END;
+  early -= gotrace__waits_in_vain(&b->record);
   return late != 0 ? late < 0 : early != 0 ? early > 0 : a->record.tick < b->record.tick;
 }
 

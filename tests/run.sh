@@ -237,6 +237,12 @@ list_sessions() {
   echo "quick|sessions under stress, briefly|tests/capture/stress_sessions.sh 300 quick"
   echo "check|sessions under stress|tests/capture/stress_sessions.sh 600"
   echo "check|sessions under stress (thread)|tests/capture/stress_sessions.sh 200 thread"
+  local brief="hello threads scheduler flight help_first lua tracy_c work_stealing" name
+  echo "quick|traces in mid-flight, briefly|tests/capture/mid_flight.sh 3 $brief"
+  for name in $(tests/capture/mid_flight.sh --list); do
+    [[ " $brief " = *" $name "* ]] || echo "check|traces in mid-flight, $name, briefly|tests/capture/mid_flight.sh 3 $name"
+    echo "nightly|traces in mid-flight, $name|tests/capture/mid_flight.sh 50 $name"
+  done
   echo "nightly|many sessions under stress|tests/capture/stress_sessions.sh 4000"
   echo "nightly|many sessions under stress (thread)|tests/capture/stress_sessions.sh 1000 thread"
   echo "nightly|many sessions under stress (seq_cst)|tests/capture/stress_sessions.sh 1000 seq_cst"
@@ -454,6 +460,7 @@ if uses 'example_opens_in_go|test_tool|check_trace_self|profiles_agree_with_go.s
 if uses 'tests/cases'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decoder'; then shared+=(build/tests/address/print_decoded); fi
 if uses 'tests/cases|v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
+if uses 'mid_flight'; then shared+=(build/mid_flight.o); fi
 if uses 'build/tests/explore'; then shared+=(build/tests/explore); fi
 for target in transcribe session_calls decode_calls; do
   if uses "fuzz-random-$target"; then shared+=("build/fuzz-random/$target"); fi

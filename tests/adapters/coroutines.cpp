@@ -135,18 +135,22 @@ static task never() {
 int main(int argc, char **argv) {
   CHECK(argc == 2 && gotrace_start_file(argv[1], nullptr) == GOTRACE_OK);
   gotrace_go_self(); // the creator of the first coroutines
-  std::vector<task> all;
-  unfinished = 1 + PASSERS;
-  for (int i = 0; i < PASSERS; i++) all.push_back(passer());
-  all.push_back(parent());
-  task left = never();
-  for (task &t : all) enqueue(t.coroutine);
-  enqueue(left.coroutine);
-  std::thread one(work), two(work);
-  one.join();
-  two.join();
-  left.coroutine.destroy();
-  for (task &t : all) t.coroutine.destroy();
+  do {
+    std::vector<task> all;
+    door.is_open = false;
+    door.waiting.clear();
+    unfinished = 1 + PASSERS;
+    for (int i = 0; i < PASSERS; i++) all.push_back(passer());
+    all.push_back(parent());
+    task left = never();
+    for (task &t : all) enqueue(t.coroutine);
+    enqueue(left.coroutine);
+    std::thread one(work), two(work);
+    one.join();
+    two.join();
+    left.coroutine.destroy();
+    for (task &t : all) t.coroutine.destroy();
+  } while (story_again());
   CHECK(gotrace_stop() == GOTRACE_OK);
   story_read(argv[1]);
   story_expect("created task child(int)*", CHILDREN);

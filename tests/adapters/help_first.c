@@ -145,7 +145,8 @@ int main(int argc, char **argv) {
     CHECK(pthread_create(&threads[i], NULL, worker, procs[i]) == 0);
   }
   gotrace_thread_begin("main thread"); /* a plain thread helps, too */
-  work(DEPTH);
+  do work(DEPTH);
+  while (story_again());
   pthread_mutex_lock(&queue_lock);
   closing = true;
   pthread_mutex_unlock(&queue_lock);

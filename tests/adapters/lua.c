@@ -70,10 +70,12 @@ int main(int argc, char **argv) {
   luaL_openlibs(L);
   gotrace_lua_open(L);
   CHECK(gotrace_start_file(argv[1], NULL) == GOTRACE_OK);
-  if (luaL_loadbuffer(L, script, sizeof script - 1, "=script") || lua_pcall(L, 0, 0, 0)) {
-    fprintf(stderr, "%s\n", lua_tostring(L, -1));
-    return 1;
-  }
+  do {
+    if (luaL_loadbuffer(L, script, sizeof script - 1, "=script") || lua_pcall(L, 0, 0, 0)) {
+      fprintf(stderr, "%s\n", lua_tostring(L, -1));
+      return 1;
+    }
+  } while (story_again());
   created = count_of(L, "created"), resumed = count_of(L, "resumed"), ended = count_of(L, "ended");
   CHECK(gotrace_stop() == GOTRACE_OK);
   lua_close(L);

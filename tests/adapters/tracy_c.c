@@ -50,11 +50,13 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(gotrace_start_file(argv[1], NULL), GOTRACE_OK);
   TracyCLockAnnounce(lock);
   TracyCLockCustomName(lock, "the lock", 8);
-  for (i = 0; i < 2; i++) { /* the second thread goes on with the fibers of the first */
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, run_turns, &firsts[i]) == 0);
-    CHECK(pthread_join(thread, NULL) == 0);
-  }
+  do {
+    for (i = 0; i < 2; i++) { /* the second thread goes on with the fibers of the first */
+      pthread_t thread;
+      CHECK(pthread_create(&thread, NULL, run_turns, &firsts[i]) == 0);
+      CHECK(pthread_join(thread, NULL) == 0);
+    }
+  } while (story_again());
   for (i = 0; i < FRAMES; i++) {
     TracyCPlot("plot", i * 0.5);
     TracyCFrameMark

@@ -788,6 +788,34 @@ static void check_end_before_steal(unsigned format) {
   done();
 }
 
+/* The end of a call waits for a steal that its thief reports in the next round, and with it all that its goroutine does
+ * next, here waking another one. The end of that one's wait needs the wake-up: it is not forced first. */
+static void check_wake_behind_a_late_steal(unsigned format) {
+  CHECK(begin(format));
+  c.procs[1].status = c.procs[2].status = GOTRACE__PROC_IDLE;
+  capture_create(&c, 2, 2, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(2, GOTRACE__REC_GO_START, 2);
+  self(2, GOTRACE__REC_GO_BLOCK);
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(0, GOTRACE__REC_SYSCALL_BEGIN);
+  self(0, GOTRACE__REC_SYSCALL_END_BLOCKED);
+  proc(1, GOTRACE__REC_PROC_START, 2);
+  go(1, GOTRACE__REC_GO_START, 1);
+  go(1, GOTRACE__REC_GO_UNBLOCK, 2);
+  go(2, GOTRACE__REC_WAIT_END, 2);
+  step();
+  step();
+  c.threads[3].proc = 0;
+  proc(3, GOTRACE__REC_PROC_STEAL, 1);
+  CHECK_EQUAL(end("wake_behind_steal"), GOTRACE_OK);
+  CHECK_EQUAL(t.counters.stale + t.counters.late + t.counters.forced, 0);
+  CHECK_EQUAL(t.counters.implied, 1);
+  CHECK_EQUAL(problems(), 0);
+  done();
+}
+
 /* Task 1 begins on thread 0. Its end on thread 1, whose clock is behind, waits for it, and is later; so is all that may
  * follow from it. */
 static void check_task(void) {
@@ -1020,6 +1048,7 @@ int main(void) {
     check_problems((unsigned)test_formats[i]);
     check_nest((unsigned)test_formats[i]);
     check_end_before_steal((unsigned)test_formats[i]);
+    check_wake_behind_a_late_steal((unsigned)test_formats[i]);
   }
   check_v1_ends(GOTRACE_GO_1_8);
   check_v1_ends(GOTRACE_GO_1_10);
