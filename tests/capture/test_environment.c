@@ -1,6 +1,5 @@
 /* gotrace_start_environment with its options, also before main and in a setuid program; what it prints; file names with
  * %p and %t; the functions behind the macros, for languages without macros. */
-#include <stdlib.h>
 static unsigned patience(void);
 #define GOTRACE__EXIT_MILLISECONDS patience()
 #define GOTRACE_AUTOSTART /* without effect while GOTRACE is unset */
