@@ -8328,21 +8328,32 @@ static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, u
   return GOTRACE__LIKELY(page != NULL) ? &page[(place - 1) % GOTRACE__MODEL_PAGE] : NULL;
 }
 
+/* How many pages are allocated together with this one. The first are for programs with few goroutines. With a million,
+ * the system would take as long for each page as the transcriber does. */
+#ifndef GOTRACE__SINGLE_PAGES
+#define GOTRACE__SINGLE_PAGES 64
+#endif
+static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : 16; }
+GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0, aligned_blocks_of_pages);
+
 static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
-  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
+  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
+  gotrace__model_go *block;
   void *pages = t->go_pages;
   bool grown;
   if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
-  grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
+  grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + count, sizeof *t->go_pages);
   t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
   if (!grown) return NULL;
-  if (!t->go_pages[page])
-    t->go_pages[page] =
-        GOTRACE__CAST(gotrace__model_go *, gotrace__model_allocate(t, GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
-  if (!t->go_pages[page]) return NULL;
+  if (!t->go_pages[page]) {
+    block = GOTRACE__CAST(gotrace__model_go *,
+                          gotrace__model_allocate(t, count * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
+    if (!block) return NULL;
+    for (i = 0; i < count; i++) t->go_pages[page - page % count + i] = block + i * GOTRACE__MODEL_PAGE;
+  }
   if (place >= t->go_places) t->go_places = place + 1;
   return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
 }
@@ -11165,7 +11176,10 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
       gotrace__release(budget, g->regions, g->region_capacity * sizeof *g->regions);
       gotrace__release(budget, g->label, GOTRACE__LABEL);
     }
-    gotrace__release(budget, t->go_pages[i], GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
+  }
+  for (i = 0; i < t->go_page_count; i += k) {
+    k = gotrace__pages_at_once(i);
+    gotrace__release(budget, t->go_pages[i], k * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
   }
   for (i = 0; i < t->proc_count; i++) {
     if (t->procs[i]) gotrace__lane_free(t, &t->procs[i]->lane);
