@@ -1631,8 +1631,9 @@ GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 
 /* A region is a span of one goroutine's execution. Regions nest; the end of one also ends those inside it.
  *
- * `name_is_constant`, here and in gotrace_task_begin_at: nonzero promises that every call with this site passes the
- * same name, as GCC and Clang detect of literals; it is then looked up once a session. 0: each record has a copy. */
+ * `name_is_constant`, here and in gotrace_task_begin_at, and `category_is_constant` in gotrace_log_category_at: nonzero
+ * promises that every call with this site passes the same text, as GCC and Clang detect of literals; it is then looked
+ * up once a session. 0: each record has a copy. */
 #define gotrace_region_begin(task, name) \
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
@@ -1642,12 +1643,16 @@ GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, co
 
 /* A message within a task, with a category. gotrace_logf and gotrace_logv format it as printf and vprintf do (with
  * stb_sprintf if available, see GOTRACE_NO_STB_SPRINTF), up to 1,024 bytes, on the caller's stack. */
-#define gotrace_log(task, category, message) \
-  (gotrace_enabled() ? gotrace_log_at(GOTRACE_HERE, (task), (category), (message)) : (void)0)
+#define gotrace_log(task, category, message)                                                                  \
+  (gotrace_enabled()                                                                                          \
+       ? gotrace_log_category_at(GOTRACE_HERE, (task), (category), GOTRACE__IS_CONSTANT(category), (message)) \
+       : (void)0)
 #define gotrace_logf(...) (gotrace_enabled() ? gotrace_logf_at(GOTRACE_HERE, __VA_ARGS__) : (void)0)
 #define gotrace_logv(task, category, format, arguments) \
   (gotrace_enabled() ? gotrace_logv_at(GOTRACE_HERE, (task), (category), (format), (arguments)) : (void)0)
 GOTRACE_API void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message);
+GOTRACE_API void gotrace_log_category_at(gotrace_site *site, gotrace_task task, const char *category,
+                                         int category_is_constant, const char *message);
 GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...)
     GOTRACE__PRINTF(4, 5);
 GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
@@ -1902,6 +1907,8 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(void, gotrace_region_begin_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
   X(void, gotrace_region_end_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
   X(void, gotrace_log_at, (gotrace_site *site, gotrace_task task, const char *category, const char *message), ) \
+  X(void, gotrace_log_category_at, \
+    (gotrace_site *site, gotrace_task task, const char *category, int category_is_constant, const char *message), ) \
   X(void, gotrace_logf_at, (gotrace_site *site, gotrace_task task, const char *category, const char *format, ...), ) \
   X(void, gotrace_logv_at, \
     (gotrace_site *site, gotrace_task task, const char *category, const char *format, va_list arguments), ) \
@@ -5272,15 +5279,16 @@ static GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotra
   m->entry_session = m->session;
   return m->entry_number = gotrace__location_stack(m, &place, true);
 }
-static inline uint32_t gotrace__entry_number(gotrace__thread *m, gotrace_location place) {
-  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place.pc &&
-                      m->entry.function == place.function && m->entry.file == place.file &&
-                      m->entry.line == place.line))
+static inline uint32_t gotrace__entry_number(gotrace__thread *m, const gotrace_location *place) {
+  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place->pc &&
+                      m->entry.function == place->function && m->entry.file == place->file &&
+                      m->entry.line == place->line))
     return m->entry_number;
-  return gotrace__other_entry(m, place);
+  return gotrace__other_entry(m, *place);
 }
 static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
-  return gotrace__entry_number(m, gotrace__entry_of(g));
+  gotrace_location entry = gotrace__entry_of(g);
+  return gotrace__entry_number(m, &entry);
 }
 
 /* The numbers of an object begin again with its owner's first call in a session. */
@@ -5850,10 +5858,10 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
 static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
                                                                       const gotrace_location *entry, unsigned status,
                                                                       unsigned flags) {
-  gotrace_location place = entry ? *entry : gotrace__no_place;
   bool on = gotrace_enabled();
   uint32_t known;
   gotrace_go *g;
+  if (!entry) entry = &gotrace__no_place;
   if (!on && gotrace__is_untracked()) return NULL;
   if (on) on = gotrace__enter(m, GOTRACE__CALL_ROOM);
   if (!on) gotrace__raise(m);
@@ -5871,9 +5879,9 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
     return NULL;
   }
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL, 0);
-  gotrace__set_new(m, g, &place, status, flags);
+  gotrace__set_new(m, g, entry, status, flags);
   if (on) {
-    uint32_t number = 1, entry_number = gotrace__entry_number(m, place);
+    uint32_t number = 1, entry_number = gotrace__entry_number(m, entry);
     uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, origin);
     uint8_t *at;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
@@ -5894,9 +5902,10 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   return g;
 }
 
-/* The same, with a short way while tracing is off. The caller has looked whether goroutines are tracked then. */
-static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace__origin origin, const gotrace_location *entry,
-                                             unsigned status) {
+/* The same, with a short way while tracing is off. The caller has looked whether goroutines are tracked then. Inlined, so
+ * that GOTRACE__ORIGIN has the public function's frame. */
+GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site,
+                                                      const gotrace_location *entry, unsigned status) {
   if (!gotrace_enabled()) {
     unsigned count;
     gotrace__raise_off(m);
@@ -5914,7 +5923,7 @@ static inline gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace__origin
     }
     gotrace__leave(m);
   }
-  return gotrace__create(m, origin, entry, status, 0);
+  return gotrace__create(m, GOTRACE__ORIGIN(site), entry, status, 0);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
@@ -5922,7 +5931,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *
   gotrace_go *g = NULL;
   if (GOTRACE__UNLIKELY(gotrace__is_untracked()) && !gotrace_enabled()) return NULL;
   m = gotrace__caller();
-  if (m) g = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE);
+  if (m) g = gotrace__create_go(m, site, entry, GOTRACE__RUNNABLE);
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -5932,7 +5941,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, con
   gotrace_go *g = NULL;
   if (GOTRACE__UNLIKELY(gotrace__is_untracked()) && !gotrace_enabled()) return NULL;
   m = gotrace__caller();
-  if (m) g = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, GOTRACE__WAITING);
+  if (m) g = gotrace__create_go(m, site, entry, GOTRACE__WAITING);
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -6507,36 +6516,51 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
 
 /* ----------------------------------------------------------------------------------------------------- >>tasks ---- */
 
+/* Less than 8 bytes of a text from `at` on, and zeros. */
+static inline uint64_t gotrace__last_word(const char *text, size_t at, size_t size) {
+  union {
+    uint64_t word;
+    char bytes[8];
+  } last = {0};
+  size_t i;
+  for (i = 0; at < size; i++) last.bytes[i] = text[at++];
+  return last.word;
+}
+
+static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__open_task *tasks;
+  gotrace__lock(&t->records);
+  tasks = t->open_tasks;
+  if (!tasks) {
+    tasks = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *tasks, false));
+    gotrace__store_release(&t->open_tasks, tasks);
+  }
+  gotrace__unlock(&t->records);
+  return tasks;
+}
+
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
  * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
  * If two threads write one place at the same moment, the name may be of both. */
-static void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__open_task *task = gotrace__load_acquire(&t->open_tasks);
+static inline void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
+  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
   size_t at = 0;
-  if (GOTRACE__UNLIKELY(!task)) {
-    gotrace__lock(&t->records);
-    task = t->open_tasks;
-    if (!task) {
-      task = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *task, false));
-      gotrace__store_release(&t->open_tasks, task);
-    }
-    gotrace__unlock(&t->records);
-    if (!task) return;
-  }
+  if (GOTRACE__UNLIKELY(!task)) task = gotrace__make_open_tasks();
+  if (GOTRACE__UNLIKELY(!task)) return;
   size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
   task += id % GOTRACE__TASKS;
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
-  for (; at <= size; at += 8) { /* as far as the first 0 */
-    uint64_t word = 0;
-    if (size - at >= 8) memcpy(&word, name + at, 8);
-    else if (name) memcpy(&word, name + at, size - at);
+  for (; size - at >= 8; at += 8) {
+    uint64_t word;
+    memcpy(&word, name + at, 8);
     gotrace__store_release(&task->name[at / 8], word);
   }
+  gotrace__store_release(&task->name[at / 8], gotrace__last_word(name, at, size)); /* has the first 0 */
   gotrace__store_release(&task->id, id);
 }
-static void gotrace__drop_task(uint64_t id) {
+static inline void gotrace__drop_task(uint64_t id) {
   gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
   if (!task) return;
   task += id % GOTRACE__TASKS;
@@ -6659,23 +6683,23 @@ GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
   GOTRACE__KEEP_FRAME();
 }
 
-/* `prefix`: a constant, with which the category begins. Inlined, so that GOTRACE__ORIGIN has the public function's
- * frame. */
+/* `prefix`: a constant, with which the category begins. `is_constant`: so is the category, and there is no prefix.
+ * Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task task, const char *prefix,
-                                              const char *category, size_t category_text, const char *message,
-                                              size_t text_size) {
+                                              const char *category, size_t category_text, int is_constant,
+                                              const char *message, size_t text_size) {
   gotrace__thread *m = gotrace__caller();
   uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
-  if (!m) return;
-  if (!m->go) gotrace__attach(m, site);
-  category_size = gotrace__text_size(category, category_text);
+  if (GOTRACE__UNLIKELY(!m)) return;
+  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, site);
+  category_size = is_constant ? 0 : gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
   if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + prefix_size + category_size + size)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
+    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, category, is_constant);
     uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
     at = gotrace__put_varint(at, task.id);
-    at = gotrace__put_varint(at, 0);
+    at = gotrace__put_varint(at, number);
     at = gotrace__put_varint(at, stack);
     at = gotrace__put_varint(at, prefix_size + category_size);
     memcpy(at, prefix, prefix_size);
@@ -6686,12 +6710,18 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
 }
 
 GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
-  gotrace__log_call(site, task, "", category, SIZE_MAX, message, SIZE_MAX);
+  gotrace__log_call(site, task, "", category, SIZE_MAX, 0, message, SIZE_MAX);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_log_category_at(gotrace_site *site, gotrace_task task,
+                                                              const char *category, int category_is_constant,
+                                                              const char *message) {
+  gotrace__log_call(site, task, "", category, SIZE_MAX, category_is_constant && site, message, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
                                       const char *message, size_t size) {
-  gotrace__log_call(site, task, "", category, category_size, message, size);
+  gotrace__log_call(site, task, "", category, category_size, 0, message, size);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6718,7 +6748,7 @@ GOTRACE__DEFINE void gotrace_count_at(gotrace_site *site, const char *name, int6
   do *--at = (char)('0' + left % 10);
   while (left /= 10);
   if (value < 0) *--at = '-';
-  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, at, SIZE_MAX);
+  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, 0, at, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6738,7 +6768,7 @@ GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *nam
     if (c != '.' || !size || text[size - 1] != '.') text[size++] = c;
   }
   text[size] = 0;
-  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, text, SIZE_MAX);
+  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, 0, text, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -7462,7 +7492,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const
       name = text;
     }
     if (name) named = gotrace__make_site(name, "", 0);
-    g = gotrace__create_go(m, GOTRACE__ORIGIN(site), named ? &named->location : NULL, GOTRACE__RUNNABLE);
+    g = gotrace__create_go(m, site, named ? &named->location : NULL, GOTRACE__RUNNABLE);
   }
   GOTRACE__KEEP_FRAME();
   return g;
@@ -7552,7 +7582,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
     gotrace__problem_call(m, GOTRACE_PROBLEM_NO_MEMORY);
     return NULL;
   }
-  made = gotrace__create_go(m, GOTRACE__ORIGIN(site), entry, blocked ? GOTRACE__WAITING : GOTRACE__RUNNABLE);
+  made = gotrace__create_go(m, site, entry, blocked ? GOTRACE__WAITING : GOTRACE__RUNNABLE);
   if (made) {
     g = gotrace__set_keyed(fresh, key, made);
     if (g != made) gotrace_go_destroy_at(site, made);
@@ -8402,21 +8432,32 @@ static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, u
   return GOTRACE__LIKELY(page != NULL) ? &page[(place - 1) % GOTRACE__MODEL_PAGE] : NULL;
 }
 
+/* How many pages are allocated together with this one. The first are for programs with few goroutines. With a million,
+ * the system would take as long for each page as the transcriber does. */
+#ifndef GOTRACE__SINGLE_PAGES
+#define GOTRACE__SINGLE_PAGES 64
+#endif
+static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : 16; }
+GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0, aligned_blocks_of_pages);
+
 static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
-  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE);
+  size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
+  gotrace__model_go *block;
   void *pages = t->go_pages;
   bool grown;
   if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
-  grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + 1, sizeof *t->go_pages);
+  grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + count, sizeof *t->go_pages);
   t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
   if (!grown) return NULL;
-  if (!t->go_pages[page])
-    t->go_pages[page] =
-        GOTRACE__CAST(gotrace__model_go *, gotrace__model_allocate(t, GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
-  if (!t->go_pages[page]) return NULL;
+  if (!t->go_pages[page]) {
+    block = GOTRACE__CAST(gotrace__model_go *,
+                          gotrace__model_allocate(t, count * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
+    if (!block) return NULL;
+    for (i = 0; i < count; i++) t->go_pages[page - page % count + i] = block + i * GOTRACE__MODEL_PAGE;
+  }
   if (place >= t->go_places) t->go_places = place + 1;
   return &t->go_pages[page][place % GOTRACE__MODEL_PAGE];
 }
@@ -11260,7 +11301,10 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
       gotrace__release(budget, g->regions, g->region_capacity * sizeof *g->regions);
       gotrace__release(budget, g->label, GOTRACE__LABEL);
     }
-    gotrace__release(budget, t->go_pages[i], GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
+  }
+  for (i = 0; i < t->go_page_count; i += k) {
+    k = gotrace__pages_at_once(i);
+    gotrace__release(budget, t->go_pages[i], k * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
   }
   for (i = 0; i < t->proc_count; i++) {
     if (t->procs[i]) gotrace__lane_free(t, &t->procs[i]->lane);

@@ -308,7 +308,7 @@ static const struct {
     PLAIN(gotrace_task_end, gotrace_task_end_at),
     PLAIN(gotrace_region_begin, gotrace_region_begin_at),
     PLAIN(gotrace_region_end, gotrace_region_end_at),
-    PLAIN(gotrace_log, gotrace_log_at),
+    PLAIN(gotrace_log, gotrace_log_category_at),
     PLAIN(gotrace_logf, gotrace_logf_at),
     PLAIN(gotrace_logv, gotrace_logv_at),
     PLAIN(gotrace_count, gotrace_count_at),

@@ -133,6 +133,31 @@ static void texts(gotrace_format format, test_bytes *bytes) {
   free(name), free(other), free(category), free(message), free(label), free(made);
 }
 
+/* A category that is a constant is looked up once a session, whatever later calls with its site pass. */
+static void constant_category(gotrace_format format, test_bytes *bytes) {
+  BARE(other, "other");
+  gotrace_site *site = GOTRACE_HERE;
+  int i, start_again;
+  for (start_again = 0; start_again < 2; start_again++) {
+    start(format, bytes);
+    for (i = 0; i < 2; i++) {
+      gotrace_log_category_at(site, GOTRACE_NO_TASK, i ? "unseen" : "first", 1, "constant");
+      gotrace_log_category_at(site, GOTRACE_NO_TASK, i ? "second" : NULL, 0, NULL);
+      gotrace_log_category_at(NULL, GOTRACE_NO_TASK, "without a site", 1, "");
+      gotrace_log(GOTRACE_NO_TASK, i ? "by macro" : "", "text");
+      gotrace_log_n(GOTRACE_NO_TASK, other, 5, other, 5);
+    }
+    stop(bytes);
+    check_story(bytes, "category first\nmessage constant\ncategory \nmessage \ncategory without a site\nmessage \n"
+                       "category \nmessage text\ncategory other\nmessage other\n"
+                       "category first\nmessage constant\ncategory second\nmessage \n"
+                       "category without a site\nmessage \ncategory by macro\nmessage text\n"
+                       "category other\nmessage other\n");
+  }
+  gotrace_thread_end();
+  free(other);
+}
+
 /* Names of a goroutine and a thread, which later traces have. */
 static void names(test_bytes *bytes) {
   BARE(name, "made anew");
@@ -245,6 +270,7 @@ int main(void) {
     if (test_formats[i] >= GOTRACE_GO_1_11) {
       texts(test_formats[i], &bytes);
       innermost_of_none(test_formats[i], &bytes);
+      constant_category(test_formats[i], &bytes);
     }
   names(&bytes);
   keys(&bytes);

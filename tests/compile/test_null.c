@@ -62,6 +62,7 @@ static void annotations(void) {
   gotrace_region_begin_at(NULL, task, NULL, 0);
   gotrace_region_begin_at(NULL, task, NULL, 1);
   gotrace_log_at(NULL, task, NULL, NULL);
+  gotrace_log_category_at(NULL, task, NULL, 1, NULL);
   gotrace_logf_at(NULL, task, NULL, no_format);
   logv(task, no_format);
   gotrace_count_at(NULL, NULL, 1);

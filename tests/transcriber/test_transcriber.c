@@ -867,6 +867,27 @@ static void check_many_tasks(void) {
   done();
 }
 
+/* Goroutines in places that are allocated one page at a time, and many pages. Some pages have none. */
+static void check_many_goroutines(void) {
+  enum { PLACES = (GOTRACE__SINGLE_PAGES + 40) * GOTRACE__MODEL_PAGE };
+  gotrace__record record = capture_record(GOTRACE__REC_GO_CREATE);
+  uint64_t place, made = 1;
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  for (place = 100; place <= PLACES; place += place % 1000 ? 1 : 201, made++) {
+    record.a[0] = place, record.a[1] = 1, record.a[2] = place + 1000, record.a[3] = 2;
+    record.a[4] = GOTRACE__RUNNABLE;
+    capture_call(&c, 0, &record);
+  }
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.goroutines, made);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_CREATE], made);
+  for (place = 100; place <= PLACES; place += place % 1000 ? 1 : 201)
+    CHECK_EQUAL(gotrace__go_at(&t, place)->id, place + 1000);
+  done();
+}
+
 /* What waits for a wake-up is not woken by one that was meant for an earlier wait. */
 static void check_stale_wake(void) {
   CHECK(begin(GOTRACE_GO_1_23));
@@ -1034,6 +1055,7 @@ int main(void) {
   check_moved_rows();
   check_task();
   check_many_tasks();
+  check_many_goroutines();
   check_stale_wake();
   check_forced(false);
   check_forced(true);
