@@ -4175,7 +4175,8 @@ enum gotrace__status { /* as tracev2.GoStatus */
                        GOTRACE__RUNNABLE = 1,
                        GOTRACE__RUNNING = 2,
                        GOTRACE__SYSCALL = 3,
-                       GOTRACE__WAITING = 4
+                       GOTRACE__WAITING = 4,
+                       GOTRACE__GONE = GOTRACE__DEAD /* in >>rules, where the decoder tells the two apart */
 };
 
 enum gotrace__proc_status { /* as tracev2.ProcStatus */
@@ -9025,24 +9026,58 @@ static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r)
 
 /* ----------------------------------------------------------------------------------------------- >>transitions ---- */
 
+/* The table of v2 in >>rules, as constants: the goroutine's status before and after an event, the proc's after it, and
+ * what else the event does. */
+enum {
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
+  GOTRACE__BEFORE_##NAME = GOTRACE__##from, GOTRACE__AFTER_##NAME = GOTRACE__##to, \
+  GOTRACE__PROC_AFTER_##NAME = GOTRACE_STATUS_##status, GOTRACE__DOES_##NAME = GOTRACE__V2_DOES(needs, whose, then),
+  GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+};
+
+/* Moves the model as an event about g on thread r does, which has just been written: see gotrace__moves. */
+GOTRACE__ALWAYS_INLINE void gotrace__move(const gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                          unsigned after, unsigned does) {
+  g->status = (uint8_t)after;
+  if ((does & GOTRACE__R_NAMED) && !t->v1) g->sequence++;
+  if (does & GOTRACE__R_STARTS) g->on = r, r->go = g;
+  if (does & GOTRACE__R_LEAVES) g->on = NULL, g->time = t->now, r->go = NULL;
+  if (!(does & (GOTRACE__R_ENTERS | GOTRACE__R_RETURNS))) return;
+  r->proc->status = does & GOTRACE__R_ENTERS ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+  r->proc->time = t->now;
+}
+#define gotrace__moves(t, r, g, NAME) gotrace__move(t, r, g, GOTRACE__AFTER_##NAME, GOTRACE__DOES_##NAME)
+
+/* Writes the event, then moves the model. */
+#define gotrace__do0(t, r, g, NAME) (gotrace__emit0(t, r, g, GOTRACE_V2_##NAME), gotrace__moves(t, r, g, NAME))
+#define gotrace__do2(t, r, g, NAME, a, b) \
+  (gotrace__emit2(t, r, g, GOTRACE_V2_##NAME, a, b), gotrace__moves(t, r, g, NAME))
+#define gotrace__do3(t, r, g, NAME, a, b, c) \
+  (gotrace__emit3(t, r, g, GOTRACE_V2_##NAME, a, b, c), gotrace__moves(t, r, g, NAME))
+
+/* The same for a proc, and the thread that gets or loses it. */
+GOTRACE__ALWAYS_INLINE void gotrace__move_proc(const gotrace__transcriber *t, gotrace__source *r,
+                                               gotrace__model_proc *p, int after) {
+  bool runs = after == GOTRACE_STATUS_RUNNING;
+  p->status = runs ? GOTRACE__PROC_RUNNING : GOTRACE__PROC_IDLE;
+  p->on = runs ? r : NULL;
+  p->time = t->now;
+  r->proc = runs ? p : NULL;
+}
+#define gotrace__do_proc(t, r, of, p, NAME, n, a, b, c) \
+  (gotrace__emit_proc(t, r, p, GOTRACE_V2_##NAME, n, a, b, c), gotrace__move_proc(t, of, p, GOTRACE__PROC_AFTER_##NAME))
+
 static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   gotrace__not_before(t, p->time);
   gotrace__restate_proc(t, r, p);
   p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_START, 2, p->id, p->sequence, 0);
-  p->status = GOTRACE__PROC_RUNNING;
-  p->on = r;
-  p->time = t->now;
-  r->proc = p;
+  gotrace__do_proc(t, r, r, p, PROC_START, 2, p->id, p->sequence, 0);
 }
 
 static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__model_proc *p = r->proc;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STOP, 0, 0, 0, 0);
-  p->status = GOTRACE__PROC_IDLE;
-  p->on = NULL;
-  p->time = t->now;
-  r->proc = NULL;
+  gotrace__do_proc(t, r, r, p, PROC_STOP, 0, 0, 0, 0);
 }
 
 /* Gives a thread without a proc one that is made for it; false if out of memory. */
@@ -9072,11 +9107,7 @@ static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace_
   gotrace__not_before(t, p->time);
   gotrace__restate_proc(t, r, p);
   p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id);
-  p->status = GOTRACE__PROC_IDLE;
-  p->on = NULL;
-  p->time = t->now;
-  victim->proc = NULL;
+  gotrace__do_proc(t, r, victim, p, PROC_STEAL, 3, p->id, p->sequence, victim->id);
   if (victim->time < t->now) victim->time = t->now; /* its call ends after the steal */
   gotrace__changed(t, &p->waiters);
 }
@@ -9084,9 +9115,9 @@ static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace_
 /* Goroutines. */
 
 static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  unsigned kind = g->status == GOTRACE__SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
-                  : g->status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED
-                                                  : GOTRACE_V2_GO_CREATE;
+  unsigned kind = g->status == GOTRACE__AFTER_GO_CREATE_SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
+                  : g->status == GOTRACE__AFTER_GO_CREATE_BLOCKED ? GOTRACE_V2_GO_CREATE_BLOCKED
+                                                                  : GOTRACE_V2_GO_CREATE;
   bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
   bool lent = false;
   if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
@@ -9121,54 +9152,40 @@ static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__end_stw(t, r);
 }
 
-/* The goroutine has left its thread. */
-static void gotrace__detach(gotrace__transcriber *t, gotrace__source *r, unsigned status) {
-  gotrace__model_go *g = r->go;
-  g->status = (uint8_t)status;
-  g->on = NULL;
-  g->time = t->now;
-  r->go = NULL;
+static void gotrace__write_label(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  uint32_t label = gotrace__label_id(t, g);
+  if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
 }
 
 static void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
-  uint32_t label;
-  gotrace__emit2(t, r, g, GOTRACE_V2_GO_START, g->id, g->sequence + 1);
-  if (!t->v1) {
-    g->sequence++;
-    label = gotrace__label_id(t, g);
-    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
-  }
-  g->status = GOTRACE__RUNNING;
-  g->on = r;
-  r->go = g;
+  gotrace__do2(t, r, g, GO_START, g->id, g->sequence + 1);
+  if (!t->v1) gotrace__write_label(t, r, g);
   gotrace__write_state(t, r);
 }
 
 /* A blocked goroutine, whose status has been written if the format allows, becomes runnable. */
 static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
   if (g->generation != t->generation) {
-    g->status = GOTRACE__RUNNABLE;
+    g->status = GOTRACE__AFTER_GO_UNBLOCK;
     gotrace__write_creation(t, r, g, stack);
     return;
   }
-  gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
-  if (!t->v1) g->sequence++;
-  g->status = GOTRACE__RUNNABLE;
+  gotrace__do3(t, r, g, GO_UNBLOCK, g->id, g->sequence + 1, stack);
 }
 
 /* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
 static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
   gotrace__not_before(t, g->time);
   gotrace__restate_go(t, r, g);
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   gotrace__start(t, r, g);
 }
 
 static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
+  gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
   t->v1_kind = gotrace__stop_reasons[gotrace__reason_base(reason)].v1;
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
-  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  gotrace__do2(t, r, g, GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
 }
 
 /* The model gives up a goroutine that the trace still has. */
@@ -9216,28 +9233,23 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
       gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
   }
-  gotrace__emit2(t, r, g, GOTRACE_V2_GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason),
-                 gotrace__stop_stack_id(t, g, stack));
-  gotrace__detach(t, r, GOTRACE__WAITING);
+  gotrace__do2(t, r, g, GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason), gotrace__stop_stack_id(t, g, stack));
   if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
 }
 
 static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
-  gotrace__emit0(t, r, r->go, GOTRACE_V2_GO_DESTROY);
-  gotrace__detach(t, r, GOTRACE__DEAD);
+  gotrace__do0(t, r, g, GO_DESTROY);
 }
 
 /* System calls. */
 
 static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
-  gotrace__model_proc *p = r->proc;
+  gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
-  p->sequence++;
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_SYSCALL_BEGIN, p->sequence, stack);
-  p->status = GOTRACE__PROC_SYSCALL;
-  p->time = t->now;
-  r->go->status = GOTRACE__SYSCALL;
+  r->proc->sequence++;
+  gotrace__do2(t, r, g, GO_SYSCALL_BEGIN, r->proc->sequence, stack);
 }
 
 /* Ends the thread's system call. `blocked`: the goroutine becomes runnable. Otherwise it runs on, if need be on a proc
@@ -9246,10 +9258,7 @@ static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, boo
   gotrace__model_go *g = r->go;
   gotrace__model_proc *p = r->proc;
   if (p && p->status == GOTRACE__PROC_SYSCALL && !blocked) {
-    gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END);
-    p->status = GOTRACE__PROC_RUNNING;
-    p->time = t->now;
-    g->status = GOTRACE__RUNNING;
+    gotrace__do0(t, r, g, GO_SYSCALL_END);
     gotrace__write_state(t, r);
     return;
   }
@@ -9258,8 +9267,7 @@ static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, boo
     p->loss_unreported = r->lost_proc = true;
     gotrace__end_proc(t, r);
   }
-  gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END_BLOCKED);
-  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  gotrace__do0(t, r, g, GO_SYSCALL_END_BLOCKED);
   if (!blocked && gotrace__need_proc(t, r)) gotrace__run_go(t, r, g, 0);
 }
 
@@ -9894,20 +9902,16 @@ static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace_
   gotrace__restate_go(t, r, g);
   if (unexplained && !t->v1 && t->options.version >= GOTRACE_GO_1_23 && g->status == GOTRACE__WAITING &&
       g->generation == t->generation) {
-    uint32_t label;
     gotrace__end_stw_of(t, r);
-    g->sequence++;
-    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence);
-    gotrace__detach(t, r, end ? GOTRACE__DEAD : GOTRACE__WAITING);
-    label = gotrace__label_id(t, g);
-    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
-    g->status = GOTRACE__RUNNING;
-    g->on = r;
-    r->go = g;
+    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence + 1);
+    if (end) gotrace__moves(t, r, from, GO_DESTROY); /* an unblock, this, and a start in one event */
+    else gotrace__moves(t, r, from, GO_BLOCK);
+    gotrace__moves(t, r, g, GO_START);
+    gotrace__write_label(t, r, g);
     gotrace__write_state(t, r);
     return NULL;
   }
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
+  if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
   if (end) gotrace__end_go_of(t, r);
   else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
   gotrace__run_go(t, r, g, 0);
@@ -9936,17 +9940,15 @@ static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace
   gotrace__not_before(t, g->time);
   if (over) gotrace__not_before(t, over->time);
   gotrace__restate_go(t, r, g);
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
     t->v1_kind = GOTRACE_V1_GO_PREEMPT;
-    gotrace__emit2(t, r, over, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
-                   gotrace__stop_stack_id(t, over, record->a[2]));
-    gotrace__detach(t, r, GOTRACE__RUNNABLE);
+    gotrace__do2(t, r, over, GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
+                 gotrace__stop_stack_id(t, over, record->a[2]));
   }
   gotrace__model_label(t, g, "", 0);
   gotrace__start(t, r, g);
-  gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY);
-  gotrace__detach(t, r, GOTRACE__DEAD);
+  gotrace__do0(t, r, g, GO_DESTROY);
   if (over) gotrace__run_go(t, r, over, 0);
   gotrace__end_user(t, r, inside);
   if (lent && r->proc && !r->go) gotrace__end_proc(t, r);
@@ -10008,8 +10010,7 @@ static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace
       break;
     }
     if (r->proc) gotrace__end_proc(t, r);
-    gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY_SYSCALL);
-    gotrace__detach(t, r, GOTRACE__DEAD);
+    gotrace__do0(t, r, g, GO_DESTROY_SYSCALL);
   }
   gotrace__changed(t, &g->waiters);
   return NULL;
