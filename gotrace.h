@@ -37,6 +37,7 @@
  *     >>emit             garbage collection, heap, tasks, regions, logs, CPU samples
  *     >>decoder          reading traces
  *     >>implementation   everything below is private
+ *     >>rules            what each event needs and changes
  *     >>platform         what the tracer needs from compiler, processor and system: atomics, locks, clock, files, ...
  *     >>memory           pages and records from the system
  *     >>varint           base-128 numbers
@@ -79,7 +80,7 @@
  *     >>decode-state     the decoder's records
  *     >>decode-memory    allocation, failure, arrays, maps, sorting
  *     >>decode-source    from the source to numbers: the window in memory, base-128 numbers, times, the header
- *     >>decode-rules     the event tables, prepared for reading; what each event needs and changes
+ *     >>decode-rules     the tables of events and rules, prepared for reading
  *     >>decode-tables    strings and stacks by id
  *     >>decode-objects   what v1 and v2 share: cursors in the order of time, goroutines, procs, regions
  *     >>decode-v2        v2: the batches of a generation, its tables, the events of each thread
@@ -533,8 +534,8 @@ typedef enum gotrace_format {
  *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
  *   3. Tracer: the call, with its row in GOTRACE__CALLS; its record, in GOTRACE__RECORDS; what the record does, in
  *      >>apply. If older formats lack the event: gotrace__has_event.
- *   4. Decoder: what it needs, changes and tells, in GOTRACE__V2_TRANSITIONS (>>decode-rules).
- *   5. The tool: v2_arguments in read_v2.c, write.h, and where the event changes the state, world.c.
+ *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
+ *   5. The tool: v2_arguments in read_v2.c, write.h; world.c for what the row of step 4 cannot tell.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
  */
 
@@ -2124,6 +2125,24 @@ typedef struct gotrace_change {
   uint64_t reserved[4];
 } gotrace_change;
 
+/* Whose change it is: that of the goroutine or proc on which the event happens, or: */
+enum {
+  GOTRACE_WHOSE_OWN = 0,
+  GOTRACE_WHOSE_NAMED = 1, /* that of the goroutine or proc whose id is the event's first argument, */
+  GOTRACE_WHOSE_NEW = 2,   /* with NAMED: which the event creates, */
+  GOTRACE_WHOSE_TOLD = 4,  /* with NAMED: or whose status the trace states */
+  GOTRACE_WHOSE_PROCS = 8  /* v1: of the goroutine that runs on the event's proc */
+};
+
+/* What the changes of all events of a kind have in common. */
+typedef struct gotrace_change_spec {
+  uint8_t kind;     /* GOTRACE_CHANGE_... In v1, UserRegion is both the begin and the end; it is a REGION_BEGIN here */
+  uint8_t object;   /* GOTRACE_OBJECT_... */
+  uint8_t whose;    /* GOTRACE_WHOSE_... */
+  int8_t to;        /* STATUS: as in gotrace_change; NONE where v2 states a status, which the event's arguments tell */
+  const char *name; /* METRIC, RANGE, in v1 also STATUS: as in gotrace_change. Otherwise "": the event may tell it */
+} gotrace_change_spec;
+
 typedef struct gotrace_decoder_info {
   int format;                  /* 1005 to 1026 */
   int family;                  /* 1 or 2: which table the events are from */
@@ -2197,6 +2216,11 @@ GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_
  * status of each object in a part (gotrace_decoder_open_part) or after skipped generations (options.from). */
 GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotrace_event *event,
                                            gotrace_change *changes);
+
+/* What events of a number in v1 (family 1) or v2 (family 2) change, whatever the state: for programs that follow the
+ * state themselves, without calling gotrace_decoder_changes for each event. NULL if they change nothing, or if there
+ * is no such event or family. Where an event makes two changes, this is the first. The data is static. Thread-safe. */
+GOTRACE_API const gotrace_change_spec *gotrace_find_change_spec(int family, int number);
 
 /* The number of the goroutine or proc (`object`: GOTRACE_OBJECT_...) that has this id now or, if none has, had it last;
  * see gotrace_change.number. GOTRACE_NO_ID if gotrace_decoder_changes has met none. */
@@ -2497,6 +2521,146 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
   return gotrace__mix(gotrace__mix(hash, word), 0);
 }
 
+/* -------------------------------------------------------------------------------------------------------- >>rules ----
+ *
+ * What events need and change: a row an event. The transcriber's model and the decoder follow these tables, and
+ * gotrace_find_change_spec shows them to programs.
+ */
+
+/* The transitions of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc; then
+ * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: internal/trace/order.go and
+ * event.go.
+ *
+ * In the decoder, gotrace__v2_order_fast handles the common events, which come first; gotrace__v2_apply those with a
+ * goroutine. Of the others, only the context is checked by rule. gotrace__v2_order_rare checks the context of those
+ * with NONE. Events without a row need a thread and tell nothing. */
+#define GOTRACE__V2_FAST_RULES(X)                                                     \
+  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS, STATUS, NAMED_GO, RUNNING, "")     \
+  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE, STATUS, NAMED_GO, RUNNABLE, "") \
+  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES, STATUS, OWN_GO, WAITING, "")         \
+  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")        \
+  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS, STATUS, OWN_GO, SYSCALL, "") \
+  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS, STATUS, OWN_GO, RUNNING, "")
+
+#define GOTRACE__V2_RULES(X)                                                                 \
+  GOTRACE__V2_FAST_RULES(X)                                                                  \
+  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                    \
+  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")             \
+  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "") \
+  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")              \
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")
+
+#define GOTRACE__V2_TRANSITIONS(X)                                                                         \
+  GOTRACE__V2_RULES(X)                                                                                     \
+  X(GO_CREATE, P, NONE, DEAD, RUNNABLE, NONE, STATUS, NEW_GO, RUNNABLE, "")                                \
+  X(GO_CREATE_BLOCKED, P, NONE, DEAD, WAITING, NONE, STATUS, NEW_GO, WAITING, "")                          \
+  X(GO_CREATE_SYSCALL, M, NONE, DEAD, SYSCALL, NONE, STATUS, NEW_GO, SYSCALL, "")                          \
+  X(GO_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                                    \
+  X(GO_STATUS_STACK, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                              \
+  X(GO_LABEL, PG, NONE, DEAD, DEAD, NONE, LABEL, OWN_GO, NONE, "")                                         \
+  X(PROC_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_PROC, NONE, "")                                \
+  X(PROC_START, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, RUNNING, "")                             \
+  X(PROC_STOP, NONE, NONE, DEAD, DEAD, NONE, STATUS, OWN_PROC, IDLE, "")                                   \
+  X(PROC_STEAL, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, IDLE, "")                                \
+  X(PROCS_CHANGE, PG, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")             \
+  X(HEAP_ALLOC, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")       \
+  X(HEAP_GOAL, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                       \
+  X(STW_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "stop-the-world")                    \
+  X(STW_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "stop-the-world")                        \
+  X(GC_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NONE, NONE, "GC concurrent mark phase")         \
+  X(GC_BEGIN, NONE, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")           \
+  X(GC_END, NONE, NONE, DEAD, DEAD, NONE, RANGE_END, NONE, NONE, "GC concurrent mark phase")               \
+  X(GC_SWEEP_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_PROC, NONE, "GC incremental sweep") \
+  X(GC_SWEEP_BEGIN, P, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")        \
+  X(GC_SWEEP_END, P, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")            \
+  X(GC_MARK_ASSIST_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_GO, NONE, "GC mark assist")   \
+  X(GC_MARK_ASSIST_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")         \
+  X(GC_MARK_ASSIST_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "GC mark assist")             \
+  X(USER_TASK_BEGIN, PG, NONE, DEAD, DEAD, NONE, TASK_BEGIN, NONE, NONE, "")                               \
+  X(USER_TASK_END, PG, NONE, DEAD, DEAD, NONE, TASK_END, NONE, NONE, "")                                   \
+  X(USER_REGION_BEGIN, PG, NONE, DEAD, DEAD, NONE, REGION_BEGIN, OWN_GO, NONE, "")                         \
+  X(USER_REGION_END, PG, NONE, DEAD, DEAD, NONE, REGION_END, OWN_GO, NONE, "")                             \
+  X(USER_LOG, PG, NONE, DEAD, DEAD, NONE, LOG, OWN_GO, NONE, "")                                           \
+  X(CPU_SAMPLE, M, NONE, DEAD, DEAD, NONE, SAMPLE, NONE, NONE, "")                                         \
+  X(SYNC, M, NONE, DEAD, DEAD, NONE, SYNC, NONE, NONE, "")
+
+#define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
+
+/* The transitions of v1: X(event, the event that it becomes, what it does, status from, to, its sequence number; then
+ * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: stateTransition, parseEvents,
+ * postProcessTrace; convertEvent in internal/trace/tracev1.go. */
+#define GOTRACE__V1_TRANSITIONS(X)                                                                                     \
+  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO, STATUS, NEW_GO, RUNNABLE, "")                                 \
+  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE, STATUS, TOLD_GO, WAITING, "")                              \
+  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE, STATUS, TOLD_GO, SYSCALL, "")                        \
+  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1, STATUS, NAMED_GO, RUNNING, "")                                \
+  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1, STATUS, NAMED_GO, RUNNING, "")                    \
+  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO, STATUS, NAMED_GO, RUNNING, "")                    \
+  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO, STATUS, OWN_GO, NONE, "")                                               \
+  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO, STATUS, OWN_GO, WAITING, "forever")                                   \
+  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "")                                   \
+  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "chan send")                \
+  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "chan receive")             \
+  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "select")               \
+  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sync")                     \
+  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sync.(*Cond).Wait")        \
+  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "network")                    \
+  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "GC mark assist wait for work") \
+  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sleep")                              \
+  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, SYSCALL, "")                           \
+  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO, STATUS, OWN_GO, RUNNABLE, "runtime.Gosched")                  \
+  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO, STATUS, OWN_GO, RUNNABLE, "preempted")                    \
+  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO, STATUS, OWN_GO, SYSCALL, "")                              \
+  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1, STATUS, NAMED_GO, RUNNABLE, "")                         \
+  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO, STATUS, NAMED_GO, RUNNABLE, "")             \
+  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1, STATUS, NAMED_GO, RUNNABLE, "")                        \
+  X(GO_SYS_EXIT_LOCAL, GO_SYS_EXIT, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO, STATUS, NAMED_GO, RUNNABLE, "")           \
+  X(GC_START, GC_START, COLLECTS, DEAD, DEAD, ARG0, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")               \
+  X(GC_DONE, GC_DONE, NOBODYS, DEAD, DEAD, ZERO, RANGE_END, NONE, NONE, "GC concurrent mark phase")                    \
+  X(STW_START, STW_START, NOBODYS, DEAD, DEAD, ZERO, RANGE_BEGIN, PROCS_GO, NONE, "stop-the-world")                    \
+  X(STW_DONE, STW_DONE, NOBODYS, DEAD, DEAD, ZERO, RANGE_END, PROCS_GO, NONE, "stop-the-world")                        \
+  X(GC_SWEEP_START, GC_SWEEP_START, NONE, DEAD, DEAD, ZERO, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")       \
+  X(GC_SWEEP_DONE, GC_SWEEP_DONE, NONE, DEAD, DEAD, ZERO, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")           \
+  X(GC_MARK_ASSIST_START, GC_MARK_ASSIST_START, NONE, DEAD, DEAD, ZERO, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")   \
+  X(GC_MARK_ASSIST_DONE, GC_MARK_ASSIST_DONE, NONE, DEAD, DEAD, ZERO, RANGE_END, OWN_GO, NONE, "GC mark assist")       \
+  X(PROC_START, PROC_START, NONE, DEAD, DEAD, ZERO, STATUS, OWN_PROC, RUNNING, "")                                     \
+  X(PROC_STOP, PROC_STOP, NONE, DEAD, DEAD, ZERO, STATUS, OWN_PROC, IDLE, "")                                          \
+  X(GOMAXPROCS, GOMAXPROCS, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")                   \
+  X(HEAP_ALLOC, HEAP_ALLOC, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")          \
+  X(HEAP_GOAL, HEAP_GOAL, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                           \
+  X(USER_TASK_CREATE, USER_TASK_CREATE, NONE, DEAD, DEAD, ZERO, TASK_BEGIN, NONE, NONE, "")                            \
+  X(USER_TASK_END, USER_TASK_END, NONE, DEAD, DEAD, ZERO, TASK_END, NONE, NONE, "")                                    \
+  X(USER_REGION, USER_REGION, NONE, DEAD, DEAD, ZERO, REGION_BEGIN, OWN_GO, NONE, "")                                  \
+  X(USER_LOG, USER_LOG, NONE, DEAD, DEAD, ZERO, LOG, OWN_GO, NONE, "")                                                 \
+  X(CPU_SAMPLE, CPU_SAMPLE, NONE, DEAD, DEAD, ZERO, SAMPLE, NONE, NONE, "")
+
+/* What the words of the tables mean: context, goroutine and effect of v2; in v1 combined, see >>decode-rules. */
+enum {
+  GOTRACE__R_NONE = 0,
+  GOTRACE__R_NEEDS_NONE = 0,
+  /* Its goroutine, whose status must be `from` and becomes `to`: */
+  GOTRACE__R_NAMED = 1 << 0,  /* the one that args[0] names; v2: args[1] must be its next sequence number */
+  GOTRACE__R_OWN = 1 << 1,    /* the one on which the event happens */
+  GOTRACE__R_STARTS = 1 << 2, /* it runs here from now on */
+  GOTRACE__R_LEAVES = 1 << 3, /* none runs here from now on */
+  /* v2: */
+  GOTRACE__R_NEEDS_M = 1 << 4, /* must happen on a thread, */
+  GOTRACE__R_NEEDS_P = 1 << 5, /* that has a proc, */
+  GOTRACE__R_NEEDS_G = 1 << 6, /* that runs a goroutine */
+  GOTRACE__R_NEEDS_PG = GOTRACE__R_NEEDS_P | GOTRACE__R_NEEDS_G,
+  GOTRACE__R_ENTERS = 1 << 7,  /* the thread's proc enters a system call; args[0] must be its next sequence number */
+  GOTRACE__R_RETURNS = 1 << 8, /* the thread's proc returns from a system call */
+  /* v1, order: */
+  GOTRACE__R_COUNTED = 1 << 9, /* needs a sequence number of the goroutine */
+  GOTRACE__R_COUNTS = 1 << 10, /* increments it */
+  GOTRACE__R_GC = 1 << 11,     /* needs and increments the sequence number of collections */
+  /* v1, the goroutine on which the event happens: */
+  GOTRACE__R_TELLS = 1 << 12,   /* args[0] names it; otherwise it is the one that the proc runs, */
+  GOTRACE__R_NOBODYS = 1 << 13, /* or none */
+  /* v1, checked once the order is known: */
+  GOTRACE__R_STATUS = 1 << 14, /* its status must be `from` and becomes `to` */
+  GOTRACE__R_RUNS = 1 << 15    /* it must run on the proc */
+};
 #if !GOTRACE_DISABLE
 
 /* ----------------------------------------------------------------------------------------------- >>platform ---- */
@@ -4026,7 +4190,8 @@ enum gotrace__status { /* as tracev2.GoStatus */
                        GOTRACE__RUNNABLE = 1,
                        GOTRACE__RUNNING = 2,
                        GOTRACE__SYSCALL = 3,
-                       GOTRACE__WAITING = 4
+                       GOTRACE__WAITING = 4,
+                       GOTRACE__GONE = GOTRACE__DEAD /* in >>rules, where the decoder tells the two apart */
 };
 
 enum gotrace__proc_status { /* as tracev2.ProcStatus */
@@ -9021,24 +9186,58 @@ static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r)
 
 /* ----------------------------------------------------------------------------------------------- >>transitions ---- */
 
+/* The table of v2 in >>rules, as constants: the goroutine's status before and after an event, the proc's after it, and
+ * what else the event does. */
+enum {
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
+  GOTRACE__BEFORE_##NAME = GOTRACE__##from, GOTRACE__AFTER_##NAME = GOTRACE__##to, \
+  GOTRACE__PROC_AFTER_##NAME = GOTRACE_STATUS_##status, GOTRACE__DOES_##NAME = GOTRACE__V2_DOES(needs, whose, then),
+  GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+};
+
+/* Moves the model as an event about g on thread r does, which has just been written: see gotrace__moves. */
+GOTRACE__ALWAYS_INLINE void gotrace__move(const gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                          unsigned after, unsigned does) {
+  g->status = (uint8_t)after;
+  if ((does & GOTRACE__R_NAMED) && !t->v1) g->sequence++;
+  if (does & GOTRACE__R_STARTS) g->on = r, r->go = g;
+  if (does & GOTRACE__R_LEAVES) g->on = NULL, g->time = t->now, r->go = NULL;
+  if (!(does & (GOTRACE__R_ENTERS | GOTRACE__R_RETURNS))) return;
+  r->proc->status = does & GOTRACE__R_ENTERS ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+  r->proc->time = t->now;
+}
+#define gotrace__moves(t, r, g, NAME) gotrace__move(t, r, g, GOTRACE__AFTER_##NAME, GOTRACE__DOES_##NAME)
+
+/* Writes the event, then moves the model. */
+#define gotrace__do0(t, r, g, NAME) (gotrace__emit0(t, r, g, GOTRACE_V2_##NAME), gotrace__moves(t, r, g, NAME))
+#define gotrace__do2(t, r, g, NAME, a, b) \
+  (gotrace__emit2(t, r, g, GOTRACE_V2_##NAME, a, b), gotrace__moves(t, r, g, NAME))
+#define gotrace__do3(t, r, g, NAME, a, b, c) \
+  (gotrace__emit3(t, r, g, GOTRACE_V2_##NAME, a, b, c), gotrace__moves(t, r, g, NAME))
+
+/* The same for a proc, and the thread that gets or loses it. */
+GOTRACE__ALWAYS_INLINE void gotrace__move_proc(const gotrace__transcriber *t, gotrace__source *r,
+                                               gotrace__model_proc *p, int after) {
+  bool runs = after == GOTRACE_STATUS_RUNNING;
+  p->status = runs ? GOTRACE__PROC_RUNNING : GOTRACE__PROC_IDLE;
+  p->on = runs ? r : NULL;
+  p->time = t->now;
+  r->proc = runs ? p : NULL;
+}
+#define gotrace__do_proc(t, r, of, p, NAME, n, a, b, c) \
+  (gotrace__emit_proc(t, r, p, GOTRACE_V2_##NAME, n, a, b, c), gotrace__move_proc(t, of, p, GOTRACE__PROC_AFTER_##NAME))
+
 static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   gotrace__not_before(t, p->time);
   gotrace__restate_proc(t, r, p);
   p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_START, 2, p->id, p->sequence, 0);
-  p->status = GOTRACE__PROC_RUNNING;
-  p->on = r;
-  p->time = t->now;
-  r->proc = p;
+  gotrace__do_proc(t, r, r, p, PROC_START, 2, p->id, p->sequence, 0);
 }
 
 static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__model_proc *p = r->proc;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STOP, 0, 0, 0, 0);
-  p->status = GOTRACE__PROC_IDLE;
-  p->on = NULL;
-  p->time = t->now;
-  r->proc = NULL;
+  gotrace__do_proc(t, r, r, p, PROC_STOP, 0, 0, 0, 0);
 }
 
 /* Gives a thread without a proc one that is made for it; false if out of memory. */
@@ -9068,11 +9267,7 @@ static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace_
   gotrace__not_before(t, p->time);
   gotrace__restate_proc(t, r, p);
   p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id);
-  p->status = GOTRACE__PROC_IDLE;
-  p->on = NULL;
-  p->time = t->now;
-  victim->proc = NULL;
+  gotrace__do_proc(t, r, victim, p, PROC_STEAL, 3, p->id, p->sequence, victim->id);
   if (victim->time < t->now) victim->time = t->now; /* its call ends after the steal */
   gotrace__changed(t, &p->waiters);
 }
@@ -9080,9 +9275,9 @@ static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace_
 /* Goroutines. */
 
 static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  unsigned kind = g->status == GOTRACE__SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
-                  : g->status == GOTRACE__WAITING ? GOTRACE_V2_GO_CREATE_BLOCKED
-                                                  : GOTRACE_V2_GO_CREATE;
+  unsigned kind = g->status == GOTRACE__AFTER_GO_CREATE_SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
+                  : g->status == GOTRACE__AFTER_GO_CREATE_BLOCKED ? GOTRACE_V2_GO_CREATE_BLOCKED
+                                                                  : GOTRACE_V2_GO_CREATE;
   bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
   bool lent = false;
   if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
@@ -9117,54 +9312,40 @@ static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__end_stw(t, r);
 }
 
-/* The goroutine has left its thread. */
-static void gotrace__detach(gotrace__transcriber *t, gotrace__source *r, unsigned status) {
-  gotrace__model_go *g = r->go;
-  g->status = (uint8_t)status;
-  g->on = NULL;
-  g->time = t->now;
-  r->go = NULL;
+static void gotrace__write_label(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+  uint32_t label = gotrace__label_id(t, g);
+  if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
 }
 
 static void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
-  uint32_t label;
-  gotrace__emit2(t, r, g, GOTRACE_V2_GO_START, g->id, g->sequence + 1);
-  if (!t->v1) {
-    g->sequence++;
-    label = gotrace__label_id(t, g);
-    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
-  }
-  g->status = GOTRACE__RUNNING;
-  g->on = r;
-  r->go = g;
+  gotrace__do2(t, r, g, GO_START, g->id, g->sequence + 1);
+  if (!t->v1) gotrace__write_label(t, r, g);
   gotrace__write_state(t, r);
 }
 
 /* A blocked goroutine, whose status has been written if the format allows, becomes runnable. */
 static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
   if (g->generation != t->generation) {
-    g->status = GOTRACE__RUNNABLE;
+    g->status = GOTRACE__AFTER_GO_UNBLOCK;
     gotrace__write_creation(t, r, g, stack);
     return;
   }
-  gotrace__emit3(t, r, g, GOTRACE_V2_GO_UNBLOCK, g->id, g->sequence + 1, stack);
-  if (!t->v1) g->sequence++;
-  g->status = GOTRACE__RUNNABLE;
+  gotrace__do3(t, r, g, GO_UNBLOCK, g->id, g->sequence + 1, stack);
 }
 
 /* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
 static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
   gotrace__not_before(t, g->time);
   gotrace__restate_go(t, r, g);
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   gotrace__start(t, r, g);
 }
 
 static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
+  gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
   t->v1_kind = gotrace__stop_reasons[gotrace__reason_base(reason)].v1;
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
-  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  gotrace__do2(t, r, g, GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
 }
 
 /* The model gives up a goroutine that the trace still has. */
@@ -9212,28 +9393,23 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
       gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
   }
-  gotrace__emit2(t, r, g, GOTRACE_V2_GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason),
-                 gotrace__stop_stack_id(t, g, stack));
-  gotrace__detach(t, r, GOTRACE__WAITING);
+  gotrace__do2(t, r, g, GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason), gotrace__stop_stack_id(t, g, stack));
   if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
 }
 
 static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
-  gotrace__emit0(t, r, r->go, GOTRACE_V2_GO_DESTROY);
-  gotrace__detach(t, r, GOTRACE__DEAD);
+  gotrace__do0(t, r, g, GO_DESTROY);
 }
 
 /* System calls. */
 
 static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
-  gotrace__model_proc *p = r->proc;
+  gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
-  p->sequence++;
-  gotrace__emit2(t, r, r->go, GOTRACE_V2_GO_SYSCALL_BEGIN, p->sequence, stack);
-  p->status = GOTRACE__PROC_SYSCALL;
-  p->time = t->now;
-  r->go->status = GOTRACE__SYSCALL;
+  r->proc->sequence++;
+  gotrace__do2(t, r, g, GO_SYSCALL_BEGIN, r->proc->sequence, stack);
 }
 
 /* Ends the thread's system call. `blocked`: the goroutine becomes runnable. Otherwise it runs on, if need be on a proc
@@ -9242,10 +9418,7 @@ static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, boo
   gotrace__model_go *g = r->go;
   gotrace__model_proc *p = r->proc;
   if (p && p->status == GOTRACE__PROC_SYSCALL && !blocked) {
-    gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END);
-    p->status = GOTRACE__PROC_RUNNING;
-    p->time = t->now;
-    g->status = GOTRACE__RUNNING;
+    gotrace__do0(t, r, g, GO_SYSCALL_END);
     gotrace__write_state(t, r);
     return;
   }
@@ -9254,8 +9427,7 @@ static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, boo
     p->loss_unreported = r->lost_proc = true;
     gotrace__end_proc(t, r);
   }
-  gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END_BLOCKED);
-  gotrace__detach(t, r, GOTRACE__RUNNABLE);
+  gotrace__do0(t, r, g, GO_SYSCALL_END_BLOCKED);
   if (!blocked && gotrace__need_proc(t, r)) gotrace__run_go(t, r, g, 0);
 }
 
@@ -9904,20 +10076,16 @@ static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace_
   gotrace__restate_go(t, r, g);
   if (unexplained && !t->v1 && t->options.version >= GOTRACE_GO_1_23 && g->status == GOTRACE__WAITING &&
       g->generation == t->generation) {
-    uint32_t label;
     gotrace__end_stw_of(t, r);
-    g->sequence++;
-    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence);
-    gotrace__detach(t, r, end ? GOTRACE__DEAD : GOTRACE__WAITING);
-    label = gotrace__label_id(t, g);
-    if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
-    g->status = GOTRACE__RUNNING;
-    g->on = r;
-    r->go = g;
+    gotrace__emit2(t, r, g, end ? GOTRACE_V2_GO_SWITCH_DESTROY : GOTRACE_V2_GO_SWITCH, g->id, g->sequence + 1);
+    if (end) gotrace__moves(t, r, from, GO_DESTROY); /* an unblock, this, and a start in one event */
+    else gotrace__moves(t, r, from, GO_BLOCK);
+    gotrace__moves(t, r, g, GO_START);
+    gotrace__write_label(t, r, g);
     gotrace__write_state(t, r);
     return NULL;
   }
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
+  if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
   if (end) gotrace__end_go_of(t, r);
   else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
   gotrace__run_go(t, r, g, 0);
@@ -9946,17 +10114,15 @@ static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace
   gotrace__not_before(t, g->time);
   if (over) gotrace__not_before(t, over->time);
   gotrace__restate_go(t, r, g);
-  if (g->status == GOTRACE__WAITING) gotrace__unblock(t, r, g, stack);
+  if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
     t->v1_kind = GOTRACE_V1_GO_PREEMPT;
-    gotrace__emit2(t, r, over, GOTRACE_V2_GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
-                   gotrace__stop_stack_id(t, over, record->a[2]));
-    gotrace__detach(t, r, GOTRACE__RUNNABLE);
+    gotrace__do2(t, r, over, GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
+                 gotrace__stop_stack_id(t, over, record->a[2]));
   }
   gotrace__model_label(t, g, "", 0);
   gotrace__start(t, r, g);
-  gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY);
-  gotrace__detach(t, r, GOTRACE__DEAD);
+  gotrace__do0(t, r, g, GO_DESTROY);
   if (over) gotrace__run_go(t, r, over, 0);
   gotrace__end_user(t, r, inside);
   if (lent && r->proc && !r->go) gotrace__end_proc(t, r);
@@ -10018,8 +10184,7 @@ static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace
       break;
     }
     if (r->proc) gotrace__end_proc(t, r);
-    gotrace__emit0(t, r, g, GOTRACE_V2_GO_DESTROY_SYSCALL);
-    gotrace__detach(t, r, GOTRACE__DEAD);
+    gotrace__do0(t, r, g, GO_DESTROY_SYSCALL);
   }
   gotrace__changed(t, &g->waiters);
   return NULL;
@@ -13973,33 +14138,7 @@ enum {
 };
 enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
 
-/* A rule: what an event needs and changes, from a row of GOTRACE__V1_TRANSITIONS or GOTRACE__V2_TRANSITIONS. */
-enum {
-  GOTRACE__R_NONE = 0,
-  GOTRACE__R_NEEDS_NONE = 0,
-  /* Its goroutine, whose status must be `from` and becomes `to`: */
-  GOTRACE__R_NAMED = 1 << 0,  /* the one that args[0] names; v2: args[1] must be its next sequence number */
-  GOTRACE__R_OWN = 1 << 1,    /* the one on which the event happens */
-  GOTRACE__R_STARTS = 1 << 2, /* it runs here from now on */
-  GOTRACE__R_LEAVES = 1 << 3, /* none runs here from now on */
-  /* v2: */
-  GOTRACE__R_NEEDS_M = 1 << 4, /* must happen on a thread, */
-  GOTRACE__R_NEEDS_P = 1 << 5, /* that has a proc, */
-  GOTRACE__R_NEEDS_G = 1 << 6, /* that runs a goroutine */
-  GOTRACE__R_NEEDS_PG = GOTRACE__R_NEEDS_P | GOTRACE__R_NEEDS_G,
-  GOTRACE__R_ENTERS = 1 << 7,  /* the thread's proc enters a system call; args[0] must be its next sequence number */
-  GOTRACE__R_RETURNS = 1 << 8, /* the thread's proc returns from a system call */
-  /* v1, order: */
-  GOTRACE__R_COUNTED = 1 << 9, /* needs a sequence number of the goroutine */
-  GOTRACE__R_COUNTS = 1 << 10, /* increments it */
-  GOTRACE__R_GC = 1 << 11,     /* needs and increments the sequence number of collections */
-  /* v1, the goroutine on which the event happens: */
-  GOTRACE__R_TELLS = 1 << 12,   /* args[0] names it; otherwise it is the one that the proc runs, */
-  GOTRACE__R_NOBODYS = 1 << 13, /* or none */
-  /* v1, checked once the order is known: */
-  GOTRACE__R_STATUS = 1 << 14, /* its status must be `from` and becomes `to` */
-  GOTRACE__R_RUNS = 1 << 15    /* it must run on the proc */
-};
+/* What an event needs and changes, from its row in >>rules. */
 typedef struct gotrace__rule {
   uint8_t from, to;
   uint16_t does;                    /* GOTRACE__R_... */
@@ -14782,113 +14921,6 @@ static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *s
 
 /* -------------------------------------------------------------------------------------------- >>decode-rules ---- */
 
-/* The transitions of v2, all that the decoder knows of an event's meaning: X(event, context that it needs, its
- * goroutine, status from, to, effect on thread or proc; then what gotrace_decoder_changes tells: kind of change, whose,
- * status after, name). Go: internal/trace/order.go and event.go.
- *
- * gotrace__v2_order_fast handles the common events, which come first; gotrace__v2_apply those with a goroutine. Of the
- * others, only the context is checked by rule. gotrace__v2_order_rare checks the context of those with NONE. Events
- * without a row need a thread and tell nothing. */
-#define GOTRACE__V2_FAST_RULES(X)                                                     \
-  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS, STATUS, NAMED_GO, RUNNING, "")     \
-  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE, STATUS, NAMED_GO, RUNNABLE, "") \
-  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES, STATUS, OWN_GO, WAITING, "")         \
-  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")        \
-  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS, STATUS, OWN_GO, SYSCALL, "") \
-  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS, STATUS, OWN_GO, RUNNING, "")
-
-#define GOTRACE__V2_RULES(X)                                                                 \
-  GOTRACE__V2_FAST_RULES(X)                                                                  \
-  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                    \
-  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")             \
-  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "") \
-  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")              \
-  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")
-
-#define GOTRACE__V2_TRANSITIONS(X)                                                                         \
-  GOTRACE__V2_RULES(X)                                                                                     \
-  X(GO_CREATE, P, NONE, DEAD, RUNNABLE, NONE, STATUS, NEW_GO, RUNNABLE, "")                                \
-  X(GO_CREATE_BLOCKED, P, NONE, DEAD, WAITING, NONE, STATUS, NEW_GO, WAITING, "")                          \
-  X(GO_CREATE_SYSCALL, M, NONE, DEAD, SYSCALL, NONE, STATUS, NEW_GO, SYSCALL, "")                          \
-  X(GO_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                                    \
-  X(GO_STATUS_STACK, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                              \
-  X(GO_LABEL, PG, NONE, DEAD, DEAD, NONE, LABEL, OWN_GO, NONE, "")                                         \
-  X(PROC_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_PROC, NONE, "")                                \
-  X(PROC_START, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, RUNNING, "")                             \
-  X(PROC_STOP, NONE, NONE, DEAD, DEAD, NONE, STATUS, OWN_PROC, IDLE, "")                                   \
-  X(PROC_STEAL, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, IDLE, "")                                \
-  X(PROCS_CHANGE, PG, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")             \
-  X(HEAP_ALLOC, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")       \
-  X(HEAP_GOAL, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                       \
-  X(STW_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "stop-the-world")                    \
-  X(STW_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "stop-the-world")                        \
-  X(GC_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NONE, NONE, "GC concurrent mark phase")         \
-  X(GC_BEGIN, NONE, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")           \
-  X(GC_END, NONE, NONE, DEAD, DEAD, NONE, RANGE_END, NONE, NONE, "GC concurrent mark phase")               \
-  X(GC_SWEEP_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_PROC, NONE, "GC incremental sweep") \
-  X(GC_SWEEP_BEGIN, P, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")        \
-  X(GC_SWEEP_END, P, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")            \
-  X(GC_MARK_ASSIST_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_GO, NONE, "GC mark assist")   \
-  X(GC_MARK_ASSIST_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")         \
-  X(GC_MARK_ASSIST_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "GC mark assist")             \
-  X(USER_TASK_BEGIN, PG, NONE, DEAD, DEAD, NONE, TASK_BEGIN, NONE, NONE, "")                               \
-  X(USER_TASK_END, PG, NONE, DEAD, DEAD, NONE, TASK_END, NONE, NONE, "")                                   \
-  X(USER_REGION_BEGIN, PG, NONE, DEAD, DEAD, NONE, REGION_BEGIN, OWN_GO, NONE, "")                         \
-  X(USER_REGION_END, PG, NONE, DEAD, DEAD, NONE, REGION_END, OWN_GO, NONE, "")                             \
-  X(USER_LOG, PG, NONE, DEAD, DEAD, NONE, LOG, OWN_GO, NONE, "")                                           \
-  X(CPU_SAMPLE, M, NONE, DEAD, DEAD, NONE, SAMPLE, NONE, NONE, "")                                         \
-  X(SYNC, M, NONE, DEAD, DEAD, NONE, SYNC, NONE, NONE, "")
-
-#define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
-
-/* The transitions of v1: X(event, the event that it becomes, what it does, status from, to, its sequence number; then
- * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: stateTransition, parseEvents,
- * postProcessTrace; convertEvent in internal/trace/tracev1.go. */
-#define GOTRACE__V1_TRANSITIONS(X)                                                                                     \
-  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO, STATUS, NEW_GO, RUNNABLE, "")                                 \
-  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE, STATUS, TOLD_GO, WAITING, "")                              \
-  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE, STATUS, TOLD_GO, SYSCALL, "")                        \
-  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1, STATUS, NAMED_GO, RUNNING, "")                                \
-  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1, STATUS, NAMED_GO, RUNNING, "")                    \
-  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO, STATUS, NAMED_GO, RUNNING, "")                    \
-  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO, STATUS, OWN_GO, NONE, "")                                               \
-  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO, STATUS, OWN_GO, WAITING, "forever")                                   \
-  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "")                                   \
-  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "chan send")                \
-  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "chan receive")             \
-  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "select")               \
-  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sync")                     \
-  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sync.(*Cond).Wait")        \
-  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "network")                    \
-  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "GC mark assist wait for work") \
-  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sleep")                              \
-  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, SYSCALL, "")                           \
-  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO, STATUS, OWN_GO, RUNNABLE, "runtime.Gosched")                  \
-  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO, STATUS, OWN_GO, RUNNABLE, "preempted")                    \
-  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO, STATUS, OWN_GO, SYSCALL, "")                              \
-  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1, STATUS, NAMED_GO, RUNNABLE, "")                         \
-  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO, STATUS, NAMED_GO, RUNNABLE, "")             \
-  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1, STATUS, NAMED_GO, RUNNABLE, "")                        \
-  X(GO_SYS_EXIT_LOCAL, GO_SYS_EXIT, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO, STATUS, NAMED_GO, RUNNABLE, "")           \
-  X(GC_START, GC_START, COLLECTS, DEAD, DEAD, ARG0, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")               \
-  X(GC_DONE, GC_DONE, NOBODYS, DEAD, DEAD, ZERO, RANGE_END, NONE, NONE, "GC concurrent mark phase")                    \
-  X(STW_START, STW_START, NOBODYS, DEAD, DEAD, ZERO, RANGE_BEGIN, PROCS_GO, NONE, "stop-the-world")                    \
-  X(STW_DONE, STW_DONE, NOBODYS, DEAD, DEAD, ZERO, RANGE_END, PROCS_GO, NONE, "stop-the-world")                        \
-  X(GC_SWEEP_START, GC_SWEEP_START, NONE, DEAD, DEAD, ZERO, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")       \
-  X(GC_SWEEP_DONE, GC_SWEEP_DONE, NONE, DEAD, DEAD, ZERO, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")           \
-  X(GC_MARK_ASSIST_START, GC_MARK_ASSIST_START, NONE, DEAD, DEAD, ZERO, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")   \
-  X(GC_MARK_ASSIST_DONE, GC_MARK_ASSIST_DONE, NONE, DEAD, DEAD, ZERO, RANGE_END, OWN_GO, NONE, "GC mark assist")       \
-  X(PROC_START, PROC_START, NONE, DEAD, DEAD, ZERO, STATUS, OWN_PROC, RUNNING, "")                                     \
-  X(PROC_STOP, PROC_STOP, NONE, DEAD, DEAD, ZERO, STATUS, OWN_PROC, IDLE, "")                                          \
-  X(GOMAXPROCS, GOMAXPROCS, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")                   \
-  X(HEAP_ALLOC, HEAP_ALLOC, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")          \
-  X(HEAP_GOAL, HEAP_GOAL, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                           \
-  X(USER_TASK_CREATE, USER_TASK_CREATE, NONE, DEAD, DEAD, ZERO, TASK_BEGIN, NONE, NONE, "")                            \
-  X(USER_TASK_END, USER_TASK_END, NONE, DEAD, DEAD, ZERO, TASK_END, NONE, NONE, "")                                    \
-  X(USER_REGION, USER_REGION, NONE, DEAD, DEAD, ZERO, REGION_BEGIN, OWN_GO, NONE, "")                                  \
-  X(USER_LOG, USER_LOG, NONE, DEAD, DEAD, ZERO, LOG, OWN_GO, NONE, "")                                                 \
-  X(CPU_SAMPLE, CPU_SAMPLE, NONE, DEAD, DEAD, ZERO, SAMPLE, NONE, NONE, "")
-
 /* What an event of v1 does. */
 enum {
   GOTRACE__V1_NONE = GOTRACE__R_NONE,
@@ -14915,59 +14947,73 @@ enum {
 };
 #define GOTRACE__R_ORDERED (GOTRACE__R_NAMED | GOTRACE__R_OWN)
 
-/* Whose change it is: an object of a kind, in the lowest bits, and which one. */
+/* Whose change it is: an object of a kind, in the lowest bits, and GOTRACE_WHOSE_... */
+#define GOTRACE__WHOSE(object, whose) (GOTRACE_OBJECT_##object | GOTRACE_WHOSE_##whose << 2)
 enum {
-  GOTRACE__OF_NONE = GOTRACE_OBJECT_NONE,
-  GOTRACE__OF_OWN_GO = GOTRACE_OBJECT_GO, /* that on which the event happens */
-  GOTRACE__OF_OWN_PROC = GOTRACE_OBJECT_PROC,
-  GOTRACE__OF_NAMED = 4,                         /* that which args[0] names: */
-  GOTRACE__OF_NEW = 8,                           /* it is created */
-  GOTRACE__OF_TOLD = 16,                         /* its status is told, and may have been so before */
-  GOTRACE__OF_PROCS_GO = GOTRACE_OBJECT_GO | 32, /* v1: that which the event's proc runs */
-  GOTRACE__OF_NAMED_GO = GOTRACE_OBJECT_GO | GOTRACE__OF_NAMED,
-  GOTRACE__OF_NAMED_PROC = GOTRACE_OBJECT_PROC | GOTRACE__OF_NAMED,
-  GOTRACE__OF_NEW_GO = GOTRACE__OF_NAMED_GO | GOTRACE__OF_NEW,
-  GOTRACE__OF_TOLD_GO = GOTRACE__OF_NAMED_GO | GOTRACE__OF_TOLD,
-  GOTRACE__OF_TOLD_PROC = GOTRACE__OF_NAMED_PROC | GOTRACE__OF_TOLD
+  GOTRACE__OF_NONE = GOTRACE__WHOSE(NONE, OWN),
+  GOTRACE__OF_OWN_GO = GOTRACE__WHOSE(GO, OWN),
+  GOTRACE__OF_OWN_PROC = GOTRACE__WHOSE(PROC, OWN),
+  GOTRACE__OF_PROCS_GO = GOTRACE__WHOSE(GO, PROCS),
+  GOTRACE__OF_NAMED_GO = GOTRACE__WHOSE(GO, NAMED),
+  GOTRACE__OF_NAMED_PROC = GOTRACE__WHOSE(PROC, NAMED),
+  GOTRACE__OF_NEW_GO = GOTRACE__WHOSE(GO, NAMED) | GOTRACE__WHOSE(GO, NEW),
+  GOTRACE__OF_TOLD_GO = GOTRACE__WHOSE(GO, NAMED) | GOTRACE__WHOSE(GO, TOLD),
+  GOTRACE__OF_TOLD_PROC = GOTRACE__WHOSE(PROC, NAMED) | GOTRACE__WHOSE(PROC, TOLD)
 };
 
-/* A row of a table above. */
+/* A row of a table in >>rules. */
 typedef struct gotrace__transition {
+  gotrace_change_spec tells;
+  uint8_t name_size;
+  uint8_t of; /* GOTRACE__OF_... */
   uint8_t number, becomes;
   uint16_t does;
   uint8_t from, to, sequence;
-  uint8_t change, of; /* GOTRACE_CHANGE_..., GOTRACE__OF_... */
-  int8_t status;      /* GOTRACE_STATUS_... */
-  uint8_t name_size;
-  const char *name; /* "": the event's string, if it has one */
 } gotrace__transition;
-#define GOTRACE__TELLS(change, of, status, name) \
-  GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, sizeof name - 1, name
+#define GOTRACE__TELLS(change, of, status, name)                                                         \
+  {GOTRACE_CHANGE_##change, GOTRACE__OF_##of & 3, GOTRACE__OF_##of >> 2, GOTRACE_STATUS_##status, name}, \
+      sizeof name - 1, GOTRACE__OF_##of
 static const gotrace__transition gotrace__v1_transitions[] = {
 #define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name) \
-  {GOTRACE_V1_##NAME,                                                                   \
+  {GOTRACE__TELLS(change, of, status, name),                                            \
+   GOTRACE_V1_##NAME,                                                                   \
    GOTRACE_V1_##BECOMES,                                                                \
    GOTRACE__V1_##does,                                                                  \
    GOTRACE__G_##from,                                                                   \
    GOTRACE__G_##to,                                                                     \
-   GOTRACE__V1_##sequence,                                                              \
-   GOTRACE__TELLS(change, of, status, name)},
+   GOTRACE__V1_##sequence},
     GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
 static const gotrace__transition gotrace__v2_transitions[] = {
-#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name)   \
-  {GOTRACE_V2_##NAME, 0, GOTRACE__V2_DOES(needs, whose, then),    GOTRACE__G_##from, \
-   GOTRACE__G_##to,   0, GOTRACE__TELLS(change, of, status, name)},
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
+  {GOTRACE__TELLS(change, of, status, name),                                       \
+   GOTRACE_V2_##NAME,                                                              \
+   0,                                                                              \
+   GOTRACE__V2_DOES(needs, whose, then),                                           \
+   GOTRACE__G_##from,                                                              \
+   GOTRACE__G_##to,                                                                \
+   0},
     GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
 
+/* The rows of a family, up to *end. */
+static const gotrace__transition *gotrace__transitions(int family, const gotrace__transition **end) {
+  const gotrace__transition *row = family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
+  *end = row + (family == 1 ? sizeof gotrace__v1_transitions : sizeof gotrace__v2_transitions) / sizeof *row;
+  return row;
+}
+
+GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int family, int number) {
+  const gotrace__transition *end, *row = gotrace__transitions(family, &end);
+  while (row < end && row->number != number) row++;
+  return row < end && (family == 1 || family == 2) ? &row->tells : NULL;
+}
+
 static void gotrace__dec_set_rules(gotrace_decoder *d) {
   bool v1 = d->info.family == 1;
-  const gotrace__transition *row = v1 ? gotrace__v1_transitions : gotrace__v2_transitions;
-  const gotrace__transition *end =
-      row + (v1 ? sizeof gotrace__v1_transitions : sizeof gotrace__v2_transitions) / sizeof *row;
+  const gotrace__transition *end, *row = gotrace__transitions(d->info.family, &end);
   gotrace__rule *r;
   unsigned i;
   for (i = 0; i < 256; i++) {
@@ -18081,10 +18127,11 @@ static int8_t gotrace__told_status(const gotrace_event *ev) {
 static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
                                  gotrace__told *of, gotrace_change *c) {
   const gotrace__kind *k = &d->kinds[ev->kind];
-  bool v1 = d->info.family == 1, created = (row->of & GOTRACE__OF_NEW) != 0, told = (row->of & GOTRACE__OF_TOLD) != 0;
+  bool v1 = d->info.family == 1, created = (row->tells.whose & GOTRACE_WHOSE_NEW) != 0,
+       told = (row->tells.whose & GOTRACE_WHOSE_TOLD) != 0;
   uint64_t entry = k->stack2 != GOTRACE__NOWHERE ? gotrace__dec_number(ev, k->stack2) : 0;
   c->from = of->status;
-  c->to = told && !v1 ? gotrace__told_status(ev) : row->status;
+  c->to = told && !v1 ? gotrace__told_status(ev) : row->tells.to;
   c->since = of->since;
   if (created) gotrace__told_entry(d, of, entry);
   if (created) c->stack = d->version >= 1007 ? entry : 0;
@@ -18151,8 +18198,8 @@ static void gotrace__tell_range(gotrace_decoder *d, const gotrace_event *ev, got
 static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
                                 gotrace__told **of, gotrace_change *c) {
   const gotrace__dec_proc *p;
-  c->object = row->of & 3;
-  if (row->of & GOTRACE__OF_NAMED) c->id = (int64_t)ev->args[0];
+  c->object = row->tells.object;
+  if (row->tells.whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
   else if (row->of == GOTRACE__OF_OWN_GO) c->id = ev->g;
   else if (row->of == GOTRACE__OF_OWN_PROC) c->id = ev->p;
   else if (row->of == GOTRACE__OF_PROCS_GO && (p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g)
@@ -18209,8 +18256,8 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
   if (row && !gotrace__tell_whose(d, ev, row, &of, c)) return 0;
   if (!gotrace__tell_first(d, ev, row, of) || !row) return 0;
   if (of) of = &d->tolds[c->number]; /* the array may have moved */
-  c->kind = row->change;
-  c->name = row->name;
+  c->kind = row->tells.kind;
+  c->name = row->tells.name;
   c->name_size = row->name_size;
   if (!c->name_size && k->string != GOTRACE__NOWHERE && !(v1 && ev->kind == GOTRACE_V1_GO_START_LABEL))
     gotrace__dec_string(d, gotrace__dec_number(ev, k->string), &c->name, &c->name_size);

@@ -1,5 +1,5 @@
 /* What gotrace_decoder_changes tells of one program is the same in all formats, and consistent, also where generations
- * were skipped. */
+ * were skipped. It agrees with what gotrace_find_change_spec tells of events in general. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "../test_collect.h"
@@ -136,6 +136,24 @@ static void check_change(reading *r, const gotrace_event *event, const gotrace_c
   if (c->from != c->to) r->since[c->number] = c->from == GOTRACE_STATUS_UNKNOWN ? -1 : event->time;
 }
 
+/* The first change is as gotrace_find_change_spec tells of the event's number. */
+static void check_spec(const gotrace_event *event, const gotrace_change *c, bool changes) {
+  int family = event->spec->since < GOTRACE_GO_1_22 ? 1 : 2;
+  const gotrace_change_spec *spec = gotrace_find_change_spec(family, event->kind);
+  bool of_v1 = family == 1 && event->kind == GOTRACE_V1_USER_REGION, told;
+  CHECK(spec || !changes);
+  if (!changes) return;
+  told = spec->whose & GOTRACE_WHOSE_TOLD;
+  CHECK(c->kind == spec->kind || (of_v1 && c->kind == GOTRACE_CHANGE_REGION_END));
+  CHECK_EQUAL(c->object, spec->object);
+  if (spec->whose & GOTRACE_WHOSE_NAMED) CHECK_EQUAL(c->id, event->args[0]);
+  else if (spec->whose == GOTRACE_WHOSE_OWN && spec->object)
+    CHECK_EQUAL(c->id, spec->object == GOTRACE_OBJECT_GO ? event->g : event->p);
+  if (spec->whose & GOTRACE_WHOSE_NEW) CHECK(c->from == GOTRACE_STATUS_NONE || family == 1);
+  if (c->kind == GOTRACE_CHANGE_STATUS && !(told && family == 2)) CHECK_EQUAL(c->to, spec->to);
+  if (spec->name[0]) CHECK(c->name_size == strlen(spec->name) && memcmp(c->name, spec->name, c->name_size) == 0);
+}
+
 /* A goroutine's number and function are told again, with the place. */
 static void check_function(const gotrace_decoder *decoder, const gotrace_change *c) {
   gotrace_frame frame;
@@ -170,6 +188,7 @@ static int64_t read_changes(test_bytes *text, const test_bytes *trace, size_t ba
     for (i = 0; i < count; i++) {
       n = gotrace_decoder_changes(decoder, events[i], changes);
       CHECK(n <= GOTRACE_MOST_CHANGES);
+      check_spec(events[i], changes, n > 0);
       for (j = 0; j < n; j++) {
         if (changes[j].kind == GOTRACE_CHANGE_TASK_BEGIN && !r.task) r.task = changes[j].task;
         check_change(&r, events[i], &changes[j]);
@@ -207,6 +226,9 @@ int main(void) {
     printf("first:\n%.*s\nformat %d:\n%.*s", (int)text[0].size, text[0].data, test_formats[i], (int)to->size, to->data);
     CHECK(false);
   }
+  CHECK(!gotrace_find_change_spec(2, GOTRACE_V2_STRING) && !gotrace_find_change_spec(1, GOTRACE_V1_STRING));
+  CHECK(!gotrace_find_change_spec(2, 256) && !gotrace_find_change_spec(2, -1) && !gotrace_find_change_spec(0, 14) &&
+        !gotrace_find_change_spec(3, 14));
   test_append(&text[0], "", 1);
   CHECK(strstr((const char *)text[0].data, "13 of 1: 2 to 4 task -1 parent -1 values 0 0 chan receive, , producer\n"));
   test_free(&trace);

@@ -335,10 +335,12 @@ transcriber('reasons-kept', 'memset(t->reason_refs, 0, sizeof t->reason_refs);',
 
 # The model.
 transcriber('steal-without-a-number', """  p->sequence++;
-  gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL,""", 'gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL,')
-transcriber('thief-without-victim', '  p->on = NULL;\n  p->time = t->now;\n  victim->proc = NULL;', '  p->on = NULL;\n  p->time = t->now;')
-transcriber('call-never-ends', 'p->status = GOTRACE__PROC_RUNNING;\n    p->time = t->now;\n    g->status = GOTRACE__RUNNING;',
-            'p->status = GOTRACE__PROC_RUNNING;\n    p->time = t->now;')
+  gotrace__do_proc(t, r, victim, p, PROC_STEAL,""", 'gotrace__do_proc(t, r, victim, p, PROC_STEAL,')
+transcriber('thief-without-victim', 'gotrace__do_proc(t, r, victim, p, PROC_STEAL, 3, p->id, p->sequence, victim->id);',
+            'gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id); '
+            'p->status = GOTRACE__PROC_IDLE; p->on = NULL; p->time = t->now;')
+transcriber('call-never-ends', 'gotrace__do0(t, r, g, GO_SYSCALL_END);',
+            'gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END); p->status = GOTRACE__PROC_RUNNING;')
 transcriber('stw-of-a-blocked-goroutine', 'if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;', 'return;')
 transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g->region_depth > depth) {')
 transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
@@ -359,8 +361,8 @@ transcriber('thread-ends-with-a-proc', 'if (r->proc) gotrace__end_proc(t, r); go
 transcriber('start-over-a-goroutine',
             """gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   if (record->kind == GOTRACE__REC_THREAD_START)""", 'if (record->kind == GOTRACE__REC_THREAD_START)')
-transcriber('switch-runs-two', 'g->status = GOTRACE__RUNNING; g->on = r; r->go = g; gotrace__write_state(t, r); return NULL;',
-            'g->on = r; r->go = g; gotrace__write_state(t, r); return NULL;')
+transcriber('switch-runs-two', 'gotrace__moves(t, r, g, GO_START); gotrace__write_label(t, r, g);',
+            'g->sequence++; g->on = r; r->go = g; gotrace__write_label(t, r, g);')
 transcriber('forever-keeps-its-id', 'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);', '')
 transcriber('regions-never-forgotten', """    g->region_first++;
     g->region_depth--;""", 'return;')

@@ -214,18 +214,14 @@ static void show_stretch(consumer *c, const stretch *s) {
 
 /* A goroutine becomes known. */
 static void show_new(exporter *x, const op *o) {
-  unsigned status = o->kind == GOTRACE_V2_GO_CREATE           ? GO_RUNNABLE
-                    : o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? GO_WAITING
-                    : o->kind == GOTRACE_V2_GO_CREATE_SYSCALL ? GO_SYSCALL
-                                                              : (unsigned)o->a[0];
   goroutine *g = world_go(x->c.w, o->id), made = {0};
-  bool created = o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED;
+  bool created = creates(o->kind) && o->kind != GOTRACE_V2_GO_CREATE_SYSCALL; /* by a goroutine */
   shown_go *shown = shown_of(x, go_record(x->c.w, o->id));
   uint64_t arrow = 0;
   if (g) drop_arrow(x, g, o->time, "still runnable:");
   shown->arrow = 0;
   if (!x->goroutines || g) return; /* show_stretch() shows the status that follows */
-  count_status(x, status, 1);
+  count_status(x, status_after(o), 1);
   made.id = o->id;
   made.entry = o->new_stack;
   if (created && o->m && chooses(x, &made) && chooses_runnable(x, &made)) arrow = send_arrow(x, o, "create", "create");
@@ -407,12 +403,9 @@ static void take(consumer *c, const op *o) {
   double value;
   tell_counts(x, o->time);
   while (x->stw > c->w->stw) show_stw(x, o->time, false, 0); /* its goroutine has ended */
+  if (changes_go(o->kind) && appears(o->kind)) show_new(x, o);
   switch (o->kind) {
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL: show_new(x, o); break;
   case GOTRACE_V2_GO_STATUS: /* a goroutine that becomes known now */
-    show_new(x, o);
     if (o->a[0] == GO_RUNNING || (o->a[0] == GO_SYSCALL && o->m && o->m->p)) {
       g = go_record(c->w, o->id);
       g->entry = o->new_stack;
@@ -427,8 +420,8 @@ static void take(consumer *c, const op *o) {
     break;
   case GOTRACE_V2_GO_STOP:
   case GOTRACE_V2_GO_BLOCK:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
   case GOTRACE_V2_PROC_STOP: leave(x, o->m, o->time, o->name); break;
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: leave(x, o->m, o->time, 0); break;
   case GOTRACE_V2_PROC_STEAL: {
     const proc *p = world_proc(c->w, o->id, false);
     if (p) leave(x, p->m, o->time, pool_put_string("syscall"));

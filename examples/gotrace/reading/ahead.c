@@ -10,44 +10,6 @@
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */
 
-char event_concerns(unsigned kind) {
-  switch (kind) {
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL:
-  case GOTRACE_V2_GO_START:
-  case GOTRACE_V2_GO_UNBLOCK:
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY:
-  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-  case GOTRACE_V2_GO_STATUS:
-  case GOTRACE_V2_GO_STATUS_STACK: return 'g';
-  case GOTRACE_V2_PROC_START:
-  case GOTRACE_V2_PROC_STEAL:
-  case GOTRACE_V2_GC_SWEEP_ACTIVE:
-  case GOTRACE_V2_PROC_STATUS: return 'p';
-  case GOTRACE_V2_USER_TASK_BEGIN:
-  case GOTRACE_V2_USER_TASK_END:
-  case GOTRACE_V2_USER_REGION_BEGIN:
-  case GOTRACE_V2_USER_REGION_END:
-  case GOTRACE_V2_USER_LOG: return 't';
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK: return 'r';
-  default: return 0;
-  }
-}
-
-bool change_has_task(const gotrace_change *c) {
-  switch (c->kind) {
-  case GOTRACE_CHANGE_TASK_BEGIN:
-  case GOTRACE_CHANGE_TASK_END:
-  case GOTRACE_CHANGE_REGION_BEGIN:
-  case GOTRACE_CHANGE_REGION_END:
-  case GOTRACE_CHANGE_LOG: return true;
-  default: return false;
-  }
-}
-
 const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_t *size) {
   bool stops = c->kind == GOTRACE_CHANGE_STATUS && c->object == GOTRACE_OBJECT_GO &&
                c->from == GOTRACE_STATUS_RUNNING &&
@@ -107,7 +69,7 @@ void ahead_read(ahead *a, input *in, int64_t until) {
     if (after && syncs) break;
     if (syncs) pool_forget_ids();
     if (changed && changes[0].number > number) number = changes[0].number;
-    if (changed && !after && change_has_task(&changes[0])) take_task(a, e, &changes[0]);
+    if (changed && !after && change_has_task(changes[0].kind)) take_task(a, e, &changes[0]);
   }
   pool_forget_ids();
   a->count = (size_t)(number + 1);

@@ -46,11 +46,10 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 /* Why a goroutine stops or blocks, or the world is stopped. NULL: the change is none of these. */
 const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_t *size);
 
-/* Whether a change concerns a task, which may be 0. */
-bool change_has_task(const gotrace_change *c);
-
-/* What a v2 event's first argument refers to: g a goroutine, p a proc, t a task, r a reason; 0: none of these. */
-char event_concerns(unsigned kind);
+/* Whether a change, GOTRACE_CHANGE_..., concerns a task, which may be 0. */
+static inline bool change_has_task(unsigned change) {
+  return change >= GOTRACE_CHANGE_TASK_BEGIN && change <= GOTRACE_CHANGE_LOG; /* also regions */
+}
 
 /* Whether a log, of which these are the texts, is a counter's value: see gotrace_count() in gotrace.h. Sets the
  * counter's name, a text, and the value, which is between -1e290 and 1e290. */

@@ -233,7 +233,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, c
   if (c) {
     if (c->object == GOTRACE_OBJECT_GO) k.other = id_of(c->id);
     if (c->object == GOTRACE_OBJECT_PROC) k.proc = id_of(c->id);
-    k.has_task = change_has_task(c);
+    k.has_task = change_has_task(c->kind);
     k.task = c->task;
     k.reason = change_reason(e, c, &k.reason_size);
   } else if (k.family == 1 && k.kind == GOTRACE_V1_GO_CREATE) {
@@ -252,6 +252,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, c
 
 bool filter_op(filter *f, world *w, const op *o) {
   facts k = {0};
+  unsigned change = op_specs[o->kind].change;
   const goroutine *g = o->m ? o->m->g : NULL, *other;
   pool_text text = pool_text_of(o->name);
   bool result;
@@ -263,16 +264,10 @@ bool filter_op(filter *f, world *w, const op *o) {
   k.g = g ? g->id : NOBODY;
   k.other = k.proc = NOBODY;
   if (o->kind == GOTRACE_V2_CPU_SAMPLE) k.m = o->a[0], k.p = o->a[1], k.g = o->a[2] ? o->a[2] : NOBODY;
-  switch (event_concerns(o->kind)) {
-  case 'g': k.other = o->id; break;
-  case 'p': k.proc = o->id; break;
-  case 't':
-    k.task = o->id;
-    k.has_task = true;
-    break;
-  default: break;
-  }
-  if (event_concerns(o->kind) == 'r' || o->kind == GOTRACE_V2_STW_BEGIN)
+  if (names_go(o->kind)) k.other = o->id;
+  if (names_proc(o->kind)) k.proc = o->id;
+  if ((k.has_task = change_has_task(change))) k.task = o->id;
+  if (o->kind == GOTRACE_V2_GO_STOP || o->kind == GOTRACE_V2_GO_BLOCK || o->kind == GOTRACE_V2_STW_BEGIN)
     k.reason = text.data, k.reason_size = text.size;
   if (f->set->by[BY_FUNCTION]) {
     if (o->kind == GOTRACE_V2_CPU_SAMPLE) g = world_go(w, k.g);
@@ -282,13 +277,11 @@ bool filter_op(filter *f, world *w, const op *o) {
     else k.functions[1] = pool_function(o->new_stack);
   }
   if (!f->any_task) return selected(f, &k);
-  if (o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
-      o->kind == GOTRACE_V2_GO_CREATE_SYSCALL)
-    inherit(f, k.g, k.other);
-  if (o->kind == GOTRACE_V2_USER_REGION_BEGIN) enter(f, k.g, k.task);
-  if (o->kind == GOTRACE_V2_USER_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, text.data, text.size);
+  if (creates(o->kind)) inherit(f, k.g, k.other);
+  if (change == GOTRACE_CHANGE_REGION_BEGIN) enter(f, k.g, k.task);
+  if (change == GOTRACE_CHANGE_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, text.data, text.size);
   result = selected(f, &k);
-  if (o->kind == GOTRACE_V2_USER_REGION_END) leave(f, k.g, o->a[0]);
+  if (change == GOTRACE_CHANGE_REGION_END) leave(f, k.g, o->a[0]);
   return result;
 }
 

@@ -271,15 +271,13 @@ static void v1_scan_start(source *s, const gotrace_event *e, map *gos, map *proc
   case GOTRACE_V1_GO_IN_SYSCALL:
   case GOTRACE_V1_PROC_START: return;
   case GOTRACE_V1_GO_START:
-  case GOTRACE_V1_GO_START_LOCAL:
     if (!v1_is_proc(e->p) || map_get(procs, (uint64_t)e->p) || map_get(gos, e->args[0])) break;
     GROW(s->running, s->running_count, s->running_capacity);
     s->running[s->running_count++] = (placed){e->args[0], (uint64_t)e->p, (uint64_t)e->m};
     break;
   default: break;
   }
-  if (e->kind == GOTRACE_V1_GO_START || e->kind == GOTRACE_V1_GO_START_LOCAL || e->kind == GOTRACE_V1_GO_START_LABEL ||
-      e->kind == GOTRACE_V1_GO_UNBLOCK || e->kind == GOTRACE_V1_GO_UNBLOCK_LOCAL)
+  if (e->kind == GOTRACE_V1_GO_START || e->kind == GOTRACE_V1_GO_START_LABEL || e->kind == GOTRACE_V1_GO_UNBLOCK)
     map_put(gos, e->args[0], yes);
   if (v1_is_proc(e->p)) map_put(procs, (uint64_t)e->p, yes);
 }
@@ -344,14 +342,10 @@ static void v1_was_running(source *s, const gotrace_event *e) {
   give(s, &o);
 }
 
-static bool is_start(const gotrace_event *e) {
-  return e->kind == GOTRACE_V1_GO_START || e->kind == GOTRACE_V1_GO_START_LOCAL;
-}
-
 /* Whether an event may belong to the initial state of the trace. */
 static bool tells_start(const gotrace_event *e) {
   return e->kind == GOTRACE_V1_GO_CREATE || e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL ||
-         e->kind == GOTRACE_V1_PROC_START || is_start(e);
+         e->kind == GOTRACE_V1_PROC_START || e->kind == GOTRACE_V1_GO_START;
 }
 
 void v1_later_statuses(source *s, const gotrace_event *e) {
@@ -359,7 +353,7 @@ void v1_later_statuses(source *s, const gotrace_event *e) {
   while (!s->initialized && tells_start(e)) {
     gotrace_event told = *e;
     told.time = s->first + s->until;
-    if (is_start(e)) v1_was_running(s, &told);
+    if (e->kind == GOTRACE_V1_GO_START) v1_was_running(s, &told);
     if (source_next(s, &e) != GOTRACE_OK) break;
   }
   s->over = true;
@@ -371,7 +365,7 @@ void take_v1(source *s, const gotrace_event *e) {
   s->v1_kind = e->kind;
   name_own(s, e);
   if (e->kind == GOTRACE_V1_GOMAXPROCS) s->initialized = true;
-  if (s->to->as_go && !s->initialized && is_start(e)) {
+  if (s->to->as_go && !s->initialized && e->kind == GOTRACE_V1_GO_START) {
     if (!s->started) v1_give_intros(s);
     give_held(s);
     v1_was_running(s, e);
@@ -400,14 +394,11 @@ static void take_event(source *s, const gotrace_event *e) {
   case GOTRACE_V1_GO_WAITING:
   case GOTRACE_V1_GO_IN_SYSCALL: v1_waiting(s, e); break;
   case GOTRACE_V1_GO_START:
-  case GOTRACE_V1_GO_START_LOCAL:
   case GOTRACE_V1_GO_START_LABEL: v1_start(s, e); break;
   case GOTRACE_V1_GO_SYS_CALL: v1_syscall(s, e); break;
   case GOTRACE_V1_GO_SYS_BLOCK: v1_syscall_block(s, e); break;
-  case GOTRACE_V1_GO_SYS_EXIT:
-  case GOTRACE_V1_GO_SYS_EXIT_LOCAL: v1_syscall_exit(s, e); break;
+  case GOTRACE_V1_GO_SYS_EXIT: v1_syscall_exit(s, e); break;
   case GOTRACE_V1_GO_UNBLOCK:
-  case GOTRACE_V1_GO_UNBLOCK_LOCAL:
     m = v1_thread(s, e);
     if (e->p == GOTRACE_TIMER_PROC && runs(m)) m->g->timer = true;
     v1_same(s, e, GOTRACE_V2_GO_UNBLOCK, m);

@@ -88,9 +88,7 @@ static op status_of(source *s, const gotrace_event *e) {
   return o;
 }
 
-static bool is_status(const gotrace_event *e) {
-  return e->kind == GOTRACE_V2_PROC_STATUS || e->kind == GOTRACE_V2_GO_STATUS || e->kind == GOTRACE_V2_GO_STATUS_STACK;
-}
+static bool is_status(const gotrace_event *e) { return op_specs[e->kind].does & OP_TELLS; }
 
 /* Whether a status concerns a known goroutine or proc, or is the status 0, which Go accepts and ignores. */
 static bool world_has(source *s, const gotrace_event *status) {
@@ -99,18 +97,19 @@ static bool world_has(source *s, const gotrace_event *status) {
   return world_proc(&s->w, status->args[0], false) != NULL;
 }
 
+/* Whether a range is open when the generation begins. */
+static bool is_active(const gotrace_event *e) { return op_specs[e->kind].change == GOTRACE_CHANGE_RANGE_ACTIVE; }
+
 /* A range that was open when the trace began. */
 static void scan_active(source *s, const gotrace_event *e) {
-  goroutine *g = world_go(&s->w, e->args[0]);
-  proc *p = world_proc(&s->w, e->args[0], false);
-  if (e->kind == GOTRACE_V2_GC_ACTIVE) s->w.gc = true;
-  if (e->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE && g) g->assist = true;
-  if (e->kind == GOTRACE_V2_GC_SWEEP_ACTIVE && p) p->sweep = true;
+  op o = op_at(e->kind, e->time, NULL);
+  o.id = e->args[0];
+  apply(&s->w, &o);
 }
 
 /* Whether a status has held since the trace began: its thread has no earlier event. */
 static bool was_so(source *s, const op *o) {
-  bool bound = o->kind == GOTRACE_V2_GO_STATUS ? o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL
+  bool bound = o->kind == GOTRACE_V2_GO_STATUS ? executes((unsigned)o->a[0])
                                                : o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL;
   return !bound || (o->m && !*SIDE(bool, &s->seen, o->m->number));
 }
@@ -168,9 +167,7 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
   if (e->kind == GOTRACE_V2_USER_TASK_BEGIN && o.a[0] == NOBODY) o.a[0] = 0;
   if (e->kind == GOTRACE_V2_USER_REGION_END) o.a[0] = (uint64_t)e->extra;
   if (e->kind == GOTRACE_V2_USER_TASK_END) o.ends_again = ahead_ends_again(&s->ahead, e);
-  if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
-      e->kind == GOTRACE_V2_GO_CREATE_SYSCALL)
-    name_new(s, &o);
+  if (creates(e->kind)) name_new(s, &o);
   give(s, &o);
   if (e->kind == GOTRACE_V2_USER_REGION_END) note_region_end(s, &o);
 }
@@ -186,14 +183,11 @@ void scan_v2(source *s) {
     source_first(s, &e);
     s->change_count = gotrace_decoder_changes(s->in->decoder, &e, s->changes);
     if (is_status(&e) && scan_status(s, &e, &created)) continue;
-    if (e.kind == GOTRACE_V2_GC_ACTIVE || e.kind == GOTRACE_V2_GC_SWEEP_ACTIVE ||
-        e.kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE) {
-      if (e.kind != GOTRACE_V2_GC_ACTIVE || !s->w.gc) scan_active(s, &e);
+    if (is_active(&e)) {
+      scan_active(s, &e);
       continue;
     }
-    if (e.kind == GOTRACE_V2_GO_CREATE || e.kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
-        e.kind == GOTRACE_V2_GO_CREATE_SYSCALL)
-      map_put(&created, e.args[0], s);
+    if (creates(e.kind)) map_put(&created, e.args[0], s);
     m = source_thread(s, e.m);
     if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) *SIDE(bool, &s->seen, m->number) = true;
   }
@@ -215,16 +209,12 @@ static bool take_switch(source *s, const gotrace_event *e, thread *m) {
 
 /* Events that become operations with consumer.as_go. True: done. */
 static bool take_as_go(source *s, const gotrace_event *e, thread *m) {
-  op o = op_at(e->kind, e->time, m);
-  switch (e->kind) {
-  case GOTRACE_V2_GC_ACTIVE:
-  case GOTRACE_V2_GC_SWEEP_ACTIVE:
-  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-    o.id = e->args[0];
-    give(s, &o);
-    return true;
-  default: return false;
-  }
+  op o;
+  if (!is_active(e)) return false;
+  o = op_at(e->kind, e->time, m);
+  o.id = e->args[0];
+  give(s, &o);
+  return true;
 }
 
 /* A fast path for the most frequent events with consumer.as_go. It differs from the general path in two ways: it leaves

@@ -16,8 +16,8 @@ void note_region_end(source *s, const op *o) {
 /* For --task, where a region begins or ends: before, the goroutine may have belonged to another task. */
 static void split_stretch(source *s, const op *o) {
   goroutine *g = o->m ? o->m->g : NULL;
-  bool region = o->kind == GOTRACE_V2_USER_REGION_BEGIN || o->kind == GOTRACE_V2_USER_REGION_END;
-  if (g && region) world_split(&s->w, g, o);
+  unsigned change = op_specs[o->kind].change;
+  if (g && (change == GOTRACE_CHANGE_REGION_BEGIN || change == GOTRACE_CHANGE_REGION_END)) world_split(&s->w, g, o);
 }
 
 static void deliver(source *s, const op *o) {
@@ -83,7 +83,7 @@ static void give_created(source *s, const op *status) {
   o.kind = o.a[0] == GO_WAITING   ? GOTRACE_V2_GO_CREATE_BLOCKED
            : o.a[0] == GO_SYSCALL ? GOTRACE_V2_GO_CREATE_SYSCALL
                                   : GOTRACE_V2_GO_CREATE;
-  if (o.a[0] == GO_WAITING || o.a[0] == GO_RUNNABLE) o.m = NULL;
+  if (!executes((unsigned)o.a[0])) o.m = NULL;
   o.stack = 0; /* it is the goroutine's stack, not its creator's */
   give(s, &o);
   if (o.a[0] != GO_RUNNING) return;
@@ -208,9 +208,7 @@ static inline void note_event(source *s, const gotrace_event *e) {
 /* Whether the decoder must know an event of v2 to tell a goroutine's function: it begins, or has a stack. */
 static bool tells_function(source *s, const gotrace_event *e) {
   const goroutine *g;
-  if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
-      e->kind == GOTRACE_V2_GO_CREATE_SYSCALL || e->kind == GOTRACE_V2_GO_STATUS_STACK)
-    return true;
+  if (creates(e->kind) || e->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
   g = e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
   return g && !g->entry;
 }

@@ -90,112 +90,130 @@ static void proc_status(proc *p, int64_t time, uint8_t status, thread *m) {
   if (m) m->p = p;
 }
 
+op_spec op_specs[OP_COUNT];
+
+void load_op_specs(void) {
+  int kind;
+  for (kind = 0; kind < OP_FIRST; kind++) {
+    const gotrace_change_spec *spec = gotrace_find_change_spec(2, kind);
+    op_spec *to = &op_specs[kind];
+    bool go, named;
+    if (!spec) continue;
+    go = spec->object == GOTRACE_OBJECT_GO;
+    named = spec->whose & GOTRACE_WHOSE_NAMED;
+    to->change = spec->kind;
+    to->object = spec->object;
+    if (go) to->status = spec->to > 0 ? (uint8_t)spec->to : GO_NONE;
+    else to->status = spec->to == GOTRACE_STATUS_RUNNING ? PROC_RUNNING : PROC_IDLE;
+    to->does =
+        (uint8_t)((named ? go ? OP_NAMES_GO : OP_NAMES_PROC : 0) | (spec->whose & GOTRACE_WHOSE_NEW ? OP_CREATES : 0) |
+                  (spec->whose & GOTRACE_WHOSE_TOLD ? OP_TELLS : 0) |
+                  (go && spec->kind == GOTRACE_CHANGE_STATUS ? OP_CHANGES_GO : 0));
+  }
+  op_specs[GOTRACE_V2_GO_SWITCH] = op_specs[GOTRACE_V2_GO_SWITCH_DESTROY] = (op_spec){.does = OP_NAMES_GO};
+}
+
+static void apply_proc(world *w, const op *o) {
+  proc *p = names_proc(o->kind) ? world_proc(w, o->id, true) : o->m ? o->m->p : NULL;
+  uint8_t status = status_after(o);
+  if (p) proc_status(p, o->time, status, status == PROC_RUNNING || status == PROC_SYSCALL ? o->m : NULL);
+}
+
+/* The status of the goroutine on which the operation happens. */
+static inline void own_status(world *w, goroutine *g, const op *o, uint8_t status) {
+  if (status == GO_NONE) {
+    go_end(w, g, o->time);
+    return;
+  }
+  go_status(w, g, o->time, status, executes(status) ? o->m : NULL);
+  if (status == GO_WAITING) g->reason = o->name;
+  g->stack = o->stack;
+}
+
+/* A whole coroutine switch, which changes two goroutines. */
+static RARE void apply_switch(world *w, const op *o) {
+  goroutine *from = o->m ? o->m->g : NULL, *to;
+  if (from) own_status(w, from, o, o->kind == GOTRACE_V2_GO_SWITCH ? GO_WAITING : GO_NONE);
+  if ((to = world_go(w, o->id))) go_status(w, to, o->time, GO_RUNNING, o->m);
+}
+
+/* What a goroutine does in a system call also changes its proc, which the table does not tell. */
+static void apply_own(world *w, goroutine *g, const op *o, uint8_t status) {
+  proc *p = o->m->p;
+  if (p && o->kind == GOTRACE_V2_GO_DESTROY_SYSCALL) proc_status(p, o->time, PROC_ABANDONED, NULL);
+  own_status(w, g, o, status);
+  if (p && o->kind == GOTRACE_V2_GO_SYSCALL_BEGIN) proc_status(p, o->time, PROC_SYSCALL, o->m);
+  if (p && o->kind == GOTRACE_V2_GO_SYSCALL_END) proc_status(p, o->time, PROC_RUNNING, o->m);
+}
+
+/* A goroutine is created, or its status told. */
+static RARE void apply_new(world *w, const op *o) {
+  bool told = o->kind == GOTRACE_V2_GO_STATUS;
+  uint8_t status = status_after(o);
+  go_new(w, o->id, told && w->as_go ? w->sync : o->time, status, executes(status) ? o->m : NULL, o->new_stack);
+  if (told) go_record(w, o->id)->stack = o->stack;
+}
+
+static void apply_go(world *w, const op *o) {
+  uint8_t status = op_specs[o->kind].status;
+  goroutine *g;
+  if (status == GO_RUNNING) w->last_running = o->m;
+  if (!names_go(o->kind)) {
+    if (o->m && (g = o->m->g)) apply_own(w, g, o, status);
+  } else if (appears(o->kind)) {
+    apply_new(w, o);
+  } else if ((g = world_go(w, o->id))) {
+    go_status(w, g, o->time, status, status == GO_RUNNING ? o->m : NULL);
+  }
+}
+
 /* The goroutine stops or restarts the world. */
-static void apply_stw(world *w, goroutine *g, const op *o) {
-  bool begins = o->kind == GOTRACE_V2_STW_BEGIN;
-  if (!g || (begins ? g->stw == UINT8_MAX : g->stw == 0)) return;
+static void apply_stw(world *w, goroutine *g, const op *o, bool begins) {
+  if (begins ? g->stw == UINT8_MAX : g->stw == 0) return;
   if (begins && !w->stw) w->stw_since = o->time, w->stw_reason = o->name;
   g->stw = (uint8_t)(begins ? g->stw + 1 : g->stw - 1);
   w->stw += begins ? 1u : (unsigned)-1;
 }
 
-static void apply_proc(world *w, const op *o) {
-  thread *m = o->m;
-  proc *p = o->kind == GOTRACE_V2_PROC_STOP ? (m ? m->p : NULL) : world_proc(w, o->id, true);
-  if (!p) return;
-  switch (o->kind) {
-  case GOTRACE_V2_PROC_START: proc_status(p, o->time, PROC_RUNNING, m); break;
-  case GOTRACE_V2_PROC_STATUS:
-    proc_status(p, o->time, (uint8_t)o->a[0], o->a[0] == PROC_RUNNING || o->a[0] == PROC_SYSCALL ? m : NULL);
-    break;
-  default: proc_status(p, o->time, PROC_IDLE, NULL); break; /* ProcStop, ProcSteal */
-  }
-}
-
-/* An operation that changes the goroutine it names. */
-static void apply_other(world *w, const op *o) {
-  goroutine *g = world_go(w, o->id);
-  switch (o->kind) {
-  case GOTRACE_V2_GO_CREATE: go_new(w, o->id, o->time, GO_RUNNABLE, NULL, o->new_stack); break;
-  case GOTRACE_V2_GO_CREATE_BLOCKED: go_new(w, o->id, o->time, GO_WAITING, NULL, o->new_stack); break;
-  case GOTRACE_V2_GO_CREATE_SYSCALL: go_new(w, o->id, o->time, GO_SYSCALL, o->m, o->new_stack); break;
-  case GOTRACE_V2_GO_STATUS:
-    go_new(w, o->id, w->as_go ? w->sync : o->time, (uint8_t)o->a[0],
-           o->a[0] == GO_RUNNING || o->a[0] == GO_SYSCALL ? o->m : NULL, o->new_stack);
-    go_record(w, o->id)->stack = o->stack;
-    break;
-  case GOTRACE_V2_GO_UNBLOCK:
-    if (g) go_status(w, g, o->time, GO_RUNNABLE, NULL);
-    break;
-  default: /* GoStart */
-    if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
-    w->last_running = o->m;
-    break;
-  }
-}
-
-/* An operation that changes the goroutine running where it happens. */
-static void apply_own(world *w, const op *o) {
-  thread *m = o->m;
-  goroutine *g = m ? m->g : NULL;
-  if (!g) return;
-  switch (o->kind) {
-  case GOTRACE_V2_GO_SWITCH_DESTROY:
-  case GOTRACE_V2_GO_DESTROY: go_end(w, g, o->time); break;
-  case GOTRACE_V2_GO_DESTROY_SYSCALL:
-    if (m->p) proc_status(m->p, o->time, PROC_ABANDONED, NULL);
-    go_end(w, g, o->time);
-    break;
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-    go_status(w, g, o->time, GO_RUNNABLE, NULL);
-    g->stack = o->stack;
-    break;
-  case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_BLOCK:
-    go_status(w, g, o->time, GO_WAITING, NULL);
-    g->reason = o->name;
-    g->stack = o->stack;
-    break;
-  case GOTRACE_V2_GO_SYSCALL_BEGIN:
-    go_status(w, g, o->time, GO_SYSCALL, m);
-    g->stack = o->stack;
-    if (m->p) proc_status(m->p, o->time, PROC_SYSCALL, m);
-    break;
-  case GOTRACE_V2_GO_SYSCALL_END:
-    go_status(w, g, o->time, GO_RUNNING, m);
-    if (m->p) proc_status(m->p, o->time, PROC_RUNNING, m);
-    w->last_running = m;
-    break;
-  case GOTRACE_V2_STW_BEGIN:
-  case GOTRACE_V2_STW_END: apply_stw(w, g, o); break;
-  default: g->assist = o->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN; break;
+static void apply_range(world *w, const op *o) {
+  unsigned object = op_specs[o->kind].object;
+  bool open = op_specs[o->kind].change != GOTRACE_CHANGE_RANGE_END;
+  goroutine *g;
+  proc *p;
+  if (object == GOTRACE_OBJECT_NONE) {
+    w->gc = open;
+  } else if (object == GOTRACE_OBJECT_PROC) {
+    p = names_proc(o->kind) ? world_proc(w, o->id, false) : o->m ? o->m->p : NULL;
+    if (p) p->sweep = open;
+  } else if ((g = subject_of(w, o))) {
+    if (o->kind == GOTRACE_V2_STW_BEGIN || o->kind == GOTRACE_V2_STW_END) apply_stw(w, g, o, open);
+    else g->assist = open;
   }
 }
 
 /* A region, task or counter of the program. */
-static void apply_user(world *w, const op *o) {
+static void apply_user(world *w, const op *o, unsigned change) {
   goroutine *g = o->m ? o->m->g : NULL;
   user_region *of;
   user_task *t;
   user_counter *counter;
   double value;
   if (!w->history) return;
-  switch (o->kind) {
-  case GOTRACE_V2_USER_REGION_BEGIN:
+  switch (change) {
+  case GOTRACE_CHANGE_REGION_BEGIN:
     if (!g) return;
     if (!g->regions) g->regions = keep(sizeof *g->regions);
     GROW(g->regions->open, g->regions->count, g->regions->capacity);
     of = &g->regions->open[g->regions->count++];
     *of = (user_region){o->name, o->stack, o->id, o->time, g->regions->count > 1 ? of[-1].line + 1 : 0, w->chosen};
     break;
-  case GOTRACE_V2_USER_REGION_END:
+  case GOTRACE_CHANGE_REGION_END:
     of = ending_region(o);
     if (!of) break;
     memmove(of, of + 1, (size_t)o->a[0] * sizeof *of);
     g->regions->count--;
     break;
-  case GOTRACE_V2_USER_TASK_BEGIN:
+  case GOTRACE_CHANGE_TASK_BEGIN:
     t = world_task(w, o->id);
     if (t->open) break;
     t->parent = o->a[0];
@@ -205,11 +223,11 @@ static void apply_user(world *w, const op *o) {
     t->open = true;
     t->chosen = w->chosen;
     break;
-  case GOTRACE_V2_USER_LOG:
+  case GOTRACE_CHANGE_LOG:
     if (!w->chosen || !(counter = told_counter(w, o, &value))) break;
     counter->value = value;
     break;
-  default: /* UserTaskEnd */
+  default: /* TASK_END */
     if (!o->ends_again) world_task(w, o->id)->open = false;
     break;
   }
@@ -320,62 +338,44 @@ void world_free(world *w) {
   free(w->modules);
 }
 
-void apply(world *w, const op *o) {
-  goroutine *g;
+/* What the table does not tell: values, switches, and operations without an event in v2. */
+static RARE void apply_rest(world *w, const op *o) {
   proc *p;
-  w->now = o;
   switch (o->kind) {
   case GOTRACE_V2_PROCS_CHANGE: w->gomaxprocs = o->id; break;
-  case GOTRACE_V2_PROC_START:
-  case GOTRACE_V2_PROC_STOP:
-  case GOTRACE_V2_PROC_STEAL:
-  case GOTRACE_V2_PROC_STATUS: apply_proc(w, o); break;
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL:
-  case GOTRACE_V2_GO_STATUS:
-  case GOTRACE_V2_GO_UNBLOCK:
-  case GOTRACE_V2_GO_START: apply_other(w, o); break;
+  case GOTRACE_V2_HEAP_ALLOC: w->heap = o->a[0]; break;
+  case GOTRACE_V2_HEAP_GOAL: w->heap_goal = o->a[0]; break;
   case GOTRACE_V2_GO_SWITCH:
-  case GOTRACE_V2_GO_SWITCH_DESTROY:
-    apply_own(w, o);
-    g = world_go(w, o->id);
-    if (g) go_status(w, g, o->time, GO_RUNNING, o->m);
-    break;
-  case GOTRACE_V2_GO_DESTROY:
-  case GOTRACE_V2_GO_DESTROY_SYSCALL:
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK:
-  case GOTRACE_V2_GO_SYSCALL_BEGIN:
-  case GOTRACE_V2_GO_SYSCALL_END:
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-  case GOTRACE_V2_STW_BEGIN:
-  case GOTRACE_V2_STW_END:
-  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-  case GOTRACE_V2_GC_MARK_ASSIST_END: apply_own(w, o); break;
+  case GOTRACE_V2_GO_SWITCH_DESTROY: apply_switch(w, o); break;
   case GOTRACE_V2_EXPERIMENTAL_BATCH:
     GROW(w->experiments, w->experiment_count, w->experiment_capacity);
     w->experiments[w->experiment_count++] = (experiment){o->a[0], o->a[1], o->value};
     break;
-  case GOTRACE_V2_USER_REGION_BEGIN:
-  case GOTRACE_V2_USER_REGION_END:
-  case GOTRACE_V2_USER_TASK_BEGIN:
-  case GOTRACE_V2_USER_TASK_END:
-  case GOTRACE_V2_USER_LOG: apply_user(w, o); break;
-  case GOTRACE_V2_HEAP_ALLOC: w->heap = o->a[0]; break;
-  case GOTRACE_V2_HEAP_GOAL: w->heap_goal = o->a[0]; break;
-  case GOTRACE_V2_GC_ACTIVE:
-  case GOTRACE_V2_GC_BEGIN: w->gc = true; break;
-  case GOTRACE_V2_GC_END: w->gc = false; break;
   case OP_GC_SCAN_BEGIN:
   case OP_GC_SCAN_END:
     if ((p = world_proc(w, o->id, false))) p->scan = o->kind == OP_GC_SCAN_BEGIN;
     break;
-  case GOTRACE_V2_GC_SWEEP_BEGIN:
-  case GOTRACE_V2_GC_SWEEP_END:
-    if (o->m && o->m->p) o->m->p->sweep = o->kind == GOTRACE_V2_GC_SWEEP_BEGIN;
-    break;
   default: break;
+  }
+}
+
+void apply(world *w, const op *o) {
+  unsigned change = op_specs[o->kind].change;
+  w->now = o;
+  switch (change) {
+  case GOTRACE_CHANGE_STATUS:
+    if (changes_go(o->kind)) apply_go(w, o);
+    else apply_proc(w, o);
+    break;
+  case GOTRACE_CHANGE_RANGE_BEGIN:
+  case GOTRACE_CHANGE_RANGE_ACTIVE:
+  case GOTRACE_CHANGE_RANGE_END: apply_range(w, o); break;
+  case GOTRACE_CHANGE_TASK_BEGIN:
+  case GOTRACE_CHANGE_TASK_END:
+  case GOTRACE_CHANGE_REGION_BEGIN:
+  case GOTRACE_CHANGE_REGION_END:
+  case GOTRACE_CHANGE_LOG: apply_user(w, o, change); break;
+  default: apply_rest(w, o); break;
   }
   w->now = NULL;
 }

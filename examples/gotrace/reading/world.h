@@ -155,7 +155,8 @@ enum {
   OP_STATUS_TOLD =
       OP_FIRST,     /* the input tells the status of a goroutine that has been in a system call from the start */
   OP_GC_SCAN_BEGIN, /* Go 1.5 to 1.9; `id`: the proc, which may be idle; NOBODY: none */
-  OP_GC_SCAN_END
+  OP_GC_SCAN_END,
+  OP_COUNT
 };
 
 typedef struct op {
@@ -173,6 +174,45 @@ typedef struct op {
   uint32_t value;     /* message */
   bool ends_again;    /* the end of a task that ends again later: only the last end counts */
 } op;
+
+/* What operations of a kind change: the rows of gotrace_find_change_spec, prepared for apply(). load_op_specs: call it
+ * once, before a trace is read. */
+typedef struct op_spec {
+  uint8_t change; /* GOTRACE_CHANGE_...; 0: none that the table tells. It cannot tell a whole coroutine switch */
+  uint8_t object; /* GOTRACE_OBJECT_... */
+  uint8_t status; /* STATUS: GO_... or PROC_... afterwards, unless the operation tells it */
+  uint8_t does;   /* OP_... */
+} op_spec;
+enum {
+  OP_NAMES_GO = 1,   /* `id` is the goroutine that it changes, */
+  OP_NAMES_PROC = 2, /* or the proc, */
+  OP_CREATES = 4,    /* which is created, */
+  OP_TELLS = 8,      /* or whose status is told */
+  OP_CHANGES_GO = 16 /* it changes a goroutine's status */
+};
+extern op_spec op_specs[OP_COUNT];
+void load_op_specs(void);
+
+static inline bool creates(unsigned kind) { return op_specs[kind].does & OP_CREATES; }
+static inline bool names_go(unsigned kind) { return op_specs[kind].does & OP_NAMES_GO; }
+static inline bool names_proc(unsigned kind) { return op_specs[kind].does & OP_NAMES_PROC; }
+static inline bool changes_go(unsigned kind) { return op_specs[kind].does & OP_CHANGES_GO; }
+
+/* Whether a goroutine becomes known: it is created, or its status told. */
+static inline bool appears(unsigned kind) { return op_specs[kind].does & (OP_CREATES | OP_TELLS); }
+
+/* Whether the goroutine on which the operation happens ends; false for a switch. */
+static inline bool ends_go(unsigned kind) {
+  return changes_go(kind) && op_specs[kind].status == GO_NONE && !appears(kind);
+}
+
+/* The status of its goroutine after an operation that changes it. */
+static inline uint8_t status_after(const op *o) {
+  return op_specs[o->kind].does & OP_TELLS ? (uint8_t)o->a[0] : op_specs[o->kind].status;
+}
+
+/* Whether a goroutine with this status has a thread. */
+static inline bool executes(unsigned status) { return status == GO_RUNNING || status == GO_SYSCALL; }
 
 /* Records. world_go: NULL if there is no such goroutine now. go_record also finds or makes the record of one that has
  * ended or not yet begun. world_proc: NULL if the proc is unknown and `add` is false. */
@@ -199,6 +239,11 @@ static inline goroutine *find_go(world *w, uint64_t id) {
 static inline goroutine *world_go(world *w, uint64_t id) {
   goroutine *g = find_go(w, id);
   return g && g->status != GO_NONE ? g : NULL;
+}
+
+/* The goroutine that an operation names, or else that on which it happens; NULL: there is none now. */
+static inline goroutine *subject_of(world *w, const op *o) {
+  return names_go(o->kind) ? world_go(w, o->id) : o->m ? o->m->g : NULL;
 }
 
 static inline thread *world_thread(world *w, uint64_t id) {

@@ -70,13 +70,14 @@ static void change_proc(collector *gc, const op *o, int change) {
   gc->busy += gc->on_proc[p] > 0;
 }
 
-static bool executes(unsigned status) { return status == GO_RUNNING || status == GO_SYSCALL; }
-
-/* A goroutine that works for the collector gets or leaves a proc. */
-static void change_go(collector *gc, const op *o, const goroutine *g, unsigned next) {
-  bool before = g && executes(g->status), after = executes(next);
-  if (!g || before == after || !collector_of(gc, g)->collects) return;
+/* Returns whether an operation gives a goroutine that works for the collector a proc, or takes it away. */
+static bool change_go(collector *gc, const op *o, const goroutine *g) {
+  bool after;
+  if (!g || !collector_of(gc, g)->collects || !changes_go(o->kind)) return false;
+  after = executes(status_after(o));
+  if (executes(g->status) == after) return false;
   change_proc(gc, o, after ? 1 : -1);
+  return true;
 }
 
 /* The trace shows only now that something was active on a proc since it began: corrects all changes so far. */
@@ -113,12 +114,6 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
   size_t busy;
   switch (o->kind) {
   case GOTRACE_V2_PROCS_CHANGE: break;
-  case GOTRACE_V2_GO_START: change_go(gc, o, world_go(w, o->id), GO_RUNNING); break;
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK:
-  case GOTRACE_V2_GO_DESTROY:
-  case GOTRACE_V2_GO_DESTROY_SYSCALL:
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: change_go(gc, o, g, GO_NONE); break;
   case GOTRACE_V2_STW_BEGIN: gc->stopped += is_collectors(o->name); break;
   case GOTRACE_V2_STW_END: gc->stopped -= g && is_collectors(collector_of(gc, g)->stw_reason); break;
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: assist(gc, o, g, true); break;
@@ -133,7 +128,8 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
     if (g) collector_of(gc, g)->collects |= COLLECTOR_WORKER, gc->any = true;
     change_proc(gc, o, 1);
     break;
-  default: return;
+  default:
+    if (!change_go(gc, o, subject_of(w, o))) return;
   }
   busy = gc->stopped > 0 ? gc->procs : gc->busy;
   add_change(gc, o->time, 1 - (double)busy / (double)gc->procs, from);
@@ -178,18 +174,12 @@ double minimum_utilization(const collector *gc, int64_t window) {
 
 /* Whether a kind matters before any goroutine has worked for the collector. */
 static bool begins_something(unsigned kind) {
-  switch (kind) {
-  case GOTRACE_V2_PROCS_CHANGE:
-  case GOTRACE_V2_STW_BEGIN:
-  case GOTRACE_V2_STW_END:
-  case GOTRACE_V2_GC_BEGIN:
-  case GOTRACE_V2_GC_ACTIVE:
-  case GOTRACE_V2_GC_END:
-  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-  case GOTRACE_V2_GC_MARK_ASSIST_END:
-  case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
-  case GOTRACE_V2_GO_LABEL: return true;
-  default: return false;
+  switch (op_specs[kind].change) {
+  case GOTRACE_CHANGE_RANGE_BEGIN:
+  case GOTRACE_CHANGE_RANGE_ACTIVE:
+  case GOTRACE_CHANGE_RANGE_END: return op_specs[kind].object != GOTRACE_OBJECT_PROC; /* not a sweep */
+  case GOTRACE_CHANGE_LABEL: return true;
+  default: return kind == GOTRACE_V2_PROCS_CHANGE;
   }
 }
 

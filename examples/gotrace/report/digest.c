@@ -204,22 +204,18 @@ static inline void become(digested *g, uint8_t status, int64_t time) {
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */
 
-static RARE void pass_start(digest *d, digested *g, const gotrace_event *e, uint8_t status) {
+/* The event changes a goroutine's status, which only the host knows, or blocks it for a reason that is not digested. */
+static RARE void pass_status(digest *d, digested *g, const gotrace_event *e, uint8_t status) {
+  uint8_t reason = status == GO_WAITING ? reason_of(d, e->args[0]) : 0;
   settle(d, g);
   pass(d, e);
+  if (!names_go(e->kind)) { /* it stops */
+    g->status = GO_NONE;
+    if (reason == PASS_ON) g->barred = g->asks = true; /* the host follows this wait; a later stop asks again */
+    else if (!g->to || g->asks) admit(d, g, e);
+    g->reason = reason;
+  }
   set_known(d, g, status, e);
-}
-
-/* The event stops or blocks a goroutine whose status only the host knows, or blocks one forever. */
-static RARE void pass_stop(digest *d, digested *g, const gotrace_event *e) {
-  uint8_t reason = e->kind == GOTRACE_V2_GO_BLOCK ? reason_of(d, e->args[0]) : 0;
-  settle(d, g);
-  pass(d, e);
-  g->status = GO_NONE;
-  if (reason == PASS_ON) g->barred = g->asks = true; /* the host follows this wait; a later stop asks again */
-  else if (!g->to || g->asks) admit(d, g, e);
-  g->reason = reason;
-  set_known(d, g, e->kind == GOTRACE_V2_GO_BLOCK ? GO_WAITING : GO_RUNNABLE, e);
 }
 
 /* The event changes something about its own goroutine, or the one it names, that the digest does not follow. */
@@ -231,9 +227,7 @@ static void pass_about(digest *d, digested *g, const gotrace_event *e) {
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE: g->assists = g->asks = true; break;
   case GOTRACE_V2_GC_MARK_ASSIST_END: g->assists = false; break;
-  case GOTRACE_V2_GO_DESTROY:
-  case GOTRACE_V2_GO_DESTROY_SYSCALL: d->ended++; break;
-  default: break;
+  default: d->ended += ends_go(e->kind); break;
   }
 }
 
@@ -241,11 +235,10 @@ static RARE void pass_any(digest *d, const gotrace_event *e) {
   digested *g;
   if (e->g != GOTRACE_NO_ID) pass_about(d, find(d, (uint64_t)e->g), e);
   else if (e->m != GOTRACE_NO_ID && (g = place_of(&d->threads, e->m)->shown) != NULL) settle(d, g);
-  if (event_concerns(e->kind) == 'g') {
+  if (names_go(e->kind)) {
     g = find(d, e->args[0]);
     pass_about(d, g, e);
-    if (e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
-        e->kind == GOTRACE_V2_GO_CREATE_SYSCALL) {
+    if (creates(e->kind)) {
       g->to = NULL;
       g->asks = g->barred = g->assists = false;
       g->is_new = true;
@@ -254,8 +247,8 @@ static RARE void pass_any(digest *d, const gotrace_event *e) {
   }
   pass(d, e);
   if (e->g == GOTRACE_NO_ID || e->implied) return;
-  if (e->kind == GOTRACE_V2_GO_SYSCALL_END) set_known(d, find(d, (uint64_t)e->g), GO_RUNNING, e);
-  if (e->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED) set_known(d, find(d, (uint64_t)e->g), GO_RUNNABLE, e);
+  if (e->kind == GOTRACE_V2_GO_SYSCALL_END || e->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED)
+    set_known(d, find(d, (uint64_t)e->g), op_specs[e->kind].status, e);
 }
 
 /* Whether a status may move a running goroutine to another thread, as those of damaged traces do. */
@@ -269,9 +262,35 @@ static inline bool names_waker(digest *d, const gotrace_event *e) {
   return e->stack && e->g != GOTRACE_NO_ID && !find(d, (uint64_t)e->g)->to;
 }
 
+/* The status of the event's own goroutine changes, which has run until now. */
+static inline void take_own(digest *d, const gotrace_event *e) {
+  digested *g = find(d, (uint64_t)e->g);
+  uint8_t status = op_specs[e->kind].status, reason = status == GO_WAITING ? reason_of(d, e->args[0]) : 0;
+  if (g->status != GO_RUNNING || reason == PASS_ON) {
+    pass_status(d, g, e, status);
+    return;
+  }
+  end_running(d, g, e);
+  g->reason = reason;
+  become(g, status, e->time);
+}
+
+/* The status of the goroutine that the event names changes, which has not run until now. */
+static inline void take_named(digest *d, const gotrace_event *e) {
+  digested *g = find(d, e->args[0]);
+  uint8_t status = op_specs[e->kind].status;
+  if (g->status == GO_NONE || (g->status == GO_WAITING && names_waker(d, e))) {
+    pass_status(d, g, e, status);
+    return;
+  }
+  if (g->status == GO_WAITING) end_wait(d, g, e->time);
+  else end_runnable(d, g, e->time);
+  if (status == GO_RUNNING) g->m = place_of(&d->threads, e->m)->place;
+  become(g, status, e->time);
+}
+
 static inline void take(digest *d, const gotrace_event *e) {
   digested *g;
-  uint8_t reason;
   if (__builtin_expect(e->implied, false)) {
     pass_any(d, e);
     return;
@@ -279,43 +298,9 @@ static inline void take(digest *d, const gotrace_event *e) {
   d->kinds[e->kind]++;
   switch (e->kind) {
   case GOTRACE_V2_GO_START:
-    g = find(d, e->args[0]);
-    if (g->status != GO_RUNNABLE) {
-      pass_start(d, g, e, GO_RUNNING);
-      return;
-    }
-    end_runnable(d, g, e->time);
-    g->m = place_of(&d->threads, e->m)->place;
-    become(g, GO_RUNNING, e->time);
-    return;
-  case GOTRACE_V2_GO_UNBLOCK:
-    g = find(d, e->args[0]);
-    if (g->status != GO_WAITING || names_waker(d, e)) {
-      pass_start(d, g, e, GO_RUNNABLE);
-      return;
-    }
-    end_wait(d, g, e->time);
-    become(g, GO_RUNNABLE, e->time);
-    return;
+  case GOTRACE_V2_GO_UNBLOCK: take_named(d, e); return;
   case GOTRACE_V2_GO_STOP:
-    g = find(d, (uint64_t)e->g);
-    if (g->status != GO_RUNNING) {
-      pass_stop(d, g, e);
-      return;
-    }
-    end_running(d, g, e);
-    become(g, GO_RUNNABLE, e->time);
-    return;
-  case GOTRACE_V2_GO_BLOCK:
-    g = find(d, (uint64_t)e->g);
-    if (g->status != GO_RUNNING || (reason = reason_of(d, e->args[0])) == PASS_ON) {
-      pass_stop(d, g, e);
-      return;
-    }
-    end_running(d, g, e);
-    g->reason = reason;
-    become(g, GO_WAITING, e->time);
-    return;
+  case GOTRACE_V2_GO_BLOCK: take_own(d, e); return;
   case GOTRACE_V2_HEAP_ALLOC:
   case GOTRACE_V2_HEAP_GOAL:
   case GOTRACE_V2_CPU_SAMPLE:

@@ -130,9 +130,7 @@ const digested *digest_find(const digest *d, uint64_t id);
 
 /* The goroutine that an event is about: the one that it names, or else its own. */
 static inline uint64_t event_subject(const gotrace_event *e) {
-  bool names = e->kind == GOTRACE_V2_GO_START || e->kind == GOTRACE_V2_GO_UNBLOCK || e->kind == GOTRACE_V2_GO_STATUS ||
-               e->g == GOTRACE_NO_ID;
-  return names ? e->args[0] : (uint64_t)e->g;
+  return names_go(e->kind) || e->g == GOTRACE_NO_ID ? e->args[0] : (uint64_t)e->g;
 }
 
 /* Order of the longest waits in a list: longest first, of equal ones the earliest. */

@@ -166,7 +166,7 @@ static task *open_task(path *p, uint64_t id) {
 }
 
 static void note_task(path *p, const op *o) {
-  p->met |= p->wanted != NOBODY && event_concerns(o->kind) == 't' && o->id == p->wanted;
+  p->met |= p->wanted != NOBODY && change_has_task(op_specs[o->kind].change) && o->id == p->wanted;
 }
 
 static void path_take(consumer *c, const op *o) {
@@ -175,7 +175,7 @@ static void path_take(consumer *c, const op *o) {
   note_task(p, o);
   switch (o->kind) {
   case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED: {
+  case GOTRACE_V2_GO_CREATE_BLOCKED: { /* by a goroutine, unlike GoCreateSyscall */
     moment creator = moment_at(p, o);
     uint32_t made = new_life(p, go_record(c->w, o->id), o->time);
     p->lives[made - 1].creator = creator;
@@ -203,9 +203,7 @@ static void path_take(consumer *c, const op *o) {
 
 static void watch_unblock(void *context, const gotrace_event *e) {
   path *p = context;
-  if (p->c.family == 1)
-    p->outside =
-        (e->kind == GOTRACE_V1_GO_UNBLOCK || e->kind == GOTRACE_V1_GO_UNBLOCK_LOCAL) && e->p >= GOTRACE_FAKE_PROC;
+  if (p->c.family == 1) p->outside = e->kind == GOTRACE_V1_GO_UNBLOCK && e->p >= GOTRACE_FAKE_PROC;
 }
 
 /* Before the part: notes the goroutine that begins a task. */

@@ -159,10 +159,8 @@ static void profile_stretch(consumer *c, const stretch *part) {
 
 static void profile_take(consumer *c, const op *o) {
   profile *p = (profile *)c;
-  bool created = o->kind == GOTRACE_V2_GO_CREATE || o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ||
-                 o->kind == GOTRACE_V2_GO_CREATE_SYSCALL;
   if (p->kind->status != GO_NONE) return;
-  if (p->kind->name[1] == 'p' ? o->kind == GOTRACE_V2_CPU_SAMPLE : created) add(p, known_stack(o->stack), 0);
+  if (p->kind->name[1] == 'p' ? o->kind == GOTRACE_V2_CPU_SAMPLE : creates(o->kind)) add(p, known_stack(o->stack), 0);
 }
 
 static void profile_begin(consumer *c, int64_t time) { ((profile *)c)->begin = time; }

@@ -485,16 +485,9 @@ static void take_log(summary *sum, const op *o) {
 static void take_before(summary *sum, const goroutine *of, const op *o) {
   goroutine_summary *g = summary_of(sum, of);
   if (!g) return;
-  switch (o->kind) {
-  case GOTRACE_V2_GO_BLOCK:
-    if (o->name == sum->forever_text) block_forever(sum, g, o->time);
-    break;
-  case GOTRACE_V2_GO_SYSCALL_END:
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: end_syscall(sum, g); break;
-  case GOTRACE_V2_GO_DESTROY:
-  case GOTRACE_V2_GO_DESTROY_SYSCALL: end_goroutine(sum, g, o->time, true); break;
-  default: break;
-  }
+  if (o->kind == GOTRACE_V2_GO_BLOCK && o->name == sum->forever_text) block_forever(sum, g, o->time);
+  if (o->kind == GOTRACE_V2_GO_SYSCALL_END || o->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED) end_syscall(sum, g);
+  if (ends_go(o->kind)) end_goroutine(sum, g, o->time, true);
 }
 
 /* Handles operations that change more than the world and its stretches. Most do not: see sum_take(). */
@@ -507,11 +500,9 @@ static RARE void take_any(summary *sum, const op *o) {
   bool selected = !sum->selection.on || filter_op(&sum->selection, c->w, o);
   learn_function(sum, g);
   collector_take(&sum->gc, c->w, o, sum->c.from);
+  if (creates(o->kind)) take_create(sum, o);
   switch (o->kind) {
   case GOTRACE_V2_GO_STATUS: take_status(sum, o); break;
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL: take_create(sum, o); break;
   case GOTRACE_V2_GO_BLOCK:
     if (sum->s.begun && o->name == sum->forever_text && summary_of(sum, g)) sum->forever = g;
     break;
@@ -545,7 +536,7 @@ static RARE void take_any(summary *sum, const op *o) {
     break;
   default: break;
   }
-  if (selected && event_concerns(o->kind) == 't') task_of(sum, o->id)->chosen = true;
+  if (selected && change_has_task(op_specs[o->kind].change)) task_of(sum, o->id)->chosen = true;
   if (!sum->s.begun) take_before(sum, g, o);
 }
 

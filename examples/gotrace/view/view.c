@@ -340,28 +340,18 @@ static void count_change(view *v, unsigned from, unsigned to) {
 }
 
 /* Updates the counters for an operation that is not yet applied. */
-static void count_op(view *v, const op *o, const goroutine *self) {
-  const goroutine *g = world_go(v->c.w, o->id);
-  unsigned own = self ? self->status : GO_NONE;
+static void count_op(view *v, const op *o) {
+  const goroutine *g = appears(o->kind) ? NULL : subject_of(v->c.w, o);
   switch (o->kind) {
-  case GOTRACE_V2_GO_CREATE: count_change(v, GO_NONE, GO_RUNNABLE); break;
-  case GOTRACE_V2_GO_CREATE_BLOCKED: count_change(v, GO_NONE, GO_WAITING); break;
-  case GOTRACE_V2_GO_STATUS: count_change(v, GO_NONE, (unsigned)o->a[0]); break;
-  case GOTRACE_V2_GO_UNBLOCK: count_change(v, g ? g->status : GO_NONE, GO_RUNNABLE); break;
-  case GOTRACE_V2_GO_START: count_change(v, g ? g->status : GO_NONE, GO_RUNNING); break;
-  case GOTRACE_V2_GO_DESTROY:
-  case GOTRACE_V2_GO_DESTROY_SYSCALL: count_change(v, own, GO_NONE); break;
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: count_change(v, own, GO_RUNNABLE); break;
-  case GOTRACE_V2_GO_BLOCK: count_change(v, own, GO_WAITING); break;
-  case GOTRACE_V2_GO_SYSCALL_BEGIN: count_change(v, own, GO_SYSCALL); break;
-  case GOTRACE_V2_GO_SYSCALL_END: count_change(v, own, GO_RUNNING); break;
   case GOTRACE_V2_PROC_START: v->now.values[COUNT_PROCS]++; break;
   case GOTRACE_V2_PROC_STOP:
   case GOTRACE_V2_PROC_STEAL: v->now.values[COUNT_PROCS] -= v->now.values[COUNT_PROCS] > 0; break;
   case GOTRACE_V2_HEAP_ALLOC: v->now.values[COUNT_HEAP] = o->a[0]; break;
   case GOTRACE_V2_HEAP_GOAL: v->now.values[COUNT_GOAL] = o->a[0]; break;
-  default: return;
+  default:
+    if (!changes_go(o->kind) || o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) return; /* no counter has it */
+    count_change(v, g ? g->status : GO_NONE, status_after(o));
+    break;
   }
   sample_counters(v, o->time);
 }
@@ -508,6 +498,17 @@ static void end_stw(view *v, int64_t time) {
   v->stw_begin = 0;
 }
 
+static void take_new(view *v, const op *o, goroutine *creator) {
+  uint32_t parent = creator ? row_of_go(v, creator) : 0, place;
+  goroutine *g = go_record(v->c.w, o->id);
+  if (g->status != GO_NONE) return;
+  g->entry = o->new_stack; /* for the row's name; apply() sets it again */
+  view_of(v, g)->row = 0;
+  place = row_of_go(v, g);
+  v->rows[place - 1].parent = parent;
+  v->rows[place - 1].stack = o->stack;
+}
+
 static void view_take(consumer *c, const op *o) {
   view *v = (view *)c;
   goroutine *self = o->m ? o->m->g : NULL, *of;
@@ -516,25 +517,10 @@ static void view_take(consumer *c, const op *o) {
   const user_counter *counter;
   double value;
   bool chosen = c->w->chosen;
-  count_op(v, o, self);
+  count_op(v, o);
+  if (creates(o->kind)) take_new(v, o, self);
+  if (ends_go(o->kind) && self) end_regions(v, self, o->time, false);
   switch (o->kind) {
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL: {
-    uint32_t parent = self ? row_of_go(v, self) : 0, place;
-    of = go_record(c->w, o->id);
-    if (of->status != GO_NONE) break;
-    of->entry = o->new_stack; /* for the row's name; apply() sets it again */
-    view_of(v, of)->row = 0;
-    place = row_of_go(v, of);
-    v->rows[place - 1].parent = parent;
-    v->rows[place - 1].stack = o->stack;
-    break;
-  }
-  case GOTRACE_V2_GO_DESTROY:
-  case GOTRACE_V2_GO_DESTROY_SYSCALL:
-    if (self) end_regions(v, self, o->time, false);
-    break;
   case GOTRACE_V2_USER_REGION_END:
     ends = ending_region(o);
     if (ends) end_region(v, self, ends, o->time, true);

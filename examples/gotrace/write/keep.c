@@ -22,7 +22,7 @@ static void choose(chooser *by, const goroutine *g) {
  * it happens: choose() checks --go and --function of that one, and --task needs an event about the task. */
 static void choose_by_op(consumer *c, const op *o) {
   chooser *by = (chooser *)c;
-  if (!by->selection.any_task || event_concerns(o->kind) == 't') choose(by, o->m ? o->m->g : NULL);
+  if (!by->selection.any_task || change_has_task(op_specs[o->kind].change)) choose(by, o->m ? o->m->g : NULL);
 }
 
 static void choose_by_stretch(consumer *c, const stretch *part) { choose((chooser *)c, part->g); }
@@ -91,7 +91,7 @@ static void stop_proc(keeper *k, const proc *p, int64_t time) {
 
 /* An operation about a proc. If that is not where the kept world has it, a system call was left out. */
 static void take_proc(keeper *k, op *o) {
-  proc *p = o->kind == GOTRACE_V2_PROC_STOP ? (o->m ? o->m->p : NULL) : world_proc(&k->w, o->id, true);
+  proc *p = names_proc(o->kind) ? world_proc(&k->w, o->id, true) : o->m ? o->m->p : NULL;
   if (!p) return;
   switch (o->kind) {
   case GOTRACE_V2_PROC_STEAL:
@@ -167,7 +167,7 @@ static void keeper_take(consumer *c, const op *given) {
     return;
   default: break;
   }
-  if (event_concerns(o.kind) == 'g') {
+  if (names_go(o.kind)) {
     if (is_kept(k, o.id)) take_named(k, &o);
   } else if (own) {
     give_kept(k, &o);

@@ -277,12 +277,11 @@ static void tell(writer *w, goroutine *g, thread *on, int64_t time) {
 /* A goroutine is created on a proc; without one the transcriber finds another way. */
 static void take_create(writer *w, const op *o) {
   goroutine *g = go_record(w->c.w, o->id);
-  bool call = o->kind == GOTRACE_V2_GO_CREATE_SYSCALL;
-  unsigned status = call ? GO_SYSCALL : o->kind == GOTRACE_V2_GO_CREATE_BLOCKED ? GO_WAITING : GO_RUNNABLE;
+  unsigned status = status_after(o);
   const gotrace__model_go *old = model_of(w, g);
   bool again = old->known && old->status != GOTRACE__DEAD; /* the id, before its goroutine has ended */
   if (again) written(w, g)->place = 0;
-  PUT(w, source_of(w, call || (o->m && o->m->p) ? o->m : NULL), o->time, GO_CREATE, place_of(w, g), 0,
+  PUT(w, source_of(w, status == GO_SYSCALL || (o->m && o->m->p) ? o->m : NULL), o->time, GO_CREATE, place_of(w, g), 0,
       again ? 0 : g->id, use_stack(w, o->new_stack), status, GOTRACE__RECORD_OLD, use_stack(w, o->stack));
 }
 
@@ -444,9 +443,6 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_PROC_STEAL:
     PUT(w, source_of(w, m), o->time, PROC_STEAL, proc_place(w, world_proc(all, o->id, true)));
     break;
-  case GOTRACE_V2_GO_CREATE:
-  case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL: take_create(w, o); break;
   case GOTRACE_V2_GO_STATUS:
     if (!model_of(w, go_record(all, o->id))->known)
       introduce_go(w, go_record(all, o->id), (unsigned)o->a[0], status_stack(w, o->new_stack, o->stack), m, m, o->time);
@@ -514,7 +510,10 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_USER_LOG: take_user(w, o); break;
   case GOTRACE_V2_CPU_SAMPLE: take_sample(w, o); break;
   case GOTRACE_V2_EXPERIMENTAL_BATCH: write_experiment(w, &(experiment){o->a[0], o->a[1], o->value}, o->time); break;
-  default: take_memory(w, o); break;
+  default:
+    if (creates(o->kind)) take_create(w, o);
+    else take_memory(w, o);
+    break;
   }
 }
 
