@@ -6067,8 +6067,8 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   return g;
 }
 
-/* The same, with a short way while tracing is off. The caller has looked whether goroutines are tracked then. Inlined, so
- * that GOTRACE__ORIGIN has the public function's frame. */
+/* The same, with a short way while tracing is off. The caller has looked whether goroutines are tracked then. Inlined,
+ * so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site,
                                                       const gotrace_location *entry, unsigned status) {
   if (!gotrace_enabled()) {
