@@ -7882,7 +7882,9 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
  *       have been published before, with a smaller or equal tick. Tasks and the collector have no ticks: what a record
  *       near the end of the round waits for may be in the next one, within GOTRACE__CLOCK_SKEW. It is not forced then.
  *   O3. The end of a wait with a time-out has a predecessor only if a wake-up came before it, with a smaller or equal
- *       tick. So it waits until nothing with such a tick is left.
+ *       tick. So it waits until nothing with such a tick is left. The end of a system call waits for the steal of its
+ *       proc, which the thief may report later, even in a later round. Of these two, the smaller tick is forced first:
+ *       what the other one waits for may be behind it.
  *
  * TIME. A trace counts units of 16 ns (options.unit), a whole number, because Go's reader computes whole nanoseconds
  * for each event. Within a round, ticks are mapped to units linearly between the clocks at its beginning and its end,
@@ -8034,7 +8036,7 @@ typedef struct gotrace__clocks {
 } gotrace__clocks;
 
 /* What happened that no problem counts. In a program that follows the rules, forced, malformed, doubled and jumps are
- * 0; if the threads' clocks agree, also late_introductions. */
+ * 0; if the threads' clocks agree and no call was under way at the start, also late_introductions. */
 typedef struct gotrace__counters {
   uint64_t records, forced, malformed;
   uint64_t doubled; /* ids given to two goroutines: the second got another */

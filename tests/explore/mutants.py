@@ -280,6 +280,7 @@ transcriber('end-of-a-former-thread',
             'if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;', '')
 transcriber('former-thread-written-last', 'if (r->proc) gotrace__end_proc(t, r); gotrace__lane_flush(t, &r->lane);',
             'if (r->proc) gotrace__end_proc(t, r);')
+transcriber('end-of-a-call-forced-last', ' || record->kind == GOTRACE__REC_SYSCALL_END_BLOCKED;', ';')
 transcriber('end-of-a-wait-forced-last', 'early != 0 ? early > 0 :', '')
 transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->record.tick + GOTRACE__CLOCK_SKEW > t->limit)',
             '')
