@@ -6067,12 +6067,12 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   return g;
 }
 
-/* The same, with a short way while tracing is off. The caller has looked whether goroutines are tracked then. Inlined,
- * so that GOTRACE__ORIGIN has the public function's frame. */
+/* The same, with a short way while tracing is off. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site,
                                                       const gotrace_location *entry, unsigned status) {
   if (!gotrace_enabled()) {
     unsigned count;
+    if (gotrace__is_untracked()) return NULL;
     gotrace__raise_off(m);
     count = m->free_count;
     if (GOTRACE__LIKELY(count)) {
@@ -6092,21 +6092,15 @@ GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrac
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m;
-  gotrace_go *g = NULL;
-  if (GOTRACE__UNLIKELY(gotrace__is_untracked()) && !gotrace_enabled()) return NULL;
-  m = gotrace__caller();
-  if (m) g = gotrace__create_go(m, site, entry, GOTRACE__RUNNABLE);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create_go(m, site, entry, GOTRACE__RUNNABLE) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m;
-  gotrace_go *g = NULL;
-  if (GOTRACE__UNLIKELY(gotrace__is_untracked()) && !gotrace_enabled()) return NULL;
-  m = gotrace__caller();
-  if (m) g = gotrace__create_go(m, site, entry, GOTRACE__WAITING);
+  gotrace__thread *m = gotrace__caller();
+  gotrace_go *g = m ? gotrace__create_go(m, site, entry, GOTRACE__WAITING) : NULL;
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -7197,15 +7191,15 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   gotrace__thread *m = gotrace__self;
   if (!gotrace_enabled() && GOTRACE__LIKELY(m && !gotrace__inside)) {
     gotrace_go *g = m->go;
-    if (GOTRACE__LIKELY(gotrace__load_relaxed(&m->in_call) == GOTRACE__WAITS && g && gotrace__ends_short(m, g))) {
+    uint32_t in_call = gotrace__load_relaxed(&m->in_call);
+    if (!in_call && !m->level) return; /* the thread does not wait */
+    if (GOTRACE__LIKELY(in_call == GOTRACE__WAITS && g && gotrace__ends_short(m, g))) {
       gotrace__store_relaxed(&m->in_call, 0u);
       gotrace__signal_fence();
       if (GOTRACE__LIKELY(!m->level)) { /* no signal handler has set it aside */
         gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
         return;
       }
-    } else if (!m->level && !gotrace__load_relaxed(&m->in_call)) {
-      return; /* the thread does not wait */
     }
   }
   gotrace__end_any_wait();

@@ -169,8 +169,8 @@ awk '
   }
   BEGIN { # limits; targets
     n_targets = split("off_region 0.05 0.03 off_log 0.05 0.03 off_go_start 0.25 0.17 off_go_block 0.25 0.17 " \
-                      "off_go_stop 0.25 0.17 off_go_unblock 0.25 0.17 off_job 1.1 0.84 off_wait 0.7 0.21 " \
-                      "off_site 0.7 0.21 off_untracked_job 0.5 0.3 off_untracked_wait 0.4 0.21 region 1.5 1.25 region_begin 1.5 1.25 " \
+                      "off_go_stop 0.25 0.17 off_go_unblock 0.25 0.17 off_job 1.1 0.84 off_wait 0.45 0.21 " \
+                      "off_site 0.7 0.21 off_untracked_job 0.5 0.3 off_untracked_wait 0.55 0.21 region 1.5 1.25 region_begin 1.5 1.25 " \
                       "region_end 1.5 1.25 go_start 1.5 1.3 go_block 1.5 1.3 go_stop 1.5 1.3 go_end 1.5 1.3 " \
                       "syscall_begin 1.5 1.3 syscall_end 1.5 1.3 go_unblock 2.9 2.2 go_switch 2.9 2.2 stack16 4.5 3.5", t, " ")
     for (i = 1; i <= n_targets; i += 3) { most[t[i]] = t[i + 1]; aims[t[i]] = t[i + 2] }
