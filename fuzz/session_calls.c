@@ -587,7 +587,7 @@ static void one_call(void) {
     break;
   }
   /* After a call, no lock is held. */
-  if (gotrace__self) REQUIRE(!gotrace__self->in_call);
+  if (gotrace__self) REQUIRE(!(gotrace__self->in_call & GOTRACE__IN_CALL));
   REQUIRE(unlocked(&gotrace__t.life) && unlocked(&gotrace__t.work));
   REQUIRE(unlocked(&gotrace__t.queue_lock) && unlocked(&gotrace__t.records));
 }

@@ -850,6 +850,52 @@ static void check_task(void) {
   done();
 }
 
+/* Collections at one tick get times of their own, later than the tick after. What follows on another thread is later
+ * still. */
+static void check_pushed_times(unsigned format) {
+  gotrace_decoder *d;
+  gotrace_event event;
+  int64_t ended = -1, logged = -1;
+  unsigned i;
+  CHECK(begin(format));
+  for (i = 0; i < 2; i++) {
+    capture_create(&c, i, i + 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go(i, GOTRACE__REC_GO_START, i + 1);
+  }
+  c.tick += 10;
+  for (i = 0; i < 30; i++) capture_collector_call(&c, 0, i % 2 ? GOTRACE__REC_GC_END : GOTRACE__REC_GC_BEGIN, 1);
+  user(1, GOTRACE__REC_LOG, 0, 1, "next");
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  d = decoder();
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
+    if (event.kind == (t.v1 ? (unsigned)GOTRACE_V1_GC_DONE : (unsigned)GOTRACE_V2_GC_END)) ended = event.time;
+    if (event.kind == (t.v1 ? (unsigned)GOTRACE_V1_USER_LOG : (unsigned)GOTRACE_V2_USER_LOG)) logged = event.time;
+  }
+  gotrace_decoder_close(d);
+  CHECK(ended >= 0 && ended < logged);
+  done();
+}
+
+/* A sweep goes on across a cut. The second generation tells so: it may be the first that a flight recorder has kept. */
+static void check_sweep_across_a_cut(void) {
+  check_v2_trace v2;
+  CHECK(begin(GOTRACE_GO_1_23));
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(0, GOTRACE__REC_SWEEP_BEGIN);
+  self(0, GOTRACE__REC_SWEEP_SPAN);
+  step();
+  gotrace__transcribe_cut(&t);
+  self(0, GOTRACE__REC_SWEEP_END);
+  CHECK_EQUAL(end("sweep"), GOTRACE_OK);
+  CHECK(check_v2_from(&v2, trace, size, 0, 1));
+  CHECK_EQUAL(v2.kinds[GOTRACE_V2_GC_SWEEP_ACTIVE], 1);
+  CHECK_EQUAL(v2.kinds[GOTRACE_V2_GC_SWEEP_END], 1);
+  check_v2_free(&v2);
+  done();
+}
+
 /* Tasks that have ended take no memory. */
 static void check_many_tasks(void) {
   uint64_t id, used = 0;
@@ -1059,6 +1105,9 @@ int main(void) {
   check_stale_wake();
   check_forced(false);
   check_forced(true);
+  check_pushed_times(GOTRACE_GO_1_11);
+  check_pushed_times(GOTRACE_GO_1_23);
+  check_sweep_across_a_cut();
   check_skipped();
   check_status_time();
   for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
