@@ -10,7 +10,7 @@ RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
 (PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
  TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
  PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END, STW_BEGIN, STW_END, HEAP_ALLOC, REGION_BEGIN,
- REGION_END, GC_ACTIVE, LOG) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28, 44)
+ REGION_END, GC_ACTIVE, LOG, GO_LABEL) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28, 44, 39)
 NO_ID = 2**64 - 1
 
 
@@ -367,6 +367,20 @@ def shared_changes():
     return t
 
 
+def labelled():
+    """A label that a goroutine gets after it has started and the number of procs has changed."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t.event(1, 1000, GO_STOP, t.string("preempted"), main)
+    t.event(1, 2000, GO_START, 1, 1)
+    t.event(1, 2001, PROCS_CHANGE, 3, main)
+    t.event(1, 2500, GO_LABEL, t.string("worker 1"))
+    t.event(1, 9000, GO_DESTROY)
+    return t
+
+
 def no_thread():
     """Statuses and an unblock in a batch whose thread is none, but where a proc and a goroutine run."""
     t = Trace()
@@ -432,6 +446,6 @@ def counters():
 
 
 if __name__ == "__main__":
-    for make in chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, no_thread, counters:
+    for make in chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

@@ -141,6 +141,11 @@ done
 tests/tool/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/diff" 2>&1 || fail "$(head -n 6 "$dir/diff")"
 tests/tool/info_jobs.py $tool "$dir"/made/*.trace >"$dir/said" || fail "info: $(cat "$dir/said")"
 
+# v1 has a label in the event that starts its goroutine, also if the number of procs comes between the two.
+expect 0 convert --to 1.21 -o "$dir/result" "$dir/made/labelled.trace"
+open_with_go "$dir/result" 'a label to 1.21'
+"$tool" dump "$dir/result" | grep -q '^2000 GoStartLabel .*label_string="worker 1"' || fail 'the label is lost'
+
 # A part with some goroutines has the collections that began on them, to their ends, and every number of procs.
 shared() { "$tool" dump "$1" | sed -nE 's/^([0-9]+) (GCBegin|GCEnd|GCStart|GCDone|ProcsChange|Gomaxprocs)( .*procs=([0-9]+))?.*/\1 \2 \4/p'; }
 expect 0 convert --to 1.21 -o "$dir/shared-1.21" "$dir/made/shared_changes.trace"

@@ -358,12 +358,13 @@ static void take_stw(writer *w, const op *o) {
 }
 
 /* Events about the whole program happen on some goroutine, in v1 on some proc. The transcriber adds a goroutine for
- * them, if need be. */
+ * them, if need be. v1: the number of procs needs neither, so a start that waits for its label goes on waiting. */
 static void take_shared(writer *w, const op *o) {
   gotrace__transcriber *t = w->t;
   bool idle = o->m && o->m->p && !o->m->g;
   thread *m = runs(o->m) || (t->v1 && idle) ? o->m : any_running(w);
-  gotrace__source *r = source_of(w, m || !idle ? m : o->m);
+  bool waits = o->kind == GOTRACE_V2_PROCS_CHANGE && m && written_on(w, m)->starting;
+  gotrace__source *r = waits ? &t->service : source_of(w, m || !idle ? m : o->m);
   uint32_t stack = use_stack(w, o->stack);
   if (o->kind == GOTRACE_V2_GC_BEGIN) PUT(w, r, o->time, GC_BEGIN, t->collector_number, stack);
   else if (o->kind == GOTRACE_V2_GC_END) PUT(w, r, o->time, GC_END, t->collector_number);
