@@ -98,6 +98,7 @@ static void check_all_made(void) {
     note_call(#call);                                          \
   } while (0)
 
+/* In one line: compilers differ in the numbers of others. */
 #define EXPECT_IN(function, call, what)                                                                             \
   do {                                                                                                              \
     char want[700];                                                                                                 \
@@ -121,11 +122,11 @@ static void *on_a_thread(void *unused) {
 }
 
 static void *idle_worker(void *own) {
+  const char *made = "wait, region, log, task or system call of an idle worker: made the thread a goroutine (repaired)";
   gotrace_proc_start((gotrace_proc *)own);
   gotrace_proc_stop();
   go = -1, proc = NULL;
-  EXPECT_IN("idle_worker", gotrace_wait_begin(GOTRACE_BLOCK_SYNC),
-            "wait, region, log, task or system call of an idle worker: made the thread a goroutine (repaired)");
+  EXPECT_IN("idle_worker", gotrace_wait_begin(GOTRACE_BLOCK_SYNC), made);
   gotrace_wait_end();
   return own;
 }
