@@ -159,15 +159,16 @@ list_decode() {
   echo "nightly|parts of many changed traces|tests/decoder/decode_go_traces.sh -n test_parts 25000"
   echo "check|exports of Go's traces|tests/tool/exports.sh"
   # Each release that began a format, except for those that changed little.
-  for what in canned 1.15 1.21 1.22 1.27; do echo "check|decoder and Go, traces $what|tests/decoder/decoder_agrees_with_go.sh $what"; done
-  for what in 1.19 1.24 1.25; do echo "nightly|decoder and Go, traces $what|tests/decoder/decoder_agrees_with_go.sh $what"; done
+  for what in canned 1.15 1.22 1.27; do echo "check|decoder and Go, traces $what|tests/decoder/decoder_agrees_with_go.sh $what"; done
+  for what in 1.19 1.21 1.24 1.25; do echo "nightly|decoder and Go, traces $what|tests/decoder/decoder_agrees_with_go.sh $what"; done
   echo "quick|profiles and Go, traces some|tests/tool/profiles_agree_with_go.sh some"
   for what in canned 1.15 1.22 1.27; do echo "check|profiles and Go, traces $what|tests/tool/profiles_agree_with_go.sh $what"; done
   for what in examples 1.21 1.25; do echo "nightly|profiles and Go, traces $what|tests/tool/profiles_agree_with_go.sh $what"; done
   echo "quick|profiles of parts|tests/tool/profile_parts.py"
   echo "quick|critical paths, known traces|tests/tool/path.py known"
   echo "quick|traces that Go refuses, other inputs|tests/tool/refused.py"
-  for what in canned examples 1.27; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
+  for what in canned examples; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
+  echo "nightly|critical paths, 1.27 traces|tests/tool/path.py 1.27"
   echo "quick|commands agree|tests/tool/commands_agree.py -n 40 build/examples/gotrace tests/traces/*"
   echo "nightly|commands agree, many copies|tests/tool/commands_agree.py -n 1500 -s 2 build/examples/gotrace tests/traces/*"
   echo "nightly|info and Go, all canned traces|tests/tool/summary_agrees_with_go.sh -a canned"
@@ -228,7 +229,7 @@ list_explore() {
   echo "check|litmus tests of the search|build/tests/explore --litmus"
   echo "nightly|the search through interleavings|build/tests/explore --most 20000"
   echo "nightly|the search with values that others have replaced, longer|build/tests/explore --quick --stale 1"
-  echo "check|mutants of the capture|make -s mutants MUTANTS=--capture"
+  echo "nightly|mutants of the capture|make -s mutants MUTANTS=--capture"
   echo "nightly|mutants of the transcriber|make -s mutants MUTANTS=--transcriber"
   echo "nightly|mutants of the rest|make -s mutants MUTANTS=--rest"
 }

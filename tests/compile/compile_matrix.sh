@@ -229,7 +229,7 @@ $run "$dir/program.exe"
 # Not on Windows: the examples use POSIX to walk directories.
 if [ "$suffix" = c ] && [ "$run" != tests/compile/wine.sh ]; then
   # shellcheck disable=SC2086
-  "$compiler" -std=c11 -O2 -I. -pthread tests/examples/hello_formats.c $link -o "$dir/hello"
+  "$compiler" -std=c11 -I. -pthread tests/examples/hello_formats.c $link -o "$dir/hello"
   for format in 1.11 1.26; do
     $run "$dir/hello" -o "$dir/hello.trace" -f $format -k >"$dir/kinds"
     tests/go/open_in_go.sh "$dir/hello.trace" -n -k "$dir/kinds" || [ $? = 77 ]
