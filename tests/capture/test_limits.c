@@ -6,8 +6,9 @@
 #include <pthread.h>
 
 #define THREADS 4
-/* Memory allowed beyond the limit: a chunk per thread, what the end needs, and in v2 the tables of a generation. */
-#define MORE ((size_t)(THREADS + 2) * 65536 + (size_t)(format >= GOTRACE_GO_1_22) * 1048576)
+/* By how much the limit may be exceeded, see gotrace_options.memory_limit. Two more threads: the program's first one,
+ * and the tracer's. */
+#define MORE ((size_t)(THREADS + 2) * 65536 + 1048576)
 
 static long calls_per_thread;
 static uint32_t stop_emitting;
