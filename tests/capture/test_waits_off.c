@@ -5,6 +5,7 @@
 #include "../test_collect.h"
 #include "../test_trace.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,18 +92,30 @@ static void check(gotrace_format format, unsigned first, unsigned second, bool p
   test_free(&bytes);
 }
 
-/* The goroutine is destroyed while it waits: its thread runs nothing afterwards. */
+/* Destroys a goroutine and makes another in its place. */
+static void *replaces(void *go) {
+  gotrace_go_destroy((gotrace_go *)go);
+  return gotrace_go_create_blocked(&entry);
+}
+
+/* The goroutine is destroyed while it waits: its thread runs nothing afterwards. `again`: another thread does it, and
+ * there is one in its place. */
 static void check_destroyed(bool again) {
-  gotrace_go *go, *next;
+  gotrace_go *go;
+  void *next = NULL;
   gotrace_proc_start(proc);
   gotrace_go_start(go = gotrace_go_create(&entry));
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
-  gotrace_go_destroy(go);
-  next = again ? gotrace_go_create_blocked(&entry) : NULL; /* in the same place */
-  CHECK(!again || next == go);
+  if (again) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, replaces, go) == 0 && pthread_join(thread, &next) == 0);
+    CHECK(next == go);
+  } else {
+    gotrace_go_destroy(go);
+  }
   gotrace_wait_end();
   CHECK(!gotrace__runs(gotrace__self) && !gotrace__self->level);
-  if (next) gotrace_go_destroy(next);
+  if (next) gotrace_go_destroy((gotrace_go *)next);
   gotrace_proc_stop();
 }
 
