@@ -3281,9 +3281,9 @@ static bool gotrace__file_is_ours(const gotrace__file *file) {
 static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
   struct stat found;
   int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666), error = errno;
-  if (low < 0 && errno == ENXIO && stat(path, &found) == 0 && !S_ISFIFO(found.st_mode)) /* no reader is to come */
-    errno = S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode) ? ENODEV : EOPNOTSUPP;     /* else it is a socket */
-  else if (low < 0) errno = error;
+  if (low < 0 && error == ENXIO && stat(path, &found) == 0 && !S_ISFIFO(found.st_mode)) /* no reader is to come */
+    error = S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode) ? ENODEV : EOPNOTSUPP;     /* else it is a socket */
+  errno = error;
   memset(file, 0, sizeof *file);
   file->number = low >= 0 && low <= 2 ? fcntl(low, GOTRACE__DUPFD_CLOEXEC, 3) : low;
   if (file->number >= 0) {

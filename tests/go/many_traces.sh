@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Sourced by cases/run.sh, capture/stress_sessions.sh and capture/mid_flight.sh: makes a temporary directory $dir and defines functions.
+# Sourced by cases/run.sh, capture/stress_sessions.sh and capture/mid_flight.sh: makes a temporary directory $dir and
+# defines functions.
 
 parent=${TMPDIR:-/tmp}
 [ ! -w /dev/shm ] || parent=/dev/shm # many small files
