@@ -10,7 +10,7 @@ RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
 (PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
  TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
  PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END, STW_BEGIN, STW_END, HEAP_ALLOC, REGION_BEGIN,
- REGION_END, GC_ACTIVE, LOG, GO_LABEL) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28, 44, 39)
+ REGION_END, GC_ACTIVE, LOG, GO_LABEL, MARK_ASSIST_ACTIVE, MARK_ASSIST_END) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28, 44, 39, 34, 36)
 NO_ID = 2**64 - 1
 
 
@@ -445,7 +445,22 @@ def counters():
     return generations
 
 
+def collecting():
+    """A collection, and a goroutine's assistance to it, that have been going on since the trace began, which it tells late."""
+    t = Trace()
+    main, worker = t.stack("main.main"), t.stack("main.worker")
+    for g, at in (1, 0), (2, 5000):
+        t.event(g, at, PROC_STATUS, g, 1)
+        t.event(g, at + 1, GO_STATUS, g, g, RUNNING)
+    t.event(1, 100, GO_BLOCK, t.string("sync"), main)
+    t.event(2, 5002, GC_ACTIVE, 1)
+    t.event(2, 5003, MARK_ASSIST_ACTIVE, 2)
+    t.event(2, 7000, MARK_ASSIST_END)
+    t.event(2, 9000, GO_STOP, t.string("preempted"), worker)
+    return t
+
+
 if __name__ == "__main__":
-    for make in chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
+    for make in collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

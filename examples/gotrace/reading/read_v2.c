@@ -261,14 +261,14 @@ void take_v2(source *s, const gotrace_event *e) {
   else take_plain(s, e, m);
 }
 
-void take_later_statuses(source *s, const gotrace_event *e) {
+void take_later_state(source *s, const gotrace_event *e) {
   s->over = false;
   while (e->kind != GOTRACE_V2_SYNC) {
-    if (is_status(e) && e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e)) { /* else it began after the part */
-      gotrace_event told = *e;
-      told.time = s->first + s->until;
+    gotrace_event told = *e;
+    told.time = s->first + s->until;
+    if (is_active(e)) take_as_go(s, &told, NULL);
+    else if (is_status(e) && e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e)) /* else it began after the part */
       take_status(s, &told);
-    }
     if (source_next(s, &e) != GOTRACE_OK) break;
   }
   s->over = true;

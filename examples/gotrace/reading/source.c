@@ -235,7 +235,7 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
     if (!s->over) continue;
     s->event = NULL;
     if (to->as_go && to->family == 1) v1_later_statuses(s, e);
-    else if (to->as_go && s->w.generation <= 1) take_later_statuses(s, e);
+    else if (to->as_go && s->w.generation <= 1) take_later_state(s, e);
     return GOTRACE_END_OF_TRACE;
   }
   return result;

@@ -161,9 +161,9 @@ void take_v1(source *s, const gotrace_event *e);
 void take_v2(source *s, const gotrace_event *e);
 
 /* Called when the part ends within the first generation (v1: within the initial state), with the first event after the
- * part. Reads on for statuses that have held since the generation began but are first written after the part, because
- * nothing happened to their goroutines before. */
-void take_later_statuses(source *s, const gotrace_event *e);
+ * part. Reads on for statuses and collections that have held since the generation began but are first written after the
+ * part, because nothing happened to their goroutines before. */
+void take_later_state(source *s, const gotrace_event *e);
 void v1_later_statuses(source *s, const gotrace_event *e);
 
 /* No more goroutines older than the trace will come. */

@@ -24,8 +24,7 @@ static void end_pause(collector *gc, const goroutine *g, int64_t from, int64_t e
 
 static void end_collection(collector *gc, int64_t from, int64_t end) {
   int64_t begin = gc->collecting < from ? from : gc->collecting;
-  if (gc->is_collecting && end >= from) histogram_add(&gc->collections, between(begin, end), begin, 0);
-  gc->is_collecting = false;
+  if (end >= from) histogram_add(&gc->collections, between(begin, end), begin, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ utilization ---- */
@@ -197,11 +196,11 @@ void collector_take(collector *gc, world *w, const op *o, int64_t from) {
     break;
   case GOTRACE_V2_GC_BEGIN:
   case GOTRACE_V2_GC_ACTIVE:
-    if (gc->is_collecting) break;
-    gc->is_collecting = true;
-    gc->collecting = o->kind == GOTRACE_V2_GC_BEGIN ? o->time : w->sync;
+    if (!w->gc) gc->collecting = o->kind == GOTRACE_V2_GC_BEGIN ? o->time : w->sync;
     break;
-  case GOTRACE_V2_GC_END: end_collection(gc, from, o->time); break;
+  case GOTRACE_V2_GC_END:
+    if (w->gc) end_collection(gc, from, o->time);
+    break;
   default: break;
   }
   if (gc->procs) take_utilization(gc, w, o, from);
@@ -211,7 +210,7 @@ void collector_end(collector *gc, const world *w, int64_t from, int64_t end) {
   const goroutine *g;
   for (g = w->live; g; g = g->next)
     if (g->stw) end_pause(gc, g, from, end);
-  end_collection(gc, from, end);
+  if (w->gc) end_collection(gc, from, end);
   if (gc->count) add_change(gc, end, 0, from);
 }
 

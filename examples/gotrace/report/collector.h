@@ -43,8 +43,7 @@ typedef struct collector {
   pause_reason reasons[MOST_PAUSE_REASONS + 1]; /* the last one: others */
   unsigned reason_count;
   histogram pauses, collections;
-  int64_t collecting; /* start of the collection; valid if is_collecting */
-  bool is_collecting;
+  int64_t collecting; /* start of the collection, if world.gc; 0: before the trace */
   /* Mutator utilization. */
   utilization *changes;
   size_t count, capacity;
