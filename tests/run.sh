@@ -5,7 +5,7 @@
 #
 # LEVEL is quick, for `make test`; check, for `make check`, what that leaves; or nightly, for `make nightly`, what both
 # leave. Without a level, all tests of the GROUPs run; without anything, the quick ones. -j N runs N tests at a time
-# (default: the number of processors plus one). -o WORD runs only the tests whose name contains WORD; with nothing else,
+# (default: twice the number of processors). -o WORD runs only the tests whose name contains WORD; with nothing else,
 # those of the first level that has any. -l lists the tests instead of running them.
 #
 # Groups: explore (interleavings), sessions (random ones), decode (Go's traces, decoded), fuzz, record (programs run by
@@ -371,7 +371,7 @@ fi
 
 # --------------------------------------------------------------------------------------------------------- running ----
 
-jobs=$(($(nproc 2>/dev/null || echo 1) + 1)) only='' just_list='' # some tests mostly wait
+jobs=$((2 * $(nproc 2>/dev/null || echo 1))) only='' just_list='' # some tests mostly wait, and neighbours take their share
 while getopts j:o:l option; do
   case $option in
     j) jobs=$OPTARG ;;
