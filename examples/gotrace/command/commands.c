@@ -160,8 +160,8 @@ const option options[] = {
      "call-site: a call's stack is its caller (default); none; frame-pointers: complete for code built with "
      "-fno-omit-frame-pointer; unwind: always complete, takes microseconds a stack",
      "call-site none frame-pointers unwind", set_choice, SETTING(stacks), 0},
-    {"--flight SECONDS", "keep only the last SECONDS in memory; written at the end and on SIGUSR2", NULL, set_number,
-     SETTING(flight), 1000},
+    {"--flight SECONDS", "keep only the last SECONDS in memory, 48 MiB at most; written at the end and on SIGUSR2",
+     NULL, set_number, SETTING(flight), 1000},
     {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
      SETTING(children), 0},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
