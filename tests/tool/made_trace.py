@@ -446,16 +446,20 @@ def counters():
 
 
 def collecting():
-    """A collection, and a goroutine's assistance to it, that have been going on since the trace began, which it tells late."""
+    """A collection, and a goroutine's assistance to it, that have been going on since the trace began, which it tells late; a
+    stopped world in which one of seven equal parts ends."""
     t = Trace()
     main, worker = t.stack("main.main"), t.stack("main.worker")
     for g, at in (1, 0), (2, 5000):
-        t.event(g, at, PROC_STATUS, g, 1)
+        t.event(g, at, PROC_STATUS, g - 1, 1)
         t.event(g, at + 1, GO_STATUS, g, g, RUNNING)
-    t.event(1, 100, GO_BLOCK, t.string("sync"), main)
+    t.event(1, 10, PROCS_CHANGE, 4, main)
+    t.event(1, 8900, GO_STOP, t.string("preempted"), main)
     t.event(2, 5002, GC_ACTIVE, 1)
     t.event(2, 5003, MARK_ASSIST_ACTIVE, 2)
     t.event(2, 7000, MARK_ASSIST_END)
+    t.event(2, 7500, STW_BEGIN, t.string("GC mark termination"), worker)
+    t.event(2, 8000, STW_END)
     t.event(2, 9000, GO_STOP, t.string("preempted"), worker)
     return t
 

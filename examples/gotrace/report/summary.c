@@ -554,7 +554,7 @@ static void sum_end(consumer *c, int64_t time) {
   summary *sum = (summary *)c;
   sum->end = time;
   sum->duration = between(sum->c.from, time);
-  collector_end(&sum->gc, c->w, sum->c.from, time);
+  collector_end(&sum->gc, c->w, sum->c.from, time, sum->s.over);
 }
 
 void summary_note_generation(summary *sum) {
