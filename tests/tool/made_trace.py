@@ -464,7 +464,32 @@ def collecting():
     return t
 
 
+def abandoned():
+    """Procs that are stolen after the goroutines that took them into system calls have left them; a goroutine in a system call
+    whose status another goroutine's thread tells; a region."""
+    t = Trace()
+    main, spin = t.stack("main.main"), t.stack("main.spin")
+    for m, g in (1, 1), (3, 3):
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, g, m, RUNNING)
+    t.event(2, 500, PROC_STATUS, 2, 2)
+    t.event(2, 600, CREATE_SYSCALL, 9)
+    t.event(2, 700, PROC_START, 2, 1)
+    t.event(2, 800, SYSCALL_END_BLOCKED)
+    t.event(2, 850, GO_START, 9, 1)
+    t.event(1, 900, REGION_BEGIN, 0, t.string("read"), main)
+    t.event(2, 900, SYSCALL_BEGIN, 2, spin)
+    t.event(2, 2000, DESTROY_SYSCALL)
+    t.event(1, 3000, PROC_STATUS, 4, 4)
+    t.event(1, 3001, PROC_STEAL, 4, 1, NO_ID)
+    t.event(1, 6000, PROC_STEAL, 2, 3, 2)
+    t.event(1, 8000, GO_STATUS, 7, 7, SYSCALL)
+    t.event(1, 8500, REGION_END, 0, t.string("read"), main)
+    t.event(1, 9000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
 if __name__ == "__main__":
-    for make in collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
+    for make in abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

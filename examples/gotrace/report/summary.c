@@ -350,7 +350,7 @@ static void take_status(summary *sum, const op *o) {
   if (o->a[0] != GO_SYSCALL) return;
   begin_syscall(sum, g, p, o->time);
   g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
-  if (sum->c.family == 1) g->left_proc = g->created; /* GoInSyscall */
+  if (sum->c.family == 1 || !o->m || o->m->p != p) g->left_proc = g->created; /* GoInSyscall; told on another thread */
 }
 
 static void take_create(summary *sum, const op *o) {
