@@ -160,6 +160,16 @@ $dir/made/shared_changes.trace:2:2000GCBegin,2300GCEnd,3000GCBegin,3300GCEnd,500
 $dir/shared-1.21:1:0Gomaxprocs2,0Gomaxprocs2,500Gomaxprocs2,6100Gomaxprocs7,7001Gomaxprocs7,
 END
 
+# A part has the mark assist that began before it, and the number of procs, so as much of them is left to the program.
+least_share() { "$tool" info --json "$@" | grep -o '"minimum":[0-9.]*' | tail -n 1 || true; }
+expect 0 convert --to 1.21 -o "$dir/made/collecting-1.21" "$dir/made/collecting.trace"
+for trace in "$dir"/made/collecting{.trace,-1.21}; do
+  expect 0 cut --from 5100 --to 6900 -o "$dir/result" "$trace"
+  open_with_go "$dir/result" "a mark assist in a part of $(basename "$trace")"
+  shares="$(least_share --from 5100 --to 6900 "$trace") $(least_share "$dir/result")"
+  [ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs in a part of $(basename "$trace"): $shares"
+done
+
 # Exports, with the properties that viewers need; tests/tool/exports.sh has more traces.
 tests/tool/exports.py --parts "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace "$dir"/made/*.trace >"$dir/said" || fail "export: $(cat "$dir/said")"
 
