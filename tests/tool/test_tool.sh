@@ -169,6 +169,9 @@ for trace in "$dir"/made/collecting{.trace,-1.21}; do
   shares="$(least_share --from 5100 --to 6900 "$trace") $(least_share "$dir/result")"
   [ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs in a part of $(basename "$trace"): $shares"
 done
+expect 0 convert --to 1.26 -o "$dir/result" "$dir/made/collecting.trace"
+shares="$(least_share "$dir/made/collecting.trace" | head -c 14) $(least_share "$dir/result" | head -c 14)"
+[ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs with an assist since the start: $shares"
 
 # Exports, with the properties that viewers need; tests/tool/exports.sh has more traces.
 tests/tool/exports.py --parts "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace "$dir"/made/*.trace >"$dir/said" || fail "export: $(cat "$dir/said")"
