@@ -169,6 +169,8 @@ for trace in "$dir"/made/collecting{.trace,-1.21}; do
   shares="$(least_share --from 5100 --to 6900 "$trace") $(least_share "$dir/result")"
   [ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs in a part of $(basename "$trace"): $shares"
 done
+expect 0 cut --from 150000 --to 180000 -o "$dir/result" "$dir/made/carried.trace"
+"$tool" export --chrome "$dir/result" | grep -q '"ts":0.*"heap".*"bytes":1000001' || fail "a part does not begin with the heap's size"
 expect 0 convert --to 1.26 -o "$dir/result" "$dir/made/collecting.trace"
 shares="$(least_share "$dir/made/collecting.trace" | head -c 14) $(least_share "$dir/result" | head -c 14)"
 [ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs with an assist since the start: $shares"

@@ -600,6 +600,9 @@ static void writer_begin(consumer *c, int64_t time) {
     for (m = c->w->thread_list; m; m = m->next)
       if (runs(m) && source_of(w, m)->go) tell_procs(w, m, time);
   }
+  m = any_running(w);
+  if (m && c->w->heap) PUT(w, source_of(w, m), time, HEAP_ALLOC, c->w->heap);
+  if (m && c->w->heap_goal) PUT(w, source_of(w, m), time, HEAP_GOAL, c->w->heap_goal);
   for (p = c->w->proc_list; p; p = p->next)
     if (p->scan) take_scan(w, p, true, time);
   t->gc = c->w->gc;
