@@ -160,6 +160,21 @@ $dir/made/shared_changes.trace:2:2000GCBegin,2300GCEnd,3000GCBegin,3300GCEnd,500
 $dir/shared-1.21:1:0Gomaxprocs2,0Gomaxprocs2,500Gomaxprocs2,6100Gomaxprocs7,7001Gomaxprocs7,
 END
 
+# A part has the mark assist that began before it, and the number of procs, so as much of them is left to the program.
+least_share() { "$tool" info --json "$@" | grep -o '"minimum":[0-9.]*' | tail -n 1 || true; }
+expect 0 convert --to 1.21 -o "$dir/made/collecting-1.21" "$dir/made/collecting.trace"
+for trace in "$dir"/made/collecting{.trace,-1.21}; do
+  expect 0 cut --from 5100 --to 6900 -o "$dir/result" "$trace"
+  open_with_go "$dir/result" "a mark assist in a part of $(basename "$trace")"
+  shares="$(least_share --from 5100 --to 6900 "$trace") $(least_share "$dir/result")"
+  [ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs in a part of $(basename "$trace"): $shares"
+done
+expect 0 cut --from 150000 --to 180000 -o "$dir/result" "$dir/made/carried.trace"
+"$tool" export --chrome "$dir/result" | grep -q '"ts":0.*"heap".*"bytes":1000001' || fail "a part does not begin with the heap's size"
+expect 0 convert --to 1.26 -o "$dir/result" "$dir/made/collecting.trace"
+shares="$(least_share "$dir/made/collecting.trace" | head -c 14) $(least_share "$dir/result" | head -c 14)"
+[ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs with an assist since the start: $shares"
+
 # Exports, with the properties that viewers need; tests/tool/exports.sh has more traces.
 tests/tool/exports.py --parts "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace "$dir"/made/*.trace >"$dir/said" || fail "export: $(cat "$dir/said")"
 

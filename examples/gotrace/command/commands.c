@@ -267,7 +267,7 @@ const command commands[] = {
      .help =
          "Writes a part of a trace, in the same format or the nearest one that can be written: the part between two "
          "times, or only some goroutines. It starts with the state at that moment: goroutines with their statuses and "
-         "stacks, collections, sweeps and mark assists in progress.\n\n"
+         "stacks, collections, sweeps and mark assists in progress, GOMAXPROCS and the heap's size.\n\n"
          "  gotrace cut --from 1.5s --to 1.52s -o part.trace app.trace\n"
          "  gotrace cut --function handle -o handlers.trace app.trace\n\n"
          "Filters select whole goroutines, since a trace with only some events of a goroutine is not valid: a "

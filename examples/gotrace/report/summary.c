@@ -350,7 +350,7 @@ static void take_status(summary *sum, const op *o) {
   if (o->a[0] != GO_SYSCALL) return;
   begin_syscall(sum, g, p, o->time);
   g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
-  if (sum->c.family == 1) g->left_proc = g->created; /* GoInSyscall */
+  if (sum->c.family == 1 || !o->m || o->m->p != p) g->left_proc = g->created; /* GoInSyscall; told on another thread */
 }
 
 static void take_create(summary *sum, const op *o) {
@@ -554,7 +554,7 @@ static void sum_end(consumer *c, int64_t time) {
   summary *sum = (summary *)c;
   sum->end = time;
   sum->duration = between(sum->c.from, time);
-  collector_end(&sum->gc, c->w, sum->c.from, time);
+  collector_end(&sum->gc, c->w, sum->c.from, time, sum->s.over);
 }
 
 void summary_note_generation(summary *sum) {
