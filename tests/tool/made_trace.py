@@ -489,7 +489,19 @@ def abandoned():
     return t
 
 
+def recorded():
+    """A goroutine whose CPU time `gotrace record` has reported twice: 8 us of the first 10, then 30 us of 40."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for at, used in (10000, "8000"), (50000, "30000"):
+        t.event(1, at, LOG, 0, t.string("gotrace record: CPU time"), t.string(used), main)
+    t.event(1, 90000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
 if __name__ == "__main__":
-    for make in abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
+    for make in recorded, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

@@ -141,6 +141,10 @@ done
 tests/tool/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/diff" 2>&1 || fail "$(head -n 6 "$dir/diff")"
 tests/tool/info_jobs.py $tool "$dir"/made/*.trace >"$dir/said" || fail "info: $(cat "$dir/said")"
 
+# Of a report of CPU time, a part has the share of the time that the report is about.
+cpu() { "$tool" info --json "$@" "$dir/made/recorded.trace" | grep -o '"cpu":[0-9]*'; }
+[ "$(cpu) $(cpu --from 30000 --to 60000)" = '"cpu":38000 "cpu":15000' ] || fail "CPU time of a part: $(cpu --from 30000 --to 60000)"
+
 # v1 has a label in the event that starts its goroutine, also if the number of procs comes between the two.
 expect 0 convert --to 1.21 -o "$dir/result" "$dir/made/labelled.trace"
 open_with_go "$dir/result" 'a label to 1.21'
