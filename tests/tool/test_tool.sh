@@ -149,6 +149,12 @@ cpu() { "$tool" info --json "$@" "$dir/made/recorded.trace" | grep -o '"cpu":[0-
 expect 0 convert --to 1.21 -o "$dir/result" "$dir/made/labelled.trace"
 open_with_go "$dir/result" 'a label to 1.21'
 "$tool" dump "$dir/result" | grep -q '^2000 GoStartLabel .*label_string="worker 1"' || fail 'the label is lost'
+# A part begins with the labels of the goroutines that run.
+for trace in "$dir/result" "$dir/made/labelled.trace"; do
+  expect 0 cut --from 3000 --to 4000 -o "$dir/labelled" "$trace"
+  open_with_go "$dir/labelled" 'a label in a part'
+  "$tool" dump "$dir/labelled" | grep -Eq '^[0-9] Go(Start)?Label .*label_string="worker 1"' || fail 'the label is lost in a part'
+done
 
 # A part with some goroutines has the collections that began on them, to their ends, and every number of procs.
 shared() { "$tool" dump "$1" | sed -nE 's/^([0-9]+) (GCBegin|GCEnd|GCStart|GCDone|ProcsChange|Gomaxprocs)( .*procs=([0-9]+))?.*/\1 \2 \4/p'; }

@@ -203,7 +203,10 @@ static void introduce_go(writer *w, goroutine *g, unsigned status, uint32_t stac
     to->on = its;
     its->go = to;
   } else if (bound) {
+    pool_text label = pool_text_of(g->label);
+    if (t->v1) gotrace__model_label(t, to, label.data, label.size); /* for this start only: see take_label */
     PUT(w, its, time, GO_START, place_of(w, g));
+    if (t->v1) gotrace__model_label(t, to, "", 0);
     resume_assist(w, its, g, time);
     if (status == GO_SYSCALL) PUT(w, its, time, SYSCALL_BEGIN, 0);
   }
@@ -599,6 +602,10 @@ static void writer_begin(consumer *c, int64_t time) {
       if (g->assist == assists) begin_go(w, g, at);
     for (m = c->w->thread_list; m; m = m->next)
       if (runs(m) && source_of(w, m)->go) tell_procs(w, m, time);
+  }
+  for (m = c->w->thread_list; m && !t->v1; m = m->next) {
+    op label = op_at(GOTRACE_V2_GO_LABEL, time, m);
+    if (runs(m) && (label.name = m->g->label)) take_label(w, &label);
   }
   m = any_running(w);
   if (m && c->w->heap) PUT(w, source_of(w, m), time, HEAP_ALLOC, c->w->heap);
