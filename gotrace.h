@@ -5819,7 +5819,8 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   }
   if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep)) return;
   gotrace__lock(&t->records);
-  if (gotrace__load_relaxed(&proc->used)) { /* else it is destroyed twice */
+  if (gotrace__load_relaxed(&proc->used)) {   /* else it is destroyed twice */
+    gotrace__store_relaxed(&proc->owner, 0u); /* a thread that has lost it must not regain it */
     gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
     gotrace__store_release(&proc->used, 0u);
     proc->next_free = t->free_procs;
@@ -9905,7 +9906,8 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     break;
   default: /* PROC_DESTROY */
     if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1), p->waiters);
+    /* The end of the system call may have made it idle, and waits for a steal. */
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || p->status == GOTRACE__PROC_SYSCALL, p->waiters);
     gotrace__number_proc(t, p, record->a[1]);
     if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
       gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
