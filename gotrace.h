@@ -1620,8 +1620,9 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
  *
  * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. gotrace_task_begin returns GOTRACE_NO_TASK if
  * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on,
- * with the first 43 bytes of its name (only the latest 1,024 such tasks). Task begin and end are therefore function
- * calls even while tracing is off. A region that is open when tracing starts appears if it ends during the trace.
+ * with the first 43 bytes of its name. Older ones may be missing, rarely if fewer than 300 are open; at most 1,024
+ * appear. Task begin and end are therefore function calls even while tracing is off. A region that is open when tracing
+ * starts appears if it ends during the trace.
  */
 #define gotrace_task_begin(name, parent) \
   gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
@@ -4319,6 +4320,7 @@ typedef struct gotrace__key_bucket {
 #ifndef GOTRACE__TASKS
 #define GOTRACE__TASKS 1024
 #endif
+#define GOTRACE__TASK_BLOCK 67 /* ids that a thread takes at a time; see gotrace__task_home */
 #define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
 /* In the id of a task whose start has no record. JavaScript's numbers still hold such an id. */
@@ -5073,10 +5075,11 @@ static bool gotrace__reads(void) {
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
 
 /* Ids are assigned in blocks, so that threads do not contend for a counter. */
-static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common) {
+static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common,
+                                 unsigned block) {
   if (*next == *last) {
-    *next = gotrace__add_relaxed(common, 64);
-    *last = *next + 64;
+    *next = gotrace__add_relaxed(common, block);
+    *last = *next + block;
   }
   return ++*next;
 }
@@ -6018,7 +6021,7 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id, 64));
 }
 
 static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
@@ -6700,16 +6703,46 @@ static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
   return tasks;
 }
 
+/* The place of a task, if it is free. The ids of a thread are consecutive, those of several begin TASK_BLOCK apart.
+ * That is odd, so that the first tasks of up to 1,024 threads have different homes. */
+static inline gotrace__open_task *gotrace__task_home(gotrace__open_task *tasks, uint64_t id) {
+  return tasks + id % GOTRACE__TASKS;
+}
+
+/* The n-th of the places that a task may have. They are far apart, since those close to its home have tasks of the same
+ * age, and the latest are mostly open. */
+#define GOTRACE__TASK_WAYS 8
+static inline gotrace__open_task *gotrace__task_place(gotrace__open_task *tasks, uint64_t id, unsigned n) {
+  return tasks + (id % GOTRACE__TASKS ^ n * (GOTRACE__TASKS / GOTRACE__TASK_WAYS));
+}
+GOTRACE__STATIC_ASSERT(GOTRACE__TASKS % GOTRACE__TASK_WAYS == 0 && (GOTRACE__TASKS & (GOTRACE__TASKS - 1)) == 0,
+                       places_of_tasks_by_exclusive_or);
+
+/* Another task is at home: finds a free place, or that of the oldest task. */
+static GOTRACE__COLD gotrace__open_task *gotrace__distant_place(gotrace__open_task *tasks, uint64_t id) {
+  gotrace__open_task *place = tasks;
+  uint64_t oldest = UINT64_MAX;
+  unsigned n;
+  for (n = 0; n < GOTRACE__TASK_WAYS && oldest; n++) {
+    gotrace__open_task *task = gotrace__task_place(tasks, id, n);
+    uint64_t other = gotrace__load_relaxed(&task->id) & ~GOTRACE__TASK_SILENT;
+    if (other < oldest) oldest = other, place = task;
+  }
+  return place;
+}
+
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
  * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
  * If two threads write one place at the same moment, the name may be of both. */
-static inline void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
+GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
+  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks), *tasks;
   size_t at = 0;
   if (GOTRACE__UNLIKELY(!task)) task = gotrace__make_open_tasks();
   if (GOTRACE__UNLIKELY(!task)) return;
   size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
-  task += id % GOTRACE__TASKS;
+  tasks = task;
+  task = gotrace__task_home(tasks, id);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&task->id) != 0)) task = gotrace__distant_place(tasks, id);
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
   for (; size - at >= 8; at += 8) {
@@ -6720,11 +6753,21 @@ static inline void gotrace__keep_task(uint64_t id, uint64_t parent, const char *
   gotrace__store_release(&task->name[at / 8], gotrace__last_word(name, at, size)); /* has the first 0 */
   gotrace__store_release(&task->id, id);
 }
+
+/* The task is not at home: it has another place, or a newer one has replaced it. */
+static GOTRACE__COLD void gotrace__drop_distant_task(gotrace__open_task *tasks, uint64_t id) {
+  unsigned n;
+  for (n = 1; n < GOTRACE__TASK_WAYS; n++) {
+    gotrace__open_task *task = gotrace__task_place(tasks, id, n);
+    if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  }
+}
 static inline void gotrace__drop_task(uint64_t id) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
-  if (!task) return;
-  task += id % GOTRACE__TASKS;
-  if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *task;
+  if (!tasks) return;
+  task = gotrace__task_home(tasks, id);
+  if (GOTRACE__LIKELY(gotrace__load_relaxed(&task->id) == id)) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  else gotrace__drop_distant_task(tasks, id);
 }
 
 /* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
@@ -6744,7 +6787,7 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
-  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id, GOTRACE__TASK_BLOCK);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, name, name_is_constant);
@@ -8095,7 +8138,7 @@ typedef struct gotrace__old_task { /* older than the trace */
   char name[GOTRACE__TASK_NAME];
 } gotrace__old_task;
 
-/* Ids, which come in blocks of 64: open addressing, by key. */
+/* Ids, of which most are consecutive: open addressing, by key. */
 typedef struct gotrace__id_block {
   uint64_t key; /* id / 64 + 1; 0: a free place */
   uint64_t mask;
