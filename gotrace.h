@@ -377,7 +377,9 @@
 #define GOTRACE_CALL_SITES 1
 #endif
 
-/* Implementation. 1: no threads (bare-metal targets): no locks and no service thread; calls write to the sink. */
+/* Implementation. 1: no locks and no service thread, for programs with one thread (POSIX systems and Windows). Calls
+ * write to the sink: gotrace_stop, gotrace_advance, and others when a piece of their memory is full. If few events make
+ * that rarer than options->cut_milliseconds, call gotrace_advance. */
 #ifndef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_NO_THREADS)
@@ -3852,6 +3854,7 @@ typedef struct gotrace__budget {
 /* `within`: fail at the limit. The memory is zeroed. NULL: at the limit (*refused), or out of memory. */
 static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
   void *memory;
+  int saved;
   *refused = false;
   if (budget) {
     size_t used = gotrace__add_relaxed(&budget->used, size) + size;
@@ -3862,7 +3865,9 @@ static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool
     }
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
   }
+  saved = errno; /* a call of the tracer may come before the program looks at it */
   memory = GOTRACE__MALLOC(size);
+  errno = saved;
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
 }
@@ -12922,7 +12927,9 @@ static gotrace_result gotrace__read_next(const void **data, size_t *size, bool b
 static void gotrace__drain(bool block) {
   const void *data;
   size_t size;
+  int saved = errno; /* without threads, any call may do this */
   while (gotrace__read_next(&data, &size, block, true) == GOTRACE_OK && size) gotrace__sink(data, size);
+  errno = saved;
 }
 
 #if !GOTRACE_NO_THREADS
@@ -13549,6 +13556,12 @@ static gotrace_result gotrace__end_or_cut(bool end) {
     result = end ? GOTRACE_OK : gotrace__result();
   }
   gotrace__unlock(&t->life);
+#if GOTRACE_NO_THREADS
+  if (!end && result == GOTRACE_OK && t->service) {
+    gotrace__drain(false);
+    result = gotrace__result();
+  }
+#endif
   gotrace__cancel_restore(cancel);
   return result;
 }
