@@ -263,7 +263,8 @@
  *   counted (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED, NULL or 0, and
  *   gotrace_task_begin a task that the trace lacks. A write function may call gotrace_end and gotrace_get_stats. No
  *   call waits for a lock that its own thread holds. A signal handler that interrupts any other code may make any call,
- *   but one that interrupts the C library's allocator should not make its thread's first call, which may allocate.
+ *   but one that interrupts the C library's allocator should not make its thread's first call, nor its first with a
+ *   stack by frame pointers: these may allocate.
  *
  * THE END OF THE PROGRAM
  *
@@ -4952,7 +4953,9 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
   *high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
   if (*high) return true;
   if (!m->have_bounds) {
+    int saved = errno; /* the C library may open /proc/self/maps, and allocate */
     if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
+    errno = saved;
     m->have_bounds = true;
   }
   *low = m->stack_low;
