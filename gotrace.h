@@ -142,7 +142,8 @@
  *      Otherwise each start takes the outer goroutine off the thread, and later calls about that one are dropped.
  *
  *   Breaking a rule has bounded effects: the trace opens, whatever is called, in any order, from any thread. A call
- *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted.
+ *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted,
+ *   except for an unblock of a goroutine that runs: a correct program's waker may be late, as after a time-out.
  *
  *   The loop of a scheduler's worker. While it has nothing to do, its proc is stopped: the trace shows idle time.
  *
@@ -760,7 +761,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
 /* Calls that are invalid in the current state or have no event in the format, and what the tracer does with them.
  * X(NAME, number, done, "text"), where `done` is 0 dropped, 1 repaired, 2 left out (the call was correct). */
 #define GOTRACE_PROBLEMS(X)                                                                                    \
-  X(NOT_RUNNING, 0, 0, "block, stop, end or label while no goroutine runs")                                    \
+  X(NOT_RUNNING, 0, 0, "block, stop, end or label while no goroutine runs; change of one that runs elsewhere") \
   X(START_WAITING, 1, 1, "start of a goroutine that was not unblocked: unblocked it")                          \
   X(START_RUNNING, 2, 0, "start of a goroutine that is running or in a system call")                           \
   X(START_DEAD, 3, 0, "start of a goroutine that has ended")                                                   \
@@ -780,7 +781,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(WAIT_NONE, 17, 0, "end of a wait that did not begin")                                                      \
   X(REGION_NONE, 18, 0, "end of a region that did not begin")                                                  \
   X(REGION_ORDER, 19, 1, "end of a region that is not the innermost: ended the inner ones")                    \
-  X(REGION_DEPTH, 20, 0, "region nested too deeply")                                                           \
+  X(REGION_DEPTH, 20, 1, "region nested more than 1,024 deep, or no memory: the outermost will have no end")   \
   X(NO_GOROUTINE, 21, 0, "annotation on a proc that runs no goroutine")                                        \
   X(GC_STATE, 22, 0, "start of a collection during one, or end without a start")                               \
   X(STW_STATE, 23, 0, "start of a stop-the-world during one, or end without a start")                          \
@@ -798,8 +799,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(BAD_REASON, 35, 1, "reason out of range: treated as unspecified")                                          \
   X(NESTED, 36, 0, "nested call: from an allocator, unwinder, sink or signal handler that runs inside a call") \
   X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
-  X(REGION_OLDER, 38, 2, "end of a region that began before the trace, or never")                              \
-  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")               \
+  X(REGION_OLDER, 38, 2, "region that began before the trace, or never: shown without a start, or not at all") \
+  X(CREATE_NO_PROC, 39, 1, "goroutine created on a thread without a proc: used a temporary one")               \
   X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
@@ -1428,7 +1429,8 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
  *     } */
 GOTRACE_API void gotrace_go_continue(gotrace_go *go);
 
-/* A blocked goroutine becomes runnable. Any thread, with or without a proc. Go: traceGoUnpark. */
+/* A blocked goroutine becomes runnable. Any thread, with or without a proc. Of one that runs, as after a time-out, the
+ * call is dropped and not counted. Go: traceGoUnpark. */
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 
@@ -1634,7 +1636,7 @@ GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *n
                                                gotrace_task parent);
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 
-/* A region is a span of one goroutine's execution. Regions nest; the end of one also ends those inside it.
+/* A region is a span of one goroutine's execution. Regions nest, up to 1,024; the end of one ends those inside it.
  *
  * `name_is_constant`, here and in gotrace_task_begin_at, and `category_is_constant` in gotrace_log_category_at: nonzero
  * promises that every call with this site passes the same text, as GCC and Clang detect of literals; it is then looked

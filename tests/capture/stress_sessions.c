@@ -835,6 +835,7 @@ static bool may_happen(int problem) {
   case GOTRACE_PROBLEM_REGION_NONE:
   case GOTRACE_PROBLEM_REGION_ORDER:
   case GOTRACE_PROBLEM_TABLE_FULL:
+  case GOTRACE_PROBLEM_CREATE_NO_PROC:
   case GOTRACE_PROBLEM_SAMPLE_LOST: return true;
   default: return strcmp(gotrace_problem_outcome((gotrace_problem)problem), "left out") == 0;
   }
