@@ -100,7 +100,8 @@ int main(void) {
   CHECK_OPENS(&bytes);
   CHECK_EQUAL(test_count_logs(&bytes, "held"), 1);
   gotrace_get_stats(&stats);
-  CHECK_EQUAL(stats.dropped + stats.repaired, 0);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_CREATE_NO_PROC], 1);
+  CHECK_EQUAL(stats.dropped + stats.repaired, 1);
 
   /* It gives the call up, which goes on before or after the next start. */
   patience = 0;
