@@ -142,7 +142,8 @@
  *      Otherwise each start takes the outer goroutine off the thread, and later calls about that one are dropped.
  *
  *   Breaking a rule has bounded effects: the trace opens, whatever is called, in any order, from any thread. A call
- *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted.
+ *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted,
+ *   except for an unblock of a goroutine that runs: a correct program's waker may be late, as after a time-out.
  *
  *   The loop of a scheduler's worker. While it has nothing to do, its proc is stopped: the trace shows idle time.
  *
@@ -265,7 +266,7 @@
  *   gotrace_task_begin a task that the trace lacks. Calls that only look something up still answer. A write function
  *   may call gotrace_end and gotrace_get_stats. No call waits for a lock that its own thread holds. A signal handler
  *   that interrupts any other code may make any call, but one that interrupts the C library's allocator should not make
- *   its thread's first call, which may allocate.
+ *   its thread's first call, nor its first with a stack by frame pointers: these may allocate.
  *
  * THE END OF THE PROGRAM
  *
@@ -380,7 +381,9 @@
 #define GOTRACE_CALL_SITES 1
 #endif
 
-/* Implementation. 1: no threads (bare-metal targets): no locks and no service thread; calls write to the sink. */
+/* Implementation. 1: no locks and no service thread, for programs with one thread (POSIX systems and Windows). Calls
+ * write to the sink: gotrace_stop, gotrace_advance, and others when a piece of their memory is full. If few events make
+ * that rarer than options->cut_milliseconds, call gotrace_advance. */
 #ifndef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_NO_THREADS)
@@ -761,7 +764,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
 /* Calls that are invalid in the current state or have no event in the format, and what the tracer does with them.
  * X(NAME, number, done, "text"), where `done` is 0 dropped, 1 repaired, 2 left out (the call was correct). */
 #define GOTRACE_PROBLEMS(X)                                                                                    \
-  X(NOT_RUNNING, 0, 0, "block, stop, end or label while no goroutine runs")                                    \
+  X(NOT_RUNNING, 0, 0, "block, stop, end or label while no goroutine runs; change of one that runs elsewhere") \
   X(START_WAITING, 1, 1, "start of a goroutine that was not unblocked: unblocked it")                          \
   X(START_RUNNING, 2, 0, "start of a goroutine that is running or in a system call")                           \
   X(START_DEAD, 3, 0, "start of a goroutine that has ended")                                                   \
@@ -781,7 +784,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(WAIT_NONE, 17, 0, "end of a wait that did not begin")                                                      \
   X(REGION_NONE, 18, 0, "end of a region that did not begin")                                                  \
   X(REGION_ORDER, 19, 1, "end of a region that is not the innermost: ended the inner ones")                    \
-  X(REGION_DEPTH, 20, 0, "region nested too deeply")                                                           \
+  X(REGION_DEPTH, 20, 1, "region nested more than 1,024 deep, or no memory: the outermost will have no end")   \
   X(NO_GOROUTINE, 21, 0, "annotation on a proc that runs no goroutine")                                        \
   X(GC_STATE, 22, 0, "start of a collection during one, or end without a start")                               \
   X(STW_STATE, 23, 0, "start of a stop-the-world during one, or end without a start")                          \
@@ -799,8 +802,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(BAD_REASON, 35, 1, "reason out of range: treated as unspecified")                                          \
   X(NESTED, 36, 0, "nested call: from an allocator, unwinder, sink or signal handler that runs inside a call") \
   X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
-  X(REGION_OLDER, 38, 2, "end of a region that began before the trace, or never")                              \
-  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")               \
+  X(REGION_OLDER, 38, 2, "region that began before the trace, or never: shown without a start, or not at all") \
+  X(CREATE_NO_PROC, 39, 2, "creator of a goroutine: it was created on a thread without a proc")                \
   X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
@@ -1434,7 +1437,8 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
  *     } */
 GOTRACE_API void gotrace_go_continue(gotrace_go *go);
 
-/* A blocked goroutine becomes runnable. Any thread, with or without a proc. Go: traceGoUnpark. */
+/* A blocked goroutine becomes runnable. Any thread, with or without a proc. Of one that runs, as after a time-out, the
+ * call is dropped and not counted. Go: traceGoUnpark. */
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 
@@ -1629,8 +1633,9 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
  *
  * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. gotrace_task_begin returns GOTRACE_NO_TASK if
  * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on,
- * with the first 43 bytes of its name (only the latest 1,024 such tasks). Task begin and end are therefore function
- * calls even while tracing is off. A region that is open when tracing starts appears if it ends during the trace.
+ * with the first 43 bytes of its name. Older ones may be missing, rarely if fewer than 300 are open; at most 1,024
+ * appear. Task begin and end are therefore function calls even while tracing is off. A region that is open when tracing
+ * starts appears if it ends during the trace.
  */
 #define gotrace_task_begin(name, parent) \
   gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
@@ -1639,7 +1644,7 @@ GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *n
                                                gotrace_task parent);
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 
-/* A region is a span of one goroutine's execution. Regions nest; the end of one also ends those inside it.
+/* A region is a span of one goroutine's execution. Regions nest, up to 1,024; the end of one ends those inside it.
  *
  * `name_is_constant`, here and in gotrace_task_begin_at, and `category_is_constant` in gotrace_log_category_at: nonzero
  * promises that every call with this site passes the same text, as GCC and Clang detect of literals; it is then looked
@@ -3862,6 +3867,7 @@ typedef struct gotrace__budget {
 /* `within`: fail at the limit. The memory is zeroed. NULL: at the limit (*refused), or out of memory. */
 static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
   void *memory;
+  int saved;
   *refused = false;
   if (budget) {
     size_t used = gotrace__add_relaxed(&budget->used, size) + size;
@@ -3872,7 +3878,9 @@ static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool
     }
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
   }
+  saved = errno; /* a call of the tracer may come before the program looks at it */
   memory = GOTRACE__MALLOC(size);
+  errno = saved;
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
 }
@@ -4330,6 +4338,7 @@ typedef struct gotrace__key_bucket {
 #ifndef GOTRACE__TASKS
 #define GOTRACE__TASKS 1024
 #endif
+#define GOTRACE__TASK_BLOCK 67 /* ids that a thread takes at a time; see gotrace__task_home */
 #define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
 /* In the id of a task whose start has no record. JavaScript's numbers still hold such an id. */
@@ -4956,7 +4965,9 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
   *high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
   if (*high) return true;
   if (!m->have_bounds) {
+    int saved = errno; /* the C library may open /proc/self/maps, and allocate */
     if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
+    errno = saved;
     m->have_bounds = true;
   }
   *low = m->stack_low;
@@ -5084,10 +5095,11 @@ static bool gotrace__reads(void) {
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
 
 /* Ids are assigned in blocks, so that threads do not contend for a counter. */
-static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common) {
+static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common,
+                                 unsigned block) {
   if (*next == *last) {
-    *next = gotrace__add_relaxed(common, 64);
-    *last = *next + 64;
+    *next = gotrace__add_relaxed(common, block);
+    *last = *next + block;
   }
   return ++*next;
 }
@@ -5830,7 +5842,8 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   }
   if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep)) return;
   gotrace__lock(&t->records);
-  if (gotrace__load_relaxed(&proc->used)) { /* else it is destroyed twice */
+  if (gotrace__load_relaxed(&proc->used)) {   /* else it is destroyed twice */
+    gotrace__store_relaxed(&proc->owner, 0u); /* a thread that has lost it must not regain it */
     gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
     gotrace__store_release(&proc->used, 0u);
     proc->next_free = t->free_procs;
@@ -6028,7 +6041,7 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id, 64));
 }
 
 static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
@@ -6710,16 +6723,46 @@ static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
   return tasks;
 }
 
+/* The place of a task, if it is free. The ids of a thread are consecutive, those of several begin TASK_BLOCK apart.
+ * That is odd, so that the first tasks of up to 1,024 threads have different homes. */
+static inline gotrace__open_task *gotrace__task_home(gotrace__open_task *tasks, uint64_t id) {
+  return tasks + id % GOTRACE__TASKS;
+}
+
+/* The n-th of the places that a task may have. They are far apart, since those close to its home have tasks of the same
+ * age, and the latest are mostly open. */
+#define GOTRACE__TASK_WAYS 8
+static inline gotrace__open_task *gotrace__task_place(gotrace__open_task *tasks, uint64_t id, unsigned n) {
+  return tasks + (id % GOTRACE__TASKS ^ n * (GOTRACE__TASKS / GOTRACE__TASK_WAYS));
+}
+GOTRACE__STATIC_ASSERT(GOTRACE__TASKS % GOTRACE__TASK_WAYS == 0 && (GOTRACE__TASKS & (GOTRACE__TASKS - 1)) == 0,
+                       places_of_tasks_by_exclusive_or);
+
+/* Another task is at home: finds a free place, or that of the oldest task. */
+static GOTRACE__COLD gotrace__open_task *gotrace__distant_place(gotrace__open_task *tasks, uint64_t id) {
+  gotrace__open_task *place = tasks;
+  uint64_t oldest = UINT64_MAX;
+  unsigned n;
+  for (n = 0; n < GOTRACE__TASK_WAYS && oldest; n++) {
+    gotrace__open_task *task = gotrace__task_place(tasks, id, n);
+    uint64_t other = gotrace__load_relaxed(&task->id) & ~GOTRACE__TASK_SILENT;
+    if (other < oldest) oldest = other, place = task;
+  }
+  return place;
+}
+
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
  * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
  * If two threads write one place at the same moment, the name may be of both. */
-static inline void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
+GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
+  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks), *tasks;
   size_t at = 0;
   if (GOTRACE__UNLIKELY(!task)) task = gotrace__make_open_tasks();
   if (GOTRACE__UNLIKELY(!task)) return;
   size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
-  task += id % GOTRACE__TASKS;
+  tasks = task;
+  task = gotrace__task_home(tasks, id);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&task->id) != 0)) task = gotrace__distant_place(tasks, id);
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
   for (; size - at >= 8; at += 8) {
@@ -6730,11 +6773,21 @@ static inline void gotrace__keep_task(uint64_t id, uint64_t parent, const char *
   gotrace__store_release(&task->name[at / 8], gotrace__last_word(name, at, size)); /* has the first 0 */
   gotrace__store_release(&task->id, id);
 }
+
+/* The task is not at home: it has another place, or a newer one has replaced it. */
+static GOTRACE__COLD void gotrace__drop_distant_task(gotrace__open_task *tasks, uint64_t id) {
+  unsigned n;
+  for (n = 1; n < GOTRACE__TASK_WAYS; n++) {
+    gotrace__open_task *task = gotrace__task_place(tasks, id, n);
+    if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  }
+}
 static inline void gotrace__drop_task(uint64_t id) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
-  if (!task) return;
-  task += id % GOTRACE__TASKS;
-  if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *task;
+  if (!tasks) return;
+  task = gotrace__task_home(tasks, id);
+  if (GOTRACE__LIKELY(gotrace__load_relaxed(&task->id) == id)) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  else gotrace__drop_distant_task(tasks, id);
 }
 
 /* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
@@ -6754,7 +6807,7 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
-  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id, GOTRACE__TASK_BLOCK);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, name, name_is_constant);
@@ -8105,7 +8158,7 @@ typedef struct gotrace__old_task { /* older than the trace */
   char name[GOTRACE__TASK_NAME];
 } gotrace__old_task;
 
-/* Ids, which come in blocks of 64: open addressing, by key. */
+/* Ids, of which most are consecutive: open addressing, by key. */
 typedef struct gotrace__id_block {
   uint64_t key; /* id / 64 + 1; 0: a free place */
   uint64_t mask;
@@ -9916,7 +9969,8 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     break;
   default: /* PROC_DESTROY */
     if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1), p->waiters);
+    /* The end of the system call may have made it idle, and waits for a steal. */
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || p->status == GOTRACE__PROC_SYSCALL, p->waiters);
     gotrace__number_proc(t, p, record->a[1]);
     if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
       gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
@@ -12888,7 +12942,9 @@ static gotrace_result gotrace__read_next(const void **data, size_t *size, bool b
 static void gotrace__drain(bool block) {
   const void *data;
   size_t size;
+  int saved = errno; /* without threads, any call may do this */
   while (gotrace__read_next(&data, &size, block, true) == GOTRACE_OK && size) gotrace__sink(data, size);
+  errno = saved;
 }
 
 #if !GOTRACE_NO_THREADS
@@ -13515,6 +13571,12 @@ static gotrace_result gotrace__end_or_cut(bool end) {
     result = end ? GOTRACE_OK : gotrace__result();
   }
   gotrace__unlock(&t->life);
+#if GOTRACE_NO_THREADS
+  if (!end && result == GOTRACE_OK && t->service) {
+    gotrace__drain(false);
+    result = gotrace__result();
+  }
+#endif
   gotrace__cancel_restore(cancel);
   return result;
 }
