@@ -209,7 +209,8 @@
  * PLAIN THREADS
  *
  *   A thread that makes none of these calls becomes its own goroutine, on its own proc, named after the thread. It does
- *   so at its first region, log, task, wait or system call, and remains one until the thread ends:
+ *   so at its first region, log, task, label, wait, system call or event of the collector, and remains one until the
+ *   thread ends:
  *
  *     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);            // about to wait for a lock
  *     pthread_mutex_lock(&lock);
@@ -262,10 +263,10 @@
  *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer,
  *   report and write function, and signal handlers that interrupt the call. Tracer calls made there are dropped and
  *   counted (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED, NULL or 0, and
- *   gotrace_task_begin a task that the trace lacks. A write function may call gotrace_end and gotrace_get_stats. No
- *   call waits for a lock that its own thread holds. A signal handler that interrupts any other code may make any call,
- *   but one that interrupts the C library's allocator should not make its thread's first call, nor its first with a
- *   stack by frame pointers: these may allocate.
+ *   gotrace_task_begin a task that the trace lacks. Calls that only look something up still answer. A write function
+ *   may call gotrace_end and gotrace_get_stats. No call waits for a lock that its own thread holds. A signal handler
+ *   that interrupts any other code may make any call, but one that interrupts the C library's allocator should not make
+ *   its thread's first call, nor its first with a stack by frame pointers: these may allocate.
  *
  * THE END OF THE PROGRAM
  *
@@ -281,8 +282,9 @@
  *
  *   The tracer owns gotrace_go and gotrace_proc records. It reuses them, and frees none while the program runs, so
  *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. The strings of a
- *   gotrace_location are not, and must stay valid and unchanged until gotrace_stop returns. Therefore stop before
- *   unloading a library that contains call sites or entries, unless it contains the tracer too.
+ *   gotrace_location are not, and must stay valid and unchanged until gotrace_stop returns; those of an entry also as
+ *   long as its goroutine lives. Therefore stop, and end these goroutines, before unloading a library that contains
+ *   call sites or entries, unless it contains the tracer too.
  *
  * NAMES OF FUNCTIONS
  *
@@ -353,7 +355,7 @@
 /* Whether an option is defined as nothing; then there are two signs before the second 1. */
 #define GOTRACE__IS_EMPTY(option) (0 - option - 1 == 1)
 
-/* Everywhere. 1: the whole API compiles to nothing. */
+/* Everywhere. 1: all calls of >>session, >>threads and >>emit compile to nothing. */
 #ifndef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_DISABLE)
@@ -456,8 +458,9 @@
 #endif
 
 /* Implementation. The tracer's allocator: GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), both or neither. They
- * are called on any thread; the memory need not be zeroed. The default is the system (mmap, VirtualAlloc) and not
- * malloc: the program may trace its allocator, which would then be called from inside a call of the tracer. */
+ * are called on any thread; the memory must be aligned for uint64_t and need not be zeroed. The default is the system
+ * (mmap, VirtualAlloc) and not malloc: the program may trace its allocator, which would then be called from inside a
+ * call of the tracer. */
 #if defined(GOTRACE_MALLOC) != defined(GOTRACE_FREE)
 #error "gotrace: define both GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), or neither"
 #endif
@@ -836,7 +839,8 @@ typedef struct gotrace_task {
   uint64_t id;
 } gotrace_task;
 
-/* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns. */
+/* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns, those of a
+ * goroutine's entry also as long as it lives. */
 typedef struct gotrace_location {
   uintptr_t pc;         /* identifies the place; 0: derived from the other three */
   const char *function; /* NULL: looked up from pc, see NAMES OF FUNCTIONS */
@@ -935,8 +939,8 @@ typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
 /* Fills in function, file and line of place->pc, a return address or a goroutine's entry; returns false if it is
- * unknown. Called on the thread that transcribes, for each frame of each new stack in a generation. The strings are
- * copied before the next call. */
+ * unknown. Called on the thread that transcribes, for each frame without a name of each new stack in a generation. The
+ * strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
 /* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Called on any
@@ -987,7 +991,8 @@ typedef struct gotrace_options {
   bool alloc_events;               /* write the events of gotrace_span and its relatives (1.23 and later) */
   gotrace_heap_layout heap;        /* address encoding of these */
   uint32_t flight_milliseconds;    /* gotrace_flight_start: how much of the past to keep at least; 0: 10,000 */
-  size_t flight_bytes;             /* the same: most bytes of memory, 2 MiB or more; takes precedence; 0: 16 MiB */
+  size_t flight_bytes;             /* the same: bytes of memory, 2 MiB or more, exceeded as memory_limit is; takes
+                                    * precedence; 0: 16 MiB */
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
   gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
@@ -1151,14 +1156,15 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  *     format=1.22      gotrace_options.format
  *     stacks=KIND      call-site, none or frame-pointers
  *     limit=BYTES      gotrace_options.size_limit; also 10K, 10M, 10G
- *     flight=SECONDS   the flight recorder: gotrace_stop, or the end of the program, writes the last SECONDS to FILE
+ *     flight=SECONDS   the flight recorder: gotrace_stop, or the end of the program, writes the last SECONDS, 12 MiB at
+ *                      most, to FILE
  *     stats            at that time, statistics and problems are printed on standard error
  *
  * With GOTRACE_AUTOSTART the call is made before main.
  *
  * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT for any other
- * option or value. All errors but ERROR_NOT_RUNNING and ERROR_ALREADY_RUNNING are also explained on standard error. No
- * other thread may change the environment during the call.
+ * option or value, or limit with flight. All errors but ERROR_NOT_RUNNING and ERROR_ALREADY_RUNNING are also explained
+ * on standard error. No other thread may change the environment during the call.
  *
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more rights than its
  * user has (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic link, it is
@@ -1193,10 +1199,10 @@ GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size);
 
 /* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
  * on): those of the last options->flight_milliseconds, or fewer if they exceed options->flight_bytes. It is a session
- * like any other: one at a time. gotrace_flight_stop or gotrace_stop ends it and discards its data. options->write and
- * on_limit are ignored. If a slow snapshot leaves no memory for new generations, those are discarded. Results: those of
- * gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for flight_bytes below 2 MiB. Go:
- * runtime/trace.FlightRecorder. */
+ * like any other: one at a time. gotrace_flight_stop or gotrace_stop ends it and discards its data. options->write,
+ * on_limit, memory_limit and size_limit are ignored. If a slow snapshot leaves no memory for new generations, those are
+ * discarded. Results: those of gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for flight_bytes
+ * below 2 MiB. Go: runtime/trace.FlightRecorder. */
 GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
 
 /* Passes a complete trace of the recorded data, up to this moment, to `write`, piece by piece, on the calling thread.
@@ -1213,7 +1219,7 @@ GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void
  * EACCES); ERROR_ARGUMENT if the path is NULL or too long. Locks and signals: as for gotrace_start_file. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 
-/* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
+/* Stops the flight recorder. Results: those of gotrace_stop. Go: FlightRecorder.Stop. */
 GOTRACE_API gotrace_result gotrace_flight_stop(void);
 
 /* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
@@ -1242,8 +1248,8 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 GOTRACE_API bool gotrace_is_enabled(void);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
- * short that the 8 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
- * take half of that. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL,
+ * short that the 9 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
+ * take 5. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL,
  * and no thread becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it;
  * calls about them are not counted as problems. Procs, tasks and nested running are tracked all the same. Any thread,
  * at any time; best before the first goroutine. */
@@ -1259,7 +1265,8 @@ GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 GOTRACE_API void gotrace_debug_here(gotrace_site *site);
 
 /* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
- * would. The name is copied; NULL: the system's name for the thread. No effect if it is a goroutine or runs a proc. */
+ * would. The name is copied (see gotrace_go_rename for the limits); NULL: the system's name for the thread. No effect
+ * if it is a goroutine or runs a proc. */
 GOTRACE_API void gotrace_thread_begin(const char *name);
 
 /* Makes the calling thread the goroutine that its parent made with gotrace_thread_create before it started the thread.
@@ -1294,9 +1301,10 @@ GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
 /* The proc that the calling thread has started and not lost; NULL if none, also for a plain thread. */
 GOTRACE_API gotrace_proc *gotrace_proc_self(void);
 
-/* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: takes the proc from another thread
- * whose goroutine is in a system call. That thread then calls gotrace_go_syscall_end_blocked, before or after the thief
- * calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock + traceProcStop. */
+/* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: the proc leaves another thread, whose
+ * goroutine is in a system call, and is idle: _start takes it. That thread then calls gotrace_go_syscall_end_blocked,
+ * before or after the thief calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock +
+ * traceProcStop. */
 GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
 GOTRACE_API void gotrace_proc_stop(void);
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
@@ -1419,7 +1427,7 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
  *         } else {                                       // NOTIFIED: nobody has seen the block
  *             gotrace_go_continue(task->go);
  *         }
- *         atomic_store(&task->state, RUNNING);
+ *         atomic_exchange(&task->state, RUNNING);        // sees what the last unpark published
  *     }
  *     void unpark(struct task *task) {
  *         if (atomic_exchange(&task->state, NOTIFIED) == PARKED) {
@@ -1482,8 +1490,8 @@ GOTRACE_API void gotrace_go_end_in_syscall(void);
  * goroutine's next start on. Go: traceGoStart, traceLocker.GoStart. */
 GOTRACE_API void gotrace_go_label(const char *label);
 
-/* Renames a goroutine: the one that runs on the calling thread, or one that is not running. For a goroutine that runs
- * elsewhere or is in a system call, the call is counted and does nothing.
+/* Renames a goroutine: the calling thread's, or one that is not running. For a goroutine that runs or is in a system
+ * call on another thread, the call is counted and does nothing.
  * Go takes a goroutine's name from the first stack it sees of it. The current trace therefore keeps the old name and
  * shows the new one as a label, "G5 worker (renamed)": in v2 from now on (or from the next start, if it is not
  * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
@@ -1493,8 +1501,8 @@ GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
 /* _timer marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only,
  * up to 256 goroutines in a trace (1.8: only the first one). _stack_bounds sets the bounds of its stack, for stack
- * walks: the lowest byte, and the byte after the highest. For a goroutine that runs on another thread or is in a system
- * call, both are counted and do nothing. */
+ * walks: the lowest byte, and the byte after the highest. For a goroutine that runs or is in a system call on another
+ * thread, both are counted and do nothing. */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
 
@@ -1814,8 +1822,10 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
 #endif
 
 /* Samples the calling thread's execution (1.19 and later), for a SIGPROF handler: `ucontext` is the handler's third
- * argument; NULL for a sample without a stack. Async-signal-safe: takes no lock and allocates nothing. A sample for
- * which there is no room is counted. Go: traceCPUSample. */
+ * argument (Linux on x86-64 and arm64), or NULL: no stack. The stack has callers only if the bounds of the running
+ * stack are known: the thread has taken a stack by frame pointers, or gotrace_go_stack_bounds has set the goroutine's.
+ * Async-signal-safe: takes no lock and allocates nothing. A sample for which there is no room is counted. Go:
+ * traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
 /* All calls of the sections above except gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
@@ -1844,7 +1854,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(void, gotrace_thread_end, (void), ) \
   X(gotrace_proc *, gotrace_proc_create, (void), NULL) \
   X(void, gotrace_proc_destroy, (gotrace_proc *proc), ) \
-  X(int, gotrace_proc_id, (const gotrace_proc *proc), 0) \
+  X(int, gotrace_proc_id, (const gotrace_proc *proc), GOTRACE_GLOBAL_PROC) \
   X(gotrace_proc *, gotrace_proc_self, (void), NULL) \
   X(void, gotrace_proc_start, (gotrace_proc *proc), ) \
   X(void, gotrace_proc_stop, (void), ) \
@@ -2012,7 +2022,7 @@ typedef size_t gotrace_read_fn(void *context, uint64_t offset, void *buffer, siz
 typedef struct gotrace_decoder_options {
   const void *data; /* the trace in memory, owned by the caller and unchanged until close; NULL: `read` is called */
   size_t size;      /* of data, in bytes */
-  gotrace_read_fn *read;
+  gotrace_read_fn *read; /* NULL if there is `data` */
   void *context;
   bool seekable; /* `read` accepts any offset, in any order, also beyond the end. v2 then re-reads pending batches
                     instead of copying them, and v1 need not copy the trace to grow its buffer */
@@ -2304,8 +2314,8 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: init_lock, snapshot, life, work, a bucket of waits, records, queue_lock, flight_lock,
- * that of a table of strings or stacks, pool.
+ * Lock order, outermost first: init_lock, snapshot, life, work, a bucket of waits or keys, records, queue_lock,
+ * flight_lock, that of a table of strings or stacks, pool.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
