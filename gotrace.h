@@ -1984,12 +1984,16 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * which events are ready, and the earliest of these comes next. v1 is ordered as a whole, by the rules of
  * internal/trace/parser.go and order.go of Go 1.21; futile wake-ups are removed and the ends of system calls moved to
  * the time when they happened. The decoder reports an error where Go 1.27 does, after it has delivered all events
- * before the error. It also rejects three kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
- * record (a frequency, clock snapshot, string, stack or CPU sample) that is truncated by the end of its batch; and
- * those that end after the first byte of an experiment's batch. v1 from format 1.11 on must satisfy both Go 1.21 and Go
- * 1.27. Of these, it rejects traces with a string id above 2^64 - 2^32: Go 1.27 panics when it needs numbers after such
- * an id, and accepts the trace if it needs none. If a truncated trace fails before its end with ERROR_ORDER, _STATE,
- * _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED and the message has both.
+ * before the error. It also rejects five kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
+ * record (a frequency, clock snapshot, string, stack or CPU sample) that is truncated by the end of its batch; those
+ * that end after the first byte of an experiment's batch; those in which a goroutine has stopped the world more than
+ * 1,024 times at once; and those that would take too long, because thousands of events wait for others all the time. v1
+ * from format 1.11 on must satisfy both Go 1.21 and Go 1.27. Of these, it rejects traces with a string id above 2^64 -
+ * 2^32: Go 1.27 panics when it needs numbers after such an id, and accepts the trace if it needs none. It accepts
+ * futile wake-ups, which Go 1.27 rejects. In v1, goroutine ids and sequence numbers above 2^64 - 3 have no special
+ * meaning, and numbers of more than 64 bits are errors; Go 1.21 differs in both. If a truncated trace fails before its
+ * end with ERROR_ORDER, _STATE, _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED
+ * and the message has both.
  *
  * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
  * In v2, the decoder skips generations, going from batch header to batch header, and begins to decode at the one that
@@ -16288,6 +16292,20 @@ static bool gotrace__v2_lacks_past(const gotrace_decoder *d) {
   return d->generation == d->first_generation || d->skipped;
 }
 
+/* The thread that has a proc: the last that took it or, if several did, as only a hostile trace causes, any that has
+ * not lost it. NULL: none. */
+static const gotrace__cursor *gotrace__v2_holder(gotrace_decoder *d, gotrace__dec_proc *p) {
+  size_t i;
+  if (p->g < d->cursor_count && d->cursors[p->g].p == (int64_t)p->id) return &d->cursors[p->g];
+  if ((d->attempts += d->cursor_count) > GOTRACE__MOST_ATTEMPTS(d)) return NULL;
+  for (i = 0; i < d->cursor_count; i++) {
+    if (!d->cursors[i].seen || d->cursors[i].p != (int64_t)p->id) continue;
+    p->g = i;
+    return &d->cursors[i];
+  }
+  return NULL;
+}
+
 static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0], status = ev->args[1] &= 0xff; /* as Go: one byte */
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
@@ -16319,9 +16337,8 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   p->sequence = 0;
   if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__v2_take_proc(d, c, p);
   if (promoted) {
-    const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
-    if (!holder || holder->p != (int64_t)id)
-      GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
+    const gotrace__cursor *holder = gotrace__v2_holder(d, p);
+    if (!holder) GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -16426,11 +16443,12 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
 
 static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev,
                                             uint8_t status) {
-  gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
+  /* As in Go, if the thread runs none and there is a goroutine GOTRACE_NO_ID, that must be running. */
+  gotrace__dec_go *g = gotrace__dec_find_go(d, (uint64_t)c->g);
   bool syscall = status == GOTRACE__G_SYSCALL;
   if (syscall && c->g != GOTRACE_NO_ID)
     GOTRACE__WRONG(CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
-  if (g && g->status != GOTRACE__G_RUNNING)
+  if (!syscall && g && g->status != GOTRACE__G_RUNNING)
     GOTRACE__WRONG(STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
   if (gotrace__dec_find_go(d, ev->args[0]))
     GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
@@ -16991,6 +17009,7 @@ typedef struct gotrace__v1_numbers {
 
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
+#define GOTRACE__V1_MOST_ARGUMENTS 2048 /* bytes; only stacks may have more, which Go 1.27 rejects */
 
 /* Reads the data of a string or log: their size, then their bytes. */
 static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
@@ -17073,6 +17092,8 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
       if (!gotrace__get_numbers(&n.at, end, &size, 1))
         return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
       if (size > (uint64_t)(end - n.at)) GOTRACE__FAIL(TRUNCATED, offset, n.k->spec->name, "truncated in an event");
+      if (size > GOTRACE__V1_MOST_ARGUMENTS && d->version >= GOTRACE_GO_1_11 && !d->options.raw)
+        GOTRACE__FAIL(ARGUMENTS, offset, n.k->spec->name, "%llu bytes of arguments", GOTRACE__LLU(size));
       n.stop = n.at + size;
     }
     result = e->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, e) : gotrace__v1_read_arguments(d, &n, e);
