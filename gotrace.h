@@ -16381,7 +16381,8 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   if (ev->extra == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
   i = gotrace__map_get(d, &d->cursor_map, ev->args[2]);
   from = ev->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
-  if (!from || !(from->seen || d->part) || from->p != (int64_t)id)
+  /* In a part, a thread with a proc counts as seen before. */
+  if (!from || !(from->seen || (d->part && id != GOTRACE__NOBODY)) || from->p != (int64_t)id)
     GOTRACE__WRONG(STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
                    GOTRACE__LL(ev->args[2]));
   from->p = GOTRACE_NO_ID;
@@ -18580,6 +18581,7 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
 /* Whether all assumptions of the part hold. If not, nothing has changed; see gotrace__part_fits_regions. */
 static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
+  if (gotrace__dec_find_go(whole, GOTRACE__NOBODY)) return false; /* see gotrace__v2_go_create */
   for (i = 0; i < part->go_count; i++) {
     const gotrace__dec_go *g = &part->gos[i], *before = gotrace__dec_find_go(whole, g->id);
     if (g->created && (!before || before->status != g->order_status || before->of.v2.stw_count ||
@@ -18689,6 +18691,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
       whole->syncs + 1 != part->syncs || whole->last_time < part->part_time || whole->last_time > INT64_MAX / 2 ||
       part->last_time > INT64_MAX / 2 ||
       (whole->version < GOTRACE_GO_1_26 && whole->generation + 1 != part->generation) ||
+      part->generation == whole->first_generation || /* its number is used again: other rules apply */
       whole->attempts + part->attempts > GOTRACE__MOST_ATTEMPTS(whole) || !gotrace__part_fits(whole, part))
     return false;
   gotrace__dec_free_generation(whole);
