@@ -18692,6 +18692,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
       part->last_time > INT64_MAX / 2 ||
       (whole->version < GOTRACE_GO_1_26 && whole->generation + 1 != part->generation) ||
       part->generation == whole->first_generation || /* its number is used again: other rules apply */
+      part->generation == part->first_generation ||  /* GOTRACE__NOBODY: likewise */
       whole->attempts + part->attempts > GOTRACE__MOST_ATTEMPTS(whole) || !gotrace__part_fits(whole, part))
     return false;
   gotrace__dec_free_generation(whole);

@@ -266,6 +266,10 @@ static void hidden(void) {
   bytes = header(), BATCH(1, 0, RUNNING, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, 1, 0), END;
   BATCH(1, 0, CLOCK), BATCH(1, 0, RUNNING, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, 1, 1), END;
   broken("a number used again", &bytes);
+  bytes = header(), BATCH(1, 0, RUNNING), END;
+  BATCH(UINT64_MAX, 0, CLOCK), BATCH(UINT64_MAX, 0, RUNNING, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, 1, 0);
+  BATCH(UINT64_MAX, 0, GOTRACE_V2_GC_MARK_ASSIST_END, 1, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, 1, 1), END;
+  broken("the last number", &bytes);
   /* A proc with the id of none is stolen from a thread that has had no event yet. */
 #define CALLING GOTRACE_V2_PROC_STATUS, 1, UINT64_MAX, 3
   bytes = header(), BATCH(1, 0, CALLING, RUNNING, GOTRACE_V2_GO_STATUS, 1, 3, 7, 4), END;
