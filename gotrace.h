@@ -16407,7 +16407,7 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
    * `c` is not used after this. */
   if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
   ev->m = (int64_t)m;
-  if (!other->seen && !d->part) {
+  if (d->skipped ? other->g == GOTRACE_NO_ID : !other->seen && !d->part) { /* after skipping, it may have had events */
     other->seen = true;
     gotrace__v2_take_go(d, other, g);
     return GOTRACE_OK;
@@ -16593,7 +16593,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
 /* The sequence numbers of collections order their begins and ends across threads. */
 static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev) {
   bool begin = ev->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
-  bool unchecked = ev->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
+  bool unchecked = d->gc == 0 && (begin || (ev->kind == GOTRACE_V2_GC_ACTIVE && gotrace__v2_lacks_past(d)));
   gotrace_result result;
   if (d->part && !d->gc) {
     d->begin_gc = begin ? 1 : 2;

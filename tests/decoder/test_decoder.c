@@ -665,6 +665,31 @@ static void ranges(void) {
 #undef LABEL
 }
 
+/* What the first generation of a range need not tell: that a collection is active, if it has no event of one; and which
+ * goroutine a thread has in a system call, before the thread starts a proc. Another thread writes its status later. */
+static void told_late(void) {
+  gotrace_decoder_options options;
+  maker m;
+  int64_t from;
+  header(&m, "go 1.23 trace");
+  batch_at(&m, 1, 0, 1000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 1, 0, 1000, N(RUNNING, GOTRACE_V2_PROC_STATUS, 1, 1, 2, GOTRACE_V2_GC_BEGIN, 1, 5, 0, CALLING));
+  batch_at(&m, 2, 0, 200000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 2, 2, 200000, N(GOTRACE_V2_PROC_STATUS, 1, 1, 2, GOTRACE_V2_PROC_START, 1, 1, 1));
+  batch_at(&m, 2, 0, 200010, N(RUNNING, CALLING));
+  batch_at(&m, 3, 0, 300000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 3, 0, 300000, N(RUNNING, GOTRACE_V2_GC_ACTIVE, 1, 6, GOTRACE_V2_GC_END, 1, 7));
+  batch_at(&m, 3, 2, 300010, N(CALLING, GOTRACE_V2_GO_SYSCALL_END_BLOCKED, 1));
+  for (from = 0; from < 300000; from += 199005) {
+    outcome o;
+    options = from_memory(m.bytes, m.size, false);
+    options.from = from;
+    o = decode(&options, UINT64_MAX);
+    CHECK_EQUAL(o.result, GOTRACE_END_OF_TRACE);
+    CHECK_EQUAL(o.events, from ? 14 : 20);
+  }
+}
+
 /* The heap of threads is sorted by insertion or, if it is far from sorted, by merging. Both sorts are stable. */
 static void sorted_heap(void) {
   enum { COUNT = 3000 };
@@ -700,6 +725,7 @@ int main(void) {
   size_t i;
   sorted_heap();
   ranges();
+  told_late();
   arguments();
   memory_of_v1();
   every_error();
