@@ -15296,14 +15296,14 @@ static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32
   front->cursor = cursor;
 }
 
-/* Gives the cursor at `i` a later time. */
-GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
+/* Gives the cursor at `i` a later time. `last`: it comes after those with the same time. */
+GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time, bool last) {
   gotrace__front *at = &heap[i];
   uint32_t cursor = at->cursor;
   while (2 * i + 1 < count) {
     gotrace__front *least = &heap[2 * i + 1];
     least += least[1].time < least[0].time;
-    if (least->time >= time) break;
+    if (least->time > time || (!last && least->time == time)) break;
     gotrace__heap_set(at, least->time, least->cursor);
     at = least;
     i = (size_t)(at - heap);
@@ -15316,7 +15316,7 @@ static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   while (i > 0) i = gotrace__heap_rise(heap, i);
   heap[0] = heap[d->heap_count - 1];
   gotrace__heap_end(d, d->heap_count - 1);
-  if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
+  if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time, false);
 }
 
 /* Insertion sort: after the first time the heap is nearly sorted. For few threads, Go sorts the same way. */
@@ -16896,7 +16896,8 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
   gotrace_result result = gotrace__v2_advance(d, c);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->heap[i].time = c->next->event.time;
-    if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time);
+    if (!i || gotrace__heap_up(d->heap, i) == i)
+      gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time, false);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
   } else { /* the event before the error is returned first */
@@ -17210,7 +17211,7 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
     s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->stack = e->args[3], s->offset = offset;
   } else if (gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) {
     if (!(s = gotrace__dec_push_moved(d))) return d->failure.result;
-    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset;
+    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset, s->tick = w->time;
   }
   return GOTRACE_OK;
 }
@@ -17535,7 +17536,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   d->on = gotrace__v1_set_proc(next, &d->gos[a->own - 1]) ? 0 : c->p_index;
   if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
     if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
-      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time);
+      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time, true);
     } else {
       gotrace__heap_remove(d, 0);
       if ((result = gotrace__v1_enqueue(d, index)) != GOTRACE_OK) return result;
@@ -17601,6 +17602,13 @@ static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
+/* Whether the next end of a system call that is elsewhere comes before the other events at `time`. Go moves it among
+ * those that are in order, and keeps the order of equal times: it comes last if it was late, as they always are. */
+static bool gotrace__v1_exits_before(const gotrace_decoder *d, int64_t time) {
+  const gotrace__dec_sample *s = &d->moved[d->moved_given];
+  return s->time < time || (s->time == time && (int64_t)s->tick < time);
+}
+
 /* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   if (d->version < 1007) return gotrace__v1_record_sorted(d, ev);
@@ -17609,8 +17617,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
     bool moved = false, procs = d->heap_count != 0;
     bool sample = d->sample_given < d->sample_count && (!procs || d->samples[d->sample_given].time < d->heap[0].time);
     bool exit =
-        d->moved_given < d->moved_count && (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time
-                                                   : !procs || d->moved[d->moved_given].time < d->heap[0].time);
+        d->moved_given < d->moved_count && (sample ? gotrace__v1_exits_before(d, d->samples[d->sample_given].time)
+                                                   : !procs || gotrace__v1_exits_before(d, d->heap[0].time));
     if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
     if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
@@ -18758,7 +18766,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
     return gotrace__v2_advance_front(d, 0);
   }
   c->left--;
-  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
+  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time, false);
   return GOTRACE_OK;
 }
 
@@ -18795,7 +18803,7 @@ static size_t gotrace__v2_next_read(gotrace_decoder *d, const gotrace_event **ev
     d->last_time = event->time;
     events[n] = event;
     c->left--;
-    gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
+    gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time, false);
   }
   d->info.events += n;
   return n;

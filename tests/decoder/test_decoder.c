@@ -319,6 +319,15 @@ static void odd_traces(void) {
       if (version == 10 || frames == 157) EXPECT(END_OF_TRACE, "");
       else EXPECT(ERROR_ARGUMENTS, "Stack");
     }
+  /* Accepted: of equal times, that which has waited longer comes first. */
+  v1(&m), put(&m, N(1 << 6 | GOTRACE_V1_HEAP_ALLOC, 1, 5, 0 << 6 | GOTRACE_V1_GC_DONE, 1)),
+      put(&m, N(1 << 6 | GOTRACE_V1_BATCH, 1, 100)), byte(&m, 2 << 6 | GOTRACE_V1_GC_START), put(&m, N(2, 0, 0)),
+      EXPECT(END_OF_TRACE, "");
+  /* Accepted: the end of a system call has the time of the start that follows, not its own. */
+  v1(&m), byte(&m, 3 << 6 | GOTRACE_V1_GO_CREATE), put(&m, N(4, 1, 1, 0, 0)),
+      put(&m, N(1 << 6 | GOTRACE_V1_GO_IN_SYSCALL, 1, 1)), byte(&m, 3 << 6 | GOTRACE_V1_GO_SYS_EXIT),
+      put(&m, N(4, 1, 1, 2, 104)), byte(&m, 2 << 6 | GOTRACE_V1_GO_START), put(&m, N(1, 1, 3)),
+      EXPECT(END_OF_TRACE, "");
   /* Accepted by Go, but rejected here: times without a frequency, and truncated numbers. Go takes io.EOF inside a batch
    * for the end of the trace. */
   header(&m, "go 1.22 trace"), batch(&m, 1, 0, N(GOTRACE_V2_FREQUENCY, 0)), batch(&m, 1, 0, N(RUNNING)),

@@ -78,8 +78,8 @@ def v1(version, *events):
     return out
 
 
-V1_BATCH, V1_FREQUENCY, V1_STACK, V1_PROC_START, V1_PROC_STOP, V1_GC_START, V1_HEAP_ALLOC, V1_FUTILE_WAKEUP, V1_STRING = (
-    1, 2, 3, 5, 6, 7, 33, 36, 37)
+V1_BATCH, V1_FREQUENCY, V1_STACK, V1_PROC_START, V1_PROC_STOP, V1_GC_START, V1_GC_DONE, V1_HEAP_ALLOC, V1_FUTILE_WAKEUP, V1_STRING = (
+    1, 2, 3, 5, 6, 7, 8, 33, 36, 37)
 FREQUENCY_1 = (V1_FREQUENCY, 10**9)
 
 
@@ -154,6 +154,9 @@ BY_HAND = {
     "v1-frequency-before-the-first-batch-in-1.10": (v1(10, FREQUENCY_1, (V1_BATCH, 0, 100), (V1_PROC_START, 1, 7)), True, True),
     "v1-string-before-the-first-batch": (
         v1(11, (V1_STRING, 1, b"a"), (V1_BATCH, 0, 100), FREQUENCY_1, (V1_PROC_START, 1, 7)), True, True),
+    "v1-equal-times": (
+        v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_HEAP_ALLOC, 1, 5), (V1_GC_DONE, 1), (V1_BATCH, 1, 100), (V1_GC_START, 2, 0, 0)),
+        True, True),
     # Deliberate differences.
     "v1-futile-wake-up": (v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_PROC_START, 1, 7), (V1_FUTILE_WAKEUP, 1)), False, True),
     "v1-collection-with-the-last-number": (
