@@ -1989,12 +1989,16 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * which events are ready, and the earliest of these comes next. v1 is ordered as a whole, by the rules of
  * internal/trace/parser.go and order.go of Go 1.21; futile wake-ups are removed and the ends of system calls moved to
  * the time when they happened. The decoder reports an error where Go 1.27 does, after it has delivered all events
- * before the error. It also rejects three kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
- * record (a frequency, clock snapshot, string, stack or CPU sample) that is truncated by the end of its batch; and
- * those that end after the first byte of an experiment's batch. v1 from format 1.11 on must satisfy both Go 1.21 and Go
- * 1.27. Of these, it rejects traces with a string id above 2^64 - 2^32: Go 1.27 panics when it needs numbers after such
- * an id, and accepts the trace if it needs none. If a truncated trace fails before its end with ERROR_ORDER, _STATE,
- * _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED and the message has both.
+ * before the error. It also rejects five kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
+ * record (a frequency, clock snapshot, string, stack or CPU sample) that is truncated by the end of its batch; those
+ * that end after the first byte of an experiment's batch; those in which a goroutine has stopped the world more than
+ * 1,024 times at once; and those that would take too long, because thousands of events wait for others all the time. v1
+ * from format 1.11 on must satisfy both Go 1.21 and Go 1.27. Of these, it rejects traces with a string id above 2^64 -
+ * 2^32: Go 1.27 panics when it needs numbers after such an id, and accepts the trace if it needs none. It accepts
+ * futile wake-ups, which Go 1.27 rejects. In v1, goroutine ids and sequence numbers above 2^64 - 3 have no special
+ * meaning, and numbers of more than 64 bits are errors; Go 1.21 differs in both. If a truncated trace fails before its
+ * end with ERROR_ORDER, _STATE, _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED
+ * and the message has both.
  *
  * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
  * In v2, the decoder skips generations, going from batch header to batch header, and begins to decode at the one that
@@ -15354,14 +15358,14 @@ static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32
   front->cursor = cursor;
 }
 
-/* Gives the cursor at `i` a later time. */
-GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
+/* Gives the cursor at `i` a later time. `last`: it comes after those with the same time. */
+GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time, bool last) {
   gotrace__front *at = &heap[i];
   uint32_t cursor = at->cursor;
   while (2 * i + 1 < count) {
     gotrace__front *least = &heap[2 * i + 1];
     least += least[1].time < least[0].time;
-    if (least->time >= time) break;
+    if (least->time > time || (!last && least->time == time)) break;
     gotrace__heap_set(at, least->time, least->cursor);
     at = least;
     i = (size_t)(at - heap);
@@ -15374,7 +15378,7 @@ static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   while (i > 0) i = gotrace__heap_rise(heap, i);
   heap[0] = heap[d->heap_count - 1];
   gotrace__heap_end(d, d->heap_count - 1);
-  if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
+  if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time, false);
 }
 
 /* Insertion sort: after the first time the heap is nearly sorted. For few threads, Go sorts the same way. */
@@ -16350,6 +16354,20 @@ static bool gotrace__v2_lacks_past(const gotrace_decoder *d) {
   return d->generation == d->first_generation || d->skipped;
 }
 
+/* The thread that has a proc: the last that took it or, if several did, as only a hostile trace causes, any that has
+ * not lost it. NULL: none. */
+static const gotrace__cursor *gotrace__v2_holder(gotrace_decoder *d, gotrace__dec_proc *p) {
+  size_t i;
+  if (p->g < d->cursor_count && d->cursors[p->g].p == (int64_t)p->id) return &d->cursors[p->g];
+  if ((d->attempts += d->cursor_count) > GOTRACE__MOST_ATTEMPTS(d)) return NULL;
+  for (i = 0; i < d->cursor_count; i++) {
+    if (!d->cursors[i].seen || d->cursors[i].p != (int64_t)p->id) continue;
+    p->g = i;
+    return &d->cursors[i];
+  }
+  return NULL;
+}
+
 static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0], status = ev->args[1] &= 0xff; /* as Go: one byte */
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
@@ -16381,9 +16399,8 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   p->sequence = 0;
   if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__v2_take_proc(d, c, p);
   if (promoted) {
-    const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
-    if (!holder || holder->p != (int64_t)id)
-      GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
+    const gotrace__cursor *holder = gotrace__v2_holder(d, p);
+    if (!holder) GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -16426,7 +16443,8 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   if (ev->extra == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
   i = gotrace__map_get(d, &d->cursor_map, ev->args[2]);
   from = ev->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
-  if (!from || !(from->seen || d->part) || from->p != (int64_t)id)
+  /* In a part, a thread with a proc counts as seen before. */
+  if (!from || !(from->seen || (d->part && id != GOTRACE__NOBODY)) || from->p != (int64_t)id)
     GOTRACE__WRONG(STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
                    GOTRACE__LL(ev->args[2]));
   from->p = GOTRACE_NO_ID;
@@ -16451,7 +16469,7 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
    * `c` is not used after this. */
   if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
   ev->m = (int64_t)m;
-  if (!other->seen && !d->part) {
+  if (d->skipped ? other->g == GOTRACE_NO_ID : !other->seen && !d->part) { /* after skipping, it may have had events */
     other->seen = true;
     gotrace__v2_take_go(d, other, g);
     return GOTRACE_OK;
@@ -16488,11 +16506,12 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
 
 static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev,
                                             uint8_t status) {
-  gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
+  /* As in Go, if the thread runs none and there is a goroutine GOTRACE_NO_ID, that must be running. */
+  gotrace__dec_go *g = gotrace__dec_find_go(d, (uint64_t)c->g);
   bool syscall = status == GOTRACE__G_SYSCALL;
   if (syscall && c->g != GOTRACE_NO_ID)
     GOTRACE__WRONG(CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
-  if (g && g->status != GOTRACE__G_RUNNING)
+  if (!syscall && g && g->status != GOTRACE__G_RUNNING)
     GOTRACE__WRONG(STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
   if (gotrace__dec_find_go(d, ev->args[0]))
     GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
@@ -16636,7 +16655,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
 /* The sequence numbers of collections order their begins and ends across threads. */
 static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev) {
   bool begin = ev->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
-  bool unchecked = ev->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
+  bool unchecked = d->gc == 0 && (begin || (ev->kind == GOTRACE_V2_GC_ACTIVE && gotrace__v2_lacks_past(d)));
   gotrace_result result;
   if (d->part && !d->gc) {
     d->begin_gc = begin ? 1 : 2;
@@ -16939,7 +16958,8 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
   gotrace_result result = gotrace__v2_advance(d, c);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->heap[i].time = c->next->event.time;
-    if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time);
+    if (!i || gotrace__heap_up(d->heap, i) == i)
+      gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time, false);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
   } else { /* the event before the error is returned first */
@@ -17053,6 +17073,7 @@ typedef struct gotrace__v1_numbers {
 
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
+#define GOTRACE__V1_MOST_ARGUMENTS 2048 /* bytes; only stacks may have more, which Go 1.27 rejects */
 
 /* Reads the data of a string or log: their size, then their bytes. */
 static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
@@ -17135,6 +17156,8 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
       if (!gotrace__get_numbers(&n.at, end, &size, 1))
         return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
       if (size > (uint64_t)(end - n.at)) GOTRACE__FAIL(TRUNCATED, offset, n.k->spec->name, "truncated in an event");
+      if (size > GOTRACE__V1_MOST_ARGUMENTS && d->version >= GOTRACE_GO_1_11 && !d->options.raw)
+        GOTRACE__FAIL(ARGUMENTS, offset, n.k->spec->name, "%llu bytes of arguments", GOTRACE__LLU(size));
       n.stop = n.at + size;
     }
     result = e->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, e) : gotrace__v1_read_arguments(d, &n, e);
@@ -17250,7 +17273,7 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
     s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->stack = e->args[3], s->offset = offset;
   } else if (gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) {
     if (!(s = gotrace__dec_push_moved(d))) return d->failure.result;
-    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset;
+    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset, s->tick = w->time;
   }
   return GOTRACE_OK;
 }
@@ -17575,7 +17598,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   d->on = gotrace__v1_set_proc(next, &d->gos[a->own - 1]) ? 0 : c->p_index;
   if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
     if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
-      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time);
+      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time, true);
     } else {
       gotrace__heap_remove(d, 0);
       if ((result = gotrace__v1_enqueue(d, index)) != GOTRACE_OK) return result;
@@ -17641,6 +17664,13 @@ static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
+/* Whether the next end of a system call that is elsewhere comes before the other events at `time`. Go moves it among
+ * those that are in order, and keeps the order of equal times: it comes last if it was late, as they always are. */
+static bool gotrace__v1_exits_before(const gotrace_decoder *d, int64_t time) {
+  const gotrace__dec_sample *s = &d->moved[d->moved_given];
+  return s->time < time || (s->time == time && (int64_t)s->tick < time);
+}
+
 /* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   if (d->version < 1007) return gotrace__v1_record_sorted(d, ev);
@@ -17649,8 +17679,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
     bool moved = false, procs = d->heap_count != 0;
     bool sample = d->sample_given < d->sample_count && (!procs || d->samples[d->sample_given].time < d->heap[0].time);
     bool exit =
-        d->moved_given < d->moved_count && (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time
-                                                   : !procs || d->moved[d->moved_given].time < d->heap[0].time);
+        d->moved_given < d->moved_count && (sample ? gotrace__v1_exits_before(d, d->samples[d->sample_given].time)
+                                                   : !procs || gotrace__v1_exits_before(d, d->heap[0].time));
     if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
     if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
@@ -18621,6 +18651,7 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
 /* Whether all assumptions of the part hold. If not, nothing has changed; see gotrace__part_fits_regions. */
 static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
+  if (gotrace__dec_find_go(whole, GOTRACE__NOBODY)) return false; /* see gotrace__v2_go_create */
   for (i = 0; i < part->go_count; i++) {
     const gotrace__dec_go *g = &part->gos[i], *before = gotrace__dec_find_go(whole, g->id);
     if (g->created && (!before || before->status != g->order_status || before->of.v2.stw_count ||
@@ -18730,6 +18761,8 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
       whole->syncs + 1 != part->syncs || whole->last_time < part->part_time || whole->last_time > INT64_MAX / 2 ||
       part->last_time > INT64_MAX / 2 ||
       (whole->version < GOTRACE_GO_1_26 && whole->generation + 1 != part->generation) ||
+      part->generation == whole->first_generation || /* its number is used again: other rules apply */
+      part->generation == part->first_generation ||  /* GOTRACE__NOBODY: likewise */
       whole->attempts + part->attempts > GOTRACE__MOST_ATTEMPTS(whole) || !gotrace__part_fits(whole, part))
     return false;
   gotrace__dec_free_generation(whole);
@@ -18795,7 +18828,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
     return gotrace__v2_advance_front(d, 0);
   }
   c->left--;
-  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
+  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time, false);
   return GOTRACE_OK;
 }
 
@@ -18832,7 +18865,7 @@ static size_t gotrace__v2_next_read(gotrace_decoder *d, const gotrace_event **ev
     d->last_time = event->time;
     events[n] = event;
     c->left--;
-    gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
+    gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time, false);
   }
   d->info.events += n;
   return n;
