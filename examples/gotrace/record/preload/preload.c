@@ -437,6 +437,7 @@ static struct {
   uint32_t wanted; /* atomic, a futex: increases with each request */
   uint32_t snapshots_wanted, crash;
   uint32_t ends; /* atomic: the thread ends */
+  int id;        /* atomic; the kernel's; 0: it has not begun */
   bool exists;
   pthread_t thread;
 } service;
@@ -476,6 +477,7 @@ static void *serve(void *unused) {
   const struct timespec second = {1, 0};
   uint32_t written = 0, done = 0, wanted;
   (void)unused;
+  __atomic_store_n(&service.id, (int)REAL(syscall)(SYS_gettid), __ATOMIC_RELEASE);
   while (!__atomic_load_n(&service.ends, __ATOMIC_ACQUIRE)) {
     wanted = __atomic_load_n(&service.wanted, __ATOMIC_ACQUIRE);
     if (wanted == done) futex(&service.wanted, 0 /* FUTEX_WAIT */, wanted, &second);
@@ -498,10 +500,10 @@ static void *serve(void *unused) {
   return NULL;
 }
 
+bool is_traced_process(void) { return (int)REAL(syscall)(SYS_getpid) == state.pid; }
+
 /* Not in a vfork child. */
-static bool is_traced(void) {
-  return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
-}
+static bool is_traced(void) { return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && is_traced_process(); }
 
 /* While the trace of a crash ends, the program's other threads go on. None of them may end the process before the
  * signal does: the program would have another exit status than without the tracer. The limit is above crash()'s. */
@@ -517,9 +519,7 @@ static void wait_for_death(void) {
 }
 
 /* Not in a vfork child. */
-static bool has_crashed(void) {
-  return __atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
-}
+static bool has_crashed(void) { return __atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) && is_traced_process(); }
 
 /* For all threads that are about to end the process in another way. */
 static void give_way_to_crash(void) {
@@ -801,7 +801,7 @@ static void end_trace(uint32_t why) {
   uint32_t on = 1;
   int kept = errno;
   unsigned inside = self.inside;
-  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid ||
+  if (!is_traced() ||
       !__atomic_compare_exchange_n(&state.recording, &on, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   self.inside = 1;
@@ -880,6 +880,37 @@ void enter_sandbox(bool had_trace, bool has_entered) {
   } else if (had_trace) {
     start_trace();
   }
+}
+
+/* The effective capabilities of a thread; 0: the calling one. */
+static bool read_capabilities(int id, uint32_t effective[2]) {
+  struct {
+    uint32_t version;
+    int id;
+  } header = {0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */, id};
+  struct {
+    uint32_t effective, permitted, inheritable;
+  } data[2];
+  if (REAL(syscall)(SYS_capget, &header, data) != 0) return false;
+  effective[0] = data[0].effective, effective[1] = data[1].effective;
+  return true;
+}
+
+bool service_differs(void) {
+  uint32_t own[2], other[2];
+  int kept = errno, id = 0;
+  bool differs;
+  if (!service.exists || !is_traced()) return false;
+  while ((id = __atomic_load_n(&service.id, __ATOMIC_ACQUIRE)) == 0) REAL(syscall)(SYS_sched_yield);
+  differs = read_capabilities(0, own) && read_capabilities(id, other) && memcmp(own, other, sizeof own) != 0;
+  errno = kept;
+  return differs;
+}
+
+bool finish_with_service(void) {
+  if (!finish_before_exec()) return false;
+  end_service();
+  return true;
 }
 
 void forget_trace(void) {
