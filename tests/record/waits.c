@@ -300,6 +300,28 @@ WAITER(wait_once) {
   return NULL;
 }
 
+/* Clean-up handlers of a cancelled thread. In musl, they count as signal handlers. */
+static void post(void *unused) { (void)unused, sem_post(&semaphore); }
+void *is_cancelled(void *unused);
+void *is_cancelled(void *unused) {
+  pthread_mutex_lock(&mutex);
+  pthread_cleanup_push(post, NULL);
+  sem_post(&reader_may_go);
+  for (;;) pthread_cond_wait(&condition, &mutex);
+  pthread_cleanup_pop(0);
+  return unused;
+}
+WAITER(wait_cancelled) {
+  ABOUT_TO_WAIT();
+  MUST(sem_wait(&semaphore) == 0);
+  return NULL;
+}
+#if defined(__GLIBC__) && (defined(__x86_64__) || defined(__i386__))
+#define CANCELLED_ENDS "is_cancelled"
+#else
+#define CANCELLED_ENDS "-"
+#endif
+
 /* --------------------------------------------------------------------------------------------------------- C11 ---- */
 
 static mtx_t mtx;
@@ -720,6 +742,11 @@ int main(void) {
   MUST(pthread_create(&other, NULL, first, NULL) == 0);
   sem_wait(&reader_may_go);
   RUN(wait_once, "sync: once", "first", sem_post(&may_end));
+  pthread_join(other, NULL);
+  MUST(pthread_create(&other, NULL, is_cancelled, NULL) == 0);
+  sem_wait(&reader_may_go);
+  RUN(wait_cancelled, "sync: semaphore", CANCELLED_ENDS, pthread_cancel(other));
+  pthread_mutex_unlock(&mutex);
   pthread_join(other, NULL);
 
   mtx_init(&mtx, mtx_plain);

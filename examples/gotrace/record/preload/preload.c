@@ -152,12 +152,22 @@ unsigned wake(const void *key, unsigned count) {
   return woken;
 }
 
+/* A thread that is cancelled inside one of the library's functions runs its clean-up handlers where that function's
+ * frame was, so another return address is there. musl runs them above that frame, as a signal handler. */
+__attribute__((no_sanitize("address"))) static bool is_cancelled(void) {
+#if defined(__GLIBC__) && (defined(__x86_64__) || defined(__i386__))
+  return on_own_stack(self.frame) && ((const uintptr_t *)(const void *)self.frame)[1] != self.caller;
+#else
+  return false;
+#endif
+}
+
 /* A signal handler that interrupted one of the library's functions may have left it by longjmp or another kind of jump.
  * Only a frame above that function's frame shows this, if both are on the thread's own stack.
  * If the handler jumped within itself, the rest of the interrupted wait is not shown. */
 NOINLINE bool recover(char *frame) {
   bool above = frame > self.frame && on_own_stack(self.frame) && on_own_stack(frame);
-  if (!self.frame || !(above || self.inside == JUMPED)) return false;
+  if (!self.frame || !(above || self.inside == JUMPED || is_cancelled())) return false;
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
   self.inside = 0;
