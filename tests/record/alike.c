@@ -4,6 +4,7 @@
  *     alike times         invalid time limits and clocks
  *     alike clone         a child of the system call clone returns from main
  *     alike capabilities  ids change after the capabilities of the only thread
+ *     alike signal        a child is killed by the signal that asks for a snapshot
  *     alike namespaces    namespaces that only a process with one thread may enter
  *     alike root FOLDER   a program in another root directory
  *
@@ -117,6 +118,17 @@ static void try_capabilities(void) {
   SHOW(setgid(1));
 }
 
+static void try_signal(void) {
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    raise(SIGUSR2);
+    _exit(7);
+  }
+  waitpid(child, &status, 0);
+  printf("the child's status: %x\n", (unsigned)status);
+}
+
 static void try_namespaces(void) {
   int own = open("/proc/self/ns/mnt", O_RDONLY);
   run_thread();
@@ -132,6 +144,7 @@ int main(int count, char **words) {
   else if (strcmp(way, "times") == 0) try_times();
   else if (strcmp(way, "clone") == 0) return try_clone();
   else if (strcmp(way, "capabilities") == 0) try_capabilities();
+  else if (strcmp(way, "signal") == 0) try_signal();
   else if (strcmp(way, "namespaces") == 0) try_namespaces();
   else if (strcmp(way, "root") == 0 && count > 2) {
     SHOW(chroot(words[2]));

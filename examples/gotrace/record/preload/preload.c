@@ -638,6 +638,12 @@ static void look_for_once(int number) {
   real.sigaction(number, &now, NULL);
 }
 
+/* SIGUSR2 does what it would without the tracer, unless the program handles it. */
+static void release_snapshot_signal(void) {
+  struct sigaction now;
+  if (real.sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == want_snapshot) real.signal(SIGUSR2, SIG_DFL);
+}
+
 /* Handles crashes for which the program has no handler, or no longer does. */
 static void handle_crashes(bool wanted) {
   struct sigaction now, own;
@@ -722,6 +728,7 @@ static void prepare_service(void) {
 static void end_service(void) {
   if (!service.exists) return;
   handle_crashes(false);
+  release_snapshot_signal();
   __atomic_store_n(&service.ends, 1u, __ATOMIC_RELEASE);
   request_service();
   REAL(pthread_join)(service.thread, NULL);
@@ -928,7 +935,7 @@ void forget_trace(void) {
   __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
   if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
   state.file = 0;
-  if (service.exists) handle_crashes(false);
+  if (service.exists) handle_crashes(false), release_snapshot_signal();
   memset(&service, 0, sizeof service);
   snapshot_lock = 0;
 }
