@@ -515,6 +515,16 @@ WAITER(wait_signal) {
   return NULL;
 }
 
+/* Does not change what the parent's descriptors are. */
+static void close_in_vfork_child(int fd) {
+  pid_t closes = vfork();
+  if (closes == 0) {
+    close(fd);
+    _exit(0);
+  }
+  MUST(waitpid(closes, NULL, 0) == closes);
+}
+
 static void put_byte(int fd) { MUST(write(fd, "x", 1) == 1); }
 
 /* ----------------------------------------------------------------------------- queues, streams, rarely used calls ----
@@ -784,6 +794,7 @@ int main(void) {
   RUN(wait_poll, "select: poll", "main", put_byte(pipe_ends[1]));
   RUN(wait_ppoll, "select: poll", "main", set_event());
   RUN(wait_select, "select", "-", put_byte(pipe_ends[1]));
+  close_in_vfork_child(event);
   RUN(wait_epoll, "select: epoll", "main", set_event());
   RUN(wait_epoll_pwait, "select: epoll", "main", set_event());
 
