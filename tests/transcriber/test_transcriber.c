@@ -732,10 +732,10 @@ static void check_v1_ends(unsigned format) {
   CHECK_EQUAL(problems(), 0);
   expect(format < GOTRACE_GO_1_10
              ? "Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoStart g1\nGCStart g-1\n"
-               "GCScanStart g-1 mark termination\nGCSweepStart g1\nGCSweepDone g1\nGCScanDone g-1\nGoPreempt "
-               "g1\nGCDone g-1"
+               "GCScanStart g-1 mark termination\nGCSweepStart g1\nGCDone g-1\nGCSweepDone g1\nGCScanDone g-1\n"
+               "GoPreempt g1"
              : "Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoStart g1\nGCStart g-1\n"
-               "GCSweepStart g1\nGCSweepDone g1\nGoPreempt g1\nGCDone g-1");
+               "GCSweepStart g1\nGCDone g-1\nGCSweepDone g1\nGoPreempt g1");
   done();
 }
 
@@ -900,10 +900,12 @@ static void check_sweep_across_a_cut(void) {
 /* Tasks that have ended take no memory. */
 static void check_many_tasks(void) {
   uint64_t id, used = 0;
+  c.next_task = 9;
   CHECK(begin(GOTRACE_GO_1_23));
   capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
   go(0, GOTRACE__REC_GO_START, 1);
-  for (id = 1; id <= 20000; id++) {
+  user(0, GOTRACE__REC_TASK_BEGIN, 9, 1, ""); /* has begun before this trace */
+  for (id = 10; id <= 20000; id++) {
     user(0, GOTRACE__REC_TASK_BEGIN, id, 1, "");
     user(0, GOTRACE__REC_TASK_END, id, 0, "");
     if (id % 100 == 0) step();
@@ -911,6 +913,8 @@ static void check_many_tasks(void) {
   }
   CHECK(t.task_capacity == used);
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.counters.malformed, 1);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_USER_TASK_BEGIN], 20000 - 9);
   done();
 }
 
