@@ -204,8 +204,8 @@ mutant('second-stop-cleans-up',
        '',
        '1023/stops-sink', '1011/stops-sink')
 mutant('second-stop-waits-for-ever',
-       '(stopped ? !t->stopping : done)',
-       '(stopped ? false : done)',
+       '(what == GOTRACE__STOPPED ? !t->stopping : done)',
+       '(what == GOTRACE__STOPPED ? false : done)',
        '1023/stops', '1011/stops')
 mutant('clean-up-wakes-nobody',
        '  t->stopping = false;\n  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */\n',
