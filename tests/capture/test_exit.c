@@ -1,8 +1,8 @@
 /* The trace is complete, however the program ends: main returns, a thread calls exit, or main leaves by pthread_exit
- * and the last other thread ends. The service thread keeps no process alive. _exit loses what came after the last cut,
- * and a sink or snapshot that does not move holds up the end only for a while; one that moves is waited for.
- * Not in: address thread, whose runtimes cannot handle it: memory of starting threads counts as leaked, and they wait
- * for a main thread that has ended. */
+ * and the last other thread ends (then, too, what GOTRACE asks for is printed). The service thread keeps no process
+ * alive. _exit loses what came after the last cut, and a sink or snapshot that does not move holds up the end only for
+ * a while; one that moves is waited for. Not in: address thread, whose runtimes cannot handle it: memory of starting
+ * threads counts as leaked, and they wait for a main thread that has ended. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "../test_collect.h"
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static char path[64];
+static char path[64], printed[70];
 
 static uint64_t logs_in_trace(bool *complete) {
   gotrace_decoder_options options;
@@ -141,6 +141,11 @@ static int child(unsigned way, gotrace_format format) {
   if (way == FLIGHT) {
     if (format < GOTRACE_GO_1_22) options.format = GOTRACE_GO_1_22;
     CHECK_EQUAL(gotrace_flight_start(&options), GOTRACE_OK);
+  } else if (way == PTHREAD_EXIT_ALONE) {
+    char value[100];
+    snprintf(value, sizeof value, "%s,stats,format=1.%d", path, (int)format - 1000);
+    CHECK(setenv("GOTRACE", value, 1) == 0 && freopen(printed, "w", stderr) == stderr);
+    CHECK_EQUAL(gotrace_start_environment(), GOTRACE_OK);
   } else if (way == STALLED_SNAPSHOT) {
     if (format < GOTRACE_GO_1_22) options.format = GOTRACE_GO_1_22;
     options.exit_milliseconds = 50;
@@ -215,9 +220,11 @@ int main(int argc, char **argv) {
   int status;
   if (argc > 3) {
     snprintf(path, sizeof path, "%s", argv[3]);
+    snprintf(printed, sizeof printed, "%s.text", path);
     return child((unsigned)atoi(argv[1]), (gotrace_format)atoi(argv[2]));
   }
   snprintf(path, sizeof path, "/tmp/gotrace-exit-%d.trace", (int)getpid());
+  snprintf(printed, sizeof printed, "%s.text", path);
   for (way = 0; way < WAYS; way++)
     for (i = 0; i < TEST_FORMATS; i++) {
       char number[8], format[8];
@@ -240,6 +247,14 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s, format %s: status %d\n", ways[way], format, status);
       CHECK(WIFEXITED(status) && WEXITSTATUS(status) == statuses[way]);
       if (way == FLIGHT || way == SINK || way == STALLED || way == STALLED_SNAPSHOT) continue;
+      if (way == PTHREAD_EXIT_ALONE) {
+        test_bytes text = {NULL, 0, 0};
+        test_load(&text, printed);
+        test_append(&text, "", 1);
+        CHECK(strstr((char *)text.data, " events, "));
+        test_free(&text);
+        CHECK(remove(printed) == 0);
+      }
       logs = logs_in_trace(&complete);
       if (many && !(complete && logs == MANY_LOGS) && ++tries < TRIES) {
         i--;
