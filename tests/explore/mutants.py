@@ -165,6 +165,7 @@ mutant('reader-not-alone',
        'for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {',
        'for (; 0 && nobody;) {',
        '1023/readers', '1011/readers')
+mutant('snapshots-together', 'met = !t->snapshot;', 'met = true;', '1023/snapshots')
 mutant('snapshot-unheld', '    past->snapshots++;\n', '', '1023/snapshots', '1023/snapshot')
 
 # Threads that are cancelled while they wait.
