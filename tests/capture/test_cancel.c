@@ -1,12 +1,27 @@
 /* pthread_cancel inside the tracer leaves no lock held. A thread that waits in gotrace_read or for room ends at once;
- * others are cancelled after their call, also if it opens files or calls the program's unwinder.
+ * others are cancelled after their call, also if it opens files or calls the program's unwinder or allocator.
  * Not in: address, whose runtime cannot handle the stack of a cancelled thread. */
 #define _GNU_SOURCE
+#include <stddef.h>
+static void *cancellable_malloc(size_t size);
+static void cancellable_free(void *memory);
+#define GOTRACE_MALLOC(size) cancellable_malloc(size)
+#define GOTRACE_FREE(pointer, size) cancellable_free(pointer)
+#define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "../test_collect.h"
 #include "../test_trace.h"
 
 #include <pthread.h>
+
+static void *cancellable_malloc(size_t size) {
+  pthread_testcancel();
+  return malloc(size);
+}
+static void cancellable_free(void *memory) {
+  pthread_testcancel();
+  free(memory);
+}
 
 static uint32_t began; /* atomic */
 
