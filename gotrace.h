@@ -142,7 +142,8 @@
  *      Otherwise each start takes the outer goroutine off the thread, and later calls about that one are dropped.
  *
  *   Breaking a rule has bounded effects: the trace opens, whatever is called, in any order, from any thread. A call
- *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted.
+ *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted,
+ *   except for an unblock of a goroutine that runs: a correct program's waker may be late, as after a time-out.
  *
  *   The loop of a scheduler's worker. While it has nothing to do, its proc is stopped: the trace shows idle time.
  *
@@ -208,7 +209,8 @@
  * PLAIN THREADS
  *
  *   A thread that makes none of these calls becomes its own goroutine, on its own proc, named after the thread. It does
- *   so at its first region, log, task, wait or system call, and remains one until the thread ends:
+ *   so at its first region, log, task, label, wait, system call or event of the collector, and remains one until the
+ *   thread ends:
  *
  *     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);            // about to wait for a lock
  *     pthread_mutex_lock(&lock);
@@ -261,9 +263,10 @@
  *   The program's own code may run inside a call of the tracer: its allocator (GOTRACE_MALLOC), unwinder, symbolizer,
  *   report and write function, and signal handlers that interrupt the call. Tracer calls made there are dropped and
  *   counted (GOTRACE_PROBLEM_NESTED); those with a result return GOTRACE_ERROR_NESTED, NULL or 0, and
- *   gotrace_task_begin a task that the trace lacks. A write function may call gotrace_end and gotrace_get_stats. No
- *   call waits for a lock that its own thread holds. A signal handler that interrupts any other code may make any call,
- *   but one that interrupts the C library's allocator should not make its thread's first call, which may allocate.
+ *   gotrace_task_begin a task that the trace lacks. Calls that only look something up still answer. A write function
+ *   may call gotrace_end and gotrace_get_stats. No call waits for a lock that its own thread holds. A signal handler
+ *   that interrupts any other code may make any call, but one that interrupts the C library's allocator should not make
+ *   its thread's first call, nor its first with a stack by frame pointers: these may allocate.
  *
  * THE END OF THE PROGRAM
  *
@@ -281,8 +284,9 @@
  *
  *   The tracer owns gotrace_go and gotrace_proc records. It reuses them, and frees none while the program runs, so
  *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. The strings of a
- *   gotrace_location are not, and must stay valid and unchanged until gotrace_stop returns. Therefore stop before
- *   unloading a library that contains call sites or entries, unless it contains the tracer too.
+ *   gotrace_location are not, and must stay valid and unchanged until gotrace_stop returns; those of an entry also as
+ *   long as its goroutine lives. Therefore stop, and end these goroutines, before unloading a library that contains
+ *   call sites or entries, unless it contains the tracer too.
  *
  * NAMES OF FUNCTIONS
  *
@@ -353,7 +357,7 @@
 /* Whether an option is defined as nothing; then there are two signs before the second 1. */
 #define GOTRACE__IS_EMPTY(option) (0 - option - 1 == 1)
 
-/* Everywhere. 1: the whole API compiles to nothing. */
+/* Everywhere. 1: all calls of >>session, >>threads and >>emit compile to nothing. */
 #ifndef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_DISABLE)
@@ -379,7 +383,9 @@
 #define GOTRACE_CALL_SITES 1
 #endif
 
-/* Implementation. 1: no threads (bare-metal targets): no locks and no service thread; calls write to the sink. */
+/* Implementation. 1: no locks and no service thread, for programs with one thread (POSIX systems and Windows). Calls
+ * write to the sink: gotrace_stop, gotrace_advance, and others when a piece of their memory is full. If few events make
+ * that rarer than options->cut_milliseconds, call gotrace_advance. */
 #ifndef GOTRACE_NO_THREADS
 #define GOTRACE_NO_THREADS 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_NO_THREADS)
@@ -454,8 +460,9 @@
 #endif
 
 /* Implementation. The tracer's allocator: GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), both or neither. They
- * are called on any thread; the memory need not be zeroed. The default is the system (mmap, VirtualAlloc) and not
- * malloc: the program may trace its allocator, which would then be called from inside a call of the tracer. */
+ * are called on any thread; the memory must be aligned for uint64_t and need not be zeroed. The default is the system
+ * (mmap, VirtualAlloc) and not malloc: the program may trace its allocator, which would then be called from inside a
+ * call of the tracer. */
 #if defined(GOTRACE_MALLOC) != defined(GOTRACE_FREE)
 #error "gotrace: define both GOTRACE_MALLOC(size) and GOTRACE_FREE(pointer, size), or neither"
 #endif
@@ -759,7 +766,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
 /* Calls that are invalid in the current state or have no event in the format, and what the tracer does with them.
  * X(NAME, number, done, "text"), where `done` is 0 dropped, 1 repaired, 2 left out (the call was correct). */
 #define GOTRACE_PROBLEMS(X)                                                                                    \
-  X(NOT_RUNNING, 0, 0, "block, stop, end or label while no goroutine runs")                                    \
+  X(NOT_RUNNING, 0, 0, "block, stop, end or label while no goroutine runs; change of one that runs elsewhere") \
   X(START_WAITING, 1, 1, "start of a goroutine that was not unblocked: unblocked it")                          \
   X(START_RUNNING, 2, 0, "start of a goroutine that is running or in a system call")                           \
   X(START_DEAD, 3, 0, "start of a goroutine that has ended")                                                   \
@@ -779,7 +786,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(WAIT_NONE, 17, 0, "end of a wait that did not begin")                                                      \
   X(REGION_NONE, 18, 0, "end of a region that did not begin")                                                  \
   X(REGION_ORDER, 19, 1, "end of a region that is not the innermost: ended the inner ones")                    \
-  X(REGION_DEPTH, 20, 0, "region nested too deeply")                                                           \
+  X(REGION_DEPTH, 20, 1, "region nested more than 1,024 deep, or no memory: the outermost will have no end")   \
   X(NO_GOROUTINE, 21, 0, "annotation on a proc that runs no goroutine")                                        \
   X(GC_STATE, 22, 0, "start of a collection during one, or end without a start")                               \
   X(STW_STATE, 23, 0, "start of a stop-the-world during one, or end without a start")                          \
@@ -797,8 +804,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(BAD_REASON, 35, 1, "reason out of range: treated as unspecified")                                          \
   X(NESTED, 36, 0, "nested call: from an allocator, unwinder, sink or signal handler that runs inside a call") \
   X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
-  X(REGION_OLDER, 38, 2, "end of a region that began before the trace, or never")                              \
-  X(CREATE_NO_PROC, 39, 2, "goroutine created on a thread without a proc: used a temporary one")               \
+  X(REGION_OLDER, 38, 2, "region that began before the trace, or never: shown without a start, or not at all") \
+  X(CREATE_NO_PROC, 39, 2, "creator of a goroutine: it was created on a thread without a proc")                \
   X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
@@ -834,7 +841,8 @@ typedef struct gotrace_task {
   uint64_t id;
 } gotrace_task;
 
-/* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns. */
+/* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns, those of a
+ * goroutine's entry also as long as it lives. */
 typedef struct gotrace_location {
   uintptr_t pc;         /* identifies the place; 0: derived from the other three */
   const char *function; /* NULL: looked up from pc, see NAMES OF FUNCTIONS */
@@ -933,8 +941,8 @@ typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
 /* Fills in function, file and line of place->pc, a return address or a goroutine's entry; returns false if it is
- * unknown. Called on the thread that transcribes, for each frame of each new stack in a generation. The strings are
- * copied before the next call. */
+ * unknown. Called on the thread that transcribes, for each frame without a name of each new stack in a generation. The
+ * strings are copied before the next call. */
 typedef bool gotrace_symbolize_fn(void *context, gotrace_location *place);
 
 /* Receives one line, without a newline, for each misuse, once per call site, if GOTRACE_DEBUG is 1. Called on any
@@ -985,7 +993,8 @@ typedef struct gotrace_options {
   bool alloc_events;               /* write the events of gotrace_span and its relatives (1.23 and later) */
   gotrace_heap_layout heap;        /* address encoding of these */
   uint32_t flight_milliseconds;    /* gotrace_flight_start: how much of the past to keep at least; 0: 10,000 */
-  size_t flight_bytes;             /* the same: most bytes of memory, 2 MiB or more; takes precedence; 0: 16 MiB */
+  size_t flight_bytes;             /* the same: bytes of memory, 2 MiB or more, exceeded as memory_limit is; takes
+                                    * precedence; 0: 16 MiB */
   gotrace_write_fn *write;         /* gotrace_start: sink; NULL: the caller reads */
   gotrace_unwind_fn *unwind;       /* for GOTRACE_STACKS_UNWIND */
   gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
@@ -1149,14 +1158,15 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  *     format=1.22      gotrace_options.format
  *     stacks=KIND      call-site, none or frame-pointers
  *     limit=BYTES      gotrace_options.size_limit; also 10K, 10M, 10G
- *     flight=SECONDS   the flight recorder: gotrace_stop, or the end of the program, writes the last SECONDS to FILE
+ *     flight=SECONDS   the flight recorder: gotrace_stop, or the end of the program, writes the last SECONDS, 12 MiB at
+ *                      most, to FILE
  *     stats            at that time, statistics and problems are printed on standard error
  *
  * With GOTRACE_AUTOSTART the call is made before main.
  *
  * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT for any other
- * option or value. All errors but ERROR_NOT_RUNNING and ERROR_ALREADY_RUNNING are also explained on standard error. No
- * other thread may change the environment during the call.
+ * option or value, or limit with flight. All errors but ERROR_NOT_RUNNING and ERROR_ALREADY_RUNNING are also explained
+ * on standard error. No other thread may change the environment during the call.
  *
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more rights than its
  * user has (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic link, it is
@@ -1191,10 +1201,10 @@ GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size);
 
 /* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
  * on): those of the last options->flight_milliseconds, or fewer if they exceed options->flight_bytes. It is a session
- * like any other: one at a time. gotrace_flight_stop or gotrace_stop ends it and discards its data. options->write and
- * on_limit are ignored. If a slow snapshot leaves no memory for new generations, those are discarded. Results: those of
- * gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for flight_bytes below 2 MiB. Go:
- * runtime/trace.FlightRecorder. */
+ * like any other: one at a time. gotrace_flight_stop or gotrace_stop ends it and discards its data. options->write,
+ * on_limit, memory_limit and size_limit are ignored. If a slow snapshot leaves no memory for new generations, those are
+ * discarded. Results: those of gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for flight_bytes
+ * below 2 MiB. Go: runtime/trace.FlightRecorder. */
 GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
 
 /* Passes a complete trace of the recorded data, up to this moment, to `write`, piece by piece, on the calling thread.
@@ -1211,7 +1221,7 @@ GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void
  * EACCES); ERROR_ARGUMENT if the path is NULL or too long. Locks and signals: as for gotrace_start_file. */
 GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
 
-/* Stops the flight recorder. OK or ERROR_NOT_RUNNING. Go: FlightRecorder.Stop. */
+/* Stops the flight recorder. Results: those of gotrace_stop. Go: FlightRecorder.Stop. */
 GOTRACE_API gotrace_result gotrace_flight_stop(void);
 
 /* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
@@ -1240,8 +1250,8 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 GOTRACE_API bool gotrace_is_enabled(void);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
- * short that the 8 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
- * take half of that. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL,
+ * short that the 9 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
+ * take 5. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL,
  * and no thread becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it;
  * calls about them are not counted as problems. Procs, tasks and nested running are tracked all the same. Any thread,
  * at any time; best before the first goroutine. */
@@ -1257,7 +1267,8 @@ GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
 GOTRACE_API void gotrace_debug_here(gotrace_site *site);
 
 /* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
- * would. The name is copied; NULL: the system's name for the thread. No effect if it is a goroutine or runs a proc. */
+ * would. The name is copied (see gotrace_go_rename for the limits); NULL: the system's name for the thread. No effect
+ * if it is a goroutine or runs a proc. */
 GOTRACE_API void gotrace_thread_begin(const char *name);
 
 /* Makes the calling thread the goroutine that its parent made with gotrace_thread_create before it started the thread.
@@ -1292,9 +1303,10 @@ GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
 /* The proc that the calling thread has started and not lost; NULL if none, also for a plain thread. */
 GOTRACE_API gotrace_proc *gotrace_proc_self(void);
 
-/* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: takes the proc from another thread
- * whose goroutine is in a system call. That thread then calls gotrace_go_syscall_end_blocked, before or after the thief
- * calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock + traceProcStop. */
+/* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: the proc leaves another thread, whose
+ * goroutine is in a system call, and is idle: _start takes it. That thread then calls gotrace_go_syscall_end_blocked,
+ * before or after the thief calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock +
+ * traceProcStop. */
 GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
 GOTRACE_API void gotrace_proc_stop(void);
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
@@ -1417,7 +1429,7 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
  *         } else {                                       // NOTIFIED: nobody has seen the block
  *             gotrace_go_continue(task->go);
  *         }
- *         atomic_store(&task->state, RUNNING);
+ *         atomic_exchange(&task->state, RUNNING);        // sees what the last unpark published
  *     }
  *     void unpark(struct task *task) {
  *         if (atomic_exchange(&task->state, NOTIFIED) == PARKED) {
@@ -1427,7 +1439,8 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
  *     } */
 GOTRACE_API void gotrace_go_continue(gotrace_go *go);
 
-/* A blocked goroutine becomes runnable. Any thread, with or without a proc. Go: traceGoUnpark. */
+/* A blocked goroutine becomes runnable. Any thread, with or without a proc. Of one that runs, as after a time-out, the
+ * call is dropped and not counted. Go: traceGoUnpark. */
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
 GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 
@@ -1479,8 +1492,8 @@ GOTRACE_API void gotrace_go_end_in_syscall(void);
  * goroutine's next start on. Go: traceGoStart, traceLocker.GoStart. */
 GOTRACE_API void gotrace_go_label(const char *label);
 
-/* Renames a goroutine: the one that runs on the calling thread, or one that is not running. For a goroutine that runs
- * elsewhere or is in a system call, the call is counted and does nothing.
+/* Renames a goroutine: the calling thread's, or one that is not running. For a goroutine that runs or is in a system
+ * call on another thread, the call is counted and does nothing.
  * Go takes a goroutine's name from the first stack it sees of it. The current trace therefore keeps the old name and
  * shows the new one as a label, "G5 worker (renamed)": in v2 from now on (or from the next start, if it is not
  * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
@@ -1490,8 +1503,8 @@ GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
 
 /* _timer marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only,
  * up to 256 goroutines in a trace (1.8: only the first one). _stack_bounds sets the bounds of its stack, for stack
- * walks: the lowest byte, and the byte after the highest. For a goroutine that runs on another thread or is in a system
- * call, both are counted and do nothing. */
+ * walks: the lowest byte, and the byte after the highest. For a goroutine that runs or is in a system call on another
+ * thread, both are counted and do nothing. */
 GOTRACE_API void gotrace_go_timer(gotrace_go *go);
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
 
@@ -1622,8 +1635,9 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
  *
  * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. gotrace_task_begin returns GOTRACE_NO_TASK if
  * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on,
- * with the first 43 bytes of its name (only the latest 1,024 such tasks). Task begin and end are therefore function
- * calls even while tracing is off. A region that is open when tracing starts appears if it ends during the trace.
+ * with the first 43 bytes of its name. Older ones may be missing, rarely if fewer than 300 are open; at most 1,024
+ * appear. Task begin and end are therefore function calls even while tracing is off. A region that is open when tracing
+ * starts appears if it ends during the trace.
  */
 #define gotrace_task_begin(name, parent) \
   gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
@@ -1632,7 +1646,7 @@ GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *n
                                                gotrace_task parent);
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
 
-/* A region is a span of one goroutine's execution. Regions nest; the end of one also ends those inside it.
+/* A region is a span of one goroutine's execution. Regions nest, up to 1,024; the end of one ends those inside it.
  *
  * `name_is_constant`, here and in gotrace_task_begin_at, and `category_is_constant` in gotrace_log_category_at: nonzero
  * promises that every call with this site passes the same text, as GCC and Clang detect of literals; it is then looked
@@ -1810,8 +1824,10 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
 #endif
 
 /* Samples the calling thread's execution (1.19 and later), for a SIGPROF handler: `ucontext` is the handler's third
- * argument; NULL for a sample without a stack. Async-signal-safe: takes no lock and allocates nothing. A sample for
- * which there is no room is counted. Go: traceCPUSample. */
+ * argument (Linux on x86-64 and arm64), or NULL: no stack. The stack has callers only if the bounds of the running
+ * stack are known: the thread has taken a stack by frame pointers, or gotrace_go_stack_bounds has set the goroutine's.
+ * Async-signal-safe: takes no lock and allocates nothing. A sample for which there is no room is counted. Go:
+ * traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext);
 
 /* All calls of the sections above except gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
@@ -1840,7 +1856,7 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext);
   X(void, gotrace_thread_end, (void), ) \
   X(gotrace_proc *, gotrace_proc_create, (void), NULL) \
   X(void, gotrace_proc_destroy, (gotrace_proc *proc), ) \
-  X(int, gotrace_proc_id, (const gotrace_proc *proc), 0) \
+  X(int, gotrace_proc_id, (const gotrace_proc *proc), GOTRACE_GLOBAL_PROC) \
   X(gotrace_proc *, gotrace_proc_self, (void), NULL) \
   X(void, gotrace_proc_start, (gotrace_proc *proc), ) \
   X(void, gotrace_proc_stop, (void), ) \
@@ -1975,12 +1991,16 @@ static inline void gotrace_get_stats(gotrace_stats *stats) {
  * which events are ready, and the earliest of these comes next. v1 is ordered as a whole, by the rules of
  * internal/trace/parser.go and order.go of Go 1.21; futile wake-ups are removed and the ends of system calls moved to
  * the time when they happened. The decoder reports an error where Go 1.27 does, after it has delivered all events
- * before the error. It also rejects three kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
- * record (a frequency, clock snapshot, string, stack or CPU sample) that is truncated by the end of its batch; and
- * those that end after the first byte of an experiment's batch. v1 from format 1.11 on must satisfy both Go 1.21 and Go
- * 1.27. Of these, it rejects traces with a string id above 2^64 - 2^32: Go 1.27 panics when it needs numbers after such
- * an id, and accepts the trace if it needs none. If a truncated trace fails before its end with ERROR_ORDER, _STATE,
- * _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED and the message has both.
+ * before the error. It also rejects five kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
+ * record (a frequency, clock snapshot, string, stack or CPU sample) that is truncated by the end of its batch; those
+ * that end after the first byte of an experiment's batch; those in which a goroutine has stopped the world more than
+ * 1,024 times at once; and those that would take too long, because thousands of events wait for others all the time. v1
+ * from format 1.11 on must satisfy both Go 1.21 and Go 1.27. Of these, it rejects traces with a string id above 2^64 -
+ * 2^32: Go 1.27 panics when it needs numbers after such an id, and accepts the trace if it needs none. It accepts
+ * futile wake-ups, which Go 1.27 rejects. In v1, goroutine ids and sequence numbers above 2^64 - 3 have no special
+ * meaning, and numbers of more than 64 bits are errors; Go 1.21 differs in both. If a truncated trace fails before its
+ * end with ERROR_ORDER, _STATE, _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED
+ * and the message has both.
  *
  * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
  * In v2, the decoder skips generations, going from batch header to batch header, and begins to decode at the one that
@@ -2008,7 +2028,7 @@ typedef size_t gotrace_read_fn(void *context, uint64_t offset, void *buffer, siz
 typedef struct gotrace_decoder_options {
   const void *data; /* the trace in memory, owned by the caller and unchanged until close; NULL: `read` is called */
   size_t size;      /* of data, in bytes */
-  gotrace_read_fn *read;
+  gotrace_read_fn *read; /* NULL if there is `data` */
   void *context;
   bool seekable; /* `read` accepts any offset, in any order, also beyond the end. v2 then re-reads pending batches
                     instead of copying them, and v1 need not copy the trace to grow its buffer */
@@ -2300,8 +2320,8 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: init_lock, life, work, a bucket of waits, records, queue_lock, flight_lock, that of a
- * table of strings or stacks, pool.
+ * Lock order, outermost first: init_lock, life, work, a bucket of waits or keys, records, queue_lock, flight_lock, that
+ * of a table of strings or stacks, pool.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -3860,6 +3880,7 @@ typedef struct gotrace__budget {
 /* `within`: fail at the limit. The memory is zeroed. NULL: at the limit (*refused), or out of memory. */
 static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
   void *memory;
+  int saved;
   *refused = false;
   if (budget) {
     size_t used = gotrace__add_relaxed(&budget->used, size) + size;
@@ -3870,7 +3891,9 @@ static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool
     }
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
   }
+  saved = errno; /* a call of the tracer may come before the program looks at it */
   memory = GOTRACE__MALLOC(size);
+  errno = saved;
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
 }
@@ -4328,6 +4351,7 @@ typedef struct gotrace__key_bucket {
 #ifndef GOTRACE__TASKS
 #define GOTRACE__TASKS 1024
 #endif
+#define GOTRACE__TASK_BLOCK 67 /* ids that a thread takes at a time; see gotrace__task_home */
 #define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
 /* In the id of a task whose start has no record. JavaScript's numbers still hold such an id. */
@@ -4958,7 +4982,9 @@ static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high)
   *high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
   if (*high) return true;
   if (!m->have_bounds) {
+    int saved = errno; /* the C library may open /proc/self/maps, and allocate */
     if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
+    errno = saved;
     m->have_bounds = true;
   }
   *low = m->stack_low;
@@ -5086,10 +5112,11 @@ static bool gotrace__reads(void) {
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
 
 /* Ids are assigned in blocks, so that threads do not contend for a counter. */
-static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common) {
+static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common,
+                                 unsigned block) {
   if (*next == *last) {
-    *next = gotrace__add_relaxed(common, 64);
-    *last = *next + 64;
+    *next = gotrace__add_relaxed(common, block);
+    *last = *next + block;
   }
   return ++*next;
 }
@@ -5834,7 +5861,8 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   }
   if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep)) return;
   gotrace__lock(&t->records);
-  if (gotrace__load_relaxed(&proc->used)) { /* else it is destroyed twice */
+  if (gotrace__load_relaxed(&proc->used)) {   /* else it is destroyed twice */
+    gotrace__store_relaxed(&proc->owner, 0u); /* a thread that has lost it must not regain it */
     gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
     gotrace__store_release(&proc->used, 0u);
     proc->next_free = t->free_procs;
@@ -6032,7 +6060,7 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id));
+  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id, 64));
 }
 
 static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
@@ -6714,16 +6742,46 @@ static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
   return tasks;
 }
 
+/* The place of a task, if it is free. The ids of a thread are consecutive, those of several begin TASK_BLOCK apart.
+ * That is odd, so that the first tasks of up to 1,024 threads have different homes. */
+static inline gotrace__open_task *gotrace__task_home(gotrace__open_task *tasks, uint64_t id) {
+  return tasks + id % GOTRACE__TASKS;
+}
+
+/* The n-th of the places that a task may have. They are far apart, since those close to its home have tasks of the same
+ * age, and the latest are mostly open. */
+#define GOTRACE__TASK_WAYS 8
+static inline gotrace__open_task *gotrace__task_place(gotrace__open_task *tasks, uint64_t id, unsigned n) {
+  return tasks + (id % GOTRACE__TASKS ^ n * (GOTRACE__TASKS / GOTRACE__TASK_WAYS));
+}
+GOTRACE__STATIC_ASSERT(GOTRACE__TASKS % GOTRACE__TASK_WAYS == 0 && (GOTRACE__TASKS & (GOTRACE__TASKS - 1)) == 0,
+                       places_of_tasks_by_exclusive_or);
+
+/* Another task is at home: finds a free place, or that of the oldest task. */
+static GOTRACE__COLD gotrace__open_task *gotrace__distant_place(gotrace__open_task *tasks, uint64_t id) {
+  gotrace__open_task *place = tasks;
+  uint64_t oldest = UINT64_MAX;
+  unsigned n;
+  for (n = 0; n < GOTRACE__TASK_WAYS && oldest; n++) {
+    gotrace__open_task *task = gotrace__task_place(tasks, id, n);
+    uint64_t other = gotrace__load_relaxed(&task->id) & ~GOTRACE__TASK_SILENT;
+    if (other < oldest) oldest = other, place = task;
+  }
+  return place;
+}
+
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
  * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
  * If two threads write one place at the same moment, the name may be of both. */
-static inline void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
+GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
+  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks), *tasks;
   size_t at = 0;
   if (GOTRACE__UNLIKELY(!task)) task = gotrace__make_open_tasks();
   if (GOTRACE__UNLIKELY(!task)) return;
   size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
-  task += id % GOTRACE__TASKS;
+  tasks = task;
+  task = gotrace__task_home(tasks, id);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&task->id) != 0)) task = gotrace__distant_place(tasks, id);
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
   for (; size - at >= 8; at += 8) {
@@ -6734,11 +6792,21 @@ static inline void gotrace__keep_task(uint64_t id, uint64_t parent, const char *
   gotrace__store_release(&task->name[at / 8], gotrace__last_word(name, at, size)); /* has the first 0 */
   gotrace__store_release(&task->id, id);
 }
+
+/* The task is not at home: it has another place, or a newer one has replaced it. */
+static GOTRACE__COLD void gotrace__drop_distant_task(gotrace__open_task *tasks, uint64_t id) {
+  unsigned n;
+  for (n = 1; n < GOTRACE__TASK_WAYS; n++) {
+    gotrace__open_task *task = gotrace__task_place(tasks, id, n);
+    if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  }
+}
 static inline void gotrace__drop_task(uint64_t id) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks);
-  if (!task) return;
-  task += id % GOTRACE__TASKS;
-  if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *task;
+  if (!tasks) return;
+  task = gotrace__task_home(tasks, id);
+  if (GOTRACE__LIKELY(gotrace__load_relaxed(&task->id) == id)) gotrace__store_relaxed(&task->id, (uint64_t)0);
+  else gotrace__drop_distant_task(tasks, id);
 }
 
 /* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
@@ -6758,7 +6826,7 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
-  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id);
+  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id, GOTRACE__TASK_BLOCK);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, name, name_is_constant);
@@ -8109,7 +8177,7 @@ typedef struct gotrace__old_task { /* older than the trace */
   char name[GOTRACE__TASK_NAME];
 } gotrace__old_task;
 
-/* Ids, which come in blocks of 64: open addressing, by key. */
+/* Ids, of which most are consecutive: open addressing, by key. */
 typedef struct gotrace__id_block {
   uint64_t key; /* id / 64 + 1; 0: a free place */
   uint64_t mask;
@@ -9920,7 +9988,8 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     break;
   default: /* PROC_DESTROY */
     if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1), p->waiters);
+    /* The end of the system call may have made it idle, and waits for a steal. */
+    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || p->status == GOTRACE__PROC_SYSCALL, p->waiters);
     gotrace__number_proc(t, p, record->a[1]);
     if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
       gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
@@ -12893,7 +12962,9 @@ static gotrace_result gotrace__read_next(const void **data, size_t *size, bool b
 static void gotrace__drain(bool block) {
   const void *data;
   size_t size;
+  int saved = errno; /* without threads, any call may do this */
   while (gotrace__read_next(&data, &size, block, true) == GOTRACE_OK && size) gotrace__sink(data, size);
+  errno = saved;
 }
 
 #if !GOTRACE_NO_THREADS
@@ -13566,6 +13637,12 @@ static gotrace_result gotrace__end_or_cut(bool end) {
     result = end ? GOTRACE_OK : gotrace__result();
   }
   gotrace__unlock(&t->life);
+#if GOTRACE_NO_THREADS
+  if (!end && result == GOTRACE_OK && t->service) {
+    gotrace__drain(false);
+    result = gotrace__result();
+  }
+#endif
   gotrace__cancel_restore(cancel);
   return result;
 }
@@ -15363,14 +15440,14 @@ static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32
   front->cursor = cursor;
 }
 
-/* Gives the cursor at `i` a later time. */
-GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time) {
+/* Gives the cursor at `i` a later time. `last`: it comes after those with the same time. */
+GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t count, size_t i, int64_t time, bool last) {
   gotrace__front *at = &heap[i];
   uint32_t cursor = at->cursor;
   while (2 * i + 1 < count) {
     gotrace__front *least = &heap[2 * i + 1];
     least += least[1].time < least[0].time;
-    if (least->time >= time) break;
+    if (least->time > time || (!last && least->time == time)) break;
     gotrace__heap_set(at, least->time, least->cursor);
     at = least;
     i = (size_t)(at - heap);
@@ -15383,7 +15460,7 @@ static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   while (i > 0) i = gotrace__heap_rise(heap, i);
   heap[0] = heap[d->heap_count - 1];
   gotrace__heap_end(d, d->heap_count - 1);
-  if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time);
+  if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time, false);
 }
 
 /* Insertion sort: after the first time the heap is nearly sorted. For few threads, Go sorts the same way. */
@@ -16359,6 +16436,20 @@ static bool gotrace__v2_lacks_past(const gotrace_decoder *d) {
   return d->generation == d->first_generation || d->skipped;
 }
 
+/* The thread that has a proc: the last that took it or, if several did, as only a hostile trace causes, any that has
+ * not lost it. NULL: none. */
+static const gotrace__cursor *gotrace__v2_holder(gotrace_decoder *d, gotrace__dec_proc *p) {
+  size_t i;
+  if (p->g < d->cursor_count && d->cursors[p->g].p == (int64_t)p->id) return &d->cursors[p->g];
+  if ((d->attempts += d->cursor_count) > GOTRACE__MOST_ATTEMPTS(d)) return NULL;
+  for (i = 0; i < d->cursor_count; i++) {
+    if (!d->cursors[i].seen || d->cursors[i].p != (int64_t)p->id) continue;
+    p->g = i;
+    return &d->cursors[i];
+  }
+  return NULL;
+}
+
 static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0], status = ev->args[1] &= 0xff; /* as Go: one byte */
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
@@ -16390,9 +16481,8 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   p->sequence = 0;
   if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__v2_take_proc(d, c, p);
   if (promoted) {
-    const gotrace__cursor *holder = p->g < d->cursor_count ? &d->cursors[p->g] : NULL;
-    if (!holder || holder->p != (int64_t)id)
-      GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
+    const gotrace__cursor *holder = gotrace__v2_holder(d, p);
+    if (!holder) GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
     ev->m = (int64_t)holder->id, ev->p = (int64_t)id, ev->g = holder->g;
   }
   return GOTRACE_OK;
@@ -16435,7 +16525,8 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   if (ev->extra == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
   i = gotrace__map_get(d, &d->cursor_map, ev->args[2]);
   from = ev->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
-  if (!from || !(from->seen || d->part) || from->p != (int64_t)id)
+  /* In a part, a thread with a proc counts as seen before. */
+  if (!from || !(from->seen || (d->part && id != GOTRACE__NOBODY)) || from->p != (int64_t)id)
     GOTRACE__WRONG(STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
                    GOTRACE__LL(ev->args[2]));
   from->p = GOTRACE_NO_ID;
@@ -16460,7 +16551,7 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
    * `c` is not used after this. */
   if (!(other = gotrace__dec_get_cursor(d, m))) return d->failure.result;
   ev->m = (int64_t)m;
-  if (!other->seen && !d->part) {
+  if (d->skipped ? other->g == GOTRACE_NO_ID : !other->seen && !d->part) { /* after skipping, it may have had events */
     other->seen = true;
     gotrace__v2_take_go(d, other, g);
     return GOTRACE_OK;
@@ -16497,11 +16588,12 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
 
 static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev,
                                             uint8_t status) {
-  gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
+  /* As in Go, if the thread runs none and there is a goroutine GOTRACE_NO_ID, that must be running. */
+  gotrace__dec_go *g = gotrace__dec_find_go(d, (uint64_t)c->g);
   bool syscall = status == GOTRACE__G_SYSCALL;
   if (syscall && c->g != GOTRACE_NO_ID)
     GOTRACE__WRONG(CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
-  if (g && g->status != GOTRACE__G_RUNNING)
+  if (!syscall && g && g->status != GOTRACE__G_RUNNING)
     GOTRACE__WRONG(STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
   if (gotrace__dec_find_go(d, ev->args[0]))
     GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
@@ -16645,7 +16737,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
 /* The sequence numbers of collections order their begins and ends across threads. */
 static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev) {
   bool begin = ev->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
-  bool unchecked = ev->kind == GOTRACE_V2_GC_ACTIVE ? first : begin && d->gc == 0;
+  bool unchecked = d->gc == 0 && (begin || (ev->kind == GOTRACE_V2_GC_ACTIVE && gotrace__v2_lacks_past(d)));
   gotrace_result result;
   if (d->part && !d->gc) {
     d->begin_gc = begin ? 1 : 2;
@@ -16948,7 +17040,8 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
   gotrace_result result = gotrace__v2_advance(d, c);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->heap[i].time = c->next->event.time;
-    if (!i || gotrace__heap_up(d->heap, i) == i) gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time);
+    if (!i || gotrace__heap_up(d->heap, i) == i)
+      gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time, false);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
   } else { /* the event before the error is returned first */
@@ -17062,6 +17155,7 @@ typedef struct gotrace__v1_numbers {
 
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
+#define GOTRACE__V1_MOST_ARGUMENTS 2048 /* bytes; only stacks may have more, which Go 1.27 rejects */
 
 /* Reads the data of a string or log: their size, then their bytes. */
 static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
@@ -17144,6 +17238,8 @@ static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t 
       if (!gotrace__get_numbers(&n.at, end, &size, 1))
         return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
       if (size > (uint64_t)(end - n.at)) GOTRACE__FAIL(TRUNCATED, offset, n.k->spec->name, "truncated in an event");
+      if (size > GOTRACE__V1_MOST_ARGUMENTS && d->version >= GOTRACE_GO_1_11 && !d->options.raw)
+        GOTRACE__FAIL(ARGUMENTS, offset, n.k->spec->name, "%llu bytes of arguments", GOTRACE__LLU(size));
       n.stop = n.at + size;
     }
     result = e->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, e) : gotrace__v1_read_arguments(d, &n, e);
@@ -17259,7 +17355,7 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
     s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->stack = e->args[3], s->offset = offset;
   } else if (gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) {
     if (!(s = gotrace__dec_push_moved(d))) return d->failure.result;
-    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset;
+    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset, s->tick = w->time;
   }
   return GOTRACE_OK;
 }
@@ -17584,7 +17680,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   d->on = gotrace__v1_set_proc(next, &d->gos[a->own - 1]) ? 0 : c->p_index;
   if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
     if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
-      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time);
+      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time, true);
     } else {
       gotrace__heap_remove(d, 0);
       if ((result = gotrace__v1_enqueue(d, index)) != GOTRACE_OK) return result;
@@ -17650,6 +17746,13 @@ static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
+/* Whether the next end of a system call that is elsewhere comes before the other events at `time`. Go moves it among
+ * those that are in order, and keeps the order of equal times: it comes last if it was late, as they always are. */
+static bool gotrace__v1_exits_before(const gotrace_decoder *d, int64_t time) {
+  const gotrace__dec_sample *s = &d->moved[d->moved_given];
+  return s->time < time || (s->time == time && (int64_t)s->tick < time);
+}
+
 /* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   if (d->version < 1007) return gotrace__v1_record_sorted(d, ev);
@@ -17658,8 +17761,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
     bool moved = false, procs = d->heap_count != 0;
     bool sample = d->sample_given < d->sample_count && (!procs || d->samples[d->sample_given].time < d->heap[0].time);
     bool exit =
-        d->moved_given < d->moved_count && (sample ? d->moved[d->moved_given].time < d->samples[d->sample_given].time
-                                                   : !procs || d->moved[d->moved_given].time < d->heap[0].time);
+        d->moved_given < d->moved_count && (sample ? gotrace__v1_exits_before(d, d->samples[d->sample_given].time)
+                                                   : !procs || gotrace__v1_exits_before(d, d->heap[0].time));
     if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
     if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
@@ -18630,6 +18733,7 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
 /* Whether all assumptions of the part hold. If not, nothing has changed; see gotrace__part_fits_regions. */
 static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
+  if (gotrace__dec_find_go(whole, GOTRACE__NOBODY)) return false; /* see gotrace__v2_go_create */
   for (i = 0; i < part->go_count; i++) {
     const gotrace__dec_go *g = &part->gos[i], *before = gotrace__dec_find_go(whole, g->id);
     if (g->created && (!before || before->status != g->order_status || before->of.v2.stw_count ||
@@ -18739,6 +18843,8 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
       whole->syncs + 1 != part->syncs || whole->last_time < part->part_time || whole->last_time > INT64_MAX / 2 ||
       part->last_time > INT64_MAX / 2 ||
       (whole->version < GOTRACE_GO_1_26 && whole->generation + 1 != part->generation) ||
+      part->generation == whole->first_generation || /* its number is used again: other rules apply */
+      part->generation == part->first_generation ||  /* GOTRACE__NOBODY: likewise */
       whole->attempts + part->attempts > GOTRACE__MOST_ATTEMPTS(whole) || !gotrace__part_fits(whole, part))
     return false;
   gotrace__dec_free_generation(whole);
@@ -18804,7 +18910,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
     return gotrace__v2_advance_front(d, 0);
   }
   c->left--;
-  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
+  gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time, false);
   return GOTRACE_OK;
 }
 
@@ -18841,7 +18947,7 @@ static size_t gotrace__v2_next_read(gotrace_decoder *d, const gotrace_event **ev
     d->last_time = event->time;
     events[n] = event;
     c->left--;
-    gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time);
+    gotrace__heap_down(d->heap, d->heap_count, 0, (++c->next)->event.time, false);
   }
   d->info.events += n;
   return n;

@@ -29,7 +29,17 @@ inline gotrace_site *place(const std::source_location &at) {
   return gotrace_site_make(at.function_name(), at.file_name(), at.line());
 }
 
-/* Wraps another awaiter, and reports the wait around its functions. */
+/* What co_await uses: the result of the operator co_await, if there is one. */
+template <typename awaitable> decltype(auto) awaiter_of(awaitable &&value) {
+  if constexpr (requires { std::forward<awaitable>(value).operator co_await(); })
+    return std::forward<awaitable>(value).operator co_await();
+  else if constexpr (requires { operator co_await(std::forward<awaitable>(value)); })
+    return operator co_await(std::forward<awaitable>(value));
+  else return std::forward<awaitable>(value);
+}
+
+/* Wraps another awaiter, and reports the wait around its functions. `inner_type` is a reference if the program has the
+ * awaiter in a variable, whose own functions must run. */
 template <typename inner_type> struct traced_awaiter {
   inner_type inner;
   gotrace_go *go;
@@ -41,21 +51,37 @@ template <typename inner_type> struct traced_awaiter {
     unsigned reason = GOTRACE_BLOCK_GENERIC;
     if constexpr (requires { inner.gotrace_reason; }) reason = gotrace_reason(inner.gotrace_reason);
     gotrace_go *self = go; // this awaiter is gone as soon as another thread resumes the coroutine
-    gotrace_go_block_at(site, reason);
-    if constexpr (std::is_same_v<decltype(inner.await_suspend(handle)), bool>) {
-      bool waits = inner.await_suspend(handle);
-      if (!waits) {
-        gotrace_go_unblock(self);
-        gotrace_go_start(self);
+    struct continues {     // also if await_suspend throws
+      gotrace_go *go;
+      ~continues() {
+        if (!go) return;
+        gotrace_go_unblock(go);
+        gotrace_go_start(go);
       }
-      return waits;
+    } guard = {self};
+    gotrace_go_block_at(site, reason);
+    using result = decltype(inner.await_suspend(handle));
+    if constexpr (std::is_void_v<result>) {
+      inner.await_suspend(handle);
+      guard.go = nullptr;
     } else {
-      return inner.await_suspend(handle);
+      result next = inner.await_suspend(handle);
+      bool waits;
+      if constexpr (std::is_same_v<result, bool>) waits = next;
+      else waits = next != handle;
+      if (waits) guard.go = nullptr;
+      return next;
     }
   }
 
   decltype(auto) await_resume() { return inner.await_resume(); }
 };
+
+template <typename awaitable> using awaiter = decltype(awaiter_of(std::declval<awaitable>()));
+/* A temporary awaiter is moved into the wrapper. */
+template <typename awaitable>
+using kept_awaiter = std::conditional_t<std::is_lvalue_reference_v<awaiter<awaitable>>, awaiter<awaitable>,
+                                        std::remove_reference_t<awaiter<awaitable>>>;
 
 class promise {
 public:
@@ -91,7 +117,7 @@ public:
 
   template <typename awaitable>
   auto await_transform(awaitable &&value, std::source_location at = std::source_location::current()) {
-    return traced_awaiter<std::remove_reference_t<awaitable>>{std::forward<awaitable>(value), go, place(at)};
+    return traced_awaiter<kept_awaiter<awaitable>>{awaiter_of(std::forward<awaitable>(value)), go, place(at)};
   }
 
   /* For the awaiter of a coroutine's result: its await_suspend(handle) returns child.promise().runs_for(handle,

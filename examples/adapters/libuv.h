@@ -1,8 +1,8 @@
 /* libuv.h - libuv's event loop and its thread pool. Include it before any use of uv_queue_work and uv_async_send.
  *
  *     in libuv                        becomes
- *     gotrace_uv_begin(loop)          call it on the loop's thread before uv_run
- *     gotrace_uv_end(loop)            call it before the loop closes
+ *     gotrace_uv_begin(loop, &state)  call it on the loop's thread before uv_run
+ *     gotrace_uv_end(&state)          call it before the loop closes
  *     the loop polls                  gotrace_wait_on the loop, "libuv: poll"; its thread is a plain thread
  *     uv_queue_work                   gotrace_go_create, named after the work's function
  *     the work runs on the pool       gotrace_go_start, _end: a thread of the pool is a proc

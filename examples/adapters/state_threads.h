@@ -70,6 +70,7 @@ static void gotrace_st_switch_in(void) {
     gotrace_go_unblock(self->go);
     *at = self->next;
   }
+  self->object = NULL; /* it may wait next in a call of a file that does not include this one */
   gotrace_go_start(self->go);
 }
 
@@ -149,10 +150,16 @@ static inline st_thread_t gotrace_st_create(gotrace_site *site, const gotrace_lo
 #define st_read(...) GOTRACE_ST_NET(st_read, __VA_ARGS__)
 #define st_read_fully(...) GOTRACE_ST_NET(st_read_fully, __VA_ARGS__)
 #define st_readv(...) GOTRACE_ST_NET(st_readv, __VA_ARGS__)
+#define st_read_resid(...) GOTRACE_ST_NET(st_read_resid, __VA_ARGS__)
+#define st_readv_resid(...) GOTRACE_ST_NET(st_readv_resid, __VA_ARGS__)
 #define st_write(...) GOTRACE_ST_NET(st_write, __VA_ARGS__)
 #define st_writev(...) GOTRACE_ST_NET(st_writev, __VA_ARGS__)
+#define st_write_resid(...) GOTRACE_ST_NET(st_write_resid, __VA_ARGS__)
+#define st_writev_resid(...) GOTRACE_ST_NET(st_writev_resid, __VA_ARGS__)
 #define st_recvfrom(...) GOTRACE_ST_NET(st_recvfrom, __VA_ARGS__)
 #define st_sendto(...) GOTRACE_ST_NET(st_sendto, __VA_ARGS__)
+#define st_recvmsg(...) GOTRACE_ST_NET(st_recvmsg, __VA_ARGS__)
+#define st_sendmsg(...) GOTRACE_ST_NET(st_sendmsg, __VA_ARGS__)
 #define st_netfd_poll(...) GOTRACE_ST_NET(st_netfd_poll, __VA_ARGS__)
 #define st_poll(...) GOTRACE_ST_CALL(NULL, GOTRACE_BLOCK_SELECT, st_poll(__VA_ARGS__))
 

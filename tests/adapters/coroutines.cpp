@@ -1,5 +1,5 @@
 /* C++20 coroutines on a pool of two threads: tasks that yield, one that awaits others, a gate that one coroutine opens
- * for many, one that is destroyed while it waits. */
+ * for many, one that is destroyed while it waits, one with awaiters of rare kinds. */
 #include "../../examples/adapters/coroutines.hpp"
 #include "story.h"
 
@@ -100,6 +100,36 @@ struct pass {
   static constexpr const char *gotrace_reason = "gate";
 };
 
+/* An awaiter in a variable. */
+struct bell {
+  bell() = default;
+  bell(const bell &) = delete;
+  int rung = 0;
+  bool await_ready() { return false; }
+  void await_suspend(task::handle handle) {
+    rung++;
+    gotrace_coroutines::ready(handle);
+    enqueue(handle);
+  }
+  void await_resume() {}
+};
+
+/* Awaiters that do not wait after all. */
+struct refuses {
+  bool await_ready() { return false; }
+  void await_suspend(task::handle) { throw 7; }
+  void await_resume() {}
+};
+struct goes_on {
+  bool await_ready() { return false; }
+  std::coroutine_handle<> await_suspend(task::handle handle) { return handle; }
+  void await_resume() {}
+};
+
+struct has_operator {
+  yield operator co_await() const { return {}; }
+};
+
 static void finished() {
   std::lock_guard<std::mutex> guard(lock);
   if (--unfinished == 0) filled.notify_all();
@@ -127,6 +157,23 @@ static task passer() {
   co_return 0;
 }
 
+static task odd() {
+  bell own;
+  int caught = 0;
+  try {
+    co_await refuses{};
+  } catch (int value) {
+    caught = value;
+  }
+  CHECK_EQUAL(caught, 7);
+  co_await goes_on{};
+  co_await has_operator{};
+  co_await own;
+  CHECK_EQUAL(own.rung, 1);
+  finished();
+  co_return 0;
+}
+
 static task never() {
   co_await std::suspend_always{};
   co_return 0;
@@ -139,9 +186,10 @@ int main(int argc, char **argv) {
     std::vector<task> all;
     door.is_open = false;
     door.waiting.clear();
-    unfinished = 1 + PASSERS;
+    unfinished = 2 + PASSERS;
     for (int i = 0; i < PASSERS; i++) all.push_back(passer());
     all.push_back(parent());
+    all.push_back(odd());
     task left = never();
     for (task &t : all) enqueue(t.coroutine);
     enqueue(left.coroutine);
@@ -155,13 +203,15 @@ int main(int argc, char **argv) {
   story_read(argv[1]);
   story_expect("created task child(int)*", CHILDREN);
   story_expect("created task passer()*", PASSERS);
-  story_expect("ended task *", CHILDREN + PASSERS + 2);
+  story_expect("ended task *", CHILDREN + PASSERS + 3);
   story_expect("blocked task child(int)*", CHILDREN * YIELDS);
   story_expect("started task child(int)*", CHILDREN * (YIELDS + 1));
   /* The parent is started once by a worker and once after each child, whose end it waited for. */
   story_expect("blocked task parent()*", CHILDREN);
   story_expect("started task parent()*", CHILDREN + 1);
   story_expect("woken task parent()*", CHILDREN);
+  story_expect("blocked task odd()*", 4);
+  story_expect("started task odd()*", 5);
   /* A passer that found the gate open continued without being woken by another coroutine. */
   story_expect("blocked task passer()*", PASSERS);
   story_expect("woken task passer()*", waits);

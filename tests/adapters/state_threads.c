@@ -56,6 +56,23 @@ static void *consumer(void *argument) {
   return NULL;
 }
 
+/* After a wait for a condition variable, it waits in a call that the adapter does not see. */
+static st_cond_t rung;
+static void *mixed(void *argument) {
+  (void)argument;
+  st_cond_wait(rung);
+  (st_usleep)(50000);
+  return NULL;
+}
+
+static void *ringer(void *argument) {
+  (void)argument;
+  st_cond_signal(rung);
+  st_usleep(1000);
+  st_cond_signal(rung); /* nobody waits for it */
+  return NULL;
+}
+
 static void *producer(void *argument) {
   int i;
   (void)argument;
@@ -85,12 +102,13 @@ static void *sleeper(void *argument) {
 }
 
 int main(int argc, char **argv) {
-  st_thread_t joined[CLIENTS + 6];
+  st_thread_t joined[CLIENTS + 8];
   st_netfd_t listener;
   int i, count = 0, size = sizeof address, file;
   CHECK(argc == 2 && gotrace_st_init() == 0);
   CHECK(gotrace_start_file(argv[1], NULL) == GOTRACE_OK);
   filled = st_cond_new();
+  rung = st_cond_new();
   lock = st_mutex_new();
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -104,6 +122,8 @@ int main(int argc, char **argv) {
   joined[count++] = st_thread_create(producer, NULL, 1, 0);
   joined[count++] = st_thread_create(locker, NULL, 1, 0);
   joined[count++] = st_thread_create(locker, NULL, 1, 0);
+  joined[count++] = st_thread_create(mixed, NULL, 1, 0);
+  joined[count++] = st_thread_create(ringer, NULL, 1, 0);
   for (i = 0; i < count; i++) CHECK(joined[i] && st_thread_join(joined[i], NULL) == 0);
   joined[0] = st_thread_create(sleeper, NULL, 1, 0);
   st_thread_join(joined[0], NULL);
@@ -125,5 +145,6 @@ int main(int argc, char **argv) {
   story_expect("blocked producer sleep", (ITEMS + 2) / 3);
   story_expect("blocked locker sync", 1);
   story_expect("woken locker", 1);
+  story_expect("woken mixed", 1);
   return 0;
 }

@@ -1,6 +1,7 @@
 /* Each allocation fails in turn: no crash, the documented results, and the trace so far opens. Each case runs in its
  * own process, so that the tracer starts without memory. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 
 static long allocations, fail_from, fail_to; /* atomic: allocations with numbers from fail_from to fail_to fail */
@@ -8,7 +9,10 @@ static size_t outstanding;
 
 static void *failing_malloc(size_t size) {
   long n = __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST);
-  if (n >= fail_from && n <= fail_to) return NULL;
+  if (n >= fail_from && n <= fail_to) {
+    errno = ENOMEM;
+    return NULL;
+  }
   __atomic_add_fetch(&outstanding, size, __ATOMIC_SEQ_CST);
   return malloc(size);
 }
@@ -35,6 +39,7 @@ static void work(void) {
   gotrace_task task;
   char text[200];
   int i;
+  errno = EDOM;
   gotrace_proc_start(proc);
   for (i = 0; i < GOS; i++) gos[i] = gotrace_go_create(&entry);
   for (i = 0; i < GOS; i++) {
@@ -58,6 +63,7 @@ static void work(void) {
   gotrace_wait_begin(GOTRACE_BLOCK_NET);
   gotrace_wait_end();
   for (i = 0; i < 400; i++) gotrace_log(GOTRACE_NO_TASK, "text", text);
+  CHECK_EQUAL(errno, EDOM); /* no call changes it */
 }
 
 /* Exit status: 0 if no allocation failed, 3 if one failed and the results are as documented. */

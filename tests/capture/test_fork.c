@@ -176,6 +176,17 @@ static void while_reading(void) {
   wait_for_child(child);
 }
 
+/* The thread that has written the first log of a trace. */
+static int64_t thread_of_log(const test_bytes *bytes) {
+  gotrace_decoder *decoder;
+  gotrace_event event;
+  CHECK_EQUAL(test_open_decoder(&decoder, bytes->data, bytes->size, false), GOTRACE_OK);
+  do CHECK_EQUAL(gotrace_decoder_next(decoder, &event), GOTRACE_OK);
+  while (strcmp(event.spec->name, "UserLog") != 0);
+  gotrace_decoder_close(decoder);
+  return event.m;
+}
+
 /* Exits with 0 if all is well. */
 static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, gotrace_proc *proc) {
   test_bytes bytes = {NULL, 0, 0};
@@ -244,6 +255,7 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
     gotrace_log(GOTRACE_NO_TASK, "category", "by a service thread");
     CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
     CHECK_OPENS(&bytes);
+    CHECK_EQUAL(thread_of_log(&bytes), getpid()); /* not the id that the thread had in the parent */
   }
 #endif
   test_free(&bytes);

@@ -141,6 +141,53 @@ static void abandoned_proc(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* A proc that its thread has lost in a system call is idle, and may be destroyed. The next proc gets its record, which
+ * the thread that lost it does not regain. */
+static void *loses_proc(void *unused) {
+  gotrace_go *next = gotrace_go_create(&entry);
+  gotrace_proc_start(lost);
+  gotrace_go_start(gotrace_go_create(&entry));
+  gotrace_go_syscall_begin();
+  gotrace_go_syscall_end_blocked();
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  gotrace_go_start(next);
+  CHECK(gotrace_proc_self() == NULL);
+  gotrace_go_end();
+  return unused;
+}
+
+static void destroyed_proc(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_stats stats;
+  gotrace_proc *again;
+  pthread_t thread;
+  lost = gotrace_proc_create();
+  CHECK(pthread_barrier_init(&barrier, NULL, 2) == 0);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK(pthread_create(&thread, NULL, loses_proc, NULL) == 0);
+  pthread_barrier_wait(&barrier);
+  gotrace_proc_destroy(lost);
+  again = gotrace_proc_create();
+  CHECK(again == lost); /* else this tests nothing */
+  pthread_barrier_wait(&barrier);
+  CHECK(pthread_join(thread, NULL) == 0);
+  gotrace_proc_start(again);
+  CHECK(gotrace_proc_self() == again);
+  gotrace_proc_stop();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_PROC_DESTROY], 0);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_PROC_START_RUNNING], 0);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_NO_PROC], 1); /* of `next` */
+  CHECK_EQUAL(stats.dropped, 0);
+  CHECK_OPENS(&bytes);
+  gotrace_proc_destroy(again);
+  CHECK(pthread_barrier_destroy(&barrier) == 0);
+  test_free(&bytes);
+}
+
 /* A walk along frame pointers ends where the chain does not ascend, or leaves the bounds. */
 static void walks(void) {
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
@@ -173,6 +220,7 @@ int main(void) {
   for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
     no_memory_for_the_service(formats[i]);
     abandoned_proc(formats[i]);
+    destroyed_proc(formats[i]);
     if (formats[i] < GOTRACE_GO_1_22) continue;
     full_batch(formats[i], false);
     full_batch(formats[i], true);

@@ -61,11 +61,13 @@ int main(void) {
     for (j = 0; j < i; j++) CHECK(strcmp(text, gotrace_problem_string((gotrace_problem)j)) != 0);
   }
   CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_NOT_RUNNING),
-               "block, stop, end or label while no goroutine runs") == 0);
+               "block, stop, end or label while no goroutine runs; change of one that runs elsewhere") == 0);
   CHECK(strcmp(gotrace_problem_string(GOTRACE_PROBLEM_BAD_REASON), "reason out of range: treated as unspecified") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_NOT_RUNNING), "dropped") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_START_WAITING), "repaired") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_STRING_CUT), "repaired") == 0);
+  CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_CREATE_NO_PROC), "left out") == 0); /* only the creator is */
+  CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_REGION_DEPTH), "repaired") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_BAD_HANDLE), "dropped") == 0);
   CHECK(strcmp(gotrace_problem_outcome(GOTRACE_PROBLEM_BAD_REASON), "repaired") == 0);
   for (n = GOTRACE_PROBLEM_COUNT; n < 100; n++) {

@@ -5,6 +5,11 @@
 #include "gotrace.h"
 #include "../test_collect.h"
 
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const void *in_middle, *in_repeat; /* where the calls return to */
 static gotrace_go *first, *second, *third;
 static gotrace_task task;
@@ -159,8 +164,37 @@ static void check(gotrace_format format) {
   test_free(&bytes);
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+/* The main thread's first stack asks the C library where its stack is. If that fails, errno stays as it is. The
+ * tracer asks only once, so this has a process of its own. */
+static void keeps_errno(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_GO_1_23, &bytes);
+  struct rlimit before, none;
+  options.stacks = GOTRACE_STACKS_FRAME_POINTERS;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  none = before;
+  none.rlim_cur = 0; /* no file can be opened */
+  CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  errno = EDOM;
+  gotrace_log(GOTRACE_NO_TASK, "category", "text");
+  CHECK_EQUAL(errno, EDOM);
+  CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  test_free(&bytes);
+}
+#endif
+
 int main(void) {
 #if defined(__x86_64__) || defined(__aarch64__)
+  pid_t child = fork();
+  int status = -1;
+  if (child == 0) {
+    keeps_errno();
+    return 0;
+  }
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
   check(GOTRACE_GO_1_21);
   check(GOTRACE_GO_1_22);
   check(GOTRACE_GO_1_23);

@@ -151,7 +151,8 @@ static void each_problem(gotrace_proc *made) {
   static const char misused_gc[] = "start of a collection during one, or end without a start (dropped)";
   static const char misused_stw[] = "start of a stop-the-world during one, or end without a start (dropped)";
   static const char misused_sweep[] = "start of a sweep during one, or span or end without a start (dropped)";
-  static const char none[] = "block, stop, end or label while no goroutine runs (dropped)";
+  static const char none[] =
+      "block, stop, end or label while no goroutine runs; change of one that runs elsewhere (dropped)";
   gotrace_go *job, *other;
   pthread_t thread;
   EXPECT(gotrace_proc_stop(), "proc stop on a thread without a proc (dropped)");

@@ -38,7 +38,7 @@ int main(void) {
   gotrace_thread_end();
   CHECK(!(proc = gotrace_proc_create()));
   gotrace_proc_destroy(proc);
-  (void)gotrace_proc_id(proc);
+  CHECK(gotrace_proc_id(proc) == GOTRACE_GLOBAL_PROC);
   gotrace_proc_start(proc);
   gotrace_proc_stop();
   gotrace_proc_steal(proc);

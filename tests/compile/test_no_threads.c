@@ -28,6 +28,48 @@ static void work(void) {
   gotrace_proc_destroy(proc);
 }
 
+/* Calls of the tracer that write to the sink leave errno as it is, also if the sink changes it. */
+static unsigned long sunk;
+static bool changes_errno(void *context, const void *data, size_t size) {
+  (void)context, (void)data;
+  sunk += (unsigned long)size;
+  errno = ENOTTY;
+  return true;
+}
+
+/* gotrace_advance delivers; other calls do where they fill memory. */
+static void delivers(void) {
+  gotrace_options options;
+  gotrace_stats stats;
+  unsigned long before;
+  int i;
+  memset(&options, 0, sizeof options);
+  options.write = changes_errno;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  for (i = 0; i < 3; i++) {
+    before = sunk;
+    gotrace_log(GOTRACE_NO_TASK, "category", "text");
+    errno = EDOM;
+    CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+    CHECK_EQUAL(errno, EDOM);
+    CHECK(sunk > before);
+    gotrace_get_stats(&stats);
+    CHECK_EQUAL(stats.bytes, sunk);
+  }
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+
+  options.cut_milliseconds = 1;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  before = sunk;
+  errno = EDOM;
+  for (i = 0; sunk < before + 10000; i++) {
+    CHECK(i < 10000000);
+    gotrace_log(GOTRACE_NO_TASK, "category", "text");
+    CHECK_EQUAL(errno, EDOM);
+  }
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+}
+
 static void check(const test_bytes *bytes) {
   gotrace_stats stats;
   CHECK_OPENS(bytes);
@@ -74,6 +116,7 @@ int main(void) {
   check(&bytes);
 
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+  delivers();
   test_free(&bytes);
   return 0;
 }

@@ -266,6 +266,8 @@ static void truncated(void) {
 /* Traces on which the decoder once differed from Go 1.27's reader. Go's verdict is in each comment. */
 static void odd_traces(void) {
   const uint64_t high = (uint64_t)1 << 62;
+  uint64_t frames, i;
+  int version;
   maker m;
   /* Rejected: Go's reader knows the event, but has no rule of order for it. */
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 0, 0, 0)), EXPECT(ERROR_EVENT, "ClockSnapshot");
@@ -292,6 +294,40 @@ static void odd_traces(void) {
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_PROC_STATUS, 1, 2, high | 2, GOTRACE_V2_PROC_START, 1, 2, 1)),
       EXPECT(END_OF_TRACE, "");
   v2(&m), batch(&m, 1, 0, N(RUNNING, GOTRACE_V2_PROC_STATUS, 1, 2, 256 + 5)), EXPECT(ERROR_STATUS, "ProcStatus");
+  /* Accepted: a proc that two threads have taken, one of which has lost it, is abandoned by the other. */
+  v2(&m), batch(&m, 1, 1, N(GOTRACE_V2_PROC_STATUS, 0, 0, 1, GOTRACE_V2_GO_STATUS, 0, 1, 1, 2)),
+      batch(&m, 1, 1, N(GOTRACE_V2_GO_SYSCALL_BEGIN, 30, 1, 0)),
+      batch(&m, 1, 2, N(GOTRACE_V2_PROC_STATUS, 10, 0, 1, GOTRACE_V2_PROC_STOP, 1)),
+      batch(&m, 1, 3, N(GOTRACE_V2_PROC_STATUS, 100, 0, 4)), EXPECT(END_OF_TRACE, "");
+  v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_PROC_STATUS, 0, 0, 3)),
+      batch(&m, 1, UINT64_MAX, N(GOTRACE_V2_PROC_STATUS, 50, 0, 3)),
+      batch(&m, 1, 2, N(GOTRACE_V2_PROC_STATUS, 100, 0, 4)), EXPECT(END_OF_TRACE, "");
+  batch(&m, 1, 0, N(GOTRACE_V2_PROC_STOP, 1)), EXPECT(ERROR_STATUS, "ProcStatus");
+  /* Rejected: a thread without a goroutine creates one, while the goroutine with the id of none is not running. */
+  v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_PROC_STATUS, 1, 0, 1, GOTRACE_V2_GO_STATUS, 1, UINT64_MAX, 7, 4)),
+      batch(&m, 1, 0, N(GOTRACE_V2_GO_CREATE, 9, 5, 0, 0)), EXPECT(ERROR_STATE, "GoCreate");
+  v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_GO_STATUS, 1, UINT64_MAX, 7, 4, GOTRACE_V2_GO_CREATE_SYSCALL, 1, 5)),
+      EXPECT(END_OF_TRACE, "");
+  /* Rejected, but not by Go 1.21: more than 2,048 bytes of arguments. */
+  for (version = 10; version <= 11; version++)
+    for (frames = 157; frames <= 158; frames++) {
+      header(&m, version == 10 ? "go 1.10 trace" : "go 1.11 trace");
+      put(&m, N(1 << 6 | GOTRACE_V1_BATCH, 0, 100, 0 << 6 | GOTRACE_V1_FREQUENCY, 1000000000));
+      put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 1)), byte(&m, 3 << 6 | GOTRACE_V1_STACK);
+      put(&m, N(3 + 13 * frames, 1, frames));
+      for (i = 0; i < frames; i++) put(&m, N((uint64_t)1 << 42, 0, 0, 1u << 21));
+      if (version == 10 || frames == 157) EXPECT(END_OF_TRACE, "");
+      else EXPECT(ERROR_ARGUMENTS, "Stack");
+    }
+  /* Accepted: of equal times, that which has waited longer comes first. */
+  v1(&m), put(&m, N(1 << 6 | GOTRACE_V1_HEAP_ALLOC, 1, 5, 0 << 6 | GOTRACE_V1_GC_DONE, 1)),
+      put(&m, N(1 << 6 | GOTRACE_V1_BATCH, 1, 100)), byte(&m, 2 << 6 | GOTRACE_V1_GC_START), put(&m, N(2, 0, 0)),
+      EXPECT(END_OF_TRACE, "");
+  /* Accepted: the end of a system call has the time of the start that follows, not its own. */
+  v1(&m), byte(&m, 3 << 6 | GOTRACE_V1_GO_CREATE), put(&m, N(4, 1, 1, 0, 0)),
+      put(&m, N(1 << 6 | GOTRACE_V1_GO_IN_SYSCALL, 1, 1)), byte(&m, 3 << 6 | GOTRACE_V1_GO_SYS_EXIT),
+      put(&m, N(4, 1, 1, 2, 104)), byte(&m, 2 << 6 | GOTRACE_V1_GO_START), put(&m, N(1, 1, 3)),
+      EXPECT(END_OF_TRACE, "");
   /* Accepted by Go, but rejected here: times without a frequency, and truncated numbers. Go takes io.EOF inside a batch
    * for the end of the trace. */
   header(&m, "go 1.22 trace"), batch(&m, 1, 0, N(GOTRACE_V2_FREQUENCY, 0)), batch(&m, 1, 0, N(RUNNING)),
@@ -638,6 +674,31 @@ static void ranges(void) {
 #undef LABEL
 }
 
+/* What the first generation of a range need not tell: that a collection is active, if it has no event of one; and which
+ * goroutine a thread has in a system call, before the thread starts a proc. Another thread writes its status later. */
+static void told_late(void) {
+  gotrace_decoder_options options;
+  maker m;
+  int64_t from;
+  header(&m, "go 1.23 trace");
+  batch_at(&m, 1, 0, 1000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 1, 0, 1000, N(RUNNING, GOTRACE_V2_PROC_STATUS, 1, 1, 2, GOTRACE_V2_GC_BEGIN, 1, 5, 0, CALLING));
+  batch_at(&m, 2, 0, 200000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 2, 2, 200000, N(GOTRACE_V2_PROC_STATUS, 1, 1, 2, GOTRACE_V2_PROC_START, 1, 1, 1));
+  batch_at(&m, 2, 0, 200010, N(RUNNING, CALLING));
+  batch_at(&m, 3, 0, 300000, N(GOTRACE_V2_FREQUENCY, 1000000000));
+  batch_at(&m, 3, 0, 300000, N(RUNNING, GOTRACE_V2_GC_ACTIVE, 1, 6, GOTRACE_V2_GC_END, 1, 7));
+  batch_at(&m, 3, 2, 300010, N(CALLING, GOTRACE_V2_GO_SYSCALL_END_BLOCKED, 1));
+  for (from = 0; from < 300000; from += 199005) {
+    outcome o;
+    options = from_memory(m.bytes, m.size, false);
+    options.from = from;
+    o = decode(&options, UINT64_MAX);
+    CHECK_EQUAL(o.result, GOTRACE_END_OF_TRACE);
+    CHECK_EQUAL(o.events, from ? 14 : 20);
+  }
+}
+
 /* The heap of threads is sorted by insertion or, if it is far from sorted, by merging. Both sorts are stable. */
 static void sorted_heap(void) {
   enum { COUNT = 3000 };
@@ -673,6 +734,7 @@ int main(void) {
   size_t i;
   sorted_heap();
   ranges();
+  told_late();
   arguments();
   memory_of_v1();
   every_error();

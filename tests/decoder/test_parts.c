@@ -215,6 +215,73 @@ static bool compare(const char *name, const uint8_t *data, size_t size, bool rea
   return good;
 }
 
+/* ---- Traces made by hand ---- */
+
+static void put(test_bytes *bytes, const uint64_t *numbers, size_t count) {
+  for (; count; count--, numbers++) {
+    uint8_t number[10];
+    size_t size = 0;
+    uint64_t left = *numbers;
+    for (; left >= 0x80; left >>= 7) number[size++] = (uint8_t)(left | 0x80);
+    number[size++] = (uint8_t)left;
+    test_append(bytes, number, size);
+  }
+}
+
+/* Appends a batch of a thread's events; its first number is the generation, then come the thread and the events. */
+static void batch(test_bytes *bytes, const uint64_t *numbers, size_t count) {
+  test_bytes events = {NULL, 0, 0};
+  uint64_t head[] = {GOTRACE_V2_EVENT_BATCH, numbers[0], numbers[1], 100, 0};
+  put(&events, numbers + 2, count - 2);
+  head[4] = events.size;
+  put(bytes, head, 5);
+  test_append(bytes, events.data, events.size);
+  test_free(&events);
+}
+#define BATCH(...) \
+  batch(&bytes, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+#define CLOCK GOTRACE_V2_SYNC, GOTRACE_V2_FREQUENCY, 1000000000, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 2, 3, 4
+#define RUNNING GOTRACE_V2_PROC_STATUS, 1, 0, 1, GOTRACE_V2_GO_STATUS, 1, 1, 0, 2
+#define END test_append(&bytes, "\x34", 1) /* of a generation */
+
+static test_bytes header(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  test_append(&bytes, "go 1.26 trace\0\0", 16);
+  BATCH(1, 0, CLOCK);
+  return bytes;
+}
+
+static void broken(const char *name, test_bytes *bytes) {
+  CHECK(!compare(name, bytes->data, bytes->size, false));
+  test_free(bytes);
+}
+
+/* States that no tracer produces, which a part does not see. All these traces are broken; no part may hide it. */
+static void hidden(void) {
+  test_bytes bytes;
+  /* A generation has the number of the first one, in which other rules apply to what is active. */
+  bytes = header(), BATCH(1, 0, RUNNING, GOTRACE_V2_GC_BEGIN, 1, 5, 0), END;
+  BATCH(1, 0, CLOCK), BATCH(1, 0, RUNNING, GOTRACE_V2_GC_ACTIVE, 1, 6), END;
+  broken("a number used again", &bytes);
+  bytes = header(), BATCH(1, 0, RUNNING, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, 1, 0), END;
+  BATCH(1, 0, CLOCK), BATCH(1, 0, RUNNING, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, 1, 1), END;
+  broken("a number used again", &bytes);
+  bytes = header(), BATCH(1, 0, RUNNING), END;
+  BATCH(UINT64_MAX, 0, CLOCK), BATCH(UINT64_MAX, 0, RUNNING, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, 1, 0);
+  BATCH(UINT64_MAX, 0, GOTRACE_V2_GC_MARK_ASSIST_END, 1, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, 1, 1), END;
+  broken("the last number", &bytes);
+  /* A proc with the id of none is stolen from a thread that has had no event yet. */
+#define CALLING GOTRACE_V2_PROC_STATUS, 1, UINT64_MAX, 3
+  bytes = header(), BATCH(1, 0, CALLING, RUNNING, GOTRACE_V2_GO_STATUS, 1, 3, 7, 4), END;
+  BATCH(2, 0, CLOCK), BATCH(2, 0, CALLING, RUNNING, GOTRACE_V2_GO_STATUS, 1, 3, 7, 4);
+  BATCH(2, 0, GOTRACE_V2_PROC_STEAL, 1, UINT64_MAX, 1, 9), BATCH(2, 9, GOTRACE_V2_GO_UNBLOCK, 99, 3, 1, 0), END;
+  broken("no proc", &bytes);
+  /* A thread without a goroutine creates one, while the goroutine with the id of none waits. */
+  bytes = header(), BATCH(1, 0, GOTRACE_V2_PROC_STATUS, 1, 0, 1, GOTRACE_V2_GO_STATUS, 1, UINT64_MAX, 7, 4), END;
+  BATCH(2, 0, CLOCK), BATCH(2, 0, GOTRACE_V2_PROC_STATUS, 1, 0, 1, GOTRACE_V2_GO_CREATE, 1, 5, 0, 0), END;
+  broken("no goroutine", &bytes);
+}
+
 /* ---- Out of memory ---- */
 
 /* Whenever memory runs out, the verdict says so, and all memory is freed. */
@@ -276,6 +343,7 @@ int main(int argc, char **argv) {
   test_bytes bytes;
   size_t i;
   int file_index;
+  hidden();
   for (i = 0; i < TEST_FORMATS && argc <= 2; i++) {
     if (test_formats[i] < GOTRACE_GO_1_22) continue;
     record(&bytes, test_formats[i]);

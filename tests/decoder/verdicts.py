@@ -25,8 +25,9 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 GOTRACE = os.path.join(ROOT, "build/examples/gotrace")
 NO_THREAD = 2**64 - 1
 
-(EVENT_BATCH, STRINGS, STRING, CPU_SAMPLES, CPU_SAMPLE, FREQUENCY, PROC_STATUS, GO_BLOCK, GO_STATUS, EXPERIMENT, SYNC, SNAPSHOT, END) = (
-    1, 4, 5, 6, 7, 8, 13, 20, 25, 49, 50, 51, 52)
+(EVENT_BATCH, STRINGS, STRING, CPU_SAMPLES, CPU_SAMPLE, FREQUENCY, PROC_STOP, PROC_STATUS, GO_CREATE, GO_BLOCK, SYSCALL_BEGIN,
+ GO_STATUS, STW_BEGIN, GC_ACTIVE, GC_BEGIN, EXPERIMENT, SYNC, SNAPSHOT, END) = (
+    1, 4, 5, 6, 7, 8, 11, 13, 14, 20, 22, 25, 26, 28, 29, 49, 50, 51, 52)
 
 
 def number(value):
@@ -77,12 +78,28 @@ def v1(version, *events):
     return out
 
 
-V1_BATCH, V1_FREQUENCY, V1_PROC_START, V1_PROC_STOP, V1_STRING = 1, 2, 5, 6, 37
+V1_BATCH, V1_FREQUENCY, V1_STACK, V1_PROC_START, V1_PROC_STOP, V1_GC_START, V1_GC_DONE, V1_HEAP_ALLOC, V1_FUTILE_WAKEUP, V1_STRING = (
+    1, 2, 3, 5, 6, 7, 8, 33, 36, 37)
 FREQUENCY_1 = (V1_FREQUENCY, 10**9)
 
 
 def v1_proc(version, proc):
     return v1(version, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_BATCH, proc, 100), (V1_PROC_START, 1, 7), (V1_PROC_STOP, 1))
+
+
+def v1_stack(version, size):
+    """A stack whose arguments take so many bytes."""
+    frames = (size - 3) // 13
+    body = numbers(1, frames) + numbers(2**42, 0, 0, 2**21) * frames
+    body = number(2**(7 * (size - len(body)))) + body[1:]  # as id
+    return (v1(version, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_PROC_START, 1, 7)) + bytes([V1_STACK | 3 << 6]) + number(len(body)) + body)
+
+
+def stops(count):
+    """A goroutine stops the world so often, each time for another reason."""
+    strings = [value for i in range(1, count + 1) for value in (STRING, i, 2, 65 + i % 26, 65 + i // 26)]
+    events = [value for i in range(1, count + 1) for value in (STW_BEGIN, 1, i, 0)]
+    return header(22) + sync(1) + batch(1, NO_THREAD, STRINGS, *strings) + batch(1, 0, *running(), *events)
 
 
 # Name: the trace, whether Go accepts it, whether the decoder does.
@@ -116,7 +133,18 @@ BY_HAND = {
     "experiment-0-of-strings": (
         header(22) + sync(1) + experiment(0, 1, NO_THREAD, STRINGS, STRING, 1, 1, 65) + batch(1, 0, *running()), True, True),
     "experiment-truncated-in-its-generation": (header(23) + sync(1) + batch(1, 0, *running()) + bytes([EXPERIMENT, 1, 128]), False, False),
+    "proc-of-two-threads-abandoned": (
+        header(22) + sync(1) + batch(1, 1, PROC_STATUS, 0, 0, 1, GO_STATUS, 0, 1, 1, 2, SYSCALL_BEGIN, 30, 1, 0) +
+        batch(1, 2, PROC_STATUS, 10, 0, 1, PROC_STOP, 1) + batch(1, 3, PROC_STATUS, 100, 0, 4), True, True),
+    "goroutine-with-the-id-of-none": (
+        header(22) + sync(1) + batch(1, 0, PROC_STATUS, 1, 0, 1, GO_STATUS, 1, 2**64 - 1, 7, 4, GO_CREATE, 1, 5, 0, 0), False, False),
+    "collection-in-a-generation-numbered-as-the-first": (
+        header(26) + sync(1, 26) + batch(1, 0, *running(), GC_BEGIN, 1, 5, 0) + number(END) +
+        sync(1, 26) + batch(1, 0, *running(), GC_ACTIVE, 1, 6) + number(END), False, False),
     # Formats from 1.11 on are read by Go 1.27, too, which is stricter.
+    "v1-2048-bytes": (v1_stack(11, 2048), True, True),
+    "v1-2049-bytes": (v1_stack(11, 2049), False, False),
+    "v1-2049-bytes-in-1.10": (v1_stack(10, 2049), True, True),
     "v1-procs": (v1_proc(11, 2**31 - 1), True, True),
     "v1-proc-beyond-the-last": (v1_proc(11, 2**31), False, False),
     "v1-no-proc": (v1_proc(11, 2**64 - 1), True, True),
@@ -126,7 +154,17 @@ BY_HAND = {
     "v1-frequency-before-the-first-batch-in-1.10": (v1(10, FREQUENCY_1, (V1_BATCH, 0, 100), (V1_PROC_START, 1, 7)), True, True),
     "v1-string-before-the-first-batch": (
         v1(11, (V1_STRING, 1, b"a"), (V1_BATCH, 0, 100), FREQUENCY_1, (V1_PROC_START, 1, 7)), True, True),
+    "v1-equal-times": (
+        v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_HEAP_ALLOC, 1, 5), (V1_GC_DONE, 1), (V1_BATCH, 1, 100), (V1_GC_START, 2, 0, 0)),
+        True, True),
     # Deliberate differences.
+    "v1-futile-wake-up": (v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_PROC_START, 1, 7), (V1_FUTILE_WAKEUP, 1)), False, True),
+    "v1-collection-with-the-last-number": (
+        v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_GC_START, 1, 2**64 - 1, 0)), True, False),
+    "v1-number-of-65-bits-in-1.10": (
+        v1(10, (V1_BATCH, 0, 100), FREQUENCY_1) + bytes([V1_HEAP_ALLOC | 1 << 6, 1]) + b"\xff" * 9 + b"\x7f", True, False),
+    "stops-of-the-world": (stops(1024), True, True),
+    "too-many-stops-of-the-world": (stops(1025), True, False),
     "v1-string-with-the-last-id": (
         v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_STRING, 2**64 - 1, b"a"), (V1_PROC_START, 1, 7)), True, False),
     "experiment-truncated": (header(23) + sync(1) + batch(1, 0, *running()) + bytes([EXPERIMENT]), True, False),
@@ -333,8 +371,9 @@ def main():
     subprocess.run(["make", "-s", "build/examples/gotrace"], cwd=ROOT, check=True)
     some = random.Random(asked.s)
     traces = {name + ".trace": data for name, (data, _, _) in BY_HAND.items()}
-    seeds = [data for name, data in traces.items() if not name.startswith("v1-")]
-    seeds_v1 = [data for name, data in traces.items() if name.startswith("v1-")]
+    seeds = [data for name, data in traces.items() if not name.startswith("v1-") and len(data) < 10000]
+    # Not those whose changed copies would differ in the same way as they do, without a message that tells it.
+    seeds_v1 = [data for name, data in traces.items() if name.startswith("v1-") and not re.search("last-number|65-bits", name)]
     for path in sorted(glob.glob(os.path.join(ROOT, "fuzz/seeds/decode_*/*"))):
         data = open(path, "rb").read()
         if data[:5] == b"go 1." and len(data) < 100000:
@@ -362,7 +401,7 @@ def main():
                 agreed_good += we is None
                 agreed_bad += we is not None
                 continue
-            elif we and re.search(ON_PURPOSE, we):
+            elif known or (we and re.search(ON_PURPOSE, we)) or (go and "unexpected event type 36" in go):  # FutileWakeup
                 on_purpose += 1
                 continue
             print(f"{name}:\n  Go:      {go or 'ok'}\n  decoder: {we or 'ok'}")

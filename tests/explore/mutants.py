@@ -92,6 +92,8 @@ mutant('stolen-proc-taken-for-started',
        '1023/steal-started')
 mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
        'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
+mutant('lost-proc-destroyed-early', ' || p->status == GOTRACE__PROC_SYSCALL, p->waiters);', ', p->waiters);',
+       '1023/lost-destroyed')
 mutant('listed-thread-not-corrected', 'if (r->go && r->go != g) gotrace__correct_listed(t, r, false);', '',
        '1023/listed-late')
 mutant('listed-goroutine-not-corrected', 'gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);', '',
@@ -235,6 +237,9 @@ transcriber('nest-end-over-a-running-goroutine',
             '} else {\n    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);\n  }\n  if (g)', '}\n  if (g)')
 tested('test_nest', 'nest-introduced-as-a-worker', 'if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;', '')
 tested('test_nest', 'nest-restarts-who-waits', 'if (!from && m->level && m->level->waits && !m->level->nested) {', 'if (0) {')
+tested('test_rare_paths', 'destroyed-proc-regained',
+       'gotrace__store_relaxed(&proc->owner, 0u); /* a thread that has lost it must not regain it */', '')
+tested('test_open_tasks', 'homeless-task-forgotten', 'task = gotrace__distant_place(tasks, id);', '{}')
 tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lacks ||', 'if (m->go || m->proc || m->lacks ||')
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
 

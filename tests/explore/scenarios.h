@@ -38,6 +38,16 @@
     {"handoff-clean", 1008, 1026,
      "clean pcreate0 create0; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 advance"},
     {"steal-clean", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0; 3 on"},
+    /* Another thread destroys the proc that a system call has lost, and its record is used again. */
+    {"lost-destroyed", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 syscall || 1 sysblocked post1 pstart1 pstop; 2 await1 "
+     "pdestroy0 pcreate2 pstart2 pstop; 3 advance"},
+    {"lost-destroyed-late", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall || 1 sysblocked post1 pstart1 pstop; 2 await1 "
+     "pdestroy0 pcreate2 pstart2 pstop; 3 on"},
+    {"lost-destroyed-start", 1008, 1026,
+     "pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked start1 end; 2 pdestroy0 pcreate2 pstart2 "
+     "pstop; 3 advance"},
     /* A thread reports the loss of its proc while that is stolen, and started by another thread. */
     {"steal-started", 1008, 1026,
      "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall || 1 sysblocked pstart1; 2 steal0 pstart0; 3 on"},

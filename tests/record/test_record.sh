@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, limits (of file sizes), ends, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage sandbox limits ends libraries descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage sandbox alike limits ends libraries descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -188,6 +188,33 @@ test_sandbox() {
         rm -f "$work"/sandbox*.trace
       done
     done
+  done
+}
+
+# What a thread of the library, a call that is tried first, or the preloaded library itself could change.
+test_alike() {
+  local compiler way options plain traced file
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/alike.c "$work/alike"
+    # A root directory with the program and its libraries, but without the preloaded one.
+    mkdir "$work/root"
+    cp "$work/alike" "$work/root"
+    for file in $(ldd "$work/alike" 2>&1 | grep -o '/[^ :]*') /lib/ld-musl-*; do
+      [ ! -f "$file" ] || cp -L --parents "$file" "$work/root"
+    done
+    for way in cancel times clone capabilities signal namespaces "root $work/root"; do
+      plain=0
+      "$work/alike" $way >"$work/plain" 2>&1 || plain=$?
+      for options in '' --children '--flight 1000'; do
+        traced=0
+        timeout 60 "$tool" record -q $options -o "$work/alike.trace" "$work/alike" $way >"$work/traced" 2>&1 || traced=$?
+        [ $plain = $traced ] || { cat "$work/traced"; fail "$compiler, alike $way $options: exit status $traced, not $plain"; }
+        cmp "$work/plain" "$work/traced" || { cat "$work/traced"; fail "$compiler, alike $way $options: another output"; }
+        rm -f "$work"/alike*.trace
+      done
+    done
+    rm -rf "$work/root"
   done
 }
 

@@ -300,6 +300,28 @@ WAITER(wait_once) {
   return NULL;
 }
 
+/* Clean-up handlers of a cancelled thread. In musl, they count as signal handlers. */
+static void post(void *unused) { (void)unused, sem_post(&semaphore); }
+void *is_cancelled(void *unused);
+void *is_cancelled(void *unused) {
+  pthread_mutex_lock(&mutex);
+  pthread_cleanup_push(post, NULL);
+  sem_post(&reader_may_go);
+  for (;;) pthread_cond_wait(&condition, &mutex);
+  pthread_cleanup_pop(0);
+  return unused;
+}
+WAITER(wait_cancelled) {
+  ABOUT_TO_WAIT();
+  MUST(sem_wait(&semaphore) == 0);
+  return NULL;
+}
+#if defined(__GLIBC__) && (defined(__x86_64__) || defined(__i386__))
+#define CANCELLED_ENDS "is_cancelled"
+#else
+#define CANCELLED_ENDS "-"
+#endif
+
 /* --------------------------------------------------------------------------------------------------------- C11 ---- */
 
 static mtx_t mtx;
@@ -491,6 +513,16 @@ WAITER(wait_signal) {
   ABOUT_TO_WAIT();
   MUST(sigwait(&signals, &number) == 0 && number == SIGUSR1);
   return NULL;
+}
+
+/* Does not change what the parent's descriptors are. */
+static void close_in_vfork_child(int fd) {
+  pid_t closes = vfork();
+  if (closes == 0) {
+    close(fd);
+    _exit(0);
+  }
+  MUST(waitpid(closes, NULL, 0) == closes);
 }
 
 static void put_byte(int fd) { MUST(write(fd, "x", 1) == 1); }
@@ -721,6 +753,11 @@ int main(void) {
   sem_wait(&reader_may_go);
   RUN(wait_once, "sync: once", "first", sem_post(&may_end));
   pthread_join(other, NULL);
+  MUST(pthread_create(&other, NULL, is_cancelled, NULL) == 0);
+  sem_wait(&reader_may_go);
+  RUN(wait_cancelled, "sync: semaphore", CANCELLED_ENDS, pthread_cancel(other));
+  pthread_mutex_unlock(&mutex);
+  pthread_join(other, NULL);
 
   mtx_init(&mtx, mtx_plain);
   mtx_lock(&mtx);
@@ -757,6 +794,7 @@ int main(void) {
   RUN(wait_poll, "select: poll", "main", put_byte(pipe_ends[1]));
   RUN(wait_ppoll, "select: poll", "main", set_event());
   RUN(wait_select, "select", "-", put_byte(pipe_ends[1]));
+  close_in_vfork_child(event);
   RUN(wait_epoll, "select: epoll", "main", set_event());
   RUN(wait_epoll_pwait, "select: epoll", "main", set_event());
 

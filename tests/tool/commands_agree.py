@@ -13,6 +13,7 @@ For each trace that `check` accepts, and for COPIES changed copies that it accep
 - with each option that selects something (check_selections), and without: the times of goroutines, tasks and regions, in
   `info`, `diff`, the page, both exports and, where the option allows it, `dump`; the profiles of the goroutines add up to
   that of all, and none has more time than `info`;
+- how many goroutines run, are runnable and wait at the end, in `view` and `export`; how many procs run, in `view` and `dump`;
 - the values of the program's counters, in `dump`, `info`, `diff`, the page and `export`, also of a part and of a goroutine;
 - with --function, for each function: the rows of `info` and the page are those without it, and `dump`, `export` and
   `profile` select what --go selects with the goroutines of that function;
@@ -123,13 +124,15 @@ def page(path, *options):
             row[1 + min(colour, 3)] += take()
             take()
             skip_latencies()
-    numbers, at, tasks = data["spans"], 0, {}
+    numbers, at, tasks, regions = data["spans"], 0, {}, {}
     while at < len(numbers):
         kind, name, count, total = take(), texts[take()], take(), take()
         take()
         skip_latencies()
         if kind == 4:
             tasks[name] = [count, total]
+        elif kind == 3:
+            regions[name] = total
     numbers, at, series = data["series"], 0, []
     while at < len(numbers):
         name, size = texts[take()], take()
@@ -137,14 +140,15 @@ def page(path, *options):
     rows = [data["rows"][i:i + 7] for i in range(0, len(data["rows"]), 7)]
     names = collections.Counter((int(row[1]), texts[row[2]]) for row in rows if row[0] == 2)
     reasons = {texts[reason] for reason in data["details"][1::6]}
-    return {"times": times, "names": names, "tasks": tasks, "events": data["events"], "series": sorted(series), "forever": "forever" in reasons}
+    return {"times": times, "names": names, "tasks": tasks, "regions": regions, "events": data["events"], "counts": data["counters"][-6:-3],
+            "procs": data["counters"][-3], "series": sorted(series), "forever": "forever" in reasons}
 
 
 def perfetto(path, *options):
     """Times by function and names of goroutines, of the goroutine tracks; spans of tasks by id."""
     data = run("export", "--perfetto", *options, path)
     tracks, words, open_slices = {}, {}, collections.defaultdict(list)
-    times, counted, names, tasks, series = {}, set(), set(), collections.defaultdict(list), {}
+    times, counted, names, tasks, series, counts = {}, set(), set(), collections.defaultdict(list), {}, collections.Counter()
     slices = collections.Counter()
     for _, packet in fields(data):
         packet = dict_of(packet)
@@ -161,6 +165,8 @@ def perfetto(path, *options):
             if event[9] == 4 and 44 in event:
                 value, = struct.unpack("<d", event[44])
                 series.setdefault(event[11], (text_of(track.get(2, b"")), []))[1].append((time, value))
+            elif event[9] == 4:
+                counts[text_of(track.get(2, b""))] = event[30]
             elif event[9] == 1:
                 open_slices[event[11]].append((time, words.get((1, event.get(3))), words.get((2, event.get(10)))))
             elif event[9] == 2:
@@ -182,7 +188,8 @@ def perfetto(path, *options):
                 if event[11] not in counted:
                     counted.add(event[11])
                     row[0] += 1
-    return {"times": times, "names": names, "tasks": tasks, "series": sorted(series.values()), "slices": slices}
+    return {"times": times, "names": names, "tasks": tasks, "series": sorted(series.values()), "slices": slices,
+            "counts": [counts["goroutines " + name] for name in ("running", "runnable", "waiting")]}
 
 
 def chrome(path, *options):
@@ -433,6 +440,21 @@ def check_filters(path, report, whole, tracks):
             check(row["count"] or any(row[state] for state in STATES), path, "info --task", name, "lists", row["name"])
 
 
+def procs_in_use(events):
+    """How many procs run, or are in system calls, at the end of a trace of Go 1.22 or later."""
+    used = set()
+    for event in events:
+        proc = event["args"].get("p")
+        told = event["event"] == "ProcStatus" and event.get("before") == "Unknown"
+        if event["event"] == "ProcStart" or (told and event["args"]["pstatus"] in ("Running", "Syscall")):
+            used.add(proc)
+        elif event["event"] == "ProcSteal":
+            used.discard(proc)
+        elif event["event"] == "ProcStop":
+            used.discard(event["p"])
+    return len(used)
+
+
 def times_of_rows(report):
     """Times of each goroutine that has any, from info --details."""
     told = collections.defaultdict(lambda: [0] * 4)
@@ -477,6 +499,12 @@ def check_selections(path, report, events):
             return {name: row for name, row in some.items() if any(row)}
 
         same("info and view " + words, path, rows(of_info["times"]), rows(of_view["times"]))
+        most = {row["name"]: row.get("duration_total", 0) for row in of_info["regions"]}  # also of those without a start or an end
+        check(all(total <= most.get(name, 0) for name, total in of_view["regions"].items()), path, "regions in info and view",
+              words, most, "and", of_view["regions"])
+        if events and "--to" not in options:
+            check(of_view["procs"] == procs_in_use(events), path, "procs that run at the end", words, of_view["procs"], "not",
+                  procs_in_use(events))
         if options[0] == "--task":
             # A task has no times of the runtime's goroutines that inherit it.
             own = [row for row in of_info["functions"] if not row["name"].startswith("runtime.") and row["name"]]
@@ -484,6 +512,8 @@ def check_selections(path, report, events):
                 check(sum(row[state] for row in own) == sum(row[state] for row in of_info["tasks"]), path, "info", words, state,
                       "by function and by task:", own, of_info["tasks"])
         tracks = perfetto(path, *options)
+        check(tracks["counts"] == of_view["counts"], path, "goroutines at the end in view and export", words, of_view["counts"],
+              tracks["counts"])
         same("info and export " + words, path, rows(of_info["times"]), rows(tracks["times"]))
         check_sums(path, of_info, tracks, options)
         if events and set(options[::2]) <= {"--from", "--to", "--go"}:

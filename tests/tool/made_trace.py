@@ -446,21 +446,62 @@ def counters():
 
 
 def collecting():
-    """A collection, and a goroutine's assistance to it, that have been going on since the trace began, which it tells late."""
+    """A collection, and a goroutine's assistance to it, that have been going on since the trace began, which it tells late; a
+    stopped world in which one of seven equal parts ends."""
     t = Trace()
     main, worker = t.stack("main.main"), t.stack("main.worker")
     for g, at in (1, 0), (2, 5000):
-        t.event(g, at, PROC_STATUS, g, 1)
+        t.event(g, at, PROC_STATUS, g - 1, 1)
         t.event(g, at + 1, GO_STATUS, g, g, RUNNING)
-    t.event(1, 100, GO_BLOCK, t.string("sync"), main)
+    t.event(1, 10, PROCS_CHANGE, 4, main)
+    t.event(1, 8900, GO_STOP, t.string("preempted"), main)
     t.event(2, 5002, GC_ACTIVE, 1)
     t.event(2, 5003, MARK_ASSIST_ACTIVE, 2)
     t.event(2, 7000, MARK_ASSIST_END)
+    t.event(2, 7500, STW_BEGIN, t.string("GC mark termination"), worker)
+    t.event(2, 8000, STW_END)
     t.event(2, 9000, GO_STOP, t.string("preempted"), worker)
     return t
 
 
+def abandoned():
+    """Procs that are stolen after the goroutines that took them into system calls have left them; a goroutine in a system call
+    whose status another goroutine's thread tells; a region."""
+    t = Trace()
+    main, spin = t.stack("main.main"), t.stack("main.spin")
+    for m, g in (1, 1), (3, 3):
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, g, m, RUNNING)
+    t.event(2, 500, PROC_STATUS, 2, 2)
+    t.event(2, 600, CREATE_SYSCALL, 9)
+    t.event(2, 700, PROC_START, 2, 1)
+    t.event(2, 800, SYSCALL_END_BLOCKED)
+    t.event(2, 850, GO_START, 9, 1)
+    t.event(1, 900, REGION_BEGIN, 0, t.string("read"), main)
+    t.event(2, 900, SYSCALL_BEGIN, 2, spin)
+    t.event(2, 2000, DESTROY_SYSCALL)
+    t.event(1, 3000, PROC_STATUS, 4, 4)
+    t.event(1, 3001, PROC_STEAL, 4, 1, NO_ID)
+    t.event(1, 6000, PROC_STEAL, 2, 3, 2)
+    t.event(1, 8000, GO_STATUS, 7, 7, SYSCALL)
+    t.event(1, 8500, REGION_END, 0, t.string("read"), main)
+    t.event(1, 9000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+def recorded():
+    """A goroutine whose CPU time `gotrace record` has reported twice: 8 us of the first 10, then 30 us of 40."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for at, used in (10000, "8000"), (50000, "30000"):
+        t.event(1, at, LOG, 0, t.string("gotrace record: CPU time"), t.string(used), main)
+    t.event(1, 90000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
 if __name__ == "__main__":
-    for make in collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
+    for make in recorded, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

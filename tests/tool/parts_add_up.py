@@ -6,6 +6,7 @@ tells only later has none there.
     tests/tool/parts_add_up.py TOOL TRACE...
 """
 import json
+import re
 import subprocess
 import sys
 
@@ -35,6 +36,19 @@ def events(tool, path, *options):
     return run(tool, "dump", *options, path).splitlines()
 
 
+def procs_told(lines):
+    """When the trace tells the number of procs: no report has shares of them before. None: unknown, or Go takes an assist of
+    a goroutine that waits for one of the goroutine that tells it, which a part before that does not."""
+    of_other = any(re.search(r"^\d+ GCMarkAssistActive .*\bg=(\d+) \| g=(?!\1$)", line) for line in lines)
+    return None if of_other else next((int(line.split()[0]) for line in lines if re.match(r"\d+ ProcsChange ", line)), None)
+
+
+def collectors_time(report, known):
+    """The collector's share of the procs, as a time. `known`: since when their number is known."""
+    least = {row["window"]: row["minimum"] for row in report["utilization"]}
+    return round((1 - least.get(10**9, 1)) * max(0, report["trace"]["duration"] - known))
+
+
 def totals(report):
     found = {name: sum(row[name] for row in report["functions"]) for name in STATES}
     found["procs running"] = sum(row["running"] for row in report["procs"])
@@ -62,6 +76,11 @@ def differences(tool, path):
     wrong = ["%d %d" % (part["trace"]["duration"], end - begin) for part, begin, end in zip(parts, cuts, cuts[1:])
              if part["trace"]["duration"] != end - begin]
     sums = {}
+    if duration < 10**9 and whole["trace"]["events"] < MANY:
+        told = procs_told(events(tool, path))
+        if told is not None:
+            known["the collector's share"] = collectors_time(whole, told)
+            sums["the collector's share"] = sum(collectors_time(part, max(0, told - begin)) for part, begin in zip(parts, cuts))
     for part in parts:
         for name, value in totals(part).items():
             sums[name] = sums.get(name, 0) + value

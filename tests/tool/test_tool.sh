@@ -141,10 +141,20 @@ done
 tests/tool/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/diff" 2>&1 || fail "$(head -n 6 "$dir/diff")"
 tests/tool/info_jobs.py $tool "$dir"/made/*.trace >"$dir/said" || fail "info: $(cat "$dir/said")"
 
+# Of a report of CPU time, a part has the share of the time that the report is about.
+cpu() { "$tool" info --json "$@" "$dir/made/recorded.trace" | grep -o '"cpu":[0-9]*'; }
+[ "$(cpu) $(cpu --from 30000 --to 60000)" = '"cpu":38000 "cpu":15000' ] || fail "CPU time of a part: $(cpu --from 30000 --to 60000)"
+
 # v1 has a label in the event that starts its goroutine, also if the number of procs comes between the two.
 expect 0 convert --to 1.21 -o "$dir/result" "$dir/made/labelled.trace"
 open_with_go "$dir/result" 'a label to 1.21'
 "$tool" dump "$dir/result" | grep -q '^2000 GoStartLabel .*label_string="worker 1"' || fail 'the label is lost'
+# A part begins with the labels of the goroutines that run.
+for trace in "$dir/result" "$dir/made/labelled.trace"; do
+  expect 0 cut --from 3000 --to 4000 -o "$dir/labelled" "$trace"
+  open_with_go "$dir/labelled" 'a label in a part'
+  "$tool" dump "$dir/labelled" | grep -Eq '^[0-9] Go(Start)?Label .*label_string="worker 1"' || fail 'the label is lost in a part'
+done
 
 # A part with some goroutines has the collections that began on them, to their ends, and every number of procs.
 shared() { "$tool" dump "$1" | sed -nE 's/^([0-9]+) (GCBegin|GCEnd|GCStart|GCDone|ProcsChange|Gomaxprocs)( .*procs=([0-9]+))?.*/\1 \2 \4/p'; }
@@ -159,6 +169,21 @@ $dir/made/shared_changes.trace:1:500ProcsChange2,1000GCBegin,1300GCEnd,4000GCBeg
 $dir/made/shared_changes.trace:2:2000GCBegin,2300GCEnd,3000GCBegin,3300GCEnd,5000ProcsChange7,
 $dir/shared-1.21:1:0Gomaxprocs2,0Gomaxprocs2,500Gomaxprocs2,6100Gomaxprocs7,7001Gomaxprocs7,
 END
+
+# A part has the mark assist that began before it, and the number of procs, so as much of them is left to the program.
+least_share() { "$tool" info --json "$@" | grep -o '"minimum":[0-9.]*' | tail -n 1 || true; }
+expect 0 convert --to 1.21 -o "$dir/made/collecting-1.21" "$dir/made/collecting.trace"
+for trace in "$dir"/made/collecting{.trace,-1.21}; do
+  expect 0 cut --from 5100 --to 6900 -o "$dir/result" "$trace"
+  open_with_go "$dir/result" "a mark assist in a part of $(basename "$trace")"
+  shares="$(least_share --from 5100 --to 6900 "$trace") $(least_share "$dir/result")"
+  [ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs in a part of $(basename "$trace"): $shares"
+done
+expect 0 cut --from 150000 --to 180000 -o "$dir/result" "$dir/made/carried.trace"
+"$tool" export --chrome "$dir/result" | grep -q '"ts":0.*"heap".*"bytes":1000001' || fail "a part does not begin with the heap's size"
+expect 0 convert --to 1.26 -o "$dir/result" "$dir/made/collecting.trace"
+shares="$(least_share "$dir/made/collecting.trace" | head -c 14) $(least_share "$dir/result" | head -c 14)"
+[ "$shares" = '"minimum":0.75 "minimum":0.75' ] || fail "least shares of procs with an assist since the start: $shares"
 
 # Exports, with the properties that viewers need; tests/tool/exports.sh has more traces.
 tests/tool/exports.py --parts "$dir"/{scheduler,hello_formats}-{1.11,1.23}.trace "$dir"/made/*.trace >"$dir/said" || fail "export: $(cat "$dir/said")"

@@ -190,6 +190,32 @@ static void dropped_meanwhile(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* A recorder whose memory is full drops its oldest generation for a new one, and keeps the others. */
+static void drops_the_oldest(void) {
+  gotrace_options options;
+  size_t written = 0;
+  char text[256];
+  copy c;
+  int i;
+  memset(&options, 0, sizeof options);
+  memset(text, 'x', sizeof text);
+  options.flight_bytes = FLIGHT_BYTES;
+  options.flight_milliseconds = UINT32_MAX;
+  CHECK_EQUAL(gotrace_flight_start(&options), GOTRACE_OK);
+  while (written < 3 * FLIGHT_BYTES) {
+    for (i = 0; i < 800; i++, written += sizeof text) {
+      text[snprintf(text, 16, "%d", (int)written)] = 'x';
+      text[sizeof text - 1] = 0;
+      gotrace_log(GOTRACE_NO_TASK, "unique", text);
+    }
+    memset(&c, 0, sizeof c);
+    c.failing_from = UINT64_MAX;
+    CHECK_EQUAL(gotrace_flight_snapshot(write_copy, &c), GOTRACE_OK);
+    CHECK(c.size <= FLIGHT_BYTES && (written < FLIGHT_BYTES || c.size >= FLIGHT_BYTES / 2));
+  }
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+}
+
 /* A proc is not destroyed during its sweep, and a thread that ends during a sweep ends the sweep. A snapshot may begin
  * with a generation in which both procs are silent. */
 static void *sweep_and_end(void *user) {
@@ -271,6 +297,7 @@ int main(void) {
       sweeps(test_formats[k]);
       dropped_meanwhile(test_formats[k]);
     }
+  drops_the_oldest();
   record(GOTRACE_FORMAT_DEFAULT, NULL);
   CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK); /* all defaults; gotrace_stop ends it too */
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);

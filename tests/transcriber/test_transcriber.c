@@ -5,6 +5,7 @@
 #define GOTRACE__LEAST_ROUND 64
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_TEXTS 100000
+#define GOTRACE__MOST_IDS 1000u
 #include <stdlib.h>
 #define GOTRACE_MALLOC(size) malloc(size) /* so that the address sanitizer sees all memory */
 #define GOTRACE_FREE(pointer, size) ((void)(size), free(pointer))
@@ -377,7 +378,7 @@ static void check_deep_regions(void) {
   CHECK_EQUAL(end("deep"), GOTRACE_OK);
   CHECK_EQUAL(t.kinds[GOTRACE_V2_USER_REGION_BEGIN], 23);
   CHECK_EQUAL(t.kinds[GOTRACE_V2_USER_REGION_END], 3 + GOTRACE__REGION_DEPTH - 1);
-  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_REGION_DEPTH], 12 + 1);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_REGION_DEPTH], 12 + 1); /* each is written, one of the outermost has no end */
   CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_REGION_NONE], 20 - (GOTRACE__REGION_DEPTH - 1));
   done();
 }
@@ -934,6 +935,36 @@ static void check_many_goroutines(void) {
   done();
 }
 
+/* The transcriber forgets the ids of goroutines that have ended, but not of one that readers take for ended: it has
+ * waited for ever, and was woken, under another id. */
+static void check_forever_id(void) {
+  gotrace__record record = capture_record(GOTRACE__REC_GO_CREATE);
+  unsigned i;
+  CHECK(begin(GOTRACE_GO_1_23));
+  for (i = 0; i < 2; i++) {
+    capture_create(&c, i, i + 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go(i, GOTRACE__REC_GO_START, i + 1);
+  }
+  capture_running_call(&c, 1, GOTRACE__REC_GO_BLOCK, GOTRACE_BLOCK_FOREVER);
+  go(0, GOTRACE__REC_GO_UNBLOCK, 2);
+  for (i = 0; i <= GOTRACE__MOST_IDS + 1; i++) {
+    record.a[0] = 100 + i, record.a[1] = 1, record.a[2] = i <= GOTRACE__MOST_IDS ? 1000 + 64 * i : c.gos[2].id;
+    record.a[3] = 2;
+    record.a[4] = GOTRACE__RUNNABLE;
+    if (i <= GOTRACE__MOST_IDS) {
+      capture_call(&c, 0, &record);
+      continue;
+    }
+    step();
+    gotrace__transcribe_cut(&t);
+    CHECK(t.ids.used > GOTRACE__MOST_IDS);
+    capture_call(&c, 0, &record); /* the same id once more */
+  }
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK(gotrace__go_at(&t, 100 + GOTRACE__MOST_IDS + 1)->id != c.gos[2].id);
+  done();
+}
+
 /* What waits for a wake-up is not woken by one that was meant for an earlier wait. */
 static void check_stale_wake(void) {
   CHECK(begin(GOTRACE_GO_1_23));
@@ -1102,6 +1133,7 @@ int main(void) {
   check_task();
   check_many_tasks();
   check_many_goroutines();
+  check_forever_id();
   check_stale_wake();
   check_forced(false);
   check_forced(true);

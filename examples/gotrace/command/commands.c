@@ -160,8 +160,8 @@ const option options[] = {
      "call-site: a call's stack is its caller (default); none; frame-pointers: complete for code built with "
      "-fno-omit-frame-pointer; unwind: always complete, takes microseconds a stack",
      "call-site none frame-pointers unwind", set_choice, SETTING(stacks), 0},
-    {"--flight SECONDS", "keep only the last SECONDS in memory; written at the end and on SIGUSR2", NULL, set_number,
-     SETTING(flight), 1000},
+    {"--flight SECONDS", "keep only the last SECONDS in memory, 48 MiB at most; written at the end and on SIGUSR2",
+     NULL, set_number, SETTING(flight), 1000},
     {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
      SETTING(children), 0},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
@@ -267,7 +267,7 @@ const command commands[] = {
      .help =
          "Writes a part of a trace, in the same format or the nearest one that can be written: the part between two "
          "times, or only some goroutines. It starts with the state at that moment: goroutines with their statuses and "
-         "stacks, collections, sweeps and mark assists in progress.\n\n"
+         "stacks, collections, sweeps and mark assists in progress, GOMAXPROCS and the heap's size.\n\n"
          "  gotrace cut --from 1.5s --to 1.52s -o part.trace app.trace\n"
          "  gotrace cut --function handle -o handlers.trace app.trace\n\n"
          "Filters select whole goroutines, since a trace with only some events of a goroutine is not valid: a "

@@ -202,8 +202,10 @@ static void show_stretch(consumer *c, const stretch *s) {
     x->begin(x, go_track(g), s->begin, &m);
     x->end(x, go_track(g), s->end, &none);
   }
-  count_status(x, s->status, -1);
-  count_status(x, s->next, 1);
+  if (by) { /* otherwise the trace or part ends, until which they count */
+    count_status(x, s->status, -1);
+    count_status(x, s->next, 1);
+  }
   if (s->next == s->status) { /* it goes on, but may not be selected any more */
     shown->status_arrow = 0;
     return;
@@ -499,7 +501,7 @@ static void finish(consumer *c, int64_t time) {
   goroutine *g;
   uint32_t cut = pool_put_string("the end of the trace or part");
   size_t i;
-  tell_counts(x, time);
+  tell_counts(x, INT64_MIN); /* all that is left */
   for (g = c->w->live; g; g = g->next) {
     leave_row(x, shown_of(x, g)->row, time, 0);
     drop_arrow(x, g, time, "still runnable:");

@@ -289,7 +289,8 @@ static void scan_starts(source *s) {
   if (input_decode(s->in, false) != GOTRACE_OK) return;
   while (!initialized && input_next(s->in, &e) == GOTRACE_OK) {
     initialized = e.kind == GOTRACE_V1_GOMAXPROCS;
-    if (!initialized) v1_scan_start(s, &e, &gos, &procs);
+    if (initialized) s->w.gomaxprocs = e.args[0];
+    else v1_scan_start(s, &e, &gos, &procs);
   }
   if (!initialized) s->running_count = 0; /* not written by Go */
   map_free(&gos);

@@ -175,6 +175,8 @@ static void take_plain(source *s, const gotrace_event *e, thread *m) {
 void scan_v2(source *s) {
   gotrace_event e;
   unsigned syncs = 0;
+  uint64_t procs = 0; /* the first number of them */
+  bool assists = false;
   map created = {0}; /* goroutines whose later statuses are not those of the start */
   thread *m;
   if (input_decode(s->in, false) != GOTRACE_OK) return;
@@ -184,13 +186,16 @@ void scan_v2(source *s) {
     s->change_count = gotrace_decoder_changes(s->in->decoder, &e, s->changes);
     if (is_status(&e) && scan_status(s, &e, &created)) continue;
     if (is_active(&e)) {
+      assists |= e.kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
       scan_active(s, &e);
       continue;
     }
     if (creates(e.kind)) map_put(&created, e.args[0], s);
+    if (e.kind == GOTRACE_V2_PROCS_CHANGE && !procs) procs = e.args[0];
     m = source_thread(s, e.m);
     if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) *SIDE(bool, &s->seen, m->number) = true;
   }
+  if (assists) s->w.gomaxprocs = procs; /* a writer must tell it before the assists */
   map_free(&created);
   pool_forget_ids();
   s->any = false;
@@ -266,7 +271,8 @@ void take_later_state(source *s, const gotrace_event *e) {
   while (e->kind != GOTRACE_V2_SYNC) {
     gotrace_event told = *e;
     told.time = s->first + s->until;
-    if (is_active(e)) take_as_go(s, &told, NULL);
+    const goroutine *g = names_go(e->kind) ? world_go(&s->w, e->args[0]) : NULL;
+    if (is_active(e)) take_as_go(s, &told, g ? g->m : NULL); /* it has been so where the goroutine runs */
     else if (is_status(e) && e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e)) /* else it began after the part */
       take_status(s, &told);
     if (source_next(s, &e) != GOTRACE_OK) break;

@@ -343,6 +343,9 @@ static RARE void apply_rest(world *w, const op *o) {
   proc *p;
   switch (o->kind) {
   case GOTRACE_V2_PROCS_CHANGE: w->gomaxprocs = o->id; break;
+  case GOTRACE_V2_GO_LABEL:
+    if (o->m && o->m->g) o->m->g->label = o->name;
+    break;
   case GOTRACE_V2_HEAP_ALLOC: w->heap = o->a[0]; break;
   case GOTRACE_V2_HEAP_GOAL: w->heap_goal = o->a[0]; break;
   case GOTRACE_V2_GO_SWITCH:

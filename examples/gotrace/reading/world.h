@@ -32,6 +32,7 @@ typedef struct goroutine {
   uint32_t reason; /* text: why it waits */
   uint32_t stack;  /* at the last status change; 0: unknown */
   uint32_t cause;  /* stack of the operation that last changed the status, as of the waker or creator */
+  uint32_t label;  /* text: the last one; 0: none */
   uint8_t status;
   uint8_t stw;                  /* how many stop-the-worlds it has begun and not ended */
   bool assist;                  /* in a mark assist */

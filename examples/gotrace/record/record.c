@@ -441,7 +441,7 @@ static void summarize(trace *t, bool details) {
   if (end->why == TRACE_EXECUTES && !t->goes_on)
     fprintf(stderr,
             "gotrace: process %d is not traced any more: it has executed a program that loads no library, or has given "
-            "up privileges, or has no /proc\n",
+            "up privileges, or has entered a namespace, or has no /proc\n",
             (int)t->start.pid);
   if (end->why == TRACE_SANDBOXED && !t->goes_on)
     fprintf(stderr,

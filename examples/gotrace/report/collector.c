@@ -206,12 +206,12 @@ void collector_take(collector *gc, world *w, const op *o, int64_t from) {
   if (gc->procs) take_utilization(gc, w, o, from);
 }
 
-void collector_end(collector *gc, const world *w, int64_t from, int64_t end) {
+void collector_end(collector *gc, const world *w, int64_t from, int64_t end, bool cut) {
   const goroutine *g;
   for (g = w->live; g; g = g->next)
     if (g->stw) end_pause(gc, g, from, end);
   if (w->gc) end_collection(gc, from, end);
-  if (gc->count) add_change(gc, end, 0, from);
+  if (gc->count) add_change(gc, end, cut ? -1 : 0, from); /* an end with the utilization before it would be left out */
 }
 
 void collector_free(collector *gc) {

@@ -63,7 +63,8 @@ static inline collector_go *collector_of(collector *gc, const goroutine *g) {
 
 /* Takes an operation before it is applied. `from`: start of the part; earlier changes only set its initial state. */
 void collector_take(collector *gc, world *w, const op *o, int64_t from);
-void collector_end(collector *gc, const world *w, int64_t from, int64_t end);
+/* `cut`: the part ends before the trace. In Go, a trace that ends with a utilization of 0 ends where that begins. */
+void collector_end(collector *gc, const world *w, int64_t from, int64_t end, bool cut);
 void collector_free(collector *gc);
 
 /* The minimum mutator utilization, 0 to 1, over all windows of a length; negative: unknown. */

@@ -350,7 +350,7 @@ static void take_status(summary *sum, const op *o) {
   if (o->a[0] != GO_SYSCALL) return;
   begin_syscall(sum, g, p, o->time);
   g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
-  if (sum->c.family == 1) g->left_proc = g->created; /* GoInSyscall */
+  if (sum->c.family == 1 || !o->m || o->m->p != p) g->left_proc = g->created; /* GoInSyscall; told on another thread */
 }
 
 static void take_create(summary *sum, const op *o) {
@@ -401,18 +401,24 @@ static void take_task(summary *sum, const op *o) {
   t->parent = o->a[0];
 }
 
-/* A digest passes logs without catching up, so only the event knows which goroutine runs; v1: only the world. */
-static void take_cpu_time(summary *sum, const goroutine *g, pool_text message) {
+/* A report counts for the time since the last one. So of the first in a part, only a share does. A digest passes logs
+ * without catching up, so only the event knows which goroutine runs; v1: only the world. */
+static void take_cpu_time(summary *sum, const goroutine *g, int64_t now, pool_text message) {
   const gotrace_event *e = sum->s.event;
   goroutine_summary *of;
   char text[64], *end;
-  int64_t time;
+  int64_t time, since;
   snprintf(text, sizeof text, "%.*s", message.size < sizeof text ? (int)message.size : 0, message.data);
   time = strtoll(text, &end, 10);
   if (*end == ' ') g = world_go(&sum->s.w, strtoull(end, NULL, 10));
   else if (e && e->g != GOTRACE_NO_ID) g = world_go(&sum->s.w, (uint64_t)e->g);
   of = summary_of(sum, g);
-  if (time > 0 && of && filter_goroutine(&sum->selection, g)) of->t.cpu = plus(of->t.cpu, time);
+  if (!of) return;
+  since = of->reported > of->created ? of->reported : of->created;
+  of->reported = now;
+  if (!sum->s.begun || time <= 0 || !filter_goroutine(&sum->selection, g)) return;
+  if (since < sum->c.from) time = (int64_t)((double)time * (double)(now - sum->c.from) / (double)(now - since));
+  of->t.cpu = plus(of->t.cpu, time);
 }
 
 static void add_count(summary *sum, uint32_t name, double value) {
@@ -528,7 +534,7 @@ static RARE void take_any(summary *sum, const op *o) {
   case GOTRACE_V2_USER_LOG:
     if (pool_text_is(o->name, RECORD_CPU_TIME)) {
       sum->recorded = true;
-      if (sum->s.begun) take_cpu_time(sum, g, pool_text_of(o->value));
+      take_cpu_time(sum, g, o->time, pool_text_of(o->value));
     }
     if (sum->s.begun) take_log(sum, o);
     if (sum->s.begun && selected && log_counter(o->name, o->value, &name, &value)) add_count(sum, name, value);
@@ -554,7 +560,7 @@ static void sum_end(consumer *c, int64_t time) {
   summary *sum = (summary *)c;
   sum->end = time;
   sum->duration = between(sum->c.from, time);
-  collector_end(&sum->gc, c->w, sum->c.from, time);
+  collector_end(&sum->gc, c->w, sum->c.from, time, sum->s.over);
 }
 
 void summary_note_generation(summary *sum) {

@@ -73,6 +73,7 @@ typedef struct open_region {
 typedef struct goroutine_summary {
   goroutine *g;
   int64_t created, started, ended, last; /* `started`: 0 if never; `last`: its time is added up to here */
+  int64_t reported;                      /* when its CPU time was reported last; 0: not yet */
   group *function;
   group *unnamed; /* its own group; NULL: none */
   bool dead;      /* blocked forever */

@@ -339,15 +339,21 @@ static void count_change(view *v, unsigned from, unsigned to) {
   if (to < COUNTERS) v->now.values[to]++;
 }
 
+static bool in_use(unsigned proc_status) { return proc_status == PROC_RUNNING || proc_status == PROC_SYSCALL; }
+
 /* Updates the counters for an operation that is not yet applied. */
 static void count_op(view *v, const op *o) {
   const goroutine *g = appears(o->kind) ? NULL : subject_of(v->c.w, o);
+  const proc *p = names_proc(o->kind) ? world_proc(v->c.w, o->id, false) : o->m ? o->m->p : NULL;
+  bool used = p && in_use(p->status);
   switch (o->kind) {
-  case GOTRACE_V2_PROC_START: v->now.values[COUNT_PROCS]++; break;
+  case GOTRACE_V2_PROC_STATUS:
+  case GOTRACE_V2_PROC_START:
   case GOTRACE_V2_PROC_STOP:
-  case GOTRACE_V2_PROC_STEAL: v->now.values[COUNT_PROCS] -= v->now.values[COUNT_PROCS] > 0; break;
+  case GOTRACE_V2_PROC_STEAL: v->now.values[COUNT_PROCS] += (uint64_t)in_use(status_after(o)) - used; break;
   case GOTRACE_V2_HEAP_ALLOC: v->now.values[COUNT_HEAP] = o->a[0]; break;
   case GOTRACE_V2_HEAP_GOAL: v->now.values[COUNT_GOAL] = o->a[0]; break;
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: v->now.values[COUNT_PROCS] -= g && used; /* fall through */
   default:
     if (!changes_go(o->kind) || o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) return; /* no counter has it */
     count_change(v, g ? g->status : GO_NONE, status_after(o));
@@ -375,6 +381,7 @@ static uint32_t record_of(view *v, uint64_t id) {
 /* `by_event`: false if the goroutine or the trace ends. */
 static void end_region(view *v, const goroutine *g, const user_region *r, int64_t time, bool by_event) {
   view_go *of = view_of(v, g);
+  int64_t begin = r->begin < v->c.from ? v->c.from : r->begin;
   row *on;
   if (!r->chosen) return;
   while (of->region_count <= r->line) {
@@ -383,9 +390,9 @@ static void end_region(view *v, const goroutine *g, const user_region *r, int64_
   }
   on = &v->rows[of->regions[r->line] - 1];
   if (on->begin < 0) on->since = since_of(v, r->begin);
-  add_slice(v, of->regions[r->line], r->begin < v->c.from ? v->c.from : r->begin, time, r->name % COLOURS,
-            number_of(&v->texts, r->name), record_of(v, r->task));
-  if (by_event) count_span(v, LANE_REGION, r->name, r->begin, time);
+  add_slice(v, of->regions[r->line], begin, time, r->name % COLOURS, number_of(&v->texts, r->name),
+            record_of(v, r->task));
+  if (by_event) count_span(v, LANE_REGION, r->name, begin, time);
 }
 
 /* A region of which only the end is in the trace. It encloses all earlier ones of the goroutine. */
@@ -573,8 +580,7 @@ static void view_begin(consumer *c, int64_t time) {
   proc *p;
   size_t i;
   for (g = c->w->live; g; g = g->next) count_change(v, GO_NONE, g->status);
-  for (p = c->w->proc_list; p; p = p->next)
-    if (p->status == PROC_RUNNING || p->status == PROC_SYSCALL) v->now.values[COUNT_PROCS]++;
+  for (p = c->w->proc_list; p; p = p->next) v->now.values[COUNT_PROCS] += in_use(p->status);
   v->now.values[COUNT_HEAP] = c->w->heap;
   v->now.values[COUNT_GOAL] = c->w->heap_goal;
   if (c->w->gc) {

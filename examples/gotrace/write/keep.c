@@ -203,6 +203,7 @@ static void copy_gos(keeper *k, int64_t time) {
     made->reason = g->reason;
     made->assist = g->assist;
     made->timer = g->timer;
+    made->label = g->label;
   }
 }
 

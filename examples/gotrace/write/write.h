@@ -132,6 +132,11 @@ static void put(writer *w, gotrace__source *r, int64_t time, const gotrace__reco
 #define PUT(w, r, time, KIND, ...) \
   put((w), (r), (time), &(const gotrace__record){.kind = GOTRACE__REC_##KIND, .a = {__VA_ARGS__}})
 
+/* v1: a goroutine that has been in a mark assist since before the part begins it where it first runs. */
+static void resume_assist(writer *w, gotrace__source *r, const goroutine *g, int64_t time) {
+  if (w->t->v1 && g->assist && !model_of(w, g)->assist) PUT(w, r, time, MARK_ASSIST_BEGIN, 0);
+}
+
 /* The thread as the transcriber knows it; NULL: the transcriber's own. v1 has a goroutine's label in the event that
  * starts it, so that event waits until more happens on its thread. */
 static gotrace__source *source_of(writer *w, const thread *m) {
@@ -141,9 +146,10 @@ static gotrace__source *source_of(writer *w, const thread *m) {
     of->source = gotrace__transcribe_thread(w->t, m->id == NOBODY ? fresh_thread(w->c.w)->id : m->id, NULL);
   if (!of->source) fail("out of memory");
   if (of->starting) {
-    uint64_t place = place_of(w, of->starting);
+    const goroutine *g = of->starting;
     of->starting = NULL;
-    PUT(w, of->source, of->start_time, GO_START, place);
+    PUT(w, of->source, of->start_time, GO_START, place_of(w, g));
+    resume_assist(w, of->source, g, of->start_time);
   }
   return of->source;
 }
@@ -189,7 +195,7 @@ static void introduce_go(writer *w, goroutine *g, unsigned status, uint32_t stac
   bool bound = its && !its->go && (status == GO_RUNNING || status == GO_SYSCALL);
   if ((status == GO_RUNNING || status == GO_SYSCALL) && !bound) status = GO_RUNNABLE;
   gotrace__go_begin(t, to, g->id, stack, starts ? GO_RUNNABLE : status, GOTRACE__RECORD_OLD);
-  to->assist = g->assist;
+  to->assist = g->assist && !t->v1;
   turn_to(w, r, time);
   gotrace__emit_status(t, r, to, bound ? its->id : NOBODY, t->now);
   turn_over(w, r);
@@ -197,7 +203,11 @@ static void introduce_go(writer *w, goroutine *g, unsigned status, uint32_t stac
     to->on = its;
     its->go = to;
   } else if (bound) {
+    pool_text label = pool_text_of(g->label);
+    if (t->v1) gotrace__model_label(t, to, label.data, label.size); /* for this start only: see take_label */
     PUT(w, its, time, GO_START, place_of(w, g));
+    if (t->v1) gotrace__model_label(t, to, "", 0);
+    resume_assist(w, its, g, time);
     if (status == GO_SYSCALL) PUT(w, its, time, SYSCALL_BEGIN, 0);
   }
 }
@@ -429,6 +439,13 @@ static void take_memory(writer *w, const op *o) {
   turn_over(w, r);
 }
 
+/* v2: where a goroutine runs, tells the number of procs, if no event has told it. */
+static void tell_procs(writer *w, const thread *m, int64_t time) {
+  if (w->procs_told || w->t->v1 || !w->c.w->gomaxprocs) return;
+  w->procs_told = true;
+  PUT(w, source_of(w, m), time, PROCS_CHANGE, w->c.w->gomaxprocs);
+}
+
 static void take_op(writer *w, const op *o) {
   world *all = w->c.w;
   thread *m = o->m;
@@ -455,10 +472,7 @@ static void take_op(writer *w, const op *o) {
     source_of(w, m);
     if (w->t->v1) written_on(w, m)->starting = g, written_on(w, m)->start_time = o->time;
     else PUT(w, source_of(w, m), o->time, GO_START, place_of(w, g));
-    if (!w->procs_told && !w->t->v1 && all->gomaxprocs) { /* no event told it */
-      w->procs_told = true;
-      PUT(w, source_of(w, m), o->time, PROCS_CHANGE, all->gomaxprocs);
-    }
+    tell_procs(w, m, o->time);
     break;
   case GOTRACE_V2_GO_LABEL: take_label(w, o); break;
   case GOTRACE_V2_GO_UNBLOCK: take_unblock(w, o); break;
@@ -544,6 +558,18 @@ static void write_modules(void *context, gotrace__transcriber *t) {
   }
 }
 
+/* A goroutine that is there when the part begins. */
+static void begin_go(writer *w, goroutine *g, int64_t time) {
+  uint32_t stack = status_stack(w, g->entry, g->stack);
+  bool first = !w->t->v1 && w->c.family == 2 && w->c.from == w->c.base; /* of v2: the input tells its statuses */
+  bool pending = first && g->status == GO_SYSCALL && g->m && !g->m->p;
+  g->stw = 0;
+  written(w, g)->status_pending = pending;
+  w->pending_statuses += pending; /* its status must be the first event on its thread */
+  w->lost[LOST_NAMES] += w->format == GOTRACE_GO_1_22 && w->c.input != GOTRACE_GO_1_22 && stack;
+  if (!pending) introduce_go(w, g, g->status, stack, g->m, g->m, time);
+}
+
 static void writer_begin(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   gotrace__transcriber *t = w->t;
@@ -551,8 +577,10 @@ static void writer_begin(consumer *c, int64_t time) {
       .replay = true, .unit = 1, .made_procs = FRESH_PROC + 75000, .reason_names = reason_names, .context = w};
   gotrace__clocks clocks = clocks_of(w, time);
   goroutine *g;
+  thread *m;
   proc *p;
   size_t i;
+  int assists;
   options.version = (unsigned)w->format;
   options.service_thread = fresh_thread(c->w)->id;
   options.write = write_block;
@@ -568,16 +596,20 @@ static void writer_begin(consumer *c, int64_t time) {
   for (i = 0; i < c->w->experiment_count; i++) write_experiment(w, &c->w->experiments[i], time);
   for (p = c->w->proc_list; p; p = p->next)
     if (p->status != PROC_NONE) introduce_proc(w, p, p->status, p->m, time);
-  for (g = c->w->live; g; g = g->next) {
-    uint32_t stack = status_stack(w, g->entry, g->stack);
-    g->stw = 0;
-    if (t->v1) g->assist = false; /* its end would have no begin */
-    bool pending = !t->v1 && c->family == 2 && g->status == GO_SYSCALL && g->m && !g->m->p && time == c->base;
-    written(w, g)->status_pending = pending;
-    w->pending_statuses += pending; /* its status must be the first event on its thread */
-    w->lost[LOST_NAMES] += w->format == GOTRACE_GO_1_22 && c->input != GOTRACE_GO_1_22 && stack;
-    if (!pending) introduce_go(w, g, g->status, stack, g->m, g->m, time);
+  for (assists = 0; assists < 2; assists++) { /* readers ignore assists that they see before GOMAXPROCS */
+    int64_t at = time + (w->procs_told && time < INT64_MAX); /* a nanosecond orders the events of two threads */
+    for (g = c->w->live; g; g = g->next)
+      if (g->assist == assists) begin_go(w, g, at);
+    for (m = c->w->thread_list; m; m = m->next)
+      if (runs(m) && source_of(w, m)->go) tell_procs(w, m, time);
   }
+  for (m = c->w->thread_list; m && !t->v1; m = m->next) {
+    op label = op_at(GOTRACE_V2_GO_LABEL, time, m);
+    if (runs(m) && (label.name = m->g->label)) take_label(w, &label);
+  }
+  m = any_running(w);
+  if (m && c->w->heap) PUT(w, source_of(w, m), time, HEAP_ALLOC, c->w->heap);
+  if (m && c->w->heap_goal) PUT(w, source_of(w, m), time, HEAP_GOAL, c->w->heap_goal);
   for (p = c->w->proc_list; p; p = p->next)
     if (p->scan) take_scan(w, p, true, time);
   t->gc = c->w->gc;

@@ -99,7 +99,8 @@ static void add_link(const void *key, const void *wakes, int fd) {
   drop_lock(&links.lock);
 }
 
-/* Removes the entries with this descriptor or this wait; -1 and NULL match any. */
+/* Removes the entries with this descriptor or this wait; -1 and NULL match any. A child of vfork, which shares the
+ * memory, closes descriptors of its own. */
 static void remove_links(int fd, const void *wakes) {
   uint32_t i;
   if (!__atomic_load_n(&links.count, __ATOMIC_RELAXED)) return;
@@ -107,6 +108,7 @@ static void remove_links(int fd, const void *wakes) {
   for (i = 0; i < links.places; i++) {
     struct link *l = &links.all[i];
     if (!l->key || (fd >= 0 && l->fd != fd) || (wakes && l->wakes != wakes)) continue;
+    if (!is_traced_process()) break;
     l->key = NULL;
     __atomic_fetch_sub(&links.count, 1u, __ATOMIC_RELAXED);
   }

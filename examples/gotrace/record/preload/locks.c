@@ -26,6 +26,13 @@
  * always built with optimization. */
 #define LONG_WAY NOINLINE static
 
+/* glibc refuses some invalid times and clocks even if the lock is free. Then nothing is tried before the real function.
+ */
+static bool is_time(const struct timespec *until) { return until->tv_nsec >= 0 && until->tv_nsec < 1000000000; }
+static bool is_clock(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+static int mutex_not_tried(pthread_mutex_t *unused) { return (void)unused, EBUSY; }
+static int rwlock_not_tried(pthread_rwlock_t *unused) { return (void)unused, EBUSY; }
+
 /* Defines a function that waits for a lock. `try` is called first; `held` is its result for a held lock. Trying is
  * harmless even if the call is not to be reported. */
 #define LOCK(type, name, parameters, arguments, try, try_arguments, held, key, reason) \
@@ -62,7 +69,7 @@ LOCK(int, pthread_mutex_lock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_tr
 LOCK(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *until), (m, until),
      REAL(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
 LOCK(int, pthread_mutex_clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until),
-     (m, clock, until), REAL(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
+     (m, clock, until), (is_clock(clock) ? REAL(pthread_mutex_trylock) : mutex_not_tried), (m), EBUSY, m, MUTEX)
 WAKER(int, pthread_mutex_unlock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_unlock), m, 1)
 
 LOCK(int, mtx_lock, (mtx_t * m), (m), REAL(mtx_trylock), (m), thrd_busy, m, MUTEX)
@@ -80,13 +87,15 @@ LOCK(int, pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l), REAL(pthread_rwloc
 LOCK(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l),
      WRITE_LOCK)
 LOCK(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until),
-     REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l), READ_LOCK)
+     (is_time(until) ? REAL(pthread_rwlock_tryrdlock) : rwlock_not_tried), (l), EBUSY, READERS(l), READ_LOCK)
 LOCK(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until),
-     REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l), WRITE_LOCK)
+     (is_time(until) ? REAL(pthread_rwlock_trywrlock) : rwlock_not_tried), (l), EBUSY, WRITERS(l), WRITE_LOCK)
 LOCK(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until),
-     (l, clock, until), REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l), READ_LOCK)
+     (l, clock, until), (is_time(until) && is_clock(clock) ? REAL(pthread_rwlock_tryrdlock) : rwlock_not_tried), (l),
+     EBUSY, READERS(l), READ_LOCK)
 LOCK(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until),
-     (l, clock, until), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l), WRITE_LOCK)
+     (l, clock, until), (is_time(until) && is_clock(clock) ? REAL(pthread_rwlock_trywrlock) : rwlock_not_tried), (l),
+     EBUSY, WRITERS(l), WRITE_LOCK)
 
 /* Whether the calling thread, which holds the lock, is its only holder, not one of several readers. The first word of
  * the lock counts readers: in glibc from its fourth bit on (pthread_rwlock_common.c), in musl in its lower 31 bits,
@@ -145,20 +154,23 @@ WAKER(int, cnd_broadcast, (cnd_t * c), (c), REAL(cnd_broadcast), c, GOTRACE_WAKE
 
 /* -------------------------------------------------------------------------------------------------- semaphores ---- */
 
-/* sem_trywait sets errno, which a successful wait must not change. */
-#define SEMAPHORE(name, parameters, arguments)         \
-  EXPORT int name parameters {                         \
-    int result, kept = errno;                          \
-    if (!tracing()) return REAL(name) arguments;       \
-    result = real.sem_trywait(s);                      \
-    if (result == 0 || errno != EAGAIN) return result; \
-    errno = kept;                                      \
-    WAIT_FOR(result, s, SEMAPHORE, name, arguments);   \
-    return result;                                     \
+/* sem_trywait sets errno, which a successful wait must not change. A thread that is to be cancelled takes no semaphore,
+ * even one that is free. */
+#define SEMAPHORE(name, parameters, arguments, valid)        \
+  EXPORT int name parameters {                               \
+    int result, kept = errno;                                \
+    if (!tracing() || !(valid)) return REAL(name) arguments; \
+    pthread_testcancel();                                    \
+    result = real.sem_trywait(s);                            \
+    if (result == 0 || errno != EAGAIN) return result;       \
+    errno = kept;                                            \
+    WAIT_FOR(result, s, SEMAPHORE, name, arguments);         \
+    return result;                                           \
   }
-SEMAPHORE(sem_wait, (sem_t * s), (s))
-SEMAPHORE(sem_timedwait, (sem_t * s, const struct timespec *until), (s, until))
-SEMAPHORE(sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *until), (s, clock, until))
+SEMAPHORE(sem_wait, (sem_t * s), (s), true)
+SEMAPHORE(sem_timedwait, (sem_t * s, const struct timespec *until), (s, until), is_time(until))
+SEMAPHORE(sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *until), (s, clock, until),
+          is_time(until) && is_clock(clock))
 WAKER(int, sem_post, (sem_t * s), (s), REAL(sem_post), s, 1)
 
 /* -------------------------------------------------------------------------------------------------- spin locks ---- */
@@ -387,6 +399,8 @@ EXPORT long syscall(long number, ...) {
     return result;
   }
 #endif
+  if (number == SYS_unshare) return unshare((int)a[0]);
+  if (number == SYS_setns) return setns((int)a[0], (int)a[1]);
   if (number == SYS_prctl) return prctl((int)a[0], a[1], a[2], a[3], a[4]);
   reason = reason_of_call(number, a);
   if ((number != SYS_futex && reason == REASON_COUNT) || !tracing())

@@ -152,12 +152,22 @@ unsigned wake(const void *key, unsigned count) {
   return woken;
 }
 
+/* A thread that is cancelled inside one of the library's functions runs its clean-up handlers where that function's
+ * frame was, so another return address is there. musl runs them above that frame, as a signal handler. */
+__attribute__((no_sanitize("address"))) static bool is_cancelled(void) {
+#if defined(__GLIBC__) && (defined(__x86_64__) || defined(__i386__))
+  return on_own_stack(self.frame) && ((const uintptr_t *)(const void *)self.frame)[1] != self.caller;
+#else
+  return false;
+#endif
+}
+
 /* A signal handler that interrupted one of the library's functions may have left it by longjmp or another kind of jump.
  * Only a frame above that function's frame shows this, if both are on the thread's own stack.
  * If the handler jumped within itself, the rest of the interrupted wait is not shown. */
 NOINLINE bool recover(char *frame) {
   bool above = frame > self.frame && on_own_stack(self.frame) && on_own_stack(frame);
-  if (!self.frame || !(above || self.inside == JUMPED)) return false;
+  if (!self.frame || !(above || self.inside == JUMPED || is_cancelled())) return false;
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
   self.inside = 0;
@@ -437,6 +447,7 @@ static struct {
   uint32_t wanted; /* atomic, a futex: increases with each request */
   uint32_t snapshots_wanted, crash;
   uint32_t ends; /* atomic: the thread ends */
+  int id;        /* atomic; the kernel's; 0: it has not begun */
   bool exists;
   pthread_t thread;
 } service;
@@ -476,6 +487,7 @@ static void *serve(void *unused) {
   const struct timespec second = {1, 0};
   uint32_t written = 0, done = 0, wanted;
   (void)unused;
+  __atomic_store_n(&service.id, (int)REAL(syscall)(SYS_gettid), __ATOMIC_RELEASE);
   while (!__atomic_load_n(&service.ends, __ATOMIC_ACQUIRE)) {
     wanted = __atomic_load_n(&service.wanted, __ATOMIC_ACQUIRE);
     if (wanted == done) futex(&service.wanted, 0 /* FUTEX_WAIT */, wanted, &second);
@@ -498,10 +510,10 @@ static void *serve(void *unused) {
   return NULL;
 }
 
+bool is_traced_process(void) { return (int)REAL(syscall)(SYS_getpid) == state.pid; }
+
 /* Not in a vfork child. */
-static bool is_traced(void) {
-  return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
-}
+static bool is_traced(void) { return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && is_traced_process(); }
 
 /* While the trace of a crash ends, the program's other threads go on. None of them may end the process before the
  * signal does: the program would have another exit status than without the tracer. The limit is above crash()'s. */
@@ -517,9 +529,7 @@ static void wait_for_death(void) {
 }
 
 /* Not in a vfork child. */
-static bool has_crashed(void) {
-  return __atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) && (int)REAL(syscall)(SYS_getpid) == state.pid;
-}
+static bool has_crashed(void) { return __atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) && is_traced_process(); }
 
 /* For all threads that are about to end the process in another way. */
 static void give_way_to_crash(void) {
@@ -628,6 +638,12 @@ static void look_for_once(int number) {
   real.sigaction(number, &now, NULL);
 }
 
+/* SIGUSR2 does what it would without the tracer, unless the program handles it. */
+static void release_snapshot_signal(void) {
+  struct sigaction now;
+  if (real.sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == want_snapshot) real.signal(SIGUSR2, SIG_DFL);
+}
+
 /* Handles crashes for which the program has no handler, or no longer does. */
 static void handle_crashes(bool wanted) {
   struct sigaction now, own;
@@ -712,6 +728,7 @@ static void prepare_service(void) {
 static void end_service(void) {
   if (!service.exists) return;
   handle_crashes(false);
+  release_snapshot_signal();
   __atomic_store_n(&service.ends, 1u, __ATOMIC_RELEASE);
   request_service();
   REAL(pthread_join)(service.thread, NULL);
@@ -801,7 +818,7 @@ static void end_trace(uint32_t why) {
   uint32_t on = 1;
   int kept = errno;
   unsigned inside = self.inside;
-  if (!__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) || (int)REAL(syscall)(SYS_getpid) != state.pid ||
+  if (!is_traced() ||
       !__atomic_compare_exchange_n(&state.recording, &on, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   self.inside = 1;
@@ -882,12 +899,43 @@ void enter_sandbox(bool had_trace, bool has_entered) {
   }
 }
 
+/* The effective capabilities of a thread; 0: the calling one. */
+static bool read_capabilities(int id, uint32_t effective[2]) {
+  struct {
+    uint32_t version;
+    int id;
+  } header = {0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */, id};
+  struct {
+    uint32_t effective, permitted, inheritable;
+  } data[2];
+  if (REAL(syscall)(SYS_capget, &header, data) != 0) return false;
+  effective[0] = data[0].effective, effective[1] = data[1].effective;
+  return true;
+}
+
+bool service_differs(void) {
+  uint32_t own[2], other[2];
+  int kept = errno, id = 0;
+  bool differs;
+  if (!service.exists || !is_traced()) return false;
+  while ((id = __atomic_load_n(&service.id, __ATOMIC_ACQUIRE)) == 0) REAL(syscall)(SYS_sched_yield);
+  differs = read_capabilities(0, own) && read_capabilities(id, other) && memcmp(own, other, sizeof own) != 0;
+  errno = kept;
+  return differs;
+}
+
+bool finish_with_service(void) {
+  if (!finish_before_exec()) return false;
+  end_service();
+  return true;
+}
+
 void forget_trace(void) {
   struct stat status;
   __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
   if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
   state.file = 0;
-  if (service.exists) handle_crashes(false);
+  if (service.exists) handle_crashes(false), release_snapshot_signal();
   memset(&service, 0, sizeof service);
   snapshot_lock = 0;
 }

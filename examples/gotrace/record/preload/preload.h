@@ -155,6 +155,9 @@ bool finish_before_exec(void); /* false: there was no trace */
 bool finish_before_sandbox(void);
 void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_trace`: by finish_before_sandbox() */
 void forget_trace(void);                              /* in a child of fork */
+bool is_traced_process(void);                         /* false in a child that shares or has copied its memory */
+bool service_differs(void);     /* the library's threads have other capabilities than the calling thread */
+bool finish_with_service(void); /* like finish_before_exec(); ends the library's threads, too */
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
 void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL: none */

@@ -71,7 +71,8 @@ EXPORT int daemon(int stay, int keep) {
  * --children.
  */
 
-/* The library for a program, or for the interpreter of a script. */
+/* The library for a program, or for the interpreter of a script. A process that has changed its root directory or its
+ * user may not reach it; then the dynamic linker would print an error. */
 static int find_library(const char *path) {
   char needs[BOARD_PATH];
   unsigned depth;
@@ -81,7 +82,7 @@ static int find_library(const char *path) {
     kind = read_executable(needs, needs, sizeof needs);
   if (kind != EXECUTABLE_DYNAMIC) return -1;
   library = strstr(needs, "ld-musl") ? RECORD_MUSL : RECORD_GNU;
-  return state.settings->library[library][0] ? library : -1;
+  return access(state.settings->library[library], R_OK) == 0 ? library : -1;
 }
 
 int library_for(const char *path) {
@@ -253,6 +254,64 @@ EXPORT int execle(const char *path, const char *first, ...) {
   }
 SPAWN(posix_spawn, false)
 SPAWN(posix_spawnp, true)
+
+/* --------------------------------------------------------------------------------------- identities, namespaces ----
+ *
+ * The library's own threads must not change what such a call does in a program that has one thread. They end before it,
+ * and another trace begins after it, if the process can still be traced.
+ */
+
+/* Capabilities belong to a thread, but the C library changes the ids of all threads, and ends the process if only some
+ * of them may. */
+#define IDENTITY(name, parameters, arguments)                    \
+  EXPORT int name parameters {                                   \
+    bool had_trace = service_differs() && finish_with_service(); \
+    int result = REAL(name) arguments;                           \
+    if (had_trace) start_trace();                                \
+    return result;                                               \
+  }
+IDENTITY(setuid, (uid_t id), (id))
+IDENTITY(setgid, (gid_t id), (id))
+IDENTITY(seteuid, (uid_t id), (id))
+IDENTITY(setegid, (gid_t id), (id))
+IDENTITY(setreuid, (uid_t real_id, uid_t effective), (real_id, effective))
+IDENTITY(setregid, (gid_t real_id, gid_t effective), (real_id, effective))
+IDENTITY(setresuid, (uid_t real_id, uid_t effective, uid_t saved), (real_id, effective, saved))
+IDENTITY(setresgid, (gid_t real_id, gid_t effective, gid_t saved), (real_id, effective, saved))
+IDENTITY(setgroups, (size_t count, const gid_t *all), (count, all))
+IDENTITY(initgroups, (const char *user, gid_t group), (user, group))
+
+/* The folder has one link for each thread, and two more. 0: not known. */
+static unsigned count_threads(void) {
+  struct stat status;
+  return stat("/proc/self/task", &status) == 0 && status.st_nlink > 2 ? (unsigned)status.st_nlink - 2 : 0;
+}
+
+/* The library has at most two threads beside the program's. They still count for a moment after they have been joined.
+ */
+static bool is_alone_without_service(void) {
+  const struct timespec millisecond = {0, 1000000};
+  unsigned count = count_threads(), i;
+  if (count < 2 || count > 3 || !finish_with_service()) return false;
+  for (i = 0; i < 100 && count_threads() > 1; i++) REAL(nanosleep)(&millisecond, NULL);
+  return true;
+}
+
+/* Some namespaces can only be entered by a process with one thread. */
+#define NAMESPACE(name, parameters, arguments)           \
+  EXPORT int name parameters {                           \
+    int result = REAL(name) arguments, failure = errno;  \
+    if (result == 0 || failure != EINVAL) return result; \
+    if (is_alone_without_service()) {                    \
+      result = real.name arguments;                      \
+      failure = errno;                                   \
+      start_trace();                                     \
+    }                                                    \
+    errno = failure;                                     \
+    return result;                                       \
+  }
+NAMESPACE(unshare, (int flags), (flags))
+NAMESPACE(setns, (int fd, int type), (fd, type))
 
 /* --------------------------------------------------------------------------------------------------- libraries ----
  *

@@ -12,6 +12,7 @@
 
 int create_service(pthread_t *handle, void *(*function)(void *)); /* threads.c */
 void finish_trace(void);                                          /* preload.c */
+bool is_traced_process(void);
 bool open_flight_file(const char *path);
 bool finish_flight_file(void);
 bool only_services_left(void);
@@ -55,5 +56,9 @@ bool only_services_left(void) {
 
 /* Destructors run in reverse order, so this one runs before the tracer's own, which would discard the flight recorder's
  * data. Functions that the library passes to atexit run after both, because its constructor ran before the program
- * started. */
-__attribute__((destructor)) static void end(void) { finish_trace(); }
+ * started. A child that is not of fork (of the system call clone, or of _Fork) has no service thread: the tracer must
+ * not wait for it. */
+__attribute__((destructor)) static void end(void) {
+  finish_trace();
+  if (!is_traced_process()) gotrace__store_release(&gotrace__has_exit_key, 0u);
+}

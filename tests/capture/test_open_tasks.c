@@ -1,0 +1,83 @@
+/* Tasks that are open when a trace starts appear in it: one of each of many threads, a few of each, and the latest of a
+ * thread that has more than are kept. */
+#define _GNU_SOURCE /* barriers */
+#include "gotrace.h"
+#include "../test_collect.h"
+
+#include <pthread.h>
+
+#define KEPT 1024 /* GOTRACE__TASKS */
+
+static pthread_barrier_t barrier;
+static int tasks_each;
+
+static void *hold_tasks(void *unused) {
+  gotrace_task tasks[8];
+  int i;
+  for (i = 0; i < tasks_each; i++) tasks[i] = gotrace_task_begin("open", GOTRACE_NO_TASK);
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  for (i = 0; i < tasks_each; i++) gotrace_task_end(tasks[i]);
+  return unused;
+}
+
+/* Has `threads` threads with `each` open tasks when the trace starts. Returns how many of these begin in the trace. */
+static uint64_t traced(gotrace_format format, int threads, int each) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  pthread_t *ids = malloc((size_t)threads * sizeof *ids);
+  uint64_t begun;
+  int i;
+  CHECK(ids != NULL);
+  tasks_each = each;
+  CHECK(pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1) == 0);
+  for (i = 0; i < threads; i++) CHECK(pthread_create(&ids[i], NULL, hold_tasks, NULL) == 0);
+  pthread_barrier_wait(&barrier);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "text");
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  pthread_barrier_wait(&barrier);
+  for (i = 0; i < threads; i++) CHECK(pthread_join(ids[i], NULL) == 0);
+  CHECK(pthread_barrier_destroy(&barrier) == 0);
+  CHECK_OPENS(&bytes);
+  begun = test_count(&bytes, format < GOTRACE_GO_1_22 ? "UserTaskCreate" : "UserTaskBegin");
+  test_free(&bytes);
+  free(ids);
+  return begun;
+}
+
+/* The latest tasks of one thread are kept, whichever of them have ended since. */
+static void latest(gotrace_format format) {
+  static gotrace_task tasks[3 * KEPT];
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  const char *begin = format < GOTRACE_GO_1_22 ? "UserTaskCreate" : "UserTaskBegin";
+  int i;
+  for (i = 0; i < 3 * KEPT; i++) tasks[i] = gotrace_task_begin(i < 2 * KEPT ? "old" : "new", GOTRACE_NO_TASK);
+  for (i = 0; i < 2 * KEPT; i++) gotrace_task_end(tasks[i]);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "text");
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  CHECK_EQUAL(test_count(&bytes, begin), KEPT);
+  for (i = 2 * KEPT; i < 3 * KEPT; i++) gotrace_task_end(tasks[i]);
+  bytes.size = 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "text");
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_EQUAL(test_count(&bytes, begin), 0);
+  test_free(&bytes);
+}
+
+int main(void) {
+  static const gotrace_format formats[] = {GOTRACE_GO_1_21, GOTRACE_GO_1_23};
+  size_t i;
+  for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    latest(formats[i]);
+    CHECK_EQUAL(traced(formats[i], 17, 1), 17);
+    CHECK_EQUAL(traced(formats[i], 200, 1), 200);
+    CHECK_EQUAL(traced(formats[i], 64, 4), 256);
+    CHECK_EQUAL(traced(formats[i], 2, 8), 16);
+  }
+  return 0;
+}
