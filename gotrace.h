@@ -274,8 +274,10 @@
  *     - main returns or a thread calls exit;
  *     - main has left by pthread_exit and the last other thread ends (Linux; within two seconds);
  *     - the library that contains the tracer is unloaded, which also frees its memory (ELF; on Windows, stop before).
- *   At exit, a sink that does not move is waited for only gotrace_options.exit_milliseconds. Later events are lost. Nor
- *   is the file of a flight recorder that GOTRACE asked for written, if it is a pipe that nobody reads.
+ *   At exit, the sink may take gotrace_options.exit_milliseconds for each piece of the trace (at most 64 KiB), and as
+ *   long for each piece of a snapshot that another thread is writing. A sink that keeps moving is waited for to the end
+ *   of the trace, however slow it is. If one piece takes longer, exit waits no more, and later events are lost. Nor is
+ *   the file of a flight recorder that GOTRACE asked for written, if it is a pipe that nobody reads.
  *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave a complete trace up to a cut.
  *
  * OWNERSHIP
@@ -998,7 +1000,7 @@ typedef struct gotrace_options {
   gotrace_symbolize_fn *symbolize; /* takes precedence over symbols, see NAMES OF FUNCTIONS; NULL: none */
   gotrace_report_fn *report;       /* for GOTRACE_DEBUG; NULL: standard error */
   void *context;                   /* passed to the functions above */
-  uint32_t exit_milliseconds;      /* at the program's end: how long to wait for a sink that does not move; 0: 2,000 */
+  uint32_t exit_milliseconds;      /* at the program's end: how long a piece may take the sink; 0: 2,000 */
   bool late;                       /* write only when half of memory_limit is used, and at the end: takes no processor
                                       from a program that uses all of them while it is measured */
   uint64_t reserved[7];            /* 0 */
@@ -1168,7 +1170,7 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  *
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more rights than its
  * user has (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic link, it is
- * ERROR_SINK (ELOOP). */
+ * ERROR_SINK (ELOOP); with `flight`, the file is not written, and the end of the trace says so. */
 GOTRACE_API gotrace_result gotrace_start_environment(void);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
@@ -2318,8 +2320,8 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* ----------------------------------------------------------------------------------------- >>implementation ----
  *
- * Lock order, outermost first: init_lock, snapshot, life, work, a bucket of waits or keys, records, queue_lock,
- * flight_lock, that of a table of strings or stacks, pool.
+ * Lock order, outermost first: init_lock, life, work, a bucket of waits or keys, records, queue_lock, flight_lock, that
+ * of a table of strings or stacks, pool.
  */
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
@@ -2698,8 +2700,7 @@ enum {
 #endif
 
 static void gotrace__exit(void);
-static void gotrace__end_use(bool unloaded);
-static void gotrace__environment_exit(void);
+static void gotrace__end_asked(bool unloaded);
 #if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
@@ -3598,8 +3599,7 @@ __attribute__((destructor)) static void gotrace__unload(void) {
 #ifdef GOTRACE__UNLOADS
   unloaded = !gotrace__load_relaxed(&gotrace__exits);
 #endif
-  gotrace__environment_exit();
-  gotrace__end_use(unloaded);
+  gotrace__end_asked(unloaded);
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
 #ifdef GOTRACE__UNLOADS
@@ -3854,13 +3854,22 @@ static void gotrace__system_trim(const gotrace__small *kept) {
 #define GOTRACE__MALLOC(size) gotrace__system_malloc(size)
 #define GOTRACE__FREE(pointer, size) gotrace__system_free(pointer, size)
 #else
+/* The caller may hold locks: its thread must not be cancelled in the program's allocator. */
 static void *gotrace__zeroed_malloc(size_t size) {
+  int cancel = gotrace__cancel_off();
   void *memory = GOTRACE_MALLOC(size);
+  gotrace__cancel_restore(cancel);
   if (memory) memset(memory, 0, size);
   return memory;
 }
+static void gotrace__given_free(void *memory, size_t size) {
+  int cancel = gotrace__cancel_off();
+  (void)size; /* GOTRACE_FREE may be a macro that ignores it */
+  GOTRACE_FREE(memory, size);
+  gotrace__cancel_restore(cancel);
+}
 #define GOTRACE__MALLOC(size) gotrace__zeroed_malloc(size)
-#define GOTRACE__FREE(pointer, size) GOTRACE_FREE(pointer, size)
+#define GOTRACE__FREE(pointer, size) gotrace__given_free(pointer, size)
 #endif
 
 /* Bytes that a session may use, and has used. A NULL budget means no bound. */
@@ -4472,6 +4481,7 @@ static struct gotrace__tracer {
   bool opening;         /* a start opens its file */
   bool active;          /* there is a session */
   bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
+  uintptr_t stopper;    /* that call's thread: the address of its gotrace__self */
   bool service;         /* a service thread reads */
   bool flight;          /* the session is a flight recorder */
   uint32_t session;     /* atomic; the last number given */
@@ -4501,7 +4511,9 @@ static struct gotrace__tracer {
   struct gotrace__record_chunk *spare_chunks; /* of full size */
   bool work_wanted;                           /* a chunk is full */
   bool ended;                                 /* no more pieces will follow */
-  uint8_t empty; /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
+  uint8_t empty;  /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
+  bool snapshot;  /* one is being taken */
+  bool impatient; /* at exit, this session has been waited for in vain */
   gotrace_stats published; /* statistics as of the last round, without what the reader counts */
 
   gotrace__mutex records; /* protects: */
@@ -4530,7 +4542,6 @@ static struct gotrace__tracer {
   gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
-  gotrace__mutex snapshot;    /* one snapshot at a time */
   gotrace__mutex flight_lock; /* protects: */
   gotrace__past **writing;    /* what the snapshot must still write; NULL: written */
   size_t writing_count;
@@ -4550,8 +4561,9 @@ static struct gotrace__tracer {
   gotrace__uint64 last_look; /* owned by the service: nanoseconds */
 
   gotrace__budget budget, flight_budget;
-  uint32_t verdict; /* atomic; see gotrace__end_of */
-  uint32_t early;   /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
+  uint32_t verdict;      /* atomic; see gotrace__end_of */
+  uint32_t early;        /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
+  gotrace__uint64 moved; /* atomic; nanoseconds: when a sink or snapshot was last given a piece */
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
   bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next two */
@@ -4619,7 +4631,7 @@ static void gotrace__init(void) {
   if (GOTRACE__LIKELY(gotrace__load_acquire(&t->ready))) return;
   gotrace__lock(&gotrace__init_lock);
   if (!t->ready) {
-    t->life = t->work = t->queue_lock = t->records = t->snapshot = t->flight_lock = unlocked;
+    t->life = t->work = t->queue_lock = t->records = t->flight_lock = unlocked;
     for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
     for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
     gotrace__cond_init(&t->changed);
@@ -4691,6 +4703,7 @@ static void gotrace__attach(gotrace__thread *m, gotrace_site *site);
 static void gotrace__drain(bool block);
 static void gotrace__clean_up(void);
 static uint32_t gotrace__write_asked(bool exits);
+static void gotrace__say_stats(uint32_t what);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
@@ -5708,8 +5721,10 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
+    int cancel = gotrace__cancel_off();
     /* If the session has ended, the three values may be of different sessions. */
     if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
+    gotrace__cancel_restore(cancel);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
     for (i = 0; i < found; i++) hash = gotrace__seen_hash(hash, pcs[i]);
@@ -12899,6 +12914,7 @@ static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool
     }
     gotrace__unlock(&t->queue_lock);
     if (*size) {
+      gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
       gotrace__count(&t->bytes, *size);
       return GOTRACE_OK;
     }
@@ -12954,13 +12970,15 @@ static void gotrace__drain(bool block) {
 #if !GOTRACE_NO_THREADS
 static void gotrace__service(void) {
   struct gotrace__tracer *t = &gotrace__t;
+  uint32_t asked;
   gotrace__low_priority();
   gotrace__drain(true);
   if (!t->is_orphan) return;
-  gotrace__write_asked(true);
+  asked = gotrace__write_asked(true);
   gotrace__lock(&t->life);
   gotrace__clean_up();
   gotrace__unlock(&t->life);
+  gotrace__say_stats(asked);
   gotrace__thread_detach(t->service_thread); /* no thread is left to join it */
 }
 #endif
@@ -12998,11 +13016,13 @@ static void gotrace__sum(gotrace_stats *stats) {
 }
 
 GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
+  int cancel;
   if (!stats) return;
   if (gotrace__is_refused()) {
     memset(stats, 0, sizeof *stats);
     return;
   }
+  cancel = gotrace__cancel_off();
   gotrace__init();
   gotrace__lock(&gotrace__t.life);
   if (gotrace__t.active) gotrace__work(false, true);
@@ -13010,6 +13030,7 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
   else *stats = gotrace__t.last;
   stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
   gotrace__unlock(&gotrace__t.life);
+  gotrace__cancel_restore(cancel);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>lifecycle ---- */
@@ -13297,7 +13318,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_relaxed(&t->done, 0u);
   gotrace__store_relaxed(&t->read_by, (uintptr_t)0); /* a call that is held up since an earlier session may read it */
   gotrace__lock(&t->queue_lock);
-  t->ended = t->stopping = t->work_wanted = t->sink_failed = false;
+  t->ended = t->stopping = t->work_wanted = t->sink_failed = t->impatient = false;
   t->empty = 0;
   t->system_error = 0;
   t->sink_consistent = 0;
@@ -13484,38 +13505,77 @@ static bool gotrace__expand_path(const char *path, char *expanded, size_t size) 
   return true;
 }
 
-/* Waits until the trace has been read to its end, or is not stopping any more; at most for some milliseconds, or for
- * ever (0). False: the time has passed. */
-static bool gotrace__await_end(uint32_t session, uint32_t milliseconds, bool stopped) {
+/* At exit: how much longer to wait, of the milliseconds given since the service thread began a round, or it or a
+ * snapshot was given a piece of the trace to write. 0: no longer, nor in a later step of the exit. The caller holds the
+ * queue lock. */
+static uint64_t gotrace__patience(uint64_t since, uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
-  uint64_t since = gotrace__nanoseconds(), passed = 0;
-  bool ended = false;
-  gotrace__lock(&t->queue_lock);
-  while (!ended && (!milliseconds || passed < milliseconds)) {
-    bool done = gotrace__load_relaxed(&t->done) != 0;
-    ended = gotrace__load_relaxed(&t->session) != session || (stopped ? !t->stopping : done);
-    if (!ended) gotrace__cond_wait(&t->changed, &t->queue_lock, milliseconds ? milliseconds - passed : 1000, NULL);
-    passed = (gotrace__nanoseconds() - since) / 1000000;
-  }
-  gotrace__unlock(&t->queue_lock);
-  return ended;
+  uint64_t moved = gotrace__load_relaxed(&t->moved), round = gotrace__load_relaxed(&t->last_round), now, passed;
+  if (since < moved) since = moved;
+  if (since < round) since = round;
+  now = gotrace__nanoseconds();
+  passed = now > since ? (now - since) / 1000000 : 0;
+  if (passed >= milliseconds) t->impatient = true;
+  return t->impatient ? 0 : milliseconds - passed;
 }
 
-/* Waits for another thread's gotrace_stop. The caller holds the life lock, which is released. */
+/* Waits until the trace has been read to its end, until it is not stopping any more, or until no thread takes a
+ * snapshot, which the caller then does. For ever (0), or as long as exit has patience. False: it has lost it. */
+enum gotrace__awaited { GOTRACE__READ, GOTRACE__STOPPED, GOTRACE__NO_SNAPSHOT };
+static bool gotrace__await(enum gotrace__awaited what, uint32_t session, uint32_t milliseconds) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint64_t since = gotrace__nanoseconds(), left = 1000;
+  bool met = false;
+  gotrace__lock(&t->queue_lock);
+  while (!met && left) {
+    bool done = gotrace__load_relaxed(&t->done) != 0;
+    if (what == GOTRACE__NO_SNAPSHOT) met = !t->snapshot;
+    else met = gotrace__load_relaxed(&t->session) != session || (what == GOTRACE__STOPPED ? !t->stopping : done);
+    if (!met && milliseconds) left = gotrace__patience(since, milliseconds);
+    if (!met && left) gotrace__cond_wait(&t->changed, &t->queue_lock, left, NULL);
+  }
+  if (met && what == GOTRACE__NO_SNAPSHOT) t->snapshot = true;
+  gotrace__unlock(&t->queue_lock);
+  return met;
+}
+
+/* One snapshot at a time. It counts as a lock of its thread. */
+static bool gotrace__snapshot_begin(uint32_t milliseconds) {
+  gotrace__go_inside();
+  if (gotrace__await(GOTRACE__NO_SNAPSHOT, 0, milliseconds)) return true;
+  gotrace__go_outside();
+  return false;
+}
+static void gotrace__snapshot_end(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__lock(&t->queue_lock);
+  t->snapshot = false;
+  gotrace__cond_wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+  gotrace__go_outside();
+}
+
+/* Waits for another gotrace_stop. If a signal handler has interrupted it, that one only ends after this: then exit
+ * waits for the reader, and other callers do not wait. The caller holds the life lock, which is released. */
 static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t session = t->session;
+  bool nested = t->stopper == gotrace__identity();
   gotrace_result result;
   gotrace__unlock(&t->life);
-  if (!gotrace__await_end(session, milliseconds, true)) return GOTRACE_ERROR_SINK;
+  if (nested && !milliseconds) {
+    gotrace__drop_nested();
+    return GOTRACE_ERROR_NESTED;
+  }
+  if (!gotrace__await(nested ? GOTRACE__READ : GOTRACE__STOPPED, session, milliseconds)) return GOTRACE_ERROR_SINK;
   gotrace__lock(&t->life);
   result = t->last.result;
   gotrace__unlock(&t->life);
   return result;
 }
 
-/* `exits`: the process is about to end. Then this waits for a service thread only for exit_milliseconds; if they pass,
- * the session stays as it is. */
+/* `exits`: the process is about to end. Then this waits for a service thread and a snapshot only while they move, see
+ * gotrace__patience; if they do not, the session stays as it is. */
 static gotrace_result gotrace__stop_session(bool exits) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
@@ -13535,20 +13595,22 @@ static gotrace_result gotrace__stop_session(bool exits) {
   gotrace__lock(&t->queue_lock);
   t->stopping = true;
   gotrace__unlock(&t->queue_lock);
+  t->stopper = gotrace__identity();
   gotrace__end_early(GOTRACE_OK);
   gotrace__unlock(&t->life);
 #if GOTRACE_NO_THREADS
   gotrace__drain(true);
 #else
-  if ((!t->service || milliseconds) && !gotrace__await_end(t->session, milliseconds, false)) return GOTRACE_ERROR_SINK;
+  if ((!t->service || milliseconds) && !gotrace__await(GOTRACE__READ, t->session, milliseconds))
+    return GOTRACE_ERROR_SINK;
   if (t->service) gotrace__thread_join(t->service_thread);
 #endif
-  gotrace__lock(&t->snapshot); /* a snapshot that is being written ends first */
+  if (!gotrace__snapshot_begin(milliseconds)) return GOTRACE_ERROR_SINK; /* one that is being written ends first */
   gotrace__lock(&t->life);
   gotrace__clean_up();
   result = t->last.result;
   gotrace__unlock(&t->life);
-  gotrace__unlock(&t->snapshot);
+  gotrace__snapshot_end();
   return result;
 }
 
@@ -13733,7 +13795,7 @@ static gotrace_result gotrace__flight_cut(void) {
   return GOTRACE_OK;
 }
 
-/* The caller holds the snapshot's lock. */
+/* The caller takes the only snapshot. */
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
@@ -13756,13 +13818,16 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
   gotrace__unlock(&t->flight_lock);
   if (list) {
     gotrace__file_header(header);
-    gotrace__inside--; /* for the snapshot's lock: the write function may call gotrace_end */
+    gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
     gotrace__set_in_sink(true);
+    gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
     if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
     for (i = 0; i < count; i++) {
       const gotrace__past_piece *piece = list[i]->first;
-      for (; piece && result == GOTRACE_OK; piece = piece->link)
+      for (; piece && result == GOTRACE_OK; piece = piece->link) {
+        gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
         if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
+      }
       gotrace__lock(&t->flight_lock);
       gotrace__written(i);
       gotrace__unlock(&t->flight_lock);
@@ -13823,14 +13888,13 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
   return result;
 }
 
-/* The caller holds the snapshot's lock. */
-static gotrace_result gotrace__snapshot_file(const char *path, int flags) {
-  uint32_t patience, waited = 0;
+/* The caller takes the only snapshot. */
+static gotrace_result gotrace__snapshot_file(const char *path, int flags, uint32_t patience) {
+  uint32_t waited = 0;
   gotrace_result result;
   gotrace__file old;
   int saved;
-  if (!gotrace__flight_on(&patience)) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
-  if (!(flags & GOTRACE__NOWAIT)) patience = 0;
+  if (!gotrace__flight_on(NULL)) return GOTRACE_ERROR_NOT_RUNNING; /* the file at the path is unchanged */
   while (!gotrace__file_open(path, flags, &old) && errno != ENOENT) {
     if (errno != ENXIO || waited++ >= patience) return GOTRACE_ERROR_SINK;
     gotrace__sleep();
@@ -13848,28 +13912,36 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *optio
   return gotrace__start_tracing(NULL, 0, options, true);
 }
 
-/* Takes a snapshot: for `write`, or into a file. */
-static gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void *context, const char *path, int flags) {
+/* Takes a snapshot: for `write`, or into a file. `exits`: the process is about to end, see gotrace__stop_session. */
+static gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void *context, const char *path, int flags,
+                                             bool exits) {
   gotrace_result result = GOTRACE_ERROR_ARGUMENT;
+  uint32_t patience = 0;
   char expanded[GOTRACE__PATH];
   int cancel;
   if (!write && !path) return GOTRACE_ERROR_ARGUMENT;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&gotrace__t.snapshot);
-  if (write) result = gotrace__snapshot(write, context);
-  else if (gotrace__expand_path(path, expanded, sizeof expanded)) result = gotrace__snapshot_file(expanded, flags);
-  gotrace__unlock(&gotrace__t.snapshot);
+  if (exits) gotrace__flight_on(&patience);
+  if (!gotrace__snapshot_begin(patience)) {
+    result = GOTRACE_ERROR_SINK;
+    errno = EAGAIN;
+  } else {
+    if (write) result = gotrace__snapshot(write, context);
+    else if (gotrace__expand_path(path, expanded, sizeof expanded))
+      result = gotrace__snapshot_file(expanded, flags, patience);
+    gotrace__snapshot_end();
+  }
   gotrace__cancel_restore(cancel);
   return result;
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context) {
-  return gotrace__take_snapshot(write, context, NULL, 0);
+  return gotrace__take_snapshot(write, context, NULL, 0, false);
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_flight_snapshot_file(const char *path) {
-  return gotrace__take_snapshot(NULL, NULL, path, 0);
+  return gotrace__take_snapshot(NULL, NULL, path, 0, false);
 }
 
 /* ------------------------------------------------------------------------------------------------ >>environment ----
@@ -13890,6 +13962,7 @@ static bool gotrace__say(const char *format, ...) {
   char line[GOTRACE__PATH + 256];
   unsigned char *at;
   va_list arguments;
+  int cancel;
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
@@ -13897,7 +13970,9 @@ static bool gotrace__say(const char *format, ...) {
     if (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) *at = at[1] = '?';
     if (*at < 0x20 || *at == 0x7f) *at = '?';
   }
+  cancel = gotrace__cancel_off();
   fprintf(stderr, "gotrace: %s\n", line);
+  gotrace__cancel_restore(cancel);
   return false;
 }
 
@@ -13906,9 +13981,11 @@ static const char *gotrace__why(gotrace_result result, int error) {
   return result == GOTRACE_ERROR_SINK && error ? strerror(error) : gotrace_result_string(result);
 }
 
+/* Prints what the environment asks for, if it does, after the end of its trace. */
 static void gotrace__say_stats(uint32_t what) {
   gotrace_stats stats;
   int i;
+  if (!(what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS))) return;
   gotrace_get_stats(&stats);
   if (stats.result != GOTRACE_OK)
     gotrace__say("%s: the trace ended early: %s", gotrace__asked.path, gotrace__why(stats.result, stats.system_error));
@@ -13932,24 +14009,24 @@ static uint32_t gotrace__write_asked(bool exits) {
       gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
     what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
   if (what & GOTRACE__ASKS_FLIGHT) {
-    gotrace_result kept =
-        gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, GOTRACE__NOFOLLOW | (exits ? GOTRACE__NOWAIT : 0));
+    int flags = GOTRACE__NOFOLLOW | (exits ? GOTRACE__NOWAIT : 0);
+    gotrace_result kept = gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, flags, exits);
     if (kept != GOTRACE_OK) gotrace__say("cannot write %s: %s", gotrace__asked.path, gotrace__why(kept, errno));
   }
   return what;
 }
-/* Stops the trace, with what its environment asks for. */
-static gotrace_result gotrace__stop_asked(bool exits) {
-  uint32_t what = gotrace__write_asked(exits);
-  gotrace_result result = gotrace__stop_tracing(exits);
-  if (what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS)) gotrace__say_stats(what);
-  return result;
+
+/* The process ends or the library is unloaded, see gotrace__end_use. */
+static void gotrace__end_asked(bool unloaded) {
+  uint32_t what = gotrace__write_asked(true);
+  gotrace__end_use(unloaded);
+  gotrace__say_stats(what);
 }
 
 /* Runs before gotrace__exit, since it is registered later. */
 static void gotrace__environment_exit(void) {
   if (gotrace__load_acquire(&gotrace__asked.what) && gotrace__asked.process == gotrace__process_id())
-    gotrace__stop_asked(true);
+    gotrace__end_asked(false);
 }
 
 /* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
@@ -14047,7 +14124,12 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
 }
 
 GOTRACE__DEFINE gotrace_result gotrace_start_environment(void) { return gotrace__start_asked(0); }
-GOTRACE__DEFINE gotrace_result gotrace_stop(void) { return gotrace__stop_asked(false); }
+GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
+  uint32_t what = gotrace__write_asked(false);
+  gotrace_result result = gotrace__stop_tracing(false);
+  gotrace__say_stats(what);
+  return result;
+}
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
   if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__flight_on(NULL) ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
@@ -14098,7 +14180,7 @@ static void gotrace__unlock_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
   size_t i;
   for (i = 0; i < GOTRACE__FORK_LOCKS; i++) *gotrace__fork_locks[i] = unlocked;
-  t->snapshot = unlocked;
+  t->snapshot = false;
   gotrace__inside &= GOTRACE__IN_SINK;
   if (t->names) t->names->lock = unlocked;
   if (t->reasons) t->reasons->lock = unlocked;

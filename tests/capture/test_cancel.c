@@ -1,12 +1,27 @@
 /* pthread_cancel inside the tracer leaves no lock held. A thread that waits in gotrace_read or for room ends at once;
- * others are cancelled after their call.
+ * others are cancelled after their call, also if it opens files or calls the program's unwinder or allocator.
  * Not in: address, whose runtime cannot handle the stack of a cancelled thread. */
 #define _GNU_SOURCE
+#include <stddef.h>
+static void *cancellable_malloc(size_t size);
+static void cancellable_free(void *memory);
+#define GOTRACE_MALLOC(size) cancellable_malloc(size)
+#define GOTRACE_FREE(pointer, size) cancellable_free(pointer)
+#define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "../test_collect.h"
 #include "../test_trace.h"
 
 #include <pthread.h>
+
+static void *cancellable_malloc(size_t size) {
+  pthread_testcancel();
+  return malloc(size);
+}
+static void cancellable_free(void *memory) {
+  pthread_testcancel();
+  free(memory);
+}
 
 static uint32_t began; /* atomic */
 
@@ -128,12 +143,60 @@ static void test_stopper(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* An unwinder that may be cancelled, of an address that is named. */
+static uint32_t unwound;
+static int unwind(void *unused, uintptr_t *pcs, int most) {
+  (void)unused, (void)most;
+  pcs[0] = (uintptr_t)unwind + 1;
+  pthread_testcancel();
+  unwound++;
+  return 1;
+}
+
+/* Is cancelled after a log that calls the unwinder (`word` is not NULL), or after statistics, for which the record of
+ * the log is transcribed and the symbols are read. */
+static void *is_cancelled(void *word) {
+  gotrace_stats stats;
+  if (word) CHECK(pthread_cancel(pthread_self()) == 0);
+  gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  if (!word) {
+    CHECK(pthread_cancel(pthread_self()) == 0);
+    gotrace_get_stats(&stats);
+  }
+  __atomic_store_n(&began, 2u, __ATOMIC_RELEASE);
+  pthread_testcancel();
+  return NULL;
+}
+
+static void test_calls(gotrace_format format, void *word) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  pthread_t thread;
+  void *result;
+  options.stacks = GOTRACE_STACKS_UNWIND;
+  options.unwind = unwind;
+  options.context = &bytes;
+  options.late = true; /* the service thread does not read the symbols first */
+  began = unwound = 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK(pthread_create(&thread, NULL, is_cancelled, word) == 0);
+  CHECK(pthread_join(thread, &result) == 0);
+  CHECK(result == PTHREAD_CANCELED && began == 2 && unwound > 0);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__);
+  CHECK_EQUAL(test_count_logs(&bytes, "category"), 1);
+  test_free(&bytes);
+}
+
 int main(void) {
   size_t i;
   for (i = 0; i < TEST_FORMATS; i++) {
     test_reader(test_formats[i]);
     test_emitter(test_formats[i]);
     test_stopper(test_formats[i]);
+    if (test_formats[i] < GOTRACE_GO_1_11) continue; /* no logs */
+    test_calls(test_formats[i], NULL);
+    test_calls(test_formats[i], "log");
   }
   return 0;
 }

@@ -98,7 +98,8 @@ static const char *run(char *program, const char *word, const char *format) {
   CHECK(pipe(out) == 0);
   CHECK((child = fork()) >= 0);
   if (child == 0) {
-    CHECK(setenv("ASAN_OPTIONS", "detect_leaks=0", 1) == 0); /* its complaints would be read, too */
+    /* Their complaints would be read, too; a service thread that exit does not wait for counts as leaked. */
+    CHECK(setenv("ASAN_OPTIONS", "detect_leaks=0", 1) == 0 && setenv("TSAN_OPTIONS", "report_thread_leaks=0", 1) == 0);
     CHECK(setenv("GOTRACE", value, 1) == 0 && dup2(out[1], 2) == 2 && close(out[0]) == 0 && close(out[1]) == 0);
     execl(program, program, word, (char *)NULL);
     _exit(9);
@@ -111,6 +112,17 @@ static const char *run(char *program, const char *word, const char *format) {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fputs(printed, stderr);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   return printed;
+}
+
+static uint32_t held; /* atomic */
+static bool hold(void *context, const void *data, size_t size) {
+  (void)context, (void)data, (void)size;
+  __atomic_store_n(&held, 1u, __ATOMIC_RELEASE);
+  for (;;) pause();
+}
+static void *take_snapshot(void *unused) {
+  (void)gotrace_flight_snapshot(hold, NULL);
+  return unused;
 }
 
 /* In that program. */
@@ -126,6 +138,21 @@ static int started(const char *word) {
   for (i = 0; i < 2000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
   if (strcmp(word, "much") == 0) {
     for (i = 0; i < 100000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    return 0;
+  }
+  if (strcmp(word, "held") == 0) { /* the end of the program finds a snapshot that does not move */
+    pthread_t thread;
+    alarm(60);
+    CHECK(pthread_create(&thread, NULL, take_snapshot, NULL) == 0);
+    while (!__atomic_load_n(&held, __ATOMIC_ACQUIRE)) sched_yield();
+    return 0;
+  }
+  if (strcmp(word, "stalled") == 0) { /* what is waited for in vain in one step of the exit is not in the others */
+    for (i = 0; i < 100000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    alarm(60);
+    gotrace__environment_exit();
+    CHECK(gotrace__t.active);
+    gotrace__t.options.exit_milliseconds = UINT_MAX;
     return 0;
   }
   gotrace_wait_end();                 /* misuse */
@@ -160,6 +187,8 @@ static void check_pipes(char *program) {
   CHECK(strstr(run(program, "much", "%s/pipe,flight=9"), "/pipe: No such device or address\n"));
   CHECK((fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) >= 0);
   CHECK(strstr(run(program, "much", "%s/pipe,flight=9"), "/pipe: Resource temporarily unavailable\n"));
+  CHECK(strstr(run(program, "held", "%s/x,flight=9"), "/x: Resource temporarily unavailable\n"));
+  run(program, "stalled", "%s/pipe");
   CHECK(close(fd) == 0 && unlink(path) == 0 && unsetenv("TEST_NOTHING_COMES") == 0);
   snprintf(path, sizeof path, "%s/socket", directory);
   CHECK(mknod(path, S_IFSOCK | 0600, 0) == 0);

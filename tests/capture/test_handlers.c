@@ -1,5 +1,6 @@
 /* Signal handlers that emit and make cuts, at any point of calls that emit, start and stop: a call that interrupts a
- * call is dropped, nothing waits for a lock of the interrupted call, and each trace is complete. */
+ * call is dropped, nothing waits for a lock of the interrupted call, and each trace is complete. A handler that calls
+ * gotrace_stop while its thread waits in gotrace_stop does not wait for itself. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "../test_collect.h"
@@ -38,6 +39,43 @@ static void *interrupt(void *thread) {
   return NULL;
 }
 
+static pthread_t stopper;
+static int nested_result; /* atomic; of the handler's gotrace_stop; 1: none yet */
+
+static void stop_again(int number) {
+  (void)number;
+  __atomic_store_n(&nested_result, (int)gotrace_stop(), __ATOMIC_RELEASE);
+}
+
+/* The trace's end is only delivered when its thread is in gotrace_stop. */
+static bool interrupt_stop(void *context, const void *data, size_t size) {
+  const struct timespec pause = {0, 20000000};
+  if (size > 16 && __atomic_load_n(&nested_result, __ATOMIC_ACQUIRE) == 1) { /* not the header */
+    nanosleep(&pause, NULL);                                                 /* until it waits for this thread */
+    CHECK(pthread_kill(stopper, SIGUSR2) == 0);
+    while (__atomic_load_n(&nested_result, __ATOMIC_ACQUIRE) == 1) nanosleep(&pause, NULL);
+  }
+  return test_sink(context, data, size);
+}
+
+static void check_stop_in_stop(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(format, &bytes);
+  gotrace_stats stats;
+  options.write = interrupt_stop;
+  options.late = true;
+  nested_result = 1;
+  stopper = pthread_self();
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_EQUAL(nested_result, GOTRACE_ERROR_NESTED);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_NESTED], 1);
+  check_trace(&bytes);
+  test_free(&bytes);
+}
+
 int main(void) {
   pthread_t self = pthread_self(), other;
   struct sigaction action;
@@ -45,6 +83,9 @@ int main(void) {
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
   CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+  action.sa_handler = stop_again;
+  CHECK(sigaction(SIGUSR2, &action, NULL) == 0);
+  for (i = 0; i < (long)TEST_FORMATS; i++) check_stop_in_stop(test_formats[i]);
   CHECK(pthread_create(&other, NULL, interrupt, &self) == 0);
   for (i = 0; i < rounds; i++) {
     test_bytes bytes = {NULL, 0, 0};

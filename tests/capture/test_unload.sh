@@ -170,3 +170,53 @@ ${CC:-cc} $flags -shared -fPIC "$dir/plugin_last.c" -o "$dir/plugin_last.so" -pt
 # shellcheck disable=SC2086
 ${CC:-cc} $flags "$dir/ends.c" -o "$dir/ends" -ldl
 timeout 60 "$dir/ends" "$dir/plugin_last.so" | grep 'the goroutine is there'
+
+# A trace that GOTRACE asked for is written to its end, too, however long its reader leaves it: no process ends.
+cat >"$dir/plugin_asked.c" <<'C'
+#define GOTRACE__EXIT_MILLISECONDS 1
+#include "plugin.c"
+int plugin_asked(void) {
+  int i, result = gotrace_start_environment();
+  for (i = 0; i < 100000; i++) plugin_work();
+  return result;
+}
+C
+cat >"$dir/asked.c" <<'C'
+#include "gotrace.h"
+#include "test_collect.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static test_bytes bytes;
+static void *reads_late(void *file) {
+  char piece[4096];
+  ssize_t n;
+  sleep(1);
+  while ((n = read(*(int *)file, piece, sizeof piece)) > 0) test_append(&bytes, piece, (size_t)n);
+  return NULL;
+}
+int main(int argc, char **argv) {
+  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), *found = library ? dlsym(library, "plugin_asked") : NULL;
+  int (*asked)(void), file;
+  pthread_t thread;
+  CHECK(argc == 3 && found);
+  memcpy(&asked, &found, sizeof asked);
+  CHECK(mkfifo(argv[2], 0600) == 0 && (file = open(argv[2], O_RDONLY | O_NONBLOCK)) >= 0);
+  CHECK(asked() == 0);
+  CHECK(fcntl(file, F_SETFL, 0) == 0);
+  CHECK(pthread_create(&thread, NULL, reads_late, &file) == 0);
+  CHECK(dlclose(library) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK(bytes.size > 1000000);
+  test_decode(bytes.data, bytes.size, false, NULL, __FILE__, __LINE__);
+  test_free(&bytes);
+  return 0;
+}
+C
+# shellcheck disable=SC2086
+${CC:-cc} $flags -shared -fPIC "$dir/plugin_asked.c" -o "$dir/plugin_asked.so" -pthread
+# shellcheck disable=SC2086
+${CC:-cc} $flags "$dir/asked.c" tests/implementation.c -o "$dir/asked" -pthread -ldl
+GOTRACE=$dir/pipe,stats timeout 120 "$dir/asked" "$dir/plugin_asked.so" "$dir/pipe"

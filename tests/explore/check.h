@@ -8,7 +8,7 @@
 static int explore_rank(const void *lock) {
   const struct gotrace__tracer *t = &gotrace__t;
   size_t i;
-  if (lock == &gotrace__init_lock || lock == &t->snapshot) return 1;
+  if (lock == &gotrace__init_lock) return 1;
   if (lock == &t->life) return 2;
   if (lock == &t->work) return 3;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++)

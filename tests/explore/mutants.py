@@ -167,6 +167,7 @@ mutant('reader-not-alone',
        'for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {',
        'for (; 0 && nobody;) {',
        '1023/readers', '1011/readers')
+mutant('snapshots-together', 'met = !t->snapshot;', 'met = true;', '1023/snapshots')
 mutant('snapshot-unheld', '    past->snapshots++;\n', '', '1023/snapshots', '1023/snapshot')
 
 # Threads that are cancelled while they wait.
@@ -206,8 +207,8 @@ mutant('second-stop-cleans-up',
        '',
        '1023/stops-sink', '1011/stops-sink')
 mutant('second-stop-waits-for-ever',
-       '(stopped ? !t->stopping : done)',
-       '(stopped ? false : done)',
+       '(what == GOTRACE__STOPPED ? !t->stopping : done)',
+       '(what == GOTRACE__STOPPED ? false : done)',
        '1023/stops', '1011/stops')
 mutant('clean-up-wakes-nobody',
        '  t->stopping = false;\n  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */\n',

@@ -13,8 +13,7 @@ import sys
 ALLOWED = {
     # The platform calls back:
     ("gotrace__exit", "platform"): "the process ends",
-    ("gotrace__end_use", "platform"): "the library is unloaded",
-    ("gotrace__environment_exit", "platform"): "the library is unloaded",
+    ("gotrace__end_asked", "platform"): "the library is unloaded",
     ("gotrace__service", "platform"): "the service thread begins",
     ("gotrace__registered", "platform"): "a thread ends",
     ("gotrace__thread_gone", "platform"): "a thread ends",
@@ -24,6 +23,7 @@ ALLOWED = {
     ("gotrace__free_all", "platform"): "the library is unloaded",
     # The service thread has to do what no other thread is left to do:
     ("gotrace__write_asked", "reader"): "main has left by pthread_exit",
+    ("gotrace__say_stats", "reader"): "main has left by pthread_exit",
     # A thread's first call registers it; a plain thread's first call makes it a goroutine:
     ("gotrace__thread_register", "state"): "a thread's first call",
     ("gotrace__attach", "goroutines"): "a plain thread",
