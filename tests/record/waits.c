@@ -409,6 +409,17 @@ WAITER(wait_event) {
   MUST(read(event, &value, 8) == 8);
   return NULL;
 }
+WAITER(wait_eventfd_read) {
+  eventfd_t value;
+  ABOUT_TO_WAIT();
+  MUST(eventfd_read(event, &value) == 0);
+  return NULL;
+}
+WAITER(wait_full_socket) {
+  ABOUT_TO_WAIT();
+  MUST(write(pair[0], much, sizeof much) == (ssize_t)sizeof much);
+  return NULL;
+}
 WAITER(wait_recv) {
   ABOUT_TO_WAIT();
   MUST(recv(pair[0], &byte, 1, 0) == 1);
@@ -625,6 +636,12 @@ WAITER(wait_io_getevents) {
   return NULL;
 }
 
+/* Until the waiter has written all and nothing is left. */
+static void empty_socket(void) {
+  char data[4096];
+  while (recv(pair[1], data, sizeof data, MSG_DONTWAIT) > 0 || state_of(waiter)) continue;
+}
+
 static void put_text(const char *put) { MUST(write(pipe_ends[1], put, strlen(put)) == (ssize_t)strlen(put)); }
 
 static void release_semaphore(void) {
@@ -784,6 +801,9 @@ int main(void) {
   RUN(wait_pipe, "pipe", "main", put_byte(pipe_ends[1]));
   RUN(wait_pipe_readv, "pipe", "main", put_byte(pipe_ends[1]));
   RUN(wait_event, "event descriptor", "main", set_event());
+  RUN(wait_eventfd_read, "event descriptor", "main", MUST(eventfd_write(event, 1) == 0));
+  while (send(pair[0], much, sizeof much, MSG_DONTWAIT) > 0) continue;
+  RUN(wait_full_socket, "network", "main", empty_socket());
   RUN(wait_recv, "network", "main", MUST(send(pair[1], "x", 1, 0) == 1));
   RUN(wait_socket_read, "network", "main", put_byte(pair[1]));
   RUN(wait_recvmsg, "network", "main", put_byte(pair[1]));

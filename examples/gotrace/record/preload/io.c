@@ -119,24 +119,31 @@ void io_after_fork(void) { links.lock = 0; }
 
 static uint32_t descriptor_waits; /* atomic: threads that wait for a descriptor, perhaps among others */
 
-static void wake_all(const void *key) {
+static void wake_one(const void *key) {
+  if (has_waiters(key)) wake(key, 1);
+}
+
+/* The key of threads that wait until there is room to write. */
+static const void *key_of_writers(const void *key) { return (const char *)key + 2; }
+
+/* Who waits for what is written, or read, through a descriptor with this key. */
+static void wake_all(const void *key, bool writers) {
   const void *wakes[32];
   uint32_t i, count = 0;
   if (!key) return;
-  if (has_waiters(key)) wake(key, 1);
+  wake_one(writers ? key_of_writers(key) : key);
   if (!__atomic_load_n(&links.count, __ATOMIC_RELAXED)) return;
   take_lock(&links.lock);
   for (i = 0; i < links.places && count < COUNT(wakes); i++)
     if (links.all[i].key == key) wakes[count++] = links.all[i].wakes;
   drop_lock(&links.lock);
-  for (i = 0; i < count; i++)
-    if (has_waiters(wakes[i])) wake(wakes[i], 1);
+  for (i = 0; i < count; i++) wake_one(writers ? key_of_writers(wakes[i]) : wakes[i]);
 }
 
 /* Call it before a write to fd. */
 static void before_write(int fd) {
   if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
-  wake_all(key_of(fd));
+  wake_all(key_of(fd), false);
 }
 
 /* ---------------------------------------------------------------------------------------- reads, writes, the rest ----
@@ -162,7 +169,7 @@ static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
     const void *key = key_of(fd);
     if (kind == SOCKET) reason = REASON_NETWORK;
     __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
-    begin_wait(direction == OUT && key ? (const char *)key + 2 : key, reason);
+    begin_wait(direction == OUT && key ? key_of_writers(key) : key, reason);
     return true;
   }
   if (!state.only_waits) begin_system_call();
@@ -178,12 +185,10 @@ static void end_transfer(bool waited) {
   }
 }
 
-/* Reading from a pipe makes room for waiting writers. */
+/* Reading from a pipe, or from an end of a socket pair, makes room for waiting writers. */
 static void before_read(int fd) {
-  const void *key;
   if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
-  key = key_of(fd);
-  if (key && has_waiters((const char *)key + 2)) wake((const char *)key + 2, 1);
+  wake_all(key_of(fd), true);
 }
 
 #define TRANSFER(type, name, parameters, arguments, fd, direction, may_wait, before) \
@@ -229,6 +234,8 @@ TRANSFER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS
          (fd, messages, count, flags, time), fd, IN, !(flags & MSG_DONTWAIT), before_read)
 TRANSFER(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS flags), (fd, messages, count, flags),
          fd, OUT, !(flags & MSG_DONTWAIT), before_write)
+TRANSFER(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), fd, IN, true, before_read)
+TRANSFER(int, eventfd_write, (int fd, eventfd_t value), (fd, value), fd, OUT, true, before_write)
 TRANSFER(ssize_t, vmsplice, (int fd, const struct iovec *parts, size_t count, unsigned flags),
          (fd, parts, count, flags), fd, OUT, !(flags & SPLICE_F_NONBLOCK), before_write)
 
