@@ -526,6 +526,25 @@ WAITER(wait_signal) {
   return NULL;
 }
 
+/* Each leaves a wait for as many descriptors as the library remembers of one. */
+WAITER(is_cancelled_in_poll) {
+  struct pollfd all[8];
+  int i;
+  for (i = 0; i < 8; i++) all[i].fd = pipe_ends[0], all[i].events = POLLIN;
+  ABOUT_TO_WAIT();
+  poll(all, 8, -1);
+  return NULL;
+}
+static void cancel_many_polls(void) {
+  int i;
+  for (i = 0; i < 600; i++) {
+    start(is_cancelled_in_poll);
+    when_asleep();
+    pthread_cancel(waiter_thread);
+    MUST(pthread_join(waiter_thread, NULL) == 0);
+  }
+}
+
 /* Does not change what the parent's descriptors are. */
 static void close_in_vfork_child(int fd) {
   pid_t closes = vfork();
@@ -797,6 +816,7 @@ int main(void) {
   set = epoll_create1(0);
   memset(&interest, 0, sizeof interest);
   interest.events = EPOLLIN;
+  cancel_many_polls();
   MUST(event >= 0 && set >= 0 && epoll_ctl(set, EPOLL_CTL_ADD, event, &interest) == 0);
   RUN(wait_pipe, "pipe", "main", put_byte(pipe_ends[1]));
   RUN(wait_pipe_readv, "pipe", "main", put_byte(pipe_ends[1]));

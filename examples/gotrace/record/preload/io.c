@@ -115,9 +115,31 @@ static void remove_links(int fd, const void *wakes) {
   drop_lock(&links.lock);
 }
 
-void io_after_fork(void) { links.lock = 0; }
-
 static uint32_t descriptor_waits; /* atomic: threads that wait for a descriptor, perhaps among others */
+
+static void begin_descriptor_wait(void) {
+  self.waits_for_descriptor = true;
+  __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+}
+
+static void end_descriptor_wait(void) {
+  if (self.waits_for_descriptor) __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+  self.waits_for_descriptor = false;
+}
+
+static __thread char poll_key; /* its address is the key of the thread's waits in poll and select */
+
+void io_abandon_wait(void) {
+  if (!self.waits_for_descriptor) return;
+  end_descriptor_wait();
+  remove_links(-1, &poll_key);
+}
+
+void io_after_fork(void) {
+  links.lock = 0;
+  descriptor_waits = 0;
+  self.waits_for_descriptor = false;
+}
 
 static void wake_one(const void *key) {
   if (has_waiters(key)) wake(key, 1);
@@ -168,7 +190,7 @@ static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
     unsigned reason = direction == OUT && kind == PIPE ? REASON_PIPE_FULL : in[kind];
     const void *key = key_of(fd);
     if (kind == SOCKET) reason = REASON_NETWORK;
-    __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+    begin_descriptor_wait();
     begin_wait(direction == OUT && key ? key_of_writers(key) : key, reason);
     return true;
   }
@@ -179,7 +201,7 @@ static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
 static void end_transfer(bool waited) {
   if (waited) {
     end_wait();
-    __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+    end_descriptor_wait();
   } else if (self.in_system_call) {
     end_system_call();
   }
@@ -579,19 +601,17 @@ TRIED(int, semtimedop, (int set, struct sembuf *all, size_t count, const struct 
 
 #define POLLED 8 /* descriptors for which a waker is sought */
 
-static __thread char poll_key; /* its address is the key of the thread's waits in poll and select */
-
 static void watch(const struct pollfd *all, nfds_t count) {
   nfds_t i;
   if (!all || count > POLLED) return;
   for (i = 0; i < count; i++)
     if (all[i].fd >= 0 && (all[i].events & POLLIN)) add_link(key_of(all[i].fd), &poll_key, -1);
-  __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+  begin_descriptor_wait();
 }
 
 static void unwatch(const struct pollfd *all, nfds_t count) {
   if (!all || count > POLLED) return;
-  __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+  end_descriptor_wait();
   remove_links(-1, &poll_key);
 }
 
@@ -643,9 +663,9 @@ SELECTS(select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timev
 SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *time, const sigset_t *mask),
         (count, in, out, other, time, mask), IS_ZERO(time))
 
-#define EPOLLS(name, parameters, arguments, at_once, try)                                                       \
-  TRIES(name, parameters, arguments, at_once, try, __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED), \
-        epoll_key(fd), REASON_EPOLL, __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED))
+#define EPOLLS(name, parameters, arguments, at_once, try)                                                \
+  TRIES(name, parameters, arguments, at_once, try, begin_descriptor_wait(), epoll_key(fd), REASON_EPOLL, \
+        end_descriptor_wait())
 EPOLLS(epoll_wait, (int fd, struct epoll_event *events, int count, int time), (fd, events, count, time), time == 0,
        epoll_wait(fd, events, count, 0))
 EPOLLS(epoll_pwait, (int fd, struct epoll_event *events, int count, int time, const sigset_t *mask),
