@@ -9,7 +9,7 @@
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
- *     process.c     fork, exec, dlclose, exit
+ *     process.c     fork, exec, identities, namespaces, dlclose, exit
  *     openmp.c      programs that use OpenMP: the adapter for it
  *     tracer.c      gotrace.h
  *
