@@ -409,6 +409,17 @@ WAITER(wait_event) {
   MUST(read(event, &value, 8) == 8);
   return NULL;
 }
+WAITER(wait_eventfd_read) {
+  eventfd_t value;
+  ABOUT_TO_WAIT();
+  MUST(eventfd_read(event, &value) == 0);
+  return NULL;
+}
+WAITER(wait_full_socket) {
+  ABOUT_TO_WAIT();
+  MUST(write(pair[0], much, sizeof much) == (ssize_t)sizeof much);
+  return NULL;
+}
 WAITER(wait_recv) {
   ABOUT_TO_WAIT();
   MUST(recv(pair[0], &byte, 1, 0) == 1);
@@ -513,6 +524,25 @@ WAITER(wait_signal) {
   ABOUT_TO_WAIT();
   MUST(sigwait(&signals, &number) == 0 && number == SIGUSR1);
   return NULL;
+}
+
+/* Each leaves a wait for as many descriptors as the library remembers of one. */
+WAITER(is_cancelled_in_poll) {
+  struct pollfd all[8];
+  int i;
+  for (i = 0; i < 8; i++) all[i].fd = pipe_ends[0], all[i].events = POLLIN;
+  ABOUT_TO_WAIT();
+  poll(all, 8, -1);
+  return NULL;
+}
+static void cancel_many_polls(void) {
+  int i;
+  for (i = 0; i < 600; i++) {
+    start(is_cancelled_in_poll);
+    when_asleep();
+    pthread_cancel(waiter_thread);
+    MUST(pthread_join(waiter_thread, NULL) == 0);
+  }
 }
 
 /* Does not change what the parent's descriptors are. */
@@ -623,6 +653,12 @@ WAITER(wait_io_getevents) {
   syscall(SYS_io_getevents, context, 1L, 1L, events, &time);
   syscall(SYS_io_destroy, context);
   return NULL;
+}
+
+/* Until the waiter has written all and nothing is left. */
+static void empty_socket(void) {
+  char data[4096];
+  while (recv(pair[1], data, sizeof data, MSG_DONTWAIT) > 0 || state_of(waiter)) continue;
 }
 
 static void put_text(const char *put) { MUST(write(pipe_ends[1], put, strlen(put)) == (ssize_t)strlen(put)); }
@@ -780,10 +816,14 @@ int main(void) {
   set = epoll_create1(0);
   memset(&interest, 0, sizeof interest);
   interest.events = EPOLLIN;
+  cancel_many_polls();
   MUST(event >= 0 && set >= 0 && epoll_ctl(set, EPOLL_CTL_ADD, event, &interest) == 0);
   RUN(wait_pipe, "pipe", "main", put_byte(pipe_ends[1]));
   RUN(wait_pipe_readv, "pipe", "main", put_byte(pipe_ends[1]));
   RUN(wait_event, "event descriptor", "main", set_event());
+  RUN(wait_eventfd_read, "event descriptor", "main", MUST(eventfd_write(event, 1) == 0));
+  while (send(pair[0], much, sizeof much, MSG_DONTWAIT) > 0) continue;
+  RUN(wait_full_socket, "network", "main", empty_socket());
   RUN(wait_recv, "network", "main", MUST(send(pair[1], "x", 1, 0) == 1));
   RUN(wait_socket_read, "network", "main", put_byte(pair[1]));
   RUN(wait_recvmsg, "network", "main", put_byte(pair[1]));

@@ -188,7 +188,8 @@ const command commands[] = {
      .help =
          "Runs COMMAND with a library preloaded that writes its trace, to COMMAND.PID.trace: threads with their "
          "creators; locks, condition variables, semaphores, barriers, joins; sleeps; poll, select and epoll; network "
-         "and pipes; system calls. Each wait shows who ended it. The program's output, exit status and signals are "
+         "and pipes; system calls. A wait shows which thread of the program ended it. The program's output, exit "
+         "status and signals are "
          "unchanged. Afterwards a summary is printed on standard error.\n\n"
          "  gotrace record xz -T2 -k file\n"
          "  go tool trace xz.*.trace\n\n"

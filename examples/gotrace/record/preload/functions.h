@@ -31,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/msg.h>
 #include <sys/resource.h>
@@ -159,6 +160,8 @@ typedef void handler(int); /* of a signal */
   X(int, epoll_wait, (int, struct epoll_event *, int, int), NULL)                                                   \
   X(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *), NULL)                                \
   X(int, epoll_pwait2, (int, struct epoll_event *, int, const struct timespec *, const sigset_t *), NULL)           \
+  X(int, eventfd_read, (int, eventfd_t *), NULL)                                                                    \
+  X(int, eventfd_write, (int, eventfd_t), NULL)                                                                     \
   X(int, epoll_ctl, (int, int, int, struct epoll_event *), NULL)                                                    \
   X(int, accept, (int, ADDRESS, socklen_t *), NULL)                                                                 \
   X(int, accept4, (int, ADDRESS, socklen_t *, int), NULL)                                                           \

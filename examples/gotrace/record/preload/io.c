@@ -115,28 +115,57 @@ static void remove_links(int fd, const void *wakes) {
   drop_lock(&links.lock);
 }
 
-void io_after_fork(void) { links.lock = 0; }
-
 static uint32_t descriptor_waits; /* atomic: threads that wait for a descriptor, perhaps among others */
 
-static void wake_all(const void *key) {
+static void begin_descriptor_wait(void) {
+  self.waits_for_descriptor = true;
+  __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+}
+
+static void end_descriptor_wait(void) {
+  if (self.waits_for_descriptor) __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+  self.waits_for_descriptor = false;
+}
+
+static __thread char poll_key; /* its address is the key of the thread's waits in poll and select */
+
+void io_abandon_wait(void) {
+  if (!self.waits_for_descriptor) return;
+  end_descriptor_wait();
+  remove_links(-1, &poll_key);
+}
+
+void io_after_fork(void) {
+  links.lock = 0;
+  descriptor_waits = 0;
+  self.waits_for_descriptor = false;
+}
+
+static void wake_one(const void *key) {
+  if (has_waiters(key)) wake(key, 1);
+}
+
+/* The key of threads that wait until there is room to write. */
+static const void *key_of_writers(const void *key) { return (const char *)key + 2; }
+
+/* Who waits for what is written, or read, through a descriptor with this key. */
+static void wake_all(const void *key, bool writers) {
   const void *wakes[32];
   uint32_t i, count = 0;
   if (!key) return;
-  if (has_waiters(key)) wake(key, 1);
+  wake_one(writers ? key_of_writers(key) : key);
   if (!__atomic_load_n(&links.count, __ATOMIC_RELAXED)) return;
   take_lock(&links.lock);
   for (i = 0; i < links.places && count < COUNT(wakes); i++)
     if (links.all[i].key == key) wakes[count++] = links.all[i].wakes;
   drop_lock(&links.lock);
-  for (i = 0; i < count; i++)
-    if (has_waiters(wakes[i])) wake(wakes[i], 1);
+  for (i = 0; i < count; i++) wake_one(writers ? key_of_writers(wakes[i]) : wakes[i]);
 }
 
 /* Call it before a write to fd. */
 static void before_write(int fd) {
   if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
-  wake_all(key_of(fd));
+  wake_all(key_of(fd), false);
 }
 
 /* ---------------------------------------------------------------------------------------- reads, writes, the rest ----
@@ -161,8 +190,8 @@ static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
     unsigned reason = direction == OUT && kind == PIPE ? REASON_PIPE_FULL : in[kind];
     const void *key = key_of(fd);
     if (kind == SOCKET) reason = REASON_NETWORK;
-    __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
-    begin_wait(direction == OUT && key ? (const char *)key + 2 : key, reason);
+    begin_descriptor_wait();
+    begin_wait(direction == OUT && key ? key_of_writers(key) : key, reason);
     return true;
   }
   if (!state.only_waits) begin_system_call();
@@ -172,18 +201,16 @@ static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
 static void end_transfer(bool waited) {
   if (waited) {
     end_wait();
-    __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+    end_descriptor_wait();
   } else if (self.in_system_call) {
     end_system_call();
   }
 }
 
-/* Reading from a pipe makes room for waiting writers. */
+/* Reading from a pipe, or from an end of a socket pair, makes room for waiting writers. */
 static void before_read(int fd) {
-  const void *key;
   if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
-  key = key_of(fd);
-  if (key && has_waiters((const char *)key + 2)) wake((const char *)key + 2, 1);
+  wake_all(key_of(fd), true);
 }
 
 #define TRANSFER(type, name, parameters, arguments, fd, direction, may_wait, before) \
@@ -229,6 +256,8 @@ TRANSFER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS
          (fd, messages, count, flags, time), fd, IN, !(flags & MSG_DONTWAIT), before_read)
 TRANSFER(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS flags), (fd, messages, count, flags),
          fd, OUT, !(flags & MSG_DONTWAIT), before_write)
+TRANSFER(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), fd, IN, true, before_read)
+TRANSFER(int, eventfd_write, (int fd, eventfd_t value), (fd, value), fd, OUT, true, before_write)
 TRANSFER(ssize_t, vmsplice, (int fd, const struct iovec *parts, size_t count, unsigned flags),
          (fd, parts, count, flags), fd, OUT, !(flags & SPLICE_F_NONBLOCK), before_write)
 
@@ -572,19 +601,17 @@ TRIED(int, semtimedop, (int set, struct sembuf *all, size_t count, const struct 
 
 #define POLLED 8 /* descriptors for which a waker is sought */
 
-static __thread char poll_key; /* its address is the key of the thread's waits in poll and select */
-
 static void watch(const struct pollfd *all, nfds_t count) {
   nfds_t i;
   if (!all || count > POLLED) return;
   for (i = 0; i < count; i++)
     if (all[i].fd >= 0 && (all[i].events & POLLIN)) add_link(key_of(all[i].fd), &poll_key, -1);
-  __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+  begin_descriptor_wait();
 }
 
 static void unwatch(const struct pollfd *all, nfds_t count) {
   if (!all || count > POLLED) return;
-  __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED);
+  end_descriptor_wait();
   remove_links(-1, &poll_key);
 }
 
@@ -636,9 +663,9 @@ SELECTS(select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timev
 SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *time, const sigset_t *mask),
         (count, in, out, other, time, mask), IS_ZERO(time))
 
-#define EPOLLS(name, parameters, arguments, at_once, try)                                                       \
-  TRIES(name, parameters, arguments, at_once, try, __atomic_fetch_add(&descriptor_waits, 1u, __ATOMIC_RELAXED), \
-        epoll_key(fd), REASON_EPOLL, __atomic_fetch_sub(&descriptor_waits, 1u, __ATOMIC_RELAXED))
+#define EPOLLS(name, parameters, arguments, at_once, try)                                                \
+  TRIES(name, parameters, arguments, at_once, try, begin_descriptor_wait(), epoll_key(fd), REASON_EPOLL, \
+        end_descriptor_wait())
 EPOLLS(epoll_wait, (int fd, struct epoll_event *events, int count, int time), (fd, events, count, time), time == 0,
        epoll_wait(fd, events, count, 0))
 EPOLLS(epoll_pwait, (int fd, struct epoll_event *events, int count, int time, const sigset_t *mask),

@@ -170,6 +170,7 @@ NOINLINE bool recover(char *frame) {
   if (!self.frame || !(above || self.inside == JUMPED || is_cancelled())) return false;
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
+  io_abandon_wait();
   self.inside = 0;
   return true;
 }

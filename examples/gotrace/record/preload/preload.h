@@ -9,7 +9,7 @@
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
- *     process.c     fork, exec, dlclose, exit
+ *     process.c     fork, exec, identities, namespaces, dlclose, exit
  *     openmp.c      programs that use OpenMP: the adapter for it
  *     tracer.c      gotrace.h
  *
@@ -49,7 +49,7 @@ struct usage {
 /* All zero for a thread that the library has not seen. */
 struct self {
   unsigned inside; /* inside a function of the library, so calls are passed on; JUMPED: a longjmp came in between */
-  bool waits, in_system_call;
+  bool waits, in_system_call, waits_for_descriptor;
   bool resolves;
   thread *created;
   struct usage *usage; /* NULL: not known */
@@ -186,5 +186,6 @@ const char *without_library(const char *preload);
 /* io.c */
 bool close_others(unsigned from, unsigned to, int flags, long *result);
 void io_after_fork(void);
+void io_abandon_wait(void); /* the thread is cancelled, or a signal handler has jumped */
 
 #endif

@@ -1,4 +1,4 @@
-/* process.c - fork, exec, dlclose, exit: see preload.h */
+/* process.c - fork, exec, identities, namespaces, dlclose, exit: see preload.h */
 
 #include "preload.h"
 

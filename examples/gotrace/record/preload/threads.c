@@ -176,6 +176,7 @@ ALIGNS_STACK static void thread_ends(void *argument) {
   self.inside = 0;
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
+  io_abandon_wait();
   self.inside = 1;
   self.frame = NULL;
   self.function = 0;
