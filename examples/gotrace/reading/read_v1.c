@@ -379,7 +379,8 @@ static void take_event(source *s, const gotrace_event *e) {
   thread *m;
   bool create = e->kind == GOTRACE_V1_GO_CREATE,
        waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
-  if (e->kind == GOTRACE_V1_GOMAXPROCS && !s->started) {
+  /* Those at the start tell what has been so; gotrace.h writes two, and the starts of procs may come between them. */
+  if (e->kind == GOTRACE_V1_GOMAXPROCS && (!s->started || (e->time == s->first && e->args[0] == s->w.gomaxprocs))) {
     op procs = v1_op(s, GOTRACE_V2_PROCS_CHANGE, e->time, NULL);
     procs.id = s->w.gomaxprocs = e->args[0];
     if (s->to->as_go) give(s, &procs);
