@@ -180,6 +180,7 @@ void report_all_usage(void); /* of all threads, at the end of the trace */
 void locks_after_fork(void);
 
 /* process.c */
+void process_after_fork(void);
 int library_for(const char *path); /* the library for a program or script; -1: none can be loaded */
 const char *without_library(const char *preload);
 

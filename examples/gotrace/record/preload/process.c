@@ -32,6 +32,7 @@ static void after_fork(void) {
   memset(waiters, 0, sizeof waiters);
   threads_after_fork();
   locks_after_fork();
+  process_after_fork();
   io_after_fork();
   if (!state.children) return;
   start_trace();
@@ -261,14 +262,23 @@ SPAWN(posix_spawnp, true)
  * and another trace begins after it, if the process can still be traced.
  */
 
+/* Held while the C library changes the ids of one thread after the other: their capabilities differ meanwhile. */
+static uint32_t identity_lock;
+
+void process_after_fork(void) { identity_lock = 0; }
+
 /* Capabilities belong to a thread, but the C library changes the ids of all threads, and ends the process if only some
  * of them may. */
-#define IDENTITY(name, parameters, arguments)                    \
-  EXPORT int name parameters {                                   \
-    bool had_trace = service_differs() && finish_with_service(); \
-    int result = REAL(name) arguments;                           \
-    if (had_trace) start_trace();                                \
-    return result;                                               \
+#define IDENTITY(name, parameters, arguments)                                                           \
+  EXPORT int name parameters {                                                                          \
+    bool locks = __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && is_traced_process(), had_trace; \
+    int result;                                                                                         \
+    if (locks) take_lock(&identity_lock);                                                               \
+    had_trace = service_differs() && finish_with_service();                                             \
+    result = REAL(name) arguments;                                                                      \
+    if (locks) drop_lock(&identity_lock);                                                               \
+    if (had_trace) start_trace();                                                                       \
+    return result;                                                                                      \
   }
 IDENTITY(setuid, (uid_t id), (id))
 IDENTITY(setgid, (gid_t id), (id))
