@@ -16900,7 +16900,8 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
       gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time, false);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
-  } else { /* the event before the error is returned first */
+  } else { /* the event before the error is returned first; an error after the generation comes no more */
+    memset(&d->pending, 0, sizeof d->pending);
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
   }

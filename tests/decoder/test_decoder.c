@@ -259,6 +259,9 @@ static void truncated(void) {
   /* But the truncation does not explain an event without its context. */
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_GO_LABEL, 1, 0)),
       put(&m, N(GOTRACE_V2_EVENT_BATCH, 1, 1, 100, 9, GOTRACE_V2_GO_STATUS)), EXPECT(ERROR_CONTEXT, "GoLabel");
+  /* Nor one that does not exist. */
+  v2(&m), batch(&m, 1, 0, N(RUNNING, 100)), put(&m, N(GOTRACE_V2_EVENT_BATCH, 1, 1, 100, 9, GOTRACE_V2_GO_STATUS)),
+      EXPECT(ERROR_EVENT, "");
   v1(&m), byte(&m, 2 << 6 | GOTRACE_V1_GO_START), put(&m, N(1, 1, 9)), EXPECT(ERROR_ORDER, "");
   put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1)), EXPECT(ERROR_TRUNCATED, "ProcStart");
 }
