@@ -2172,7 +2172,8 @@ typedef struct gotrace_decoder_info {
   uint64_t generation;         /* v2: of the last event */
   uint64_t events;             /* delivered so far */
   size_t memory, memory_most;  /* bytes allocated now, and the most so far */
-  int64_t first_time;          /* ordered: time of the trace's first event, even if skipped; 0 in v1 and until known */
+  int64_t first_time;          /* ordered: time of the trace's first event, even if skipped; 0 in v1 and until known.
+                                * Of a part (gotrace_decoder_open_part): of the part's first event */
   uint64_t reserved[7];
 } gotrace_decoder_info;
 
@@ -2203,8 +2204,8 @@ GOTRACE_API gotrace_result gotrace_decoder_next(gotrace_decoder *decoder, gotrac
 /* Returns the next events without copying them, in the order in which gotrace_decoder_next would return them. This is a
  * tenth faster for ordered v2 traces; other traces give one event per call. Stores at most *count pointers in `events`
  * and sets *count to their number. The decoder owns the events. They, their strings and their stacks are valid until
- * the next call of this function or gotrace_decoder_next. Results: OK with one event or more; ERROR_ARGUMENT if *count
- * is 0 or an argument is NULL; otherwise as gotrace_decoder_next, with no event. */
+ * the next call of this function, gotrace_decoder_next or gotrace_decoder_join. Results: OK with one event or more;
+ * ERROR_ARGUMENT if *count is 0 or an argument is NULL; otherwise as gotrace_decoder_next, with no event. */
 GOTRACE_API gotrace_result gotrace_decoder_next_batch(gotrace_decoder *decoder, const gotrace_event **events,
                                                       size_t *count);
 
@@ -17044,7 +17045,8 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
       gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time, false);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
-  } else { /* the event before the error is returned first */
+  } else { /* the event before the error is returned first; an error after the generation comes no more */
+    memset(&d->pending, 0, sizeof d->pending);
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
   }
@@ -17878,8 +17880,7 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
       if (p->g) GOTRACE__WRONG(STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       p->g = (uint64_t)ev->g;
       if (g->fresh) {
-        if (d->version < 1007) ev->extra = (int64_t)(g->of.v1.new_stack + 1);
-        else ev->stack = g->of.v1.new_stack;
+        if (d->version >= 1007) ev->stack = g->of.v1.new_stack; /* before, it is an address */
         g->fresh = false;
       }
     }

@@ -259,6 +259,9 @@ static void truncated(void) {
   /* But the truncation does not explain an event without its context. */
   v2(&m), batch(&m, 1, 0, N(GOTRACE_V2_GO_LABEL, 1, 0)),
       put(&m, N(GOTRACE_V2_EVENT_BATCH, 1, 1, 100, 9, GOTRACE_V2_GO_STATUS)), EXPECT(ERROR_CONTEXT, "GoLabel");
+  /* Nor one that does not exist. */
+  v2(&m), batch(&m, 1, 0, N(RUNNING, 100)), put(&m, N(GOTRACE_V2_EVENT_BATCH, 1, 1, 100, 9, GOTRACE_V2_GO_STATUS)),
+      EXPECT(ERROR_EVENT, "");
   v1(&m), byte(&m, 2 << 6 | GOTRACE_V1_GO_START), put(&m, N(1, 1, 9)), EXPECT(ERROR_ORDER, "");
   put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1)), EXPECT(ERROR_TRUNCATED, "ProcStart");
 }
@@ -674,6 +677,28 @@ static void ranges(void) {
 #undef LABEL
 }
 
+/* Format 1.5: the first start of a goroutine. What its creation says of its function is an address, not a stack. */
+static void first_start(void) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d;
+  gotrace_event e;
+  maker m;
+  int starts = 0;
+  header(&m, "go 1.5 trace");
+  put(&m, N(1 << 6 | GOTRACE_V1_BATCH, 0, 0, 100, 0 << 6 | GOTRACE_V1_FREQUENCY, 1000000000, 0));
+  byte(&m, 3 << 6 | GOTRACE_V1_GO_CREATE), put(&m, N(5, 1, 1, 1, 77, 0));
+  put(&m, N(1 << 6 | GOTRACE_V1_GO_START, 1, 1, 1, 0 << 6 | GOTRACE_V1_GO_END, 1, 1));
+  EXPECT(END_OF_TRACE, "");
+  options = from_memory(m.bytes, m.size, false);
+  CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_OK);
+  while (gotrace_decoder_next(d, &e) == GOTRACE_OK) {
+    CHECK(e.stack == 0 && e.extra == 0);
+    starts += e.kind == GOTRACE_V1_GO_START;
+  }
+  CHECK_EQUAL(starts, 1);
+  gotrace_decoder_close(d);
+}
+
 /* What the first generation of a range need not tell: that a collection is active, if it has no event of one; and which
  * goroutine a thread has in a system call, before the thread starts a proc. Another thread writes its status later. */
 static void told_late(void) {
@@ -735,6 +760,7 @@ int main(void) {
   sorted_heap();
   ranges();
   told_late();
+  first_start();
   arguments();
   memory_of_v1();
   every_error();
