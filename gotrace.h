@@ -13179,7 +13179,6 @@ static void gotrace__clean_up(void) {
   t->active = false;
   gotrace__lock(&t->queue_lock);
   t->stopping = false;
-  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -13551,7 +13550,7 @@ static void gotrace__snapshot_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->queue_lock);
   t->snapshot = false;
-  gotrace__cond_wake(&t->changed);
+  gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */
   gotrace__unlock(&t->queue_lock);
   gotrace__go_outside();
 }

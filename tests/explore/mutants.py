@@ -210,9 +210,9 @@ mutant('second-stop-waits-for-ever',
        '(what == GOTRACE__STOPPED ? !t->stopping : done)',
        '(what == GOTRACE__STOPPED ? false : done)',
        '1023/stops', '1011/stops')
-mutant('clean-up-wakes-nobody',
-       '  t->stopping = false;\n  gotrace__cond_wake(&t->changed); /* other calls of gotrace_stop wait for this one */\n',
-       '  t->stopping = false;\n',
+mutant('stop-wakes-nobody',
+       '  t->snapshot = false;\n  gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */\n',
+       '  t->snapshot = false;\n',
        '1023/stops', '1011/stops')
 mutant('sink-calls-not-nested',
        '  if (on) gotrace__inside |= GOTRACE__IN_SINK;\n  else gotrace__inside &= ~GOTRACE__IN_SINK;\n',
