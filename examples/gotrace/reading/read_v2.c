@@ -269,12 +269,14 @@ void take_v2(source *s, const gotrace_event *e) {
 void take_later_state(source *s, const gotrace_event *e) {
   s->over = false;
   while (e->kind != GOTRACE_V2_SYNC) {
-    gotrace_event told = *e;
-    told.time = s->first + s->until;
-    const goroutine *g = names_go(e->kind) ? world_go(&s->w, e->args[0]) : NULL;
-    if (is_active(e)) take_as_go(s, &told, g ? g->m : NULL); /* it has been so where the goroutine runs */
-    else if (is_status(e) && e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e)) /* else it began after the part */
-      take_status(s, &told);
+    bool active = is_active(e);
+    if (active || (is_status(e) && e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e))) { /* else it began later */
+      gotrace_event told = *e;
+      const goroutine *g = names_go(e->kind) ? world_go(&s->w, e->args[0]) : NULL;
+      told.time = s->first + s->until;
+      if (active) take_as_go(s, &told, g ? g->m : NULL); /* it has been so where the goroutine runs */
+      else take_status(s, &told);
+    }
     if (source_next(s, &e) != GOTRACE_OK) break;
   }
   s->over = true;
