@@ -6,6 +6,7 @@ static unsigned patience(void);
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "../test_collect.h"
+#include "held_snapshot.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -112,17 +113,6 @@ static const char *run(char *program, const char *word, const char *format) {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fputs(printed, stderr);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   return printed;
-}
-
-static uint32_t held; /* atomic */
-static bool hold(void *context, const void *data, size_t size) {
-  (void)context, (void)data, (void)size;
-  __atomic_store_n(&held, 1u, __ATOMIC_RELEASE);
-  for (;;) pause();
-}
-static void *take_snapshot(void *unused) {
-  (void)gotrace_flight_snapshot(hold, NULL);
-  return unused;
 }
 
 /* In that program. */

@@ -7,6 +7,7 @@
 #include "gotrace.h"
 #include "../test_collect.h"
 #include "../test_trace.h"
+#include "held_snapshot.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -88,17 +89,6 @@ static bool sink_and_signal(void *context, const void *data, size_t size) {
     nanosleep(&(struct timespec){0, 20000000}, NULL);
   }
   return write(sink_file, data, size) == (ssize_t)size;
-}
-
-static uint32_t held; /* atomic */
-static bool hold(void *context, const void *data, size_t size) {
-  (void)context, (void)data, (void)size;
-  __atomic_store_n(&held, 1u, __ATOMIC_RELEASE);
-  for (;;) pause();
-}
-static void *take_snapshot(void *unused) {
-  (void)gotrace_flight_snapshot(hold, NULL);
-  return unused;
 }
 
 enum {
