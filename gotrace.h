@@ -9826,8 +9826,6 @@ static void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source *r, 
     }                                         \
   } while (0)
 
-/* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
- * more, it shows the way there. */
 /* What the thread still runs stops, and its events are written. */
 static void gotrace__end_thread(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
@@ -9851,6 +9849,8 @@ static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, 
   return true;
 }
 
+/* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
+ * more, it shows the way there. */
 static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
@@ -9859,6 +9859,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
   bool known = r->introduced;
   t->counters.idle++;
+  if (in_syscall && p && p->number) p = NULL; /* a thief took it while the thread wrote the record, and told first */
   if (r->go && r->go != g) gotrace__correct_listed(t, r, false);
   if (g && g->on != r) gotrace__correct_listed(t, g->on, false);
   if (p && p->on != r && p->status == GOTRACE__PROC_RUNNING) gotrace__correct_listed(t, p->on, false);

@@ -51,6 +51,11 @@
     /* A thread reports the loss of its proc while that is stolen, and started by another thread. */
     {"steal-started", 1008, 1026,
      "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall || 1 sysblocked pstart1; 2 steal0 pstart0; 3 on"},
+    /* A thread that introduces itself says that it has the proc, and is held up: the steal, and a system call of the
+     * thread that has the proc then, are read first. */
+    {"steal-introduced", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 syscall; on || 1 sysblocked; 2 steal0 pstart0 start1 syscall; 3 "
+     "advance || 2 sysend"},
     /* A goroutine ends in a system call whose proc is stolen then, and started by another thread. */
     {"steal-ended", 1008, 1026,
      "clean pcreate0 create0 create1; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 syscall || on; 2 "
