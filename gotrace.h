@@ -541,8 +541,8 @@ typedef enum gotrace_format {
  *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
  *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
  *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
- *   3. Tracer: the call, with its row in GOTRACE__CALLS; its record, in GOTRACE__RECORDS; what the record does, in
- *      >>apply. If older formats lack the event: gotrace__has_event.
+ *   3. Tracer: the call; its record, in GOTRACE__RECORDS; what the record does, in >>apply. If older formats lack the
+ *      event: gotrace__has_event.
  *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
  *   5. The tool: v2_arguments in read_v2.c, write.h; world.c for what the row of step 4 cannot tell.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
@@ -1114,11 +1114,24 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__SHADOWING(declaration) declaration
 #endif
 
-/* GOTRACE_DISABLE declares the calls as static inline functions, and defines them below with empty bodies. */
+/* GOTRACE_DISABLE makes each call below a static inline function that returns GOTRACE__OFF's argument. The structure is
+ * only for the semicolon. */
 #if GOTRACE_DISABLE
 #pragma push_macro("GOTRACE_API")
 #undef GOTRACE_API
 #define GOTRACE_API static inline
+#define GOTRACE__OFF(result) \
+  { return result; }         \
+  struct gotrace__off
+#if GOTRACE__GNU
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#elif defined(_MSC_VER)
+#pragma warning(push)
+#pragma warning(disable : 4100) /* unused parameter */
+#endif
+#else
+#define GOTRACE__OFF(result)
 #endif
 
 /* ------------------------------------------------------------------------------------------------ >>session ----
@@ -1132,7 +1145,7 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
  * read the trace to its end with gotrace_read. The options are copied; NULL means all defaults. Results: OK.
  * ERROR_ALREADY_RUNNING (also until the last trace has been read to its end), ERROR_ARGUMENT, ERROR_FORMAT,
  * ERROR_OUT_OF_MEMORY or ERROR_THREAD: nothing has changed. Go: StartTrace. */
-GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
+GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Starts tracing into a file, which is created or replaced and written by a service thread. options->write is ignored.
  * Results: those of gotrace_start; ERROR_SINK if the file cannot be created or written (errno gives the cause). A
@@ -1147,7 +1160,8 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
  *
  * A path is UTF-8, also on Windows. In it and in a snapshot's path, %p is replaced by the process id, %t by the time
  * (UTC, as 20261122-115854.123) and %% by %. Another % is literal. ERROR_ARGUMENT if the result exceeds 4,095 bytes. */
-GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
+GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options)
+    GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Starts a trace if the environment variable GOTRACE is set, to FILE or FILE,OPTION,OPTION..., with the effect of
  * gotrace_start_file. FILE ends at the first comma. With it, a program can be traced without rebuilding it:
@@ -1171,7 +1185,7 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more rights than its
  * user has (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic link, it is
  * ERROR_SINK (ELOOP); with `flight`, the file is not written, and the end of the trace says so. */
-GOTRACE_API gotrace_result gotrace_start_environment(void);
+GOTRACE_API gotrace_result gotrace_start_environment(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
  * caller's reader, which must run on another thread. (To read on the same thread, call gotrace_end, then read.) The
@@ -1180,10 +1194,10 @@ GOTRACE_API gotrace_result gotrace_start_environment(void);
  * complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the write function, which can only
  * fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the reader: the trace has ended, and
  * the caller must read the rest. Go: StopTrace. */
-GOTRACE_API gotrace_result gotrace_stop(void);
+GOTRACE_API gotrace_result gotrace_stop(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
-GOTRACE_API gotrace_result gotrace_end(void);
+GOTRACE_API gotrace_result gotrace_end(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Reads the next piece of the trace: sets *data and *size (bytes), valid until the next call and owned by the tracer.
  * Waits until there is data. At the end of the trace *size is 0, once; after that the result is ERROR_NOT_RUNNING.
@@ -1193,11 +1207,11 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
  * cut_bytes (but see options->late), the reader transcribes what all threads have recorded, and makes a cut. After each
  * cut, the data read so far is a complete trace, even if the program is killed then. In v2 it ends a generation. */
-GOTRACE_API gotrace_result gotrace_read(const void **data, size_t *size);
+GOTRACE_API gotrace_result gotrace_read(const void **data, size_t *size) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
  * a cut, and wait while another thread does. */
-GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size);
+GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
  * on): those of the last options->flight_milliseconds, or fewer if they exceed options->flight_bytes. It is a session
@@ -1205,30 +1219,31 @@ GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size);
  * on_limit, memory_limit and size_limit are ignored. If a slow snapshot leaves no memory for new generations, those are
  * discarded. Results: those of gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for flight_bytes
  * below 2 MiB. Go: runtime/trace.FlightRecorder. */
-GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
+GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Passes a complete trace of the recorded data, up to this moment, to `write`, piece by piece, on the calling thread.
  * Any thread, any number of times. Concurrent snapshots run one after another; tracing continues. Results: OK;
  * ERROR_SINK if write returned false; ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY, also if lack
  * of memory left nothing recorded; ERROR_READER_BUSY inside a write function; ERROR_ARGUMENT if `write` is NULL. Go:
  * FlightRecorder.WriteTo. */
-GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
+GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context)
+    GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Writes a snapshot to a file: first to a file of its own, PATH.PID-N.new, which replaces PATH when it is complete. A
  * failed snapshot leaves the old file unchanged. A path that is not a regular file, such as a pipe, is written
  * directly. Results: those of gotrace_flight_snapshot; ERROR_SINK if a file cannot be created, written or replaced
  * (errno gives the cause), also if another tracer writes or has just created PATH (EWOULDBLOCK, EEXIST; on Windows
  * EACCES); ERROR_ARGUMENT if the path is NULL or too long. Locks and signals: as for gotrace_start_file. */
-GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
+GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Stops the flight recorder. Results: those of gotrace_stop. Go: FlightRecorder.Stop. */
-GOTRACE_API gotrace_result gotrace_flight_stop(void);
+GOTRACE_API gotrace_result gotrace_flight_stop(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
  * begins the next generation; the flight recorder then also writes the status of each silent goroutine. Other threads
  * continue meanwhile. Any thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during
  * the call; ERROR_NOT_RUNNING. Go: traceAdvance. */
-GOTRACE_API gotrace_result gotrace_advance(void);
+GOTRACE_API gotrace_result gotrace_advance(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Whether tracing is on. An inline relaxed load. */
 #if GOTRACE_DISABLE
@@ -1247,7 +1262,7 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 #endif
 
 /* The same as a function, for other languages. */
-GOTRACE_API bool gotrace_is_enabled(void);
+GOTRACE_API bool gotrace_is_enabled(void) GOTRACE__OFF(false);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
  * short that the 9 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
@@ -1255,21 +1270,28 @@ GOTRACE_API bool gotrace_is_enabled(void);
  * and no thread becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it;
  * calls about them are not counted as problems. Procs, tasks and nested running are tracked all the same. Any thread,
  * at any time; best before the first goroutine. */
-GOTRACE_API void gotrace_track_while_off(bool track);
+GOTRACE_API void gotrace_track_while_off(bool track) GOTRACE__OFF();
 
 /* Stores the statistics of the running trace, or of the last one. All zeros, except for other_copies, before the first
  * trace. Any thread. NULL: does nothing. */
+#if GOTRACE_DISABLE
+static inline void gotrace_get_stats(gotrace_stats *stats) {
+  static gotrace_stats none; /* zero */
+  if (stats) *stats = none;
+}
+#else
 GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
+#endif
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
 
 /* For reports, sets the place of the thread's next call. GOTRACE_DEBUG inserts it before calls that take no site. */
-GOTRACE_API void gotrace_debug_here(gotrace_site *site);
+GOTRACE_API void gotrace_debug_here(gotrace_site *site) GOTRACE__OFF();
 
 /* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
  * would. The name is copied (see gotrace_go_rename for the limits); NULL: the system's name for the thread. No effect
  * if it is a goroutine or runs a proc. */
-GOTRACE_API void gotrace_thread_begin(const char *name);
+GOTRACE_API void gotrace_thread_begin(const char *name) GOTRACE__OFF();
 
 /* Makes the calling thread the goroutine that its parent made with gotrace_thread_create before it started the thread.
  * The trace then has an arrow from the parent to the thread, and viewers group the thread by its entry function.
@@ -1284,38 +1306,38 @@ GOTRACE_API void gotrace_thread_begin(const char *name);
  * If a region or log has made the thread its own goroutine before that, this goroutine ends. gotrace_thread_create
  * works like gotrace_go_create, but first makes a plain thread that calls it a goroutine, where the arrow starts. */
 #define gotrace_thread_create(entry) gotrace_thread_create_at(GOTRACE_HERE, (entry))
-GOTRACE_API gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry);
-GOTRACE_API void gotrace_thread_begin_as(gotrace_go *go);
+GOTRACE_API gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) GOTRACE__OFF(NULL);
+GOTRACE_API void gotrace_thread_begin_as(gotrace_go *go) GOTRACE__OFF();
 
 /* Renames the calling thread for good (copied, up to 255 bytes), and its own goroutine as gotrace_go_rename does. If
  * the thread is not a goroutine yet, it will have this name. */
-GOTRACE_API void gotrace_thread_rename(const char *name);
+GOTRACE_API void gotrace_thread_rename(const char *name) GOTRACE__OFF();
 
 /* Ends the goroutine and proc of the calling thread. Happens automatically when a thread ends. */
-GOTRACE_API void gotrace_thread_end(void);
+GOTRACE_API void gotrace_thread_end(void) GOTRACE__OFF();
 
 /* Returns a new idle proc; NULL if out of memory. The id is a small number, reused after gotrace_proc_destroy; that of
  * NULL is GOTRACE_GLOBAL_PROC. */
-GOTRACE_API gotrace_proc *gotrace_proc_create(void);
-GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, with no sweep open */
-GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
+GOTRACE_API gotrace_proc *gotrace_proc_create(void) GOTRACE__OFF(NULL);
+GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc) GOTRACE__OFF(); /* must be idle, with no sweep open */
+GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc) GOTRACE__OFF(GOTRACE_GLOBAL_PROC);
 
 /* The proc that the calling thread has started and not lost; NULL if none, also for a plain thread. */
-GOTRACE_API gotrace_proc *gotrace_proc_self(void);
+GOTRACE_API gotrace_proc *gotrace_proc_self(void) GOTRACE__OFF(NULL);
 
 /* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: the proc leaves another thread, whose
  * goroutine is in a system call, and is idle: _start takes it. That thread then calls gotrace_go_syscall_end_blocked,
  * before or after the thief calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock +
  * traceProcStop. */
-GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
-GOTRACE_API void gotrace_proc_stop(void);
-GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
+GOTRACE_API void gotrace_proc_start(gotrace_proc *proc) GOTRACE__OFF();
+GOTRACE_API void gotrace_proc_stop(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc) GOTRACE__OFF();
 
 /* Reports how many procs may run at once: call it when the workers are made. Without it, a v2 trace shows the number of
  * procs that exist when a generation begins; with it, at least that number. Later traces begin with the last count.
  * Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
-GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
+GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count) GOTRACE__OFF();
 
 /* Creates a goroutine that begins at `entry` (NULL: unknown): runnable; _blocked: blocked until an unblock; _syscall:
  * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied;
@@ -1325,16 +1347,19 @@ GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
 #define gotrace_go_create(entry) gotrace_go_create_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_blocked(entry) gotrace_go_create_blocked_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_syscall(entry) gotrace_go_create_syscall_at(GOTRACE_HERE, (entry))
-GOTRACE_API gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry);
-GOTRACE_API gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry);
-GOTRACE_API gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry);
+GOTRACE_API gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) GOTRACE__OFF(NULL);
+GOTRACE_API gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry)
+    GOTRACE__OFF(NULL);
+GOTRACE_API gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry)
+    GOTRACE__OFF(NULL);
 
 /* The same with a name instead of an entry: gotrace_go_create(&gotrace_site_make(name, "", 0)->location). So there may
  * be as many different names as sites; beyond that, the entry is unknown. _n: a name of `size` bytes, see "Texts with a
  * length" in >>emit. */
 #define gotrace_go_create_named(name) gotrace_go_create_named_at(GOTRACE_HERE, (name), SIZE_MAX)
 #define gotrace_go_create_named_n(name, size) gotrace_go_create_named_at(GOTRACE_HERE, (name), (size))
-GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const char *name, size_t size);
+GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const char *name, size_t size)
+    GOTRACE__OFF(NULL);
 
 /* The goroutine of a key, for fibers that are known by an id only, as in the hooks of another library:
  * gotrace_go_create makes it (_blocked: gotrace_go_create_blocked) if the key has none, or if the one it had has ended,
@@ -1356,12 +1381,12 @@ GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const cha
 #define gotrace_go_keyed_blocked(key, entry) gotrace_go_keyed_at(GOTRACE_HERE, (key), (entry), 1)
 #define gotrace_go_keyed_free(key) gotrace_go_keyed_free_at(GOTRACE_HERE, (key))
 GOTRACE_API gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key, const gotrace_location *entry,
-                                            int blocked);
-GOTRACE_API void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key);
+                                            int blocked) GOTRACE__OFF(NULL);
+GOTRACE_API void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) GOTRACE__OFF();
 
 /* _start: the calling thread runs the goroutine. _end: its running goroutine ends. Go: traceGoStart, traceGoEnd. */
-GOTRACE_API void gotrace_go_start(gotrace_go *go);
-GOTRACE_API void gotrace_go_end(void);
+GOTRACE_API void gotrace_go_start(gotrace_go *go) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_end(void) GOTRACE__OFF();
 
 /* Returns the number of a reason that the program names itself, for gotrace_go_block, gotrace_wait_begin,
  * gotrace_go_switch_for, gotrace_go_stop and gotrace_stw_begin. v2 viewers show the name; Go's give each block reason
@@ -1375,7 +1400,7 @@ GOTRACE_API void gotrace_go_end(void);
  * there are more, if memory is out, and for NULL, "" and "forever" (see gotrace_go_block).
  *
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
-GOTRACE_API unsigned gotrace_reason(const char *name);
+GOTRACE_API unsigned gotrace_reason(const char *name) GOTRACE__OFF(0);
 #if GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
 #if defined(__cplusplus) /* a lambda, see GOTRACE_HERE */
 #define GOTRACE_REASON(name)                                            \
@@ -1402,7 +1427,7 @@ static inline unsigned gotrace__remembered_reason(unsigned *remembered, const ch
 /* The running goroutine gives up its proc and stays runnable. `reason` is a gotrace_stop_reason or a gotrace_reason.
  * Go: traceGoSched, traceGoPreempt. */
 #define gotrace_go_stop(reason) gotrace_go_stop_at(GOTRACE_HERE, (reason))
-GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason);
+GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
 
 /* The running goroutine blocks. `reason` is a gotrace_block_reason or a gotrace_reason. Viewers consider a goroutine
  * blocked for ever as ended: one that is unblocked after GOTRACE_BLOCK_FOREVER appears as a new goroutine.
@@ -1412,7 +1437,7 @@ GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason);
  * 1.10 only, unless options->futile_wakeups is set: Go 1.23 and later reject the event (convertEvent in
  * internal/trace/tracev1.go). Go: traceGoPark. */
 #define gotrace_go_block(reason) gotrace_go_block_at(GOTRACE_HERE, (reason))
-GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
+GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
 
 /* The goroutine that has just blocked or stopped on the calling thread runs on: the block did not happen, since what it
  * waits for was there already. The trace shows a block of no length. It has no effect on the goroutine's waker, if
@@ -1437,12 +1462,12 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
  *             make_runnable(task);
  *         }
  *     } */
-GOTRACE_API void gotrace_go_continue(gotrace_go *go);
+GOTRACE_API void gotrace_go_continue(gotrace_go *go) GOTRACE__OFF();
 
 /* A blocked goroutine becomes runnable. Any thread, with or without a proc. Of one that runs, as after a time-out, the
  * call is dropped and not counted. Go: traceGoUnpark. */
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
-GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF();
 
 /* The running goroutine blocks (_end: ends) and another, blocked goroutine runs in its place, as coroutines do. From
  * 1.23 on this is one event, which has no reason. gotrace_go_switch_for takes a reason, as gotrace_go_block does, and
@@ -1450,9 +1475,9 @@ GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 #define gotrace_go_switch(go) gotrace_go_switch_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_end(go) gotrace_go_switch_end_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_for(go, reason) gotrace_go_switch_for_at(GOTRACE_HERE, (go), (reason))
-GOTRACE_API void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go);
-GOTRACE_API void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason);
-GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF();
 
 /* Ends a goroutine that is not running: blocked, runnable or never started. For example, a coroutine that is collected
  * or cancelled while it is blocked:
@@ -1470,7 +1495,7 @@ GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
  * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields meanwhile, and a
  * thread without a proc has a temporary one. */
 #define gotrace_go_destroy(go) gotrace_go_destroy_at(GOTRACE_HERE, (go))
-GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF();
 
 /* The running goroutine enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
  * or the thread itself releases it (gotrace_proc_stop). If the proc is lost, end the system call with _end_blocked: the
@@ -1479,18 +1504,18 @@ GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
  * a short system call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc
  * is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
-GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
-GOTRACE_API void gotrace_go_syscall_end(void);
-GOTRACE_API void gotrace_go_syscall_end_blocked(void);
+GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_syscall_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_syscall_end_blocked(void) GOTRACE__OFF();
 
 /* Ends the calling thread's goroutine inside its system call, as when a callback from foreign code returns there
  * (gotrace_go_create_syscall). If the thread still has a proc, the proc stops. In formats before 1.22 the system call
  * ends first. Go: traceLocker.GoDestroySyscall. */
-GOTRACE_API void gotrace_go_end_in_syscall(void);
+GOTRACE_API void gotrace_go_end_in_syscall(void) GOTRACE__OFF();
 
 /* Labels the running goroutine (copied, up to 63 bytes; NULL removes the label). v1 shows the label from the
  * goroutine's next start on. Go: traceGoStart, traceLocker.GoStart. */
-GOTRACE_API void gotrace_go_label(const char *label);
+GOTRACE_API void gotrace_go_label(const char *label) GOTRACE__OFF();
 
 /* Renames a goroutine: the calling thread's, or one that is not running. For a goroutine that runs or is in a system
  * call on another thread, the call is counted and does nothing.
@@ -1499,27 +1524,27 @@ GOTRACE_API void gotrace_go_label(const char *label);
  * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
  * bytes, of which up to 63 appear in the label. Up to 1,024 different names of threads and goroutines are kept; beyond
  * that, only the label changes. NULL or "" removes the label and keeps the name. */
-GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
+GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name) GOTRACE__OFF();
 
 /* _timer marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only,
  * up to 256 goroutines in a trace (1.8: only the first one). _stack_bounds sets the bounds of its stack, for stack
  * walks: the lowest byte, and the byte after the highest. For a goroutine that runs or is in a system call on another
  * thread, both are counted and do nothing. */
-GOTRACE_API void gotrace_go_timer(gotrace_go *go);
-GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
+GOTRACE_API void gotrace_go_timer(gotrace_go *go) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) GOTRACE__OFF();
 
 /* The goroutine that runs, or waits (gotrace_wait_begin), on the calling thread; NULL if none. A plain thread becomes
  * one. gotrace_go_id returns a goroutine's id in traces; 0 for NULL. Any thread. */
-GOTRACE_API gotrace_go *gotrace_go_self(void);
-GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go);
+GOTRACE_API gotrace_go *gotrace_go_self(void) GOTRACE__OFF(NULL);
+GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go) GOTRACE__OFF(0);
 
 /* For plain threads, and for goroutines whose thread waits with them: the running goroutine waits between _begin and
  * _end. gotrace_wait_end unblocks and starts it, or only starts it if the waker called gotrace_go_unblock. The wait
  * belongs to the goroutine: another one that runs on the thread meanwhile (gotrace_nest_begin) may wait in turn.
  * gotrace_wait_end ends the innermost wait. */
 #define gotrace_wait_begin(reason) gotrace_wait_begin_at(GOTRACE_HERE, (reason))
-GOTRACE_API void gotrace_wait_begin_at(gotrace_site *site, unsigned reason);
-GOTRACE_API void gotrace_wait_end(void);
+GOTRACE_API void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
+GOTRACE_API void gotrace_wait_end(void) GOTRACE__OFF();
 
 /* A wait on something with an address: a lock, a queue, a futex. The waker need not know who waits: gotrace_wake
  * unblocks up to `count` of the threads that wait on `key`, in the order of their arrival, and returns how many. Call
@@ -1540,8 +1565,8 @@ GOTRACE_API void gotrace_wait_end(void);
 #define GOTRACE_WAKE_ALL 0xffffffffu
 #define gotrace_wait_on(key, reason) gotrace_wait_on_at(GOTRACE_HERE, (key), (reason))
 #define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
-GOTRACE_API void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason);
-GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count);
+GOTRACE_API void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) GOTRACE__OFF();
+GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) GOTRACE__OFF(0);
 
 /* Nested running: a thread runs other goroutines inside one that waits, or that is in the middle of a call, on top of
  * its stack. gotrace_nest_begin sets aside the goroutine that runs or waits (gotrace_wait_begin, gotrace_wait_on) on
@@ -1566,8 +1591,8 @@ GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsign
  * or the thread ends, it is ended then, and counted. Waits and nested running together are up to 16,384 deep on a
  * thread. In the child of a fork, the thread continues at the same depth. */
 #define gotrace_nest_begin(go) gotrace_nest_begin_at(GOTRACE_HERE, (go))
-GOTRACE_API gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go *go);
-GOTRACE_API void gotrace_nest_end(gotrace_go *outer);
+GOTRACE_API gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF(NULL);
+GOTRACE_API void gotrace_nest_end(gotrace_go *outer) GOTRACE__OFF();
 
 /* --------------------------------------------------------------------------------------------------- >>emit ---- */
 
@@ -1585,8 +1610,8 @@ GOTRACE_API void gotrace_nest_end(gotrace_go *outer);
  * tracing is on, each such call is counted (GOTRACE_PROBLEM_SITES_FULL). Any thread, also while tracing is off. A call
  * hashes the strings, so keep the result where you can. A site remembers one constant name: if calls pass different
  * names with the same site, pass 0 as `name_is_constant`. */
-GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line);
-GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc);
+GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) GOTRACE__OFF(NULL);
+GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc) GOTRACE__OFF(NULL);
 
 /* Garbage collection, for runtimes that have one. The program has at most one collection and one stop-the-world (from
  * 1.10 on) at a time. A scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
@@ -1596,23 +1621,23 @@ GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc);
 #define gotrace_stw_begin(reason) gotrace_stw_begin_at(GOTRACE_HERE, (reason))
 #define gotrace_gc_sweep_span(swept, reclaimed) gotrace_gc_sweep_span_at(GOTRACE_HERE, (swept), (reclaimed))
 #define gotrace_gc_mark_assist_begin() gotrace_gc_mark_assist_begin_at(GOTRACE_HERE)
-GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site);
-GOTRACE_API void gotrace_gc_end(void);
-GOTRACE_API void gotrace_gc_scan_begin(void); /* 1.8 only */
-GOTRACE_API void gotrace_gc_scan_end(void);
-GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site,
-                                      unsigned reason); /* a gotrace_stw_reason or a gotrace_reason */
-GOTRACE_API void gotrace_stw_end(void);
-GOTRACE_API void gotrace_gc_sweep_begin(void);
-GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed);
-GOTRACE_API void gotrace_gc_sweep_end(void);
-GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site);
-GOTRACE_API void gotrace_gc_mark_assist_end(void);
+GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_scan_begin(void) GOTRACE__OFF(); /* 1.8 only */
+GOTRACE_API void gotrace_gc_scan_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, unsigned reason)
+    GOTRACE__OFF(); /* a gotrace_stw_reason or a gotrace_reason */
+GOTRACE_API void gotrace_stw_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_begin(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_mark_assist_end(void) GOTRACE__OFF();
 
 /* Report the heap's size: bytes in use; bytes at which the next collection begins (UINT64_MAX: never, written as 0).
  * Later traces begin with the last values. Go: traceHeapAlloc, traceHeapGoal (traceNextGC before 1.19). */
-GOTRACE_API void gotrace_heap_alloc(uint64_t bytes);
-GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
+GOTRACE_API void gotrace_heap_alloc(uint64_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_goal(uint64_t bytes) GOTRACE__OFF();
 
 /* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
  * costs a branch. Each kind of memory has three calls: one for memory that exists when the trace starts, _alloc and
@@ -1620,15 +1645,15 @@ GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
  * 1 for stacks, else twice the size class. A type is identified by its address, must stay valid until gotrace_stop
  * returns, and may be NULL (unknown). A stack's size is rounded up to a power of two. Go: traceSnapshotMemory and
  * traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
-GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class);
-GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class);
-GOTRACE_API void gotrace_span_free(const void *base);
-GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type);
-GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type);
-GOTRACE_API void gotrace_heap_object_free(const void *object);
-GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes);
-GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes);
-GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
+GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
+GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
+GOTRACE_API void gotrace_span_free(const void *base) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object_free(const void *object) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
 
 /* Annotations (1.11 and later). They cost one branch while tracing is off. Names and texts are truncated to 1,024
  * bytes, at a UTF-8 boundary; NULL is "". Go: userTaskCreate, userTaskEnd, userRegion, userLog (runtime/trace.go).
@@ -1643,8 +1668,8 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
   gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
 #define gotrace_task_end(task) gotrace_task_end_at(GOTRACE_HERE, (task))
 GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
-                                               gotrace_task parent);
-GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
+                                               gotrace_task parent) GOTRACE__OFF(parent);
+GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task) GOTRACE__OFF();
 
 /* A region is a span of one goroutine's execution. Regions nest, up to 1,024; the end of one ends those inside it.
  *
@@ -1655,8 +1680,10 @@ GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
   (gotrace_enabled() ? gotrace_region_end_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
-GOTRACE_API void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant);
-GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant);
+GOTRACE_API void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant)
+    GOTRACE__OFF();
+GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant)
+    GOTRACE__OFF();
 
 /* A message within a task, with a category. gotrace_logf and gotrace_logv format it as printf and vprintf do (with
  * stb_sprintf if available, see GOTRACE_NO_STB_SPRINTF), up to 1,024 bytes, on the caller's stack. */
@@ -1667,18 +1694,21 @@ GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, co
 #define gotrace_logf(...) (gotrace_enabled() ? gotrace_logf_at(GOTRACE_HERE, __VA_ARGS__) : (void)0)
 #define gotrace_logv(task, category, format, arguments) \
   (gotrace_enabled() ? gotrace_logv_at(GOTRACE_HERE, (task), (category), (format), (arguments)) : (void)0)
-GOTRACE_API void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message);
+GOTRACE_API void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message)
+    GOTRACE__OFF();
 GOTRACE_API void gotrace_log_category_at(gotrace_site *site, gotrace_task task, const char *category,
-                                         int category_is_constant, const char *message);
+                                         int category_is_constant, const char *message) GOTRACE__OFF();
+GOTRACE__PRINTF(4, 5)
 GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...)
-    GOTRACE__PRINTF(4, 5);
+    GOTRACE__OFF();
+GOTRACE__PRINTF(4, 0)
 GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
-                                 va_list arguments) GOTRACE__PRINTF(4, 0);
+                                 va_list arguments) GOTRACE__OFF();
 
 /* Ends the innermost region of the running goroutine, whatever its name and task; for languages and adapters that do
  * not keep them. A region that began before the trace is not known: its end is left out, and counted. */
 #define gotrace_region_end_innermost() (gotrace_enabled() ? gotrace_region_end_innermost_at(GOTRACE_HERE) : (void)0)
-GOTRACE_API void gotrace_region_end_innermost_at(gotrace_site *site);
+GOTRACE_API void gotrace_region_end_innermost_at(gotrace_site *site) GOTRACE__OFF();
 
 /* Texts with a length: the calls without _n, for texts of so many bytes that need no NUL at their end, as other
  * languages have them. NULL is the empty string, and SIZE_MAX means up to the NUL. In the name of a goroutine, a thread
@@ -1690,15 +1720,17 @@ GOTRACE_API void gotrace_region_end_innermost_at(gotrace_site *site);
   (gotrace_enabled() ? gotrace_region_end_n_at(GOTRACE_HERE, (task), (name), (size)) : (void)0)
 #define gotrace_log_n(task, category, category_size, message, size) \
   (gotrace_enabled() ? gotrace_log_n_at(GOTRACE_HERE, (task), (category), (category_size), (message), (size)) : (void)0)
-GOTRACE_API gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size,
-                                                 gotrace_task parent);
-GOTRACE_API void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size);
-GOTRACE_API void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size);
+GOTRACE_API gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size, gotrace_task parent)
+    GOTRACE__OFF(parent);
+GOTRACE_API void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size)
+    GOTRACE__OFF();
+GOTRACE_API void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size)
+    GOTRACE__OFF();
 GOTRACE_API void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
-                                  const char *message, size_t size);
-GOTRACE_API void gotrace_go_label_n(const char *label, size_t size);
-GOTRACE_API void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size);
-GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size);
+                                  const char *message, size_t size) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_label_n(const char *label, size_t size) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size) GOTRACE__OFF();
+GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size) GOTRACE__OFF();
 
 /* A counter: `name` has this value from now on, such as a queue's length or the bytes in a cache. Any thread. The trace
  * has it as a log without a task, whose category is GOTRACE_COUNTER followed by the name, and whose message is the
@@ -1709,8 +1741,8 @@ GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size);
 #define gotrace_count(name, value) (gotrace_enabled() ? gotrace_count_at(GOTRACE_HERE, (name), (value)) : (void)0)
 #define gotrace_count_double(name, value) \
   (gotrace_enabled() ? gotrace_count_double_at(GOTRACE_HERE, (name), (value)) : (void)0)
-GOTRACE_API void gotrace_count_at(gotrace_site *site, const char *name, int64_t value);
-GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, double value);
+GOTRACE_API void gotrace_count_at(gotrace_site *site, const char *name, int64_t value) GOTRACE__OFF();
+GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, double value) GOTRACE__OFF();
 
 /* Regions of a block, which also end when break, continue, return, goto or an exception leaves it:
  *
@@ -1828,140 +1860,9 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
  * stack are known: the thread has taken a stack by frame pointers, or gotrace_go_stack_bounds has set the goroutine's.
  * Async-signal-safe: takes no lock and allocates nothing. A sample for which there is no room is counted. Go:
  * traceCPUSample. */
-GOTRACE_API void gotrace_cpu_sample(void *ucontext);
-
-/* All calls of the sections above except gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
- * reports a call without a row, and a row of other types. X(result type, name, (parameters), result) */
-/* clang-format off */
-#define GOTRACE__CALLS(X) \
-  X(gotrace_result, gotrace_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_start_file, (const char *path, const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_start_environment, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_stop, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_end, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_read, (const void **data, size_t *size), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_try_read, (const void **data, size_t *size), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_flight_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_flight_snapshot, (gotrace_write_fn *write, void *context), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_flight_snapshot_file, (const char *path), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_flight_stop, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_advance, (void), GOTRACE_ERROR_DISABLED) \
-  X(bool, gotrace_is_enabled, (void), false) \
-  X(void, gotrace_track_while_off, (bool track), ) \
-  X(void, gotrace_debug_here, (gotrace_site *site), ) \
-  X(void, gotrace_thread_begin, (const char *name), ) \
-  X(gotrace_go *, gotrace_thread_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
-  X(void, gotrace_thread_begin_as, (gotrace_go *go), ) \
-  X(void, gotrace_thread_rename, (const char *name), ) \
-  X(void, gotrace_thread_end, (void), ) \
-  X(gotrace_proc *, gotrace_proc_create, (void), NULL) \
-  X(void, gotrace_proc_destroy, (gotrace_proc *proc), ) \
-  X(int, gotrace_proc_id, (const gotrace_proc *proc), GOTRACE_GLOBAL_PROC) \
-  X(gotrace_proc *, gotrace_proc_self, (void), NULL) \
-  X(void, gotrace_proc_start, (gotrace_proc *proc), ) \
-  X(void, gotrace_proc_stop, (void), ) \
-  X(void, gotrace_proc_steal, (gotrace_proc *proc), ) \
-  X(void, gotrace_procs_change_at, (gotrace_site *site, unsigned count), ) \
-  X(gotrace_go *, gotrace_go_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
-  X(gotrace_go *, gotrace_go_create_blocked_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
-  X(gotrace_go *, gotrace_go_create_syscall_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
-  X(gotrace_go *, gotrace_go_create_named_at, (gotrace_site *site, const char *name, size_t size), NULL) \
-  X(gotrace_go *, gotrace_go_keyed_at, \
-    (gotrace_site *site, uint64_t key, const gotrace_location *entry, int blocked), NULL) \
-  X(void, gotrace_go_keyed_free_at, (gotrace_site *site, uint64_t key), ) \
-  X(void, gotrace_go_start, (gotrace_go *go), ) \
-  X(void, gotrace_go_end, (void), ) \
-  X(unsigned, gotrace_reason, (const char *name), 0) \
-  X(void, gotrace_go_stop_at, (gotrace_site *site, unsigned reason), ) \
-  X(void, gotrace_go_block_at, (gotrace_site *site, unsigned reason), ) \
-  X(void, gotrace_go_continue, (gotrace_go *go), ) \
-  X(void, gotrace_go_unblock_at, (gotrace_site *site, gotrace_go *go), ) \
-  X(void, gotrace_go_switch_at, (gotrace_site *site, gotrace_go *go), ) \
-  X(void, gotrace_go_switch_for_at, (gotrace_site *site, gotrace_go *go, unsigned reason), ) \
-  X(void, gotrace_go_switch_end_at, (gotrace_site *site, gotrace_go *go), ) \
-  X(void, gotrace_go_destroy_at, (gotrace_site *site, gotrace_go *go), ) \
-  X(void, gotrace_go_syscall_begin_at, (gotrace_site *site), ) \
-  X(void, gotrace_go_syscall_end, (void), ) \
-  X(void, gotrace_go_syscall_end_blocked, (void), ) \
-  X(void, gotrace_go_end_in_syscall, (void), ) \
-  X(void, gotrace_go_label, (const char *label), ) \
-  X(void, gotrace_go_rename, (gotrace_go *go, const char *name), ) \
-  X(void, gotrace_go_timer, (gotrace_go *go), ) \
-  X(void, gotrace_go_stack_bounds, (gotrace_go *go, const void *low, const void *high), ) \
-  X(gotrace_go *, gotrace_go_self, (void), NULL) \
-  X(uint64_t, gotrace_go_id, (const gotrace_go *go), 0) \
-  X(void, gotrace_wait_begin_at, (gotrace_site *site, unsigned reason), ) \
-  X(void, gotrace_wait_end, (void), ) \
-  X(void, gotrace_wait_on_at, (gotrace_site *site, const void *key, unsigned reason), ) \
-  X(unsigned, gotrace_wake_at, (gotrace_site *site, const void *key, unsigned count), 0) \
-  X(gotrace_go *, gotrace_nest_begin_at, (gotrace_site *site, gotrace_go *go), NULL) \
-  X(void, gotrace_nest_end, (gotrace_go *outer), ) \
-  X(gotrace_site *, gotrace_site_make, (const char *function, const char *file, uint32_t line), NULL) \
-  X(gotrace_site *, gotrace_site_make_pc, (uintptr_t pc), NULL) \
-  X(void, gotrace_gc_begin_at, (gotrace_site *site), ) \
-  X(void, gotrace_gc_end, (void), ) \
-  X(void, gotrace_gc_scan_begin, (void), ) \
-  X(void, gotrace_gc_scan_end, (void), ) \
-  X(void, gotrace_stw_begin_at, (gotrace_site *site, unsigned reason), ) \
-  X(void, gotrace_stw_end, (void), ) \
-  X(void, gotrace_gc_sweep_begin, (void), ) \
-  X(void, gotrace_gc_sweep_span_at, (gotrace_site *site, uint64_t swept, uint64_t reclaimed), ) \
-  X(void, gotrace_gc_sweep_end, (void), ) \
-  X(void, gotrace_gc_mark_assist_begin_at, (gotrace_site *site), ) \
-  X(void, gotrace_gc_mark_assist_end, (void), ) \
-  X(void, gotrace_heap_alloc, (uint64_t bytes), ) \
-  X(void, gotrace_heap_goal, (uint64_t bytes), ) \
-  X(void, gotrace_span, (const void *base, size_t bytes, unsigned kind_class), ) \
-  X(void, gotrace_span_alloc, (const void *base, size_t bytes, unsigned kind_class), ) \
-  X(void, gotrace_span_free, (const void *base), ) \
-  X(void, gotrace_heap_object, (const void *object, const gotrace_type *type), ) \
-  X(void, gotrace_heap_object_alloc, (const void *object, const gotrace_type *type), ) \
-  X(void, gotrace_heap_object_free, (const void *object), ) \
-  X(void, gotrace_goroutine_stack, (const void *base, size_t bytes), ) \
-  X(void, gotrace_goroutine_stack_alloc, (const void *base, size_t bytes), ) \
-  X(void, gotrace_goroutine_stack_free, (const void *base), ) \
-  X(gotrace_task, gotrace_task_begin_at, \
-    (gotrace_site *site, const char *name, int name_is_constant, gotrace_task parent), parent) \
-  X(void, gotrace_task_end_at, (gotrace_site *site, gotrace_task task), ) \
-  X(void, gotrace_region_begin_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
-  X(void, gotrace_region_end_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
-  X(void, gotrace_log_at, (gotrace_site *site, gotrace_task task, const char *category, const char *message), ) \
-  X(void, gotrace_log_category_at, \
-    (gotrace_site *site, gotrace_task task, const char *category, int category_is_constant, const char *message), ) \
-  X(void, gotrace_logf_at, (gotrace_site *site, gotrace_task task, const char *category, const char *format, ...), ) \
-  X(void, gotrace_logv_at, \
-    (gotrace_site *site, gotrace_task task, const char *category, const char *format, va_list arguments), ) \
-  X(void, gotrace_region_end_innermost_at, (gotrace_site *site), ) \
-  X(gotrace_task, gotrace_task_begin_n_at, \
-    (gotrace_site *site, const char *name, size_t size, gotrace_task parent), parent) \
-  X(void, gotrace_region_begin_n_at, (gotrace_site *site, gotrace_task task, const char *name, size_t size), ) \
-  X(void, gotrace_region_end_n_at, (gotrace_site *site, gotrace_task task, const char *name, size_t size), ) \
-  X(void, gotrace_log_n_at, \
-    (gotrace_site *site, gotrace_task task, const char *category, size_t category_size, const char *message, size_t size), ) \
-  X(void, gotrace_go_label_n, (const char *label, size_t size), ) \
-  X(void, gotrace_go_rename_n, (gotrace_go *go, const char *name, size_t size), ) \
-  X(void, gotrace_thread_rename_n, (const char *name, size_t size), ) \
-  X(void, gotrace_count_at, (gotrace_site *site, const char *name, int64_t value), ) \
-  X(void, gotrace_count_double_at, (gotrace_site *site, const char *name, double value), ) \
-  X(void, gotrace_cpu_sample, (void *ucontext), )
-/* clang-format on */
+GOTRACE_API void gotrace_cpu_sample(void *ucontext) GOTRACE__OFF();
 
 #if GOTRACE_DISABLE
-#if GOTRACE__GNU
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#elif defined(_MSC_VER)
-#pragma warning(push)
-#pragma warning(disable : 4100) /* unused parameter */
-#endif
-#define GOTRACE__EMPTY(type, name, parameters, result) \
-  static inline type name parameters { return result; }
-GOTRACE__CALLS(GOTRACE__EMPTY)
-#undef GOTRACE__EMPTY
-static inline void gotrace_get_stats(gotrace_stats *stats) {
-  static gotrace_stats none; /* zero */
-  if (stats) *stats = none;
-}
 #if GOTRACE__GNU
 #pragma GCC diagnostic pop
 #elif defined(_MSC_VER)
@@ -18977,8 +18878,8 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 
 #endif /* GOTRACE_IMPLEMENTATION */
 
-/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. All rows of GOTRACE__CALLS that
- * can find a misuse are here, or take a site. */
+/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. All calls that can find a misuse
+ * are here, or take a site. */
 #if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
 #undef GOTRACE__FROM_HERE
 #define GOTRACE__FROM_HERE(call) (gotrace_debug_here(GOTRACE_HERE), call)
