@@ -14264,7 +14264,8 @@ typedef struct gotrace__dec_item {
 
 typedef struct gotrace__dec_items {
   gotrace__dec_item *entries;
-  size_t count, capacity;
+  size_t count;
+  uint32_t capacity;
   uint32_t *dense; /* 1 + index by id, for low ids; [0] is not 0, see gotrace__dec_sees */
   size_t dense_size;
   gotrace__map sparse; /* the same for high ids */
@@ -14477,7 +14478,8 @@ struct gotrace_decoder {
   gotrace__dec_items strings, stacks;
 #define GOTRACE__DEC_FIELDS(type, array, element) \
   type *array;                                    \
-  size_t element##_count, element##_capacity;
+  size_t element##_count;                         \
+  uint32_t element##_capacity;
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FIELDS)
 #undef GOTRACE__DEC_FIELDS
   size_t experiment_given, sample_given, moved_given;
@@ -14538,32 +14540,6 @@ struct gotrace_decoder {
 
 /* ------------------------------------------------------------------------------------------- >>decode-memory ---- */
 
-static void *gotrace__dec_allocate(gotrace_decoder *d, size_t size) {
-  void *memory;
-  if (size > SIZE_MAX / 2) return NULL;
-  if (d->options.allocate) memory = d->options.allocate(d->options.allocator_context, size);
-#ifdef GOTRACE_MALLOC
-  else memory = GOTRACE_MALLOC(size);
-#else
-  else memory = malloc(size);
-#endif
-  if (!memory) return NULL;
-  d->info.memory += size;
-  if (d->info.memory > d->info.memory_most) d->info.memory_most = d->info.memory;
-  return memory;
-}
-
-static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) {
-  if (!memory) return;
-  d->info.memory -= size;
-  if (d->options.release) d->options.release(d->options.allocator_context, memory, size);
-#ifdef GOTRACE_FREE
-  else GOTRACE_FREE(memory, size);
-#else
-  else free(memory);
-#endif
-}
-
 /* Ends the function with an error: GOTRACE__FAIL(result, offset, name of the event or NULL, message...), or
  * GOTRACE__WRONG(result, message...) in a function that has an event `ev`. */
 #define GOTRACE__FAIL(result, ...) return gotrace__dec_fail(d, GOTRACE_ERROR_##result, __VA_ARGS__)
@@ -14600,55 +14576,53 @@ static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
   GOTRACE__FAIL(OUT_OF_MEMORY, d->offset, NULL, "out of memory");
 }
 
+/* NULL: no memory, and decoding has failed. */
+static void *gotrace__dec_allocate(gotrace_decoder *d, uint64_t bytes) {
+  size_t size = (size_t)bytes;
+  void *memory;
+  if (bytes > SIZE_MAX / 2) memory = NULL;
+  else if (d->options.allocate) memory = d->options.allocate(d->options.allocator_context, size);
+#ifdef GOTRACE_MALLOC
+  else memory = GOTRACE_MALLOC(size);
+#else
+  else memory = malloc(size);
+#endif
+  if (!memory) return gotrace__dec_no_memory(d), (void *)NULL;
+  d->info.memory += size;
+  if (d->info.memory > d->info.memory_most) d->info.memory_most = d->info.memory;
+  return memory;
+}
+
+static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) {
+  if (!memory) return;
+  d->info.memory -= size;
+  if (d->options.release) d->options.release(d->options.allocator_context, memory, size);
+#ifdef GOTRACE_FREE
+  else GOTRACE_FREE(memory, size);
+#else
+  else free(memory);
+#endif
+}
+
 /* Postpones a failure until all events before it have been returned. */
 static void gotrace__dec_postpone(gotrace_decoder *d) {
   if (!d->pending.result) d->pending = d->failure;
   memset(&d->failure, 0, sizeof d->failure);
 }
 
-/* Gives an array of `count` elements room for `larger`. NULL: no memory; the array is unchanged. */
-static void *gotrace__dec_resize(gotrace_decoder *d, void *array, size_t count, size_t capacity, size_t larger,
-                                 size_t size) {
-  void *memory = larger > SIZE_MAX / 2 / size ? NULL : gotrace__dec_allocate(d, larger * size);
-  if (!memory) return gotrace__dec_no_memory(d), (void *)NULL;
-  if (count) memcpy(memory, array, count * size);
-  gotrace__dec_release(d, array, capacity * size);
-  return memory;
-}
-
-static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array, size_t count, size_t *capacity,
-                                                 size_t size) {
-  size_t larger = *capacity ? 2 * *capacity : 16;
+/* Makes room for `more` elements of an array. NULL: no memory; the array is unchanged. */
+static GOTRACE__NOINLINE void *gotrace__dec_room(gotrace_decoder *d, void *array, size_t count, uint32_t *capacity,
+                                                 uint32_t more, size_t size) {
+  uint64_t larger = 2 * ((uint64_t)count + more);
   void *memory;
+  if (*capacity - count >= more) return array;
   if (larger > UINT32_MAX) return gotrace__dec_no_memory(d), (void *)NULL;
-  if ((memory = gotrace__dec_resize(d, array, count, *capacity, larger, size)) != NULL) *capacity = larger;
+  if (!(memory = gotrace__dec_allocate(d, larger * size))) return NULL;
+  if (count) memcpy(memory, array, count * size);
+  gotrace__dec_release(d, array, *capacity * size);
+  *capacity = (uint32_t)larger;
   return memory;
 }
-
-/* Makes room for `more` elements of an array that a record owns. NULL: no memory, and decoding has failed. */
-static void *gotrace__dec_room(gotrace_decoder *d, void *array, uint32_t count, uint32_t *capacity, uint32_t more,
-                               size_t size) {
-  uint32_t larger = 2 * (count + more);
-  void *memory;
-  if (GOTRACE__LIKELY(*capacity - count >= more)) return array;
-  if (larger > UINT32_MAX / 4) return gotrace__dec_no_memory(d), (void *)NULL;
-  if ((memory = gotrace__dec_resize(d, array, count, *capacity, larger, size)) != NULL) *capacity = larger;
-  return memory;
-}
-
-/* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory, and decoding has failed. */
-#define GOTRACE__DEC_PUSH(type, array, element)                                                                \
-  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                        \
-    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                        \
-      void *memory = gotrace__dec_grow(d, d->array, d->element##_count, &d->element##_capacity, sizeof(type)); \
-      if (!memory) return NULL;                                                                                \
-      d->array = (type *)memory;                                                                               \
-    }                                                                                                          \
-    memset(&d->array[d->element##_count], 0, sizeof(type));                                                    \
-    return &d->array[d->element##_count++];                                                                    \
-  }
-GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
-#undef GOTRACE__DEC_PUSH
 
 /* No key is further than this from its place, unless keys are hashed. Counted ids form long runs of used places; the
  * bound keeps a search, or the closing of a gap, from going to the end of a run. */
@@ -14692,14 +14666,13 @@ static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint
   return (i - place) & (map->capacity - 1);
 }
 
-/* Moves the keys to a map of another capacity. False: no memory. */
-static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
+/* Moves the keys to a map of another capacity. */
+static gotrace_result gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
   gotrace__map other;
   size_t i;
   memset(&other, 0, sizeof other);
-  if (capacity > SIZE_MAX / 2 / sizeof *other.slots) return false;
-  other.slots = (gotrace__slot *)gotrace__dec_allocate(d, capacity * sizeof *other.slots);
-  if (!other.slots) return false;
+  other.slots = (gotrace__slot *)gotrace__dec_allocate(d, (uint64_t)capacity * sizeof *other.slots);
+  if (!other.slots) return d->failure.result;
   memset(other.slots, 0, capacity * sizeof *other.slots);
   other.capacity = capacity;
   other.used = map->used;
@@ -14712,17 +14685,17 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
     }
   gotrace__map_free(d, map);
   *map = other;
-  return true;
+  return GOTRACE_OK;
 }
 
-/* Adds a new key. False: no memory, and decoding has failed. While the map is small, counted ids that arrive out of
- * order may be far from their places, so each larger map is first tried without hashing. */
-static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
-  if (map->used * 2 >= map->capacity && !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, false))
-    return gotrace__dec_no_memory(d), false;
+/* Adds a new key. While the map is small, counted ids that arrive out of order may be far from their places, so each
+ * larger map is first tried without hashing. */
+static gotrace_result gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
+  if (map->used * 2 >= map->capacity && gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, false))
+    return d->failure.result;
   map->used++;
-  return gotrace__map_put(d, map, key, value) <= GOTRACE__MAP_LONG || map->mixed ||
-         gotrace__map_rebuild(d, map, map->capacity, true) || (gotrace__dec_no_memory(d), false);
+  if (gotrace__map_put(d, map, key, value) <= GOTRACE__MAP_LONG || map->mixed) return GOTRACE_OK;
+  return gotrace__map_rebuild(d, map, map->capacity, true);
 }
 
 /* Removes a key, and moves the keys that it had displaced closer to their places. */
@@ -14744,6 +14717,25 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
   map->slots[hole].value = 0;
 }
 
+/* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory. gotrace__dec_enter_...: the
+ * same, with a new key in a map of 1 + index. */
+#define GOTRACE__DEC_PUSH(type, array, element)                                                                   \
+  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                           \
+    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                           \
+      void *memory = gotrace__dec_room(d, d->array, d->element##_count, &d->element##_capacity, 1, sizeof(type)); \
+      if (!memory) return NULL;                                                                                   \
+      d->array = (type *)memory;                                                                                  \
+    }                                                                                                             \
+    memset(&d->array[d->element##_count], 0, sizeof(type));                                                       \
+    return &d->array[d->element##_count++];                                                                       \
+  }                                                                                                               \
+  static inline type *gotrace__dec_enter_##element(gotrace_decoder *d, gotrace__map *map, uint64_t key) {         \
+    type *made = gotrace__dec_push_##element(d);                                                                  \
+    return made && !gotrace__map_add(d, map, key, (uint32_t)d->element##_count) ? made : NULL;                    \
+  }
+GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
+#undef GOTRACE__DEC_PUSH
+
 static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *other) {
   int64_t times[2];
   memcpy(&times[0], one, sizeof times[0]);
@@ -14758,7 +14750,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__dec_sort(gotrace_decoder *d, void *elements
   size_t width, at, i;
   for (i = 1; i < count && gotrace__dec_in_order(all + (i - 1) * size, all + i * size); i++) continue;
   if (i >= count) return true; /* already in order, as in most cases */
-  if (!(to = spare = (uint8_t *)gotrace__dec_allocate(d, count * size))) return gotrace__dec_no_memory(d), false;
+  if (!(to = spare = (uint8_t *)gotrace__dec_allocate(d, (uint64_t)count * size))) return false;
   for (width = 1; width < count; width *= 2) {
     for (at = 0; at < count; at += 2 * width) {
       uint8_t *a = from + at * size, *middle = from + (at + width < count ? at + width : count) * size, *b = middle;
@@ -14787,7 +14779,7 @@ static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *s
 static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   size_t have = (size_t)(d->end - d->at);
   uint8_t *memory = (uint8_t *)gotrace__dec_allocate(d, size);
-  if (!memory) return gotrace__dec_no_memory(d), false;
+  if (!memory) return false;
   if (have) memcpy(memory, d->at, have);
   gotrace__dec_release(d, d->window, d->window_size);
   d->at = d->window = memory;
@@ -15194,7 +15186,7 @@ static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_ite
                                             const uint8_t *data, uint64_t size) {
   gotrace__dec_item *item;
   if (!GOTRACE__LIKELY(table->count < table->capacity)) {
-    void *memory = gotrace__dec_grow(d, table->entries, table->count, &table->capacity, sizeof *item);
+    void *memory = gotrace__dec_room(d, table->entries, table->count, &table->capacity, 1, sizeof *item);
     if (!memory) return d->failure.result;
     table->entries = (gotrace__dec_item *)memory;
   }
@@ -15212,7 +15204,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
     if (e->entries[i].id > most) most = e->entries[i].id;
   if (most > bound) most = bound;
   e->dense = (uint32_t *)gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense);
-  if (!e->dense) return gotrace__dec_no_memory(d);
+  if (!e->dense) return d->failure.result;
   e->dense_size = (size_t)most + 1;
   memset(e->dense, 0, e->dense_size * sizeof *e->dense);
   e->dense[0] = UINT32_MAX;
@@ -15227,7 +15219,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
       e->dense[id] = (uint32_t)i + 1;
     } else {
       if (there) gotrace__map_remove(d, &e->sparse, id);
-      if (!gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return gotrace__dec_no_memory(d);
+      if (gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return d->failure.result;
     }
   }
   return GOTRACE_OK;
@@ -15279,8 +15271,7 @@ static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id)
   uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
   gotrace__cursor *c;
   if (i) return &d->cursors[i - 1];
-  if (!(c = gotrace__dec_push_cursor(d)) || !gotrace__map_add(d, &d->cursor_map, id, (uint32_t)d->cursor_count))
-    return gotrace__dec_no_memory(d), (gotrace__cursor *)NULL;
+  if (!(c = gotrace__dec_enter_cursor(d, &d->cursor_map, id))) return NULL;
   c->id = id;
   if (d->version >= GOTRACE_GO_1_22) c->g = c->p = GOTRACE_NO_ID; /* v1: 0 */
   c->generation = GOTRACE__NOBODY;
@@ -15300,7 +15291,7 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
   c->room = 0;
   c->ahead = (gotrace__ahead *)gotrace__dec_allocate(d, room * sizeof *c->ahead);
-  if (!c->ahead) return gotrace__dec_no_memory(d), false;
+  if (!c->ahead) return false;
   c->room = room;
   return true;
 }
@@ -15317,7 +15308,7 @@ static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
 static bool gotrace__heap_grow(gotrace_decoder *d) {
   void *memory;
   if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
-  memory = gotrace__dec_grow(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, sizeof *d->heap);
+  memory = gotrace__dec_room(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, 1, sizeof *d->heap);
   if (memory) d->heap = (gotrace__front *)memory;
   return memory != NULL;
 }
@@ -15387,8 +15378,7 @@ static inline gotrace__dec_go *gotrace__dec_find_go(gotrace_decoder *d, uint64_t
 /* Adds a goroutine with a new id; NULL: no memory. */
 static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
   gotrace__dec_go *g = d->free_go_count ? &d->gos[d->free_gos[d->free_go_count - 1]] : gotrace__dec_push_go(d);
-  if (!g || !gotrace__map_add(d, &d->go_map, id, (uint32_t)(g - d->gos) + 1))
-    return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
+  if (!g || gotrace__map_add(d, &d->go_map, id, (uint32_t)(g - d->gos) + 1)) return NULL;
   if (d->free_go_count) d->free_go_count--;
   g->id = id;
   g->status = status;
@@ -15402,7 +15392,7 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
 static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
   uint32_t *record = NULL;
   /* In a part the record is kept, because it holds the part's assumptions. */
-  if (d->part ? g->created && !gotrace__map_add(d, &d->ended_gos, g->id, 1) : !(record = gotrace__dec_push_free_go(d)))
+  if (d->part ? g->created && gotrace__map_add(d, &d->ended_gos, g->id, 1) : !(record = gotrace__dec_push_free_go(d)))
     return d->failure.result;
   if (record) *record = (uint32_t)(g - d->gos);
   gotrace__map_remove(d, &d->go_map, g->id);
@@ -15416,10 +15406,8 @@ static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint
 }
 
 static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_proc *p = gotrace__dec_push_proc(d);
-  if (!p || !gotrace__map_add(d, &d->proc_map, id, (uint32_t)d->proc_count))
-    return gotrace__dec_no_memory(d), (gotrace__dec_proc *)NULL;
-  p->id = id;
+  gotrace__dec_proc *p = gotrace__dec_enter_proc(d, &d->proc_map, id);
+  if (p) p->id = id;
   return p;
 }
 
@@ -15565,8 +15553,7 @@ static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t 
     gotrace__pc *pc;
     if (!gotrace__get_numbers(at, end, part, 4)) return gotrace__dec_bad_number(d, *at, end, offset, "Stack");
     if (gotrace__map_get(d, &d->pc_map, part[0])) continue;
-    if (!(pc = gotrace__dec_push_pc(d)) || !gotrace__map_add(d, &d->pc_map, part[0], (uint32_t)d->pc_count))
-      return gotrace__dec_no_memory(d);
+    if (!(pc = gotrace__dec_enter_pc(d, &d->pc_map, part[0]))) return d->failure.result;
     pc->pc = part[0], pc->function = part[1], pc->file = part[2], pc->line = part[3];
   }
   return GOTRACE_OK;
@@ -15648,7 +15635,7 @@ static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotra
                                                  const uint8_t *data, uint64_t offset) {
   const uint8_t *kept = gotrace__v2_hold(d, data, (size_t)h->size);
   gotrace__experiment *x = kept ? gotrace__dec_push_experiment(d) : NULL;
-  if (!x) return gotrace__dec_no_memory(d);
+  if (!x) return d->failure.result;
   x->data = kept, x->size = (size_t)h->size, x->offset = offset - h->header_size;
   x->id = h->experiment, x->m = h->m, x->time = h->time;
   return GOTRACE_OK;
@@ -15667,7 +15654,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
     b->data = data;
   } else if (!d->options.seekable && h->size) {
     uint8_t *copy = (uint8_t *)gotrace__dec_allocate(d, (size_t)h->size);
-    if (!copy) return gotrace__dec_no_memory(d);
+    if (!copy) return d->failure.result;
     memcpy(copy, data, (size_t)h->size);
     b->data = copy;
     b->owned = true;
@@ -15694,7 +15681,7 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
   uint8_t first = size ? *data : (uint8_t)0;
   if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) return gotrace__v2_add_experiment(d, h, data, offset);
   if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
-    if (!(data = gotrace__v2_hold(d, data, size))) return gotrace__dec_no_memory(d);
+    if (!(data = gotrace__v2_hold(d, data, size))) return d->failure.result;
     return gotrace__v2_read_table(d, data, size, offset);
   }
   if (first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
@@ -16013,7 +16000,7 @@ static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, c
   if (c->buffer_size < b->size) {
     gotrace__dec_release(d, c->buffer, c->buffer_size);
     c->buffer_size = 0;
-    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, (size_t)b->size))) return gotrace__dec_no_memory(d);
+    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return d->failure.result;
     c->buffer_size = (size_t)b->size;
   }
   for (; have < b->size && n; have += n) {
@@ -16545,17 +16532,16 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
 /* Adds a task, in the record with index i - 1 or (0) in a new one. */
 static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, uint32_t i, uint64_t id, uint64_t parent,
                                             const char *name, size_t size) {
-  gotrace__dec_task *task = i ? &d->tasks[i - 1] : gotrace__dec_push_task(d);
+  gotrace__dec_task *task = i ? &d->tasks[i - 1] : gotrace__dec_enter_task(d, &d->task_map, id);
   if (!task) return d->failure.result;
   task->id = id;
   task->parent = parent;
   task->ended = false;
-  if (size && !(task->name = (char *)gotrace__dec_allocate(d, size))) return gotrace__dec_no_memory(d);
+  if (!i) task->newer = true;
+  if (size && !(task->name = (char *)gotrace__dec_allocate(d, size))) return d->failure.result;
   task->name_size = (uint32_t)size;
   if (size) memcpy(task->name, name, size);
-  if (i) return GOTRACE_OK;
-  task->newer = true;
-  return gotrace__map_add(d, &d->task_map, id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  return GOTRACE_OK;
 }
 
 /* Removes the task with index i - 1; the last one takes its place. */
@@ -16565,7 +16551,7 @@ static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, uint32_t i) {
   *task = d->tasks[--d->task_count];
   if (i - 1 == d->task_count) return GOTRACE_OK;
   gotrace__map_remove(d, &d->task_map, task->id);
-  return gotrace__map_add(d, &d->task_map, task->id, i) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  return gotrace__map_add(d, &d->task_map, task->id, i);
 }
 
 static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
@@ -16580,11 +16566,11 @@ static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_e
 
 /* In a part: records the end of a task that began before the part. */
 static gotrace_result gotrace__part_end_task(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_task *task = gotrace__dec_push_task(d);
+  gotrace__dec_task *task = gotrace__dec_enter_task(d, &d->task_map, id);
   if (!task) return d->failure.result;
   task->id = id;
   task->ended = task->older = true;
-  return gotrace__map_add(d, &d->task_map, id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
@@ -17469,7 +17455,7 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
 
 /* Puts a cursor into the heap if its next event is ready, else into the list of those that wait for the event's
  * goroutine or for a collection. */
-static inline gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
+static GOTRACE__NOINLINE gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
     uint32_t *list = c->next->rule.does & GOTRACE__R_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
@@ -17861,7 +17847,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   case GOTRACE_V1_USER_TASK_CREATE:
     if (gotrace__map_get(d, &d->task_map, ev->args[0]))
       GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
-    return gotrace__map_add(d, &d->task_map, ev->args[0], 1) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+    return gotrace__map_add(d, &d->task_map, ev->args[0], 1);
   case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
   case GOTRACE_V1_USER_REGION:
     if (ev->args[1] > 1) GOTRACE__WRONG(REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
@@ -18087,12 +18073,11 @@ static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t 
   if (!size) return 0;
   hash = gotrace__hash_from(d->seed + size, data, size < GOTRACE_MAX_STRING_SIZE ? size : GOTRACE_MAX_STRING_SIZE);
   if ((i = gotrace__map_get(d, &d->told_name_map, hash)) != 0) return i;
-  if (!(name = gotrace__dec_push_told_name(d))) return 0;
-  if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d), 0u;
+  if (!(name = gotrace__dec_enter_told_name(d, &d->told_name_map, hash))) return 0;
+  if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return 0;
   memcpy(name->data, data, size);
   name->size = size;
-  i = (uint32_t)d->told_name_count;
-  return gotrace__map_add(d, &d->told_name_map, hash, i) ? i : (gotrace__dec_no_memory(d), 0u);
+  return (uint32_t)d->told_name_count;
 }
 
 static void gotrace__told_free(gotrace_decoder *d) {
@@ -18112,14 +18097,13 @@ static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, ui
   *recent = i;
   if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
   if (i) gotrace__map_remove(d, map, id);
-  if (!(of = gotrace__dec_push_told(d))) return NULL;
+  if (!(of = gotrace__dec_enter_told(d, map, id))) return NULL;
   of->id = id;
   of->object = (uint8_t)object;
   of->status = GOTRACE_STATUS_UNKNOWN;
   of->since = d->told_sync;
   *recent = (uint32_t)d->told_count;
-  if (gotrace__map_add(d, map, id, *recent)) return of;
-  return gotrace__dec_no_memory(d), (gotrace__told *)NULL;
+  return of;
 }
 
 /* The record of a goroutine or proc; NULL: no memory. An id that is used again gets a new record. */
@@ -18246,10 +18230,7 @@ static void gotrace__tell_task_v1(gotrace_decoder *d, const gotrace_event *ev, g
     gotrace__map_remove(d, &d->told_task_map, c->task);
     return;
   }
-  if (!task) {
-    if (!(task = gotrace__dec_push_told_task(d))) return;
-    if (!gotrace__map_add(d, &d->told_task_map, c->task, (uint32_t)d->told_task_count)) gotrace__dec_no_memory(d);
-  }
+  if (!task && !(task = gotrace__dec_enter_told_task(d, &d->told_task_map, c->task))) return;
   task->parent = ev->args[1];
   task->name = ev->args[2];
 }
@@ -18754,7 +18735,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
   /* If memory runs out now, the whole is half changed and can neither continue nor go back: it fails. */
   if (!gotrace__part_move_gos(whole, part) || !gotrace__part_move_threads(whole, part) ||
       !gotrace__part_move_tasks(whole, part)) {
-    whole->result = gotrace__dec_no_memory(whole);
+    whole->result = whole->failure.result;
     return false;
   }
   if (part->begin_gc) whole->gc = part->gc, whole->gc_sequence = part->gc_sequence;
