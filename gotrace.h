@@ -396,11 +396,9 @@
 /* Implementation. 1: each call raises its thread's flag with a sequentially consistent store instead of a relaxed one,
  * so that the end of a trace needs no process-wide barrier. The default is 1 under ThreadSanitizer and on systems
  * without such a barrier. Costs about 20 cycles per call. */
-#if defined(GOTRACE_SEQ_CST_FLAG)
-#if GOTRACE__IS_EMPTY(GOTRACE_SEQ_CST_FLAG)
+#if defined(GOTRACE_SEQ_CST_FLAG) && GOTRACE__IS_EMPTY(GOTRACE_SEQ_CST_FLAG)
 #undef GOTRACE_SEQ_CST_FLAG
 #define GOTRACE_SEQ_CST_FLAG 1
-#endif
 #endif
 
 /* Implementation. Ticks of the clock per tick of a record, 1 to 1024. Finer ticks cost up to a byte per record. The
@@ -2717,32 +2715,25 @@ static bool gotrace__interlocked_cas(volatile void *p, void *expected, uint64_t 
 #define GOTRACE__TICKS() __builtin_ppc_get_timebase() /* 512 MHz: Power ISA 2.07, 6.2 */
 #define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_PPC64
 #elif !GOTRACE_MONOTONIC_CLOCK && defined(__aarch64__)
-static inline uint64_t gotrace__cntvct(void) {
-  uint64_t ticks;
-  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks)); /* 24 MHz to 1 GHz */
-  return ticks;
-}
-#define GOTRACE__TICKS() gotrace__cntvct()
+#define GOTRACE__READ_TICKS "mrs %0, cntvct_el0" : "=r"(ticks) /* 24 MHz to 1 GHz */
 #define GOTRACE__TICK_DIV 1
 #elif !GOTRACE_MONOTONIC_CLOCK && defined(__riscv) && __riscv_xlen == 64
-static inline uint64_t gotrace__rdtime(void) {
-  uint64_t ticks;
-  __asm__ volatile("rdtime %0" : "=r"(ticks)); /* 1 to 100 MHz */
-  return ticks;
-}
-#define GOTRACE__TICKS() gotrace__rdtime()
+#define GOTRACE__READ_TICKS "rdtime %0" : "=r"(ticks) /* 1 to 100 MHz */
 #define GOTRACE__TICK_DIV 1
 #elif !GOTRACE_MONOTONIC_CLOCK && defined(__s390x__)
-static inline uint64_t gotrace__stckf(void) {
-  uint64_t ticks;
-  __asm__ volatile("stckf %0" : "=Q"(ticks) : : "cc"); /* bit 51 is a microsecond: 4,096 MHz */
-  return ticks;
-}
-#define GOTRACE__TICKS() gotrace__stckf()
+#define GOTRACE__READ_TICKS "stckf %0" : "=Q"(ticks) : : "cc" /* bit 51 is a microsecond: 4,096 MHz */
 #define GOTRACE__TICK_DIV 128
 #else
 #define GOTRACE__TICKS() gotrace__nanoseconds()
 #define GOTRACE__TICK_DIV 32
+#endif
+#if defined(GOTRACE__READ_TICKS)
+static inline uint64_t gotrace__read_ticks(void) {
+  uint64_t ticks;
+  __asm__ volatile(GOTRACE__READ_TICKS);
+  return ticks;
+}
+#define GOTRACE__TICKS() gotrace__read_ticks()
 #endif
 #ifndef GOTRACE_TICK_DIV
 #define GOTRACE_TICK_DIV GOTRACE__TICK_DIV
@@ -2995,7 +2986,13 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 /* Linux: the C library's declarations depend on the language standard and on the macros defined when the program
  * included the first header. Functions that may be hidden are declared here by other names, for the same symbols. */
 #if defined(__linux__)
-#define GOTRACE__LIBC(type, name, parameters, symbol) extern type gotrace__libc_##name parameters __asm__(symbol)
+#define GOTRACE__LIBC(type, name, parameters) extern type gotrace__libc_##name parameters __asm__(#name)
+#define GOTRACE__LIBC_AS(type, name, parameters, symbol) extern type gotrace__libc_##name parameters __asm__(symbol)
+#if defined(__GLIBC__)
+#define GOTRACE__LIBC_64(type, name, parameters) extern type gotrace__libc_##name parameters __asm__(#name "64")
+#else
+#define GOTRACE__LIBC_64 GOTRACE__LIBC
+#endif
 typedef struct gotrace__sigset {
   unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } gotrace__sigset;
@@ -3016,48 +3013,38 @@ typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uint16_t segment_count;
   unsigned long long loads, unloads; /* of all modules, so far; old C libraries do not have them */
 } gotrace__module;
-GOTRACE__LIBC(long, syscall, (long number, ...), "syscall");
+GOTRACE__LIBC(long, syscall, (long number, ...));
 GOTRACE__LIBC(int, dl_iterate_phdr,
-              (int (*visit)(gotrace__module *module, size_t size, void *argument), void *argument), "dl_iterate_phdr");
-#if defined(__GLIBC__)
-GOTRACE__LIBC(long, pread, (int file, void *buffer, size_t size, long long offset), "pread64");
-#else
-GOTRACE__LIBC(long, pread, (int file, void *buffer, size_t size, long long offset), "pread");
-#endif
-GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size), "readlink");
-GOTRACE__LIBC(void *, dlsym, (void *library, const char *name), "dlsym");
-GOTRACE__LIBC(char *, dlerror, (void), "dlerror");
-GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type), "getauxval");
-GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *), "sigfillset");
-GOTRACE__LIBC(int, sigemptyset, (gotrace__sigset *), "sigemptyset");
-GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal), "sigaddset");
-GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal), "sigismember");
-GOTRACE__LIBC(int, sigpending, (gotrace__sigset *), "sigpending");
-GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit), "sigtimedwait");
+              (int (*visit)(gotrace__module *module, size_t size, void *argument), void *argument));
+GOTRACE__LIBC_64(long, pread, (int file, void *buffer, size_t size, long long offset));
+GOTRACE__LIBC_64(int, ftruncate, (int file, long long size));
+GOTRACE__LIBC_64(long long, lseek, (int file, long long offset, int from));
+GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size));
+GOTRACE__LIBC(void *, dlsym, (void *library, const char *name));
+GOTRACE__LIBC(char *, dlerror, (void));
+GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type));
+GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *));
+GOTRACE__LIBC(int, sigemptyset, (gotrace__sigset *));
+GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal));
+GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal));
+GOTRACE__LIBC(int, sigpending, (gotrace__sigset *));
+GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit));
 #if GOTRACE_NO_THREADS
-GOTRACE__LIBC(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "sigprocmask");
+GOTRACE__LIBC_AS(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "sigprocmask");
 #else
-GOTRACE__LIBC(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
+GOTRACE__LIBC_AS(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
 #endif
-GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *, int), "pthread_condattr_setclock");
-GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size), "pthread_getname_np");
-GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes), "pthread_getattr_np");
-GOTRACE__LIBC(int, pthread_attr_getstack, (const pthread_attr_t *attributes, void **address, size_t *size),
-              "pthread_attr_getstack");
-#if defined(__GLIBC__)
-GOTRACE__LIBC(int, ftruncate, (int file, long long size), "ftruncate64");
-GOTRACE__LIBC(long long, lseek, (int file, long long offset, int from), "lseek64");
-#else
-GOTRACE__LIBC(int, ftruncate, (int file, long long size), "ftruncate");
-GOTRACE__LIBC(long long, lseek, (int file, long long offset, int from), "lseek");
-#endif
+GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *, int));
+GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size));
+GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes));
+GOTRACE__LIBC(int, pthread_attr_getstack, (const pthread_attr_t *attributes, void **address, size_t *size));
 #if defined(CLOCK_MONOTONIC)
 #define gotrace__libc_clock_gettime clock_gettime
 #elif defined(__USE_TIME64_REDIRECTS) || defined(_REDIR_TIME64) || \
     (defined(__USE_TIME_BITS64) && defined(__TIMESIZE) && __TIMESIZE == 32)
-GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now), "__clock_gettime64");
+GOTRACE__LIBC_AS(int, clock_gettime, (int clock, struct timespec *now), "__clock_gettime64");
 #else
-GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now), "clock_gettime");
+GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now));
 #endif
 enum { GOTRACE__REALTIME = 0, GOTRACE__MONOTONIC = 1 };
 #if defined(REG_RIP) && defined(__x86_64__) && !defined(__ILP32__) /* for gotrace_cpu_sample */
@@ -3098,6 +3085,8 @@ typedef sigset_t gotrace__sigset;
 #define gotrace__libc_sigpending sigpending
 #define gotrace__libc_sigmask pthread_sigmask
 #define gotrace__libc_pthread_condattr_setclock pthread_condattr_setclock
+#define gotrace__libc_pthread_getname_np pthread_getname_np
+#define gotrace__libc_pthread_attr_getstack pthread_attr_getstack
 #define gotrace__libc_ftruncate(file, size) ftruncate(file, (off_t)(size))
 #define gotrace__libc_lseek(file, offset, from) lseek(file, (off_t)(offset), from)
 #define gotrace__libc_clock_gettime clock_gettime
@@ -3510,75 +3499,63 @@ __attribute__((destructor)) static void gotrace__unload(void) {
 }
 #endif
 
-#if defined(__linux__)
 #if !GOTRACE_SEQ_CST_FLAG
+#if defined(__linux__)
 /* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
 static bool gotrace__barrier_init(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
 static bool gotrace__barrier(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 3, 0, 0) == 0; }
+#else
+static bool gotrace__barrier_init(void) { return false; }
+static bool gotrace__barrier(void) { return false; }
 #endif
-static uint64_t gotrace__system_thread_id(void) { return (uint64_t)gotrace__libc_syscall(SYS_gettid); }
+#endif
+static uint64_t gotrace__system_thread_id(void) {
+#if defined(__linux__)
+  return (uint64_t)gotrace__libc_syscall(SYS_gettid);
+#elif defined(__APPLE__)
+  uint64_t id = 0;
+  pthread_threadid_np(pthread_self(), &id);
+  return id;
+#elif defined(__FreeBSD__)
+  return (uint64_t)pthread_getthreadid_np();
+#else
+  static gotrace__uint64 last;
+  return gotrace__add_relaxed(&last, 1) + 1;
+#endif
+}
 static void gotrace__system_thread_name(char *name, size_t size) {
-  if (gotrace__libc_pthread_getname_np(pthread_self(), name, size) != 0) snprintf(name, size, "thread");
+  *name = 0;
+#if defined(__linux__) || defined(__APPLE__)
+  if (gotrace__libc_pthread_getname_np(pthread_self(), name, size) != 0) *name = 0;
+#elif defined(__FreeBSD__)
+  pthread_get_name_np(pthread_self(), name, size);
+#endif
+  if (!*name) snprintf(name, size, "thread");
 }
 static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
+#if defined(__APPLE__)
+  *high = (uintptr_t)pthread_get_stackaddr_np(pthread_self()); /* where the stack begins, its highest address */
+  *low = *high - pthread_get_stacksize_np(pthread_self());
+  return true;
+#elif defined(__linux__) || defined(__FreeBSD__)
   pthread_attr_t attributes;
   void *address = NULL;
   size_t size = 0;
+#if defined(__linux__)
   if (gotrace__libc_pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+#else
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_get_np(pthread_self(), &attributes);
+#endif
   gotrace__libc_pthread_attr_getstack(&attributes, &address, &size);
   pthread_attr_destroy(&attributes);
   *low = (uintptr_t)address;
   *high = *low + size;
-  return true;
-}
+  return address != NULL;
 #else
-#if !GOTRACE_SEQ_CST_FLAG
-static bool gotrace__barrier_init(void) { return false; }
-static bool gotrace__barrier(void) { return false; }
+  return (void)low, (void)high, false;
 #endif
-#if defined(__APPLE__)
-static uint64_t gotrace__system_thread_id(void) {
-  uint64_t id = 0;
-  pthread_threadid_np(pthread_self(), &id);
-  return id;
 }
-static void gotrace__system_thread_name(char *name, size_t size) {
-  if (pthread_getname_np(pthread_self(), name, size) != 0 || !*name) snprintf(name, size, "thread");
-}
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
-  *high = (uintptr_t)pthread_get_stackaddr_np(pthread_self()); /* where the stack begins, its highest address */
-  *low = *high - pthread_get_stacksize_np(pthread_self());
-  return true;
-}
-#elif defined(__FreeBSD__)
-static uint64_t gotrace__system_thread_id(void) { return (uint64_t)pthread_getthreadid_np(); }
-static void gotrace__system_thread_name(char *name, size_t size) {
-  *name = 0;
-  pthread_get_name_np(pthread_self(), name, size);
-  if (!*name) snprintf(name, size, "thread");
-}
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
-  pthread_attr_t attributes;
-  void *address = NULL;
-  size_t size = 0;
-  bool found;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  found =
-      pthread_attr_get_np(pthread_self(), &attributes) == 0 && pthread_attr_getstack(&attributes, &address, &size) == 0;
-  pthread_attr_destroy(&attributes);
-  *low = (uintptr_t)address;
-  *high = *low + size;
-  return found;
-}
-#else
-static uint64_t gotrace__system_thread_id(void) {
-  static gotrace__uint64 last;
-  return gotrace__add_relaxed(&last, 1) + 1;
-}
-static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
-#endif
-#endif
 
 #if defined(__APPLE__)
 /* The function that contains pc, or its module and the offset in it. *file is valid until the next call. */
