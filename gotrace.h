@@ -15398,22 +15398,18 @@ static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_even
 
 #define GOTRACE__SHOWN 31 /* two names, ids and the offset fit into a message */
 
-/* The beginning of a text for a message, without what is not printable. */
-static const char *gotrace__dec_shown(const uint8_t *data, size_t size, char to[GOTRACE__SHOWN]) {
-  size_t i;
-  for (i = 0; i < size && i < GOTRACE__SHOWN - 1; i++) to[i] = data[i] >= 0x20 && data[i] < 0x7f ? (char)data[i] : '?';
-  to[i] = 0;
-  return to;
-}
-
-/* The name of an open region. Only its hash is kept; its string may be one of an earlier generation. */
+/* The name of an open region for a message: its beginning, without what is not printable. Only its hash is kept; its
+ * string may be one of an earlier generation. */
 static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t hash, char to[GOTRACE__SHOWN]) {
-  size_t i;
+  size_t i, n;
   if (!hash) return "";
   for (i = 0; i < d->strings.count; i++) {
     const gotrace__dec_item *entry = &d->strings.entries[i];
-    if (entry->size && gotrace__hash_from(d->seed, (const char *)entry->data, entry->size) == hash)
-      return gotrace__dec_shown(entry->data, entry->size, to);
+    if (!entry->size || gotrace__hash_from(d->seed, (const char *)entry->data, entry->size) != hash) continue;
+    for (n = 0; n < entry->size && n < GOTRACE__SHOWN - 1; n++)
+      to[n] = entry->data[n] >= 0x20 && entry->data[n] < 0x7f ? (char)entry->data[n] : '?';
+    to[n] = 0;
+    return to;
   }
   return "(unknown)";
 }
@@ -16624,8 +16620,17 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   return GOTRACE_OK;
 }
 
-/* A sweep of a proc, or a mark assist of a goroutine, continues in a new generation; `thing`: "proc" or "goroutine". */
-static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
+/* A sweep of a proc, or a mark assist of a goroutine: continues in a new generation (its _ACTIVE event, whose number is
+ * `active`), begins (the next) or ends. `flag`, `begin`: the proc's or goroutine's, NULL if it is unknown. */
+static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev, uint8_t active,
+                                        bool *flag, uint8_t *begin) {
+  bool sweep = active == GOTRACE_V2_GC_SWEEP_ACTIVE, begins = ev->kind == active + 1;
+  const char *thing = sweep ? "proc" : "goroutine";
+  if (flag && d->part) gotrace__part_assume(begin, flag, !begins);
+  if (ev->kind != active) {
+    if (!flag) return gotrace__v2_explain(d, c, sweep ? GOTRACE__WHY_NO_PROC : GOTRACE__WHY_NO_GO);
+    return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
+  }
   if (!flag) GOTRACE__WRONG(STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag ? d->generation == d->first_generation : !gotrace__v2_lacks_past(d))
     GOTRACE__WRONG(RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
@@ -16635,23 +16640,15 @@ static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event
 }
 
 static gotrace_result gotrace__v2_sweep(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
-  bool active = ev->kind == GOTRACE_V2_GC_SWEEP_ACTIVE;
-  gotrace__dec_proc *p = active ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
-  if (p && d->part) gotrace__part_assume(&p->begin_sweep, &p->sweep, ev->kind != GOTRACE_V2_GC_SWEEP_BEGIN);
-  if (active) return gotrace__v2_active(d, ev, p ? &p->sweep : NULL, "proc");
-  if (!p) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_PROC);
-  return gotrace__dec_toggle(d, ev, &p->sweep, ev->kind == GOTRACE_V2_GC_SWEEP_BEGIN, "has already begun",
-                             "has not begun");
+  gotrace__dec_proc *p = ev->kind == GOTRACE_V2_GC_SWEEP_ACTIVE ? gotrace__dec_find_proc(d, ev->args[0])
+                                                                : gotrace__v2_own_proc(d, c, false);
+  return gotrace__v2_range(d, c, ev, GOTRACE_V2_GC_SWEEP_ACTIVE, p ? &p->sweep : NULL, p ? &p->begin_sweep : NULL);
 }
 
 static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
-  bool active = ev->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
-  gotrace__dec_go *g = active ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
-  if (g && d->part) gotrace__part_assume(&g->last, &g->assist, ev->kind != GOTRACE_V2_GC_MARK_ASSIST_BEGIN);
-  if (active) return gotrace__v2_active(d, ev, g ? &g->assist : NULL, "goroutine");
-  if (!g) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
-  return gotrace__dec_toggle(d, ev, &g->assist, ev->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN, "has already begun",
-                             "has not begun");
+  gotrace__dec_go *g = ev->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE ? gotrace__dec_find_go(d, ev->args[0])
+                                                                    : gotrace__v2_own_go(d, c, false);
+  return gotrace__v2_range(d, c, ev, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, g ? &g->assist : NULL, g ? &g->last : NULL);
 }
 
 static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
@@ -17782,17 +17779,11 @@ static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrac
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_check_gc(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace_result result = gotrace__dec_toggle(d, ev, &d->gc_on, ev->kind == GOTRACE_V1_GC_START,
-                                              "a collection is already active", "no collection is active");
-  if (d->gc_on) ev->p = GOTRACE_GC_PROC;
-  return result;
-}
-
 /* Checks what an event needs and changes. Go: postProcessTrace. */
 static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
                                         gotrace_event *ev) {
   const gotrace__rule *r = &d->kinds[ev->kind].rule;
+  gotrace_result result;
   if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
   switch (ev->kind) {
   case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
@@ -17808,7 +17799,11 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
     p->status = 0;
     return GOTRACE_OK;
   case GOTRACE_V1_GC_START:
-  case GOTRACE_V1_GC_DONE: return gotrace__v1_check_gc(d, ev);
+  case GOTRACE_V1_GC_DONE:
+    result = gotrace__dec_toggle(d, ev, &d->gc_on, ev->kind == GOTRACE_V1_GC_START, "a collection is already active",
+                                 "no collection is active");
+    if (d->gc_on) ev->p = GOTRACE_GC_PROC;
+    return result;
   case GOTRACE_V1_STW_START:
   case GOTRACE_V1_STW_DONE:
     return gotrace__dec_toggle(d, ev, d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on,
@@ -17948,31 +17943,24 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   return GOTRACE_OK;
 }
 
-/* v2: the bytes of a string, or the frames of a stack, at `at`. Returns the address after them; NULL: failed. */
-static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_event *ev, const uint8_t *at) {
-  const uint8_t *end = d->batch_end, *next;
+/* v2: reads the bytes of a string, or the frames of a stack, at *at. */
+static gotrace_result gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_event *ev, const uint8_t **at) {
+  const uint8_t *end = d->batch_end, *start = *at;
   uint64_t i, number;
-  ev->data = (const char *)at;
+  if (ev->kind == GOTRACE_V2_STACK && ev->args[1] > GOTRACE_STACK_SIZE)
+    GOTRACE__WRONG(STACK, "stack of %llu frames", GOTRACE__LLU(ev->args[1]));
+  for (i = ev->kind == GOTRACE_V2_STACK ? 4 * ev->args[1] : 1; i; i--)
+    if (!gotrace__get_numbers(at, end, &number, 1))
+      return gotrace__dec_bad_number(d, *at, end, ev->offset, ev->spec->name);
   if (ev->kind == GOTRACE_V2_STRING) {
-    if (!(next = gotrace__get_varint(at, end, &number)))
-      return gotrace__dec_bad_number(d, at, end, ev->offset, ev->spec->name), (const uint8_t *)NULL;
-    if (number > (uint64_t)(end - next))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, ev->offset, ev->spec->name,
-                               "string of %llu bytes exceeds its batch", GOTRACE__LLU(number)),
-             (const uint8_t *)NULL;
-    ev->data = (const char *)next;
-    ev->data_size = (size_t)number;
-    return next + number;
+    if (number > (uint64_t)(end - *at))
+      GOTRACE__WRONG(TRUNCATED, "string of %llu bytes exceeds its batch", GOTRACE__LLU(number));
+    start = *at;
+    *at += number;
   }
-  if (ev->args[1] > GOTRACE_STACK_SIZE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack of %llu frames",
-                             GOTRACE__LLU(ev->args[1])),
-           (const uint8_t *)NULL;
-  for (i = 4 * ev->args[1]; i; i--, at = next)
-    if (!(next = gotrace__get_varint(at, end, &number)))
-      return gotrace__dec_bad_number(d, at, end, ev->offset, ev->spec->name), (const uint8_t *)NULL;
-  ev->data_size = (size_t)((const char *)at - ev->data);
-  return at;
+  ev->data = (const char *)start;
+  ev->data_size = (size_t)(*at - start);
+  return GOTRACE_OK;
 }
 
 /* v2: the next event of a batch. The whole batch is in memory, unless the file ends in it. */
@@ -17988,7 +17976,7 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
     return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
   gotrace__raw_begin(d, ev, k, offset, dt);
   ev->stack = gotrace__dec_number(ev, k->stack);
-  if ((ev->kind == GOTRACE_V2_STRING || ev->kind == GOTRACE_V2_STACK) && !(at = gotrace__v2_read_raw_data(d, ev, at)))
+  if ((ev->kind == GOTRACE_V2_STRING || ev->kind == GOTRACE_V2_STACK) && gotrace__v2_read_raw_data(d, ev, &at))
     return d->failure.result;
   d->batch_at = at;
   return GOTRACE_OK;
@@ -18055,15 +18043,6 @@ static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t 
   memcpy(name->data, data, size);
   name->size = size;
   return (uint32_t)d->told_name_count;
-}
-
-static void gotrace__told_free(gotrace_decoder *d) {
-  size_t i;
-  for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
-  gotrace__map_free(d, &d->told_gos);
-  gotrace__map_free(d, &d->told_procs);
-  gotrace__map_free(d, &d->told_name_map);
-  gotrace__map_free(d, &d->told_task_map);
 }
 
 static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
@@ -18381,12 +18360,16 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
     gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof *d->cursors[i].ahead);
   }
   gotrace__dec_release(d, d->task_name, d->task_name_size);
+  for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
   gotrace__map_free(d, &d->cursor_map);
   gotrace__map_free(d, &d->go_map);
   gotrace__map_free(d, &d->proc_map);
   gotrace__map_free(d, &d->task_map);
   gotrace__map_free(d, &d->ended_gos);
-  gotrace__told_free(d);
+  gotrace__map_free(d, &d->told_gos);
+  gotrace__map_free(d, &d->told_procs);
+  gotrace__map_free(d, &d->told_name_map);
+  gotrace__map_free(d, &d->told_task_map);
 #define GOTRACE__DEC_FREE(type, array, element) gotrace__dec_release(d, d->array, d->element##_capacity * sizeof(type));
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FREE)
 #undef GOTRACE__DEC_FREE
