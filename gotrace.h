@@ -12167,19 +12167,6 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   return true;
 }
 
-/* The description of a module for `gotrace symbolize`: "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base
- * 16, BUILD-ID "-" if it has none. Returns its length; 0: too long. */
-static size_t gotrace__module_text(const gotrace__module_record *record, char *text, size_t size) {
-  char id[2 * GOTRACE__BUILD_ID + 1] = "-";
-  unsigned i;
-  int length;
-  for (i = 0; i < record->identity.build_id_size; i++)
-    snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
-  length = snprintf(text, size, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->base),
-                    GOTRACE__LLU(record->low), GOTRACE__LLU(record->high), id, record->path);
-  return length > 0 && length <= GOTRACE_MAX_STRING_SIZE ? (size_t)length : 0;
-}
-
 static void gotrace__modules_free(void) {
   struct gotrace__modules *all = &gotrace__modules;
   while (all->records) {
@@ -12199,13 +12186,6 @@ static void gotrace__modules_free(void) {
 #endif
 
 /* ----------------------------------------------------------------------------------------------------- >>sinks ---- */
-
-static void gotrace__file_header(char *header) {
-  char text[32];
-  memset(header, 0, GOTRACE__HEADER_SIZE);
-  snprintf(text, sizeof text, "go %u.%u trace", gotrace__t.version / 1000, gotrace__t.version % 1000);
-  memcpy(header, text, strlen(text));
-}
 
 /* Writes a trace without the program's events to the file, so that it is a valid trace from the start, whatever happens
  * to the program or the disk. False and errno on failure. Files that are not regular are left unchanged. */
@@ -12359,21 +12339,8 @@ static void gotrace__sink(const void *data, size_t size) {
 
 /* ---------------------------------------------------------------------------------------------------- >>driver ---- */
 
-static bool gotrace__ask_symbolizer(gotrace_location *place) {
-  const gotrace_options *options = &gotrace__t.options;
-  bool found;
-  if (!options->symbolize) return false;
-  gotrace__set_in_sink(true);
-  found = options->symbolize(options->context, place);
-  gotrace__set_in_sink(false);
-  return found;
-}
-
 #define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
 
-static gotrace__piece *gotrace__piece_new(void) {
-  return (gotrace__piece *)gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + GOTRACE__PIECE_BYTES, false);
-}
 static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
   if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
 }
@@ -12428,7 +12395,7 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
       piece = t->spare_piece;
       t->spare_piece = NULL;
       gotrace__unlock(&t->queue_lock);
-      if (!piece) piece = gotrace__piece_new();
+      if (!piece) piece = (gotrace__piece *)gotrace__allocate(&t->budget, sizeof *piece + GOTRACE__PIECE_BYTES, false);
       if (!piece) return false;
       piece->size = 0;
       piece->ends_cut = false;
@@ -12463,10 +12430,15 @@ static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
 
 /* Names an address for the transcriber. */
 static bool gotrace__name_address(void *context, gotrace_location *place, char *text, size_t size) {
-  bool entry = place->line == 1;
-  (void)context;
+  const gotrace_options *options = &((struct gotrace__tracer *)context)->options;
+  bool entry = place->line == 1, found = false;
   if (entry) place->line = 0;
-  if (gotrace__ask_symbolizer(place)) return true;
+  if (options->symbolize) {
+    gotrace__set_in_sink(true);
+    found = options->symbolize(options->context, place);
+    gotrace__set_in_sink(false);
+  }
+  if (found) return true;
   place->function = NULL;
   if (!gotrace__symbol(place->pc + entry, text, size, &place->file)) return false;
   place->function = text;
@@ -12501,15 +12473,21 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
 }
 #endif
 
-/* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`. No event refers to them.
- */
+/* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`: "gotrace.module BASE
+ * LOW-HIGH BUILD-ID PATH", numbers in base 16, BUILD-ID "-" if it has none. No event refers to them. */
 static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
 #ifdef GOTRACE__ELF
-  gotrace__module_record *record;
+  const gotrace__module_record *record;
   for (record = gotrace__modules.records; record; record = record->next) {
-    char text[GOTRACE__MODULE_PATH + 256];
-    size_t size = record->noted ? gotrace__module_text(record, text, sizeof text) : 0;
-    if (size) gotrace__write_text(r, text, (uint32_t)size, false);
+    char text[GOTRACE__MODULE_PATH + 256], id[2 * GOTRACE__BUILD_ID + 1] = "-";
+    unsigned i;
+    int size;
+    if (!record->noted) continue;
+    for (i = 0; i < record->identity.build_id_size; i++)
+      snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
+    size = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->base),
+                    GOTRACE__LLU(record->low), GOTRACE__LLU(record->high), id, record->path);
+    if (size > 0 && size <= GOTRACE_MAX_STRING_SIZE) gotrace__write_text(r, text, (uint32_t)size, false);
   }
 #endif
   (void)context, (void)r;
@@ -12811,6 +12789,8 @@ static gotrace_result gotrace__read_next(const void **data, size_t *size, bool b
   gotrace_result result;
   uint32_t nobody = 0;
   bool active, served, done;
+  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (!service && gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   *data = NULL;
   *size = 0;
   gotrace__init();
@@ -12864,14 +12844,9 @@ static void gotrace__service(void) {
 #endif
 
 GOTRACE__DEFINE gotrace_result gotrace_read(const void **data, size_t *size) {
-  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__read_next(data, size, true, false);
 }
-
 GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size) {
-  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__read_next(data, size, false, false);
 }
 
@@ -13680,7 +13655,6 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
   gotrace_result result;
   gotrace__past *past, **list = NULL;
   size_t count = 0, i;
-  char header[GOTRACE__HEADER_SIZE];
   result = gotrace__flight_cut();
   gotrace__lock(&t->flight_lock);
   if (result == GOTRACE_OK) {
@@ -13696,11 +13670,10 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
   t->writing_count = count;
   gotrace__unlock(&t->flight_lock);
   if (list) {
-    gotrace__file_header(header);
     gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
     gotrace__set_in_sink(true);
     gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
+    if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
     for (i = 0; i < count; i++) {
       const gotrace__past_piece *piece = list[i]->first;
       for (; piece && result == GOTRACE_OK; piece = piece->link) {
