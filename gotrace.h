@@ -94,8 +94,7 @@
  * WHAT IT DOES NOT DO
  *
  *   - It does not discover your tasks. A scheduler reports what it does, with at most one call per transition.
- *   - Not every Go release opens every format. Go 1.11 and later open the formats from 1.11 up to their own version.
- *     Only Go 1.22 and earlier open 1.8 and 1.10.
+ *   - Not every Go release opens every format: see GOTRACE_FORMATS.
  *   - Go 1.23 and later cannot show the view by thread for a v1 trace that begins with a goroutine in a system call
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
  *   - It names functions, but not their lines or inlined callers: those need debug information. `gotrace symbolize`
@@ -237,13 +236,9 @@
  *
  * THREAD SAFETY
  *
- *     call                                        may run concurrently with
- *     every call of >>threads and >>emit          every other call, on any thread
- *     gotrace_start*, _stop, _end, _advance       every other call; see below for the waiting
- *     gotrace_flight_*                            every other call; likewise
- *     gotrace_read, gotrace_try_read              every other call; a second reader gets GOTRACE_ERROR_READER_BUSY
- *     gotrace_get_stats                           every other call; exact after gotrace_stop
- *     gotrace_cpu_sample                          every other call, also from a signal handler
+ *   Every call may run concurrently with every other call, on any thread. A second reader gets
+ *   GOTRACE_ERROR_READER_BUSY. gotrace_get_stats is exact after gotrace_stop. gotrace_cpu_sample may also be called
+ * from a signal handler.
  *
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
@@ -839,8 +834,7 @@ typedef struct gotrace_task {
   uint64_t id;
 } gotrace_task;
 
-/* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns, those of a
- * goroutine's entry also as long as it lives. */
+/* A place in a program; a stack is a list of them. How long its strings must stay valid: see OWNERSHIP. */
 typedef struct gotrace_location {
   uintptr_t pc;         /* identifies the place; 0: derived from the other three */
   const char *function; /* NULL: looked up from pc, see NAMES OF FUNCTIONS */
@@ -1338,10 +1332,10 @@ GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc) GOTRACE__OFF();
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count) GOTRACE__OFF();
 
 /* Creates a goroutine that begins at `entry` (NULL: unknown): runnable; _blocked: blocked until an unblock; _syscall:
- * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied;
- * its strings must stay valid as long as the goroutine lives, and until gotrace_stop returns. NULL if out of memory,
- * which is counted. All calls accept a NULL handle: it is a goroutine or proc that the trace lacks, and so are the
- * events and annotations of a thread between gotrace_go_start(NULL) and its next start. Go: traceGoCreate. */
+ * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied,
+ * its strings are not: see OWNERSHIP. NULL if out of memory, which is counted. All calls accept a NULL handle: it is a
+ * goroutine or proc that the trace lacks, and so are the events and annotations of a thread between
+ * gotrace_go_start(NULL) and its next start. Go: traceGoCreate. */
 #define gotrace_go_create(entry) gotrace_go_create_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_blocked(entry) gotrace_go_create_blocked_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_syscall(entry) gotrace_go_create_syscall_at(GOTRACE_HERE, (entry))
@@ -2347,15 +2341,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
  * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
-#if GOTRACE_STATIC && GOTRACE__GNU
-#define GOTRACE__DEFINE __attribute__((noinline)) GOTRACE_API
-#elif GOTRACE_STATIC
-#define GOTRACE__DEFINE GOTRACE_API
-#elif GOTRACE__GNU
-#define GOTRACE__DEFINE __attribute__((noinline))
-#else
-#define GOTRACE__DEFINE
-#endif
+#define GOTRACE__DEFINE GOTRACE__NOINLINE GOTRACE_API
 
 #ifdef __cplusplus
 extern "C" {
