@@ -819,11 +819,15 @@ GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
 /* -------------------------------------------------------------------------------------------------- >>types ---- */
 
-/* A 64-bit number shared by threads; 32-bit x86 would align it to 4 bytes inside a structure. */
+/* gotrace__uint64: a 64-bit number shared by threads; 32-bit x86 would align it to 4 bytes inside a structure. */
 #if GOTRACE__GNU
 typedef uint64_t gotrace__uint64 __attribute__((aligned(8)));
+#define GOTRACE__PRINTF(string, first) __attribute__((format(printf, string, first)))
+#define GOTRACE__MAY_BE_UNUSED __attribute__((unused))
 #else
 typedef uint64_t gotrace__uint64;
+#define GOTRACE__PRINTF(string, first)
+#define GOTRACE__MAY_BE_UNUSED
 #endif
 
 typedef struct gotrace_go gotrace_go;     /* a goroutine's record */
@@ -1085,11 +1089,6 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE_NO_TASK ((gotrace_task){0})
 #endif
 
-#if GOTRACE__GNU
-#define GOTRACE__PRINTF(string, first) __attribute__((format(printf, string, first)))
-#else
-#define GOTRACE__PRINTF(string, first)
-#endif
 #define GOTRACE__NAME(a, b) GOTRACE__NAME2(a, b)
 #define GOTRACE__NAME2(a, b) a##b
 
@@ -1766,11 +1765,6 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
   {}                  \
   else
 #endif
-#endif
-#if GOTRACE__GNU
-#define GOTRACE__MAY_BE_UNUSED __attribute__((unused))
-#else
-#define GOTRACE__MAY_BE_UNUSED
 #endif
 
 #if GOTRACE_DISABLE
@@ -2956,7 +2950,7 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
-#include <elf.h>
+#include <link.h>
 #include <sys/syscall.h>
 #else
 #if defined(__APPLE__)
@@ -2982,16 +2976,11 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 typedef struct gotrace__sigset {
   unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } gotrace__sigset;
-#if __SIZEOF_POINTER__ == 8
-#define GOTRACE__ELF_TYPE(name) Elf64_##name
-#else
-#define GOTRACE__ELF_TYPE(name) Elf32_##name
-#endif
-typedef GOTRACE__ELF_TYPE(Phdr) gotrace__segment;
-typedef GOTRACE__ELF_TYPE(Dyn) gotrace__dynamic;
-typedef GOTRACE__ELF_TYPE(Sym) gotrace__elf_symbol;
-typedef GOTRACE__ELF_TYPE(Ehdr) gotrace__elf_head;
-typedef GOTRACE__ELF_TYPE(Shdr) gotrace__elf_section;
+typedef ElfW(Phdr) gotrace__segment;
+typedef ElfW(Dyn) gotrace__dynamic;
+typedef ElfW(Sym) gotrace__elf_symbol;
+typedef ElfW(Ehdr) gotrace__elf_head;
+typedef ElfW(Shdr) gotrace__elf_section;
 typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uintptr_t base;
   const char *path; /* empty: the program itself */
@@ -3543,6 +3532,8 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 #endif
 }
 
+#endif /* systems */
+
 #if defined(__APPLE__)
 /* The function that contains pc, or its module and the offset in it. *file is valid until the next call. */
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
@@ -3557,11 +3548,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   }
   return true;
 }
-#endif
-
-#endif /* systems */
-
-#if !defined(__APPLE__) && !defined(__linux__)
+#elif !defined(__linux__)
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
   return false;
@@ -3959,11 +3946,9 @@ static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) 
   frame.file = location->file;
   frame.line = location->line;
   if (!frame.pc) {
-    uint64_t hash =
-        gotrace__hash_bytes(frame.function ? frame.function : "", frame.function ? strlen(frame.function) : 0);
-    hash = gotrace__mix(hash, 1); /* otherwise swapped function and file would hash the same */
-    hash = gotrace__mix(hash, gotrace__hash_bytes(frame.file ? frame.file : "", frame.file ? strlen(frame.file) : 0));
-    hash = gotrace__mix(hash, frame.line);
+    const char *function = frame.function ? frame.function : "", *file = frame.file ? frame.file : "";
+    uint64_t hash = gotrace__mix(gotrace__hash_bytes(function, strlen(function)), 1); /* 1: the order matters */
+    hash = gotrace__mix(gotrace__mix(hash, gotrace__hash_bytes(file, strlen(file))), frame.line);
     frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
   }
   return frame;
