@@ -2750,8 +2750,7 @@ static inline uint64_t gotrace__read_ticks(void) {
  *                                     _replace renames a file to the path of an open one, or to a path without a file
  *                                     (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
- *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end), _read_at
- *                                     (false: failed or too short)
+ *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
  *   gotrace__is_last_thread()         only the service thread is left; false if unknown
  *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
@@ -2814,7 +2813,6 @@ static void gotrace__unmap_pages(void *memory, size_t size) { (void)size, Virtua
 #endif
 static int gotrace__cancel_off(void) { return 0; }
 static void gotrace__cancel_restore(int before) { (void)before; }
-static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 #if !GOTRACE_NO_THREADS
 static bool gotrace__is_last_thread(void) { return false; } /* a process ends when main returns */
 static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(handle); }
@@ -3126,7 +3124,6 @@ static int gotrace__cancel_off(void) {
 }
 static void gotrace__cancel_restore(int before) { pthread_setcancelstate(before, &before); }
 #endif
-static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 
 #if defined(__linux__)
 static bool gotrace__is_privileged(void) { return gotrace__libc_getauxval(AT_SECURE) != 0; }
@@ -3303,15 +3300,6 @@ static bool gotrace__file_open_to_read(const char *path, gotrace__file *file) {
 static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
   long n = gotrace__libc_pread(file->number, buffer, size, (long long)offset);
   return n > 0 ? (size_t)n : 0;
-}
-static bool gotrace__file_read_at(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
-  uint8_t *at = (uint8_t *)buffer;
-  while (size) {
-    size_t n = gotrace__file_read_some(file, offset, at, size);
-    if (!n) return false;
-    at += n, offset += n, size -= n;
-  }
-  return true;
 }
 #endif
 
@@ -3533,6 +3521,8 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 }
 
 #endif /* systems */
+
+static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 
 #if defined(__APPLE__)
 /* The function that contains pc, or its module and the offset in it. *file is valid until the next call. */
@@ -11445,9 +11435,14 @@ typedef struct gotrace__elf_file {
 } gotrace__elf_file;
 
 static bool gotrace__elf_read(const gotrace__elf_file *elf, uint64_t offset, void *buffer, size_t size) {
-  if (!elf->data) return gotrace__file_read_at(&elf->file, offset, buffer, size);
-  if (offset > elf->size || size > elf->size - offset) return false;
-  memcpy(buffer, elf->data + offset, size);
+  uint8_t *at = (uint8_t *)buffer;
+  size_t n;
+  if (elf->data && (offset > elf->size || size > elf->size - offset)) return false;
+  for (; size; at += n, offset += n, size -= n) {
+    n = elf->data ? size : gotrace__file_read_some(&elf->file, offset, at, size);
+    if (!n) return false;
+    if (elf->data) memcpy(at, elf->data + offset, n);
+  }
   return true;
 }
 
