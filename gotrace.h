@@ -4093,8 +4093,8 @@ typedef struct gotrace__past {
   struct gotrace__past *link;
   gotrace__past_piece *first, *last;
   uint64_t end_nanoseconds;
-  unsigned snapshots; /* number of snapshots that are writing it */
-  bool gone;          /* no longer kept; the last snapshot frees it */
+  bool writing; /* the snapshot has not written it yet */
+  bool gone;    /* no longer kept; the snapshot frees it */
 } gotrace__past;
 
 #ifndef GOTRACE__SLAB
@@ -4382,9 +4382,9 @@ static struct gotrace__tracer {
   gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
-  gotrace__mutex flight_lock; /* protects: */
-  gotrace__past **writing;    /* what the snapshot must still write; NULL: written */
-  size_t writing_count;
+  gotrace__mutex flight_lock;      /* protects: */
+  gotrace__past *writing;          /* the first of the generations that the snapshot must still write */
+  size_t writing_count;            /* how many; the link of the last may be stale */
   gotrace__past *past, *past_last; /* generations, oldest first */
   size_t past_bytes;               /* of all pieces, including those that only a snapshot uses */
   gotrace__past *past_open;        /* owned by the service: not yet complete */
@@ -12173,11 +12173,13 @@ static void gotrace__past_free(gotrace__past *past) {
   gotrace__release(&t->flight_budget, past, sizeof *past);
 }
 
-/* The snapshot no longer needs a generation. The caller holds the flight lock. */
-static void gotrace__written(size_t i) {
-  gotrace__past *past = gotrace__t.writing[i];
-  gotrace__t.writing[i] = NULL;
-  if (past && !--past->snapshots && past->gone) gotrace__past_free(past);
+/* The snapshot no longer needs the generation that it writes. The caller holds the flight lock. */
+static void gotrace__written(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__past *past = t->writing;
+  t->writing = --t->writing_count ? past->link : NULL;
+  past->writing = false;
+  if (past->gone) gotrace__past_free(past);
 }
 
 /* Drops the oldest generation. The caller holds the flight lock. */
@@ -12186,7 +12188,7 @@ static void gotrace__past_forget(void) {
   gotrace__past *past = t->past;
   t->past = past->link;
   if (!t->past) t->past_last = NULL;
-  if (past->snapshots) past->gone = true;
+  if (past->writing) past->gone = true;
   else gotrace__past_free(past);
 }
 
@@ -13618,45 +13620,33 @@ static gotrace_result gotrace__flight_cut(void) {
 /* The caller takes the only snapshot. */
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result;
-  gotrace__past *past, **list = NULL;
-  size_t count = 0, i;
-  result = gotrace__flight_cut();
+  gotrace_result result = gotrace__flight_cut();
+  gotrace__past *past;
+  if (result != GOTRACE_OK) return result;
   gotrace__lock(&t->flight_lock);
-  if (result == GOTRACE_OK) {
-    for (past = t->past; past; past = past->link) count++;
-    if (count) list = (gotrace__past **)gotrace__allocate(NULL, count * sizeof *list, false);
-    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  t->writing = t->past;
+  for (past = t->past; past; past = past->link) {
+    past->writing = true;
+    t->writing_count++;
   }
-  for (past = t->past, i = 0; list && past; past = past->link) {
-    list[i++] = past;
-    past->snapshots++;
-  }
-  t->writing = list;
-  t->writing_count = count;
   gotrace__unlock(&t->flight_lock);
-  if (list) {
-    gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
-    gotrace__set_in_sink(true);
-    gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-    if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
-    for (i = 0; i < count; i++) {
-      const gotrace__past_piece *piece = list[i]->first;
-      for (; piece && result == GOTRACE_OK; piece = piece->link) {
-        gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-        if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
-      }
-      gotrace__lock(&t->flight_lock);
-      gotrace__written(i);
-      gotrace__unlock(&t->flight_lock);
+  if (!t->writing) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
+  gotrace__set_in_sink(true);
+  gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
+  if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
+  while (t->writing) {
+    const gotrace__past_piece *piece = t->writing->first;
+    for (; piece && result == GOTRACE_OK; piece = piece->link) {
+      gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
+      if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
     }
-    gotrace__set_in_sink(false);
-    gotrace__inside++;
     gotrace__lock(&t->flight_lock);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
+    gotrace__written();
     gotrace__unlock(&t->flight_lock);
   }
+  gotrace__set_in_sink(false);
+  gotrace__inside++;
   return result;
 }
 
@@ -13962,13 +13952,7 @@ __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__sta
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
 static void gotrace__past_free_all(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t i;
-  if (t->writing && !gotrace__in_sink) {
-    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
-  }
+  while (gotrace__t.writing && !gotrace__in_sink) gotrace__written();
   gotrace__past_clear();
 }
 
