@@ -94,8 +94,7 @@
  * WHAT IT DOES NOT DO
  *
  *   - It does not discover your tasks. A scheduler reports what it does, with at most one call per transition.
- *   - Not every Go release opens every format. Go 1.11 and later open the formats from 1.11 up to their own version.
- *     Only Go 1.22 and earlier open 1.8 and 1.10.
+ *   - Not every Go release opens every format: see GOTRACE_FORMATS.
  *   - Go 1.23 and later cannot show the view by thread for a v1 trace that begins with a goroutine in a system call
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
  *   - It names functions, but not their lines or inlined callers: those need debug information. `gotrace symbolize`
@@ -237,13 +236,9 @@
  *
  * THREAD SAFETY
  *
- *     call                                        may run concurrently with
- *     every call of >>threads and >>emit          every other call, on any thread
- *     gotrace_start*, _stop, _end, _advance       every other call; see below for the waiting
- *     gotrace_flight_*                            every other call; likewise
- *     gotrace_read, gotrace_try_read              every other call; a second reader gets GOTRACE_ERROR_READER_BUSY
- *     gotrace_get_stats                           every other call; exact after gotrace_stop
- *     gotrace_cpu_sample                          every other call, also from a signal handler
+ *   Every call may run concurrently with every other call, on any thread. A second reader gets
+ *   GOTRACE_ERROR_READER_BUSY. gotrace_get_stats is exact after gotrace_stop. gotrace_cpu_sample may also be called
+ * from a signal handler.
  *
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
@@ -396,11 +391,9 @@
 /* Implementation. 1: each call raises its thread's flag with a sequentially consistent store instead of a relaxed one,
  * so that the end of a trace needs no process-wide barrier. The default is 1 under ThreadSanitizer and on systems
  * without such a barrier. Costs about 20 cycles per call. */
-#if defined(GOTRACE_SEQ_CST_FLAG)
-#if GOTRACE__IS_EMPTY(GOTRACE_SEQ_CST_FLAG)
+#if defined(GOTRACE_SEQ_CST_FLAG) && GOTRACE__IS_EMPTY(GOTRACE_SEQ_CST_FLAG)
 #undef GOTRACE_SEQ_CST_FLAG
 #define GOTRACE_SEQ_CST_FLAG 1
-#endif
 #endif
 
 /* Implementation. Ticks of the clock per tick of a record, 1 to 1024. Finer ticks cost up to a byte per record. The
@@ -541,8 +534,8 @@ typedef enum gotrace_format {
  *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
  *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
  *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
- *   3. Tracer: the call, with its row in GOTRACE__CALLS; its record, in GOTRACE__RECORDS; what the record does, in
- *      >>apply. If older formats lack the event: gotrace__has_event.
+ *   3. Tracer: the call; its record, in GOTRACE__RECORDS; what the record does, in >>apply. If older formats lack the
+ *      event: gotrace__has_event.
  *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
  *   5. The tool: v2_arguments in read_v2.c, write.h; world.c for what the row of step 4 cannot tell.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
@@ -826,11 +819,15 @@ GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
 /* -------------------------------------------------------------------------------------------------- >>types ---- */
 
-/* A 64-bit number shared by threads; 32-bit x86 would align it to 4 bytes inside a structure. */
+/* gotrace__uint64: a 64-bit number shared by threads; 32-bit x86 would align it to 4 bytes inside a structure. */
 #if GOTRACE__GNU
 typedef uint64_t gotrace__uint64 __attribute__((aligned(8)));
+#define GOTRACE__PRINTF(string, first) __attribute__((format(printf, string, first)))
+#define GOTRACE__MAY_BE_UNUSED __attribute__((unused))
 #else
 typedef uint64_t gotrace__uint64;
+#define GOTRACE__PRINTF(string, first)
+#define GOTRACE__MAY_BE_UNUSED
 #endif
 
 typedef struct gotrace_go gotrace_go;     /* a goroutine's record */
@@ -841,8 +838,7 @@ typedef struct gotrace_task {
   uint64_t id;
 } gotrace_task;
 
-/* A place in a program; a stack is a list of them. Its strings must stay valid until gotrace_stop returns, those of a
- * goroutine's entry also as long as it lives. */
+/* A place in a program; a stack is a list of them. How long its strings must stay valid: see OWNERSHIP. */
 typedef struct gotrace_location {
   uintptr_t pc;         /* identifies the place; 0: derived from the other three */
   const char *function; /* NULL: looked up from pc, see NAMES OF FUNCTIONS */
@@ -1093,11 +1089,6 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE_NO_TASK ((gotrace_task){0})
 #endif
 
-#if GOTRACE__GNU
-#define GOTRACE__PRINTF(string, first) __attribute__((format(printf, string, first)))
-#else
-#define GOTRACE__PRINTF(string, first)
-#endif
 #define GOTRACE__NAME(a, b) GOTRACE__NAME2(a, b)
 #define GOTRACE__NAME2(a, b) a##b
 
@@ -1114,11 +1105,24 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__SHADOWING(declaration) declaration
 #endif
 
-/* GOTRACE_DISABLE declares the calls as static inline functions, and defines them below with empty bodies. */
+/* GOTRACE_DISABLE makes each call below a static inline function that returns GOTRACE__OFF's argument. The structure is
+ * only for the semicolon. */
 #if GOTRACE_DISABLE
 #pragma push_macro("GOTRACE_API")
 #undef GOTRACE_API
 #define GOTRACE_API static inline
+#define GOTRACE__OFF(result) \
+  { return result; }         \
+  struct gotrace__off
+#if GOTRACE__GNU
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#elif defined(_MSC_VER)
+#pragma warning(push)
+#pragma warning(disable : 4100) /* unused parameter */
+#endif
+#else
+#define GOTRACE__OFF(result)
 #endif
 
 /* ------------------------------------------------------------------------------------------------ >>session ----
@@ -1132,7 +1136,7 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
  * read the trace to its end with gotrace_read. The options are copied; NULL means all defaults. Results: OK.
  * ERROR_ALREADY_RUNNING (also until the last trace has been read to its end), ERROR_ARGUMENT, ERROR_FORMAT,
  * ERROR_OUT_OF_MEMORY or ERROR_THREAD: nothing has changed. Go: StartTrace. */
-GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
+GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Starts tracing into a file, which is created or replaced and written by a service thread. options->write is ignored.
  * Results: those of gotrace_start; ERROR_SINK if the file cannot be created or written (errno gives the cause). A
@@ -1147,7 +1151,8 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options);
  *
  * A path is UTF-8, also on Windows. In it and in a snapshot's path, %p is replaced by the process id, %t by the time
  * (UTC, as 20261122-115854.123) and %% by %. Another % is literal. ERROR_ARGUMENT if the result exceeds 4,095 bytes. */
-GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options);
+GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_options *options)
+    GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Starts a trace if the environment variable GOTRACE is set, to FILE or FILE,OPTION,OPTION..., with the effect of
  * gotrace_start_file. FILE ends at the first comma. With it, a program can be traced without rebuilding it:
@@ -1171,7 +1176,7 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * Whoever sets the variable must not gain the program's rights by it. In a program that runs with more rights than its
  * user has (setuid, setgid, file capabilities), the result is ERROR_NOT_RUNNING. If FILE is a symbolic link, it is
  * ERROR_SINK (ELOOP); with `flight`, the file is not written, and the end of the trace says so. */
-GOTRACE_API gotrace_result gotrace_start_environment(void);
+GOTRACE_API gotrace_result gotrace_start_environment(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
  * caller's reader, which must run on another thread. (To read on the same thread, call gotrace_end, then read.) The
@@ -1180,10 +1185,10 @@ GOTRACE_API gotrace_result gotrace_start_environment(void);
  * complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the write function, which can only
  * fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the reader: the trace has ended, and
  * the caller must read the rest. Go: StopTrace. */
-GOTRACE_API gotrace_result gotrace_stop(void);
+GOTRACE_API gotrace_result gotrace_stop(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
-GOTRACE_API gotrace_result gotrace_end(void);
+GOTRACE_API gotrace_result gotrace_end(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Reads the next piece of the trace: sets *data and *size (bytes), valid until the next call and owned by the tracer.
  * Waits until there is data. At the end of the trace *size is 0, once; after that the result is ERROR_NOT_RUNNING.
@@ -1193,11 +1198,11 @@ GOTRACE_API gotrace_result gotrace_end(void);
  * A trace is delivered up to one consistent cut after another: at the latest every options->cut_milliseconds or
  * cut_bytes (but see options->late), the reader transcribes what all threads have recorded, and makes a cut. After each
  * cut, the data read so far is a complete trace, even if the program is killed then. In v2 it ends a generation. */
-GOTRACE_API gotrace_result gotrace_read(const void **data, size_t *size);
+GOTRACE_API gotrace_result gotrace_read(const void **data, size_t *size) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Like gotrace_read, but returns WOULD_BLOCK and *size 0 instead of waiting for data. It may still transcribe and make
  * a cut, and wait while another thread does. */
-GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size);
+GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Starts the flight recorder. It traces continuously and keeps the most recent generations in memory (formats from 1.22
  * on): those of the last options->flight_milliseconds, or fewer if they exceed options->flight_bytes. It is a session
@@ -1205,30 +1210,31 @@ GOTRACE_API gotrace_result gotrace_try_read(const void **data, size_t *size);
  * on_limit, memory_limit and size_limit are ignored. If a slow snapshot leaves no memory for new generations, those are
  * discarded. Results: those of gotrace_start; ERROR_FORMAT for formats before 1.22; ERROR_ARGUMENT for flight_bytes
  * below 2 MiB. Go: runtime/trace.FlightRecorder. */
-GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options);
+GOTRACE_API gotrace_result gotrace_flight_start(const gotrace_options *options) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Passes a complete trace of the recorded data, up to this moment, to `write`, piece by piece, on the calling thread.
  * Any thread, any number of times. Concurrent snapshots run one after another; tracing continues. Results: OK;
  * ERROR_SINK if write returned false; ERROR_NOT_RUNNING if no flight recorder is on; ERROR_OUT_OF_MEMORY, also if lack
  * of memory left nothing recorded; ERROR_READER_BUSY inside a write function; ERROR_ARGUMENT if `write` is NULL. Go:
  * FlightRecorder.WriteTo. */
-GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context);
+GOTRACE_API gotrace_result gotrace_flight_snapshot(gotrace_write_fn *write, void *context)
+    GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Writes a snapshot to a file: first to a file of its own, PATH.PID-N.new, which replaces PATH when it is complete. A
  * failed snapshot leaves the old file unchanged. A path that is not a regular file, such as a pipe, is written
  * directly. Results: those of gotrace_flight_snapshot; ERROR_SINK if a file cannot be created, written or replaced
  * (errno gives the cause), also if another tracer writes or has just created PATH (EWOULDBLOCK, EEXIST; on Windows
  * EACCES); ERROR_ARGUMENT if the path is NULL or too long. Locks and signals: as for gotrace_start_file. */
-GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path);
+GOTRACE_API gotrace_result gotrace_flight_snapshot_file(const char *path) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Stops the flight recorder. Results: those of gotrace_stop. Go: FlightRecorder.Stop. */
-GOTRACE_API gotrace_result gotrace_flight_stop(void);
+GOTRACE_API gotrace_result gotrace_flight_stop(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Makes a consistent cut now: everything emitted before the call is delivered without waiting for more. In v2 this
  * begins the next generation; the flight recorder then also writes the status of each silent goroutine. Other threads
  * continue meanwhile. Any thread. OK; LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early during
  * the call; ERROR_NOT_RUNNING. Go: traceAdvance. */
-GOTRACE_API gotrace_result gotrace_advance(void);
+GOTRACE_API gotrace_result gotrace_advance(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Whether tracing is on. An inline relaxed load. */
 #if GOTRACE_DISABLE
@@ -1247,7 +1253,7 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 #endif
 
 /* The same as a function, for other languages. */
-GOTRACE_API bool gotrace_is_enabled(void);
+GOTRACE_API bool gotrace_is_enabled(void) GOTRACE__OFF(false);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
  * short that the 9 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
@@ -1255,21 +1261,28 @@ GOTRACE_API bool gotrace_is_enabled(void);
  * and no thread becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it;
  * calls about them are not counted as problems. Procs, tasks and nested running are tracked all the same. Any thread,
  * at any time; best before the first goroutine. */
-GOTRACE_API void gotrace_track_while_off(bool track);
+GOTRACE_API void gotrace_track_while_off(bool track) GOTRACE__OFF();
 
 /* Stores the statistics of the running trace, or of the last one. All zeros, except for other_copies, before the first
  * trace. Any thread. NULL: does nothing. */
+#if GOTRACE_DISABLE
+static inline void gotrace_get_stats(gotrace_stats *stats) {
+  static gotrace_stats none; /* zero */
+  if (stats) *stats = none;
+}
+#else
 GOTRACE_API void gotrace_get_stats(gotrace_stats *stats);
+#endif
 
 /* ------------------------------------------------------------------------------------------------ >>threads ---- */
 
 /* For reports, sets the place of the thread's next call. GOTRACE_DEBUG inserts it before calls that take no site. */
-GOTRACE_API void gotrace_debug_here(gotrace_site *site);
+GOTRACE_API void gotrace_debug_here(gotrace_site *site) GOTRACE__OFF();
 
 /* Makes the calling thread its own goroutine on its own proc, as its first region, log, task, wait or system call
  * would. The name is copied (see gotrace_go_rename for the limits); NULL: the system's name for the thread. No effect
  * if it is a goroutine or runs a proc. */
-GOTRACE_API void gotrace_thread_begin(const char *name);
+GOTRACE_API void gotrace_thread_begin(const char *name) GOTRACE__OFF();
 
 /* Makes the calling thread the goroutine that its parent made with gotrace_thread_create before it started the thread.
  * The trace then has an arrow from the parent to the thread, and viewers group the thread by its entry function.
@@ -1284,57 +1297,60 @@ GOTRACE_API void gotrace_thread_begin(const char *name);
  * If a region or log has made the thread its own goroutine before that, this goroutine ends. gotrace_thread_create
  * works like gotrace_go_create, but first makes a plain thread that calls it a goroutine, where the arrow starts. */
 #define gotrace_thread_create(entry) gotrace_thread_create_at(GOTRACE_HERE, (entry))
-GOTRACE_API gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry);
-GOTRACE_API void gotrace_thread_begin_as(gotrace_go *go);
+GOTRACE_API gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) GOTRACE__OFF(NULL);
+GOTRACE_API void gotrace_thread_begin_as(gotrace_go *go) GOTRACE__OFF();
 
 /* Renames the calling thread for good (copied, up to 255 bytes), and its own goroutine as gotrace_go_rename does. If
  * the thread is not a goroutine yet, it will have this name. */
-GOTRACE_API void gotrace_thread_rename(const char *name);
+GOTRACE_API void gotrace_thread_rename(const char *name) GOTRACE__OFF();
 
 /* Ends the goroutine and proc of the calling thread. Happens automatically when a thread ends. */
-GOTRACE_API void gotrace_thread_end(void);
+GOTRACE_API void gotrace_thread_end(void) GOTRACE__OFF();
 
 /* Returns a new idle proc; NULL if out of memory. The id is a small number, reused after gotrace_proc_destroy; that of
  * NULL is GOTRACE_GLOBAL_PROC. */
-GOTRACE_API gotrace_proc *gotrace_proc_create(void);
-GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, with no sweep open */
-GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
+GOTRACE_API gotrace_proc *gotrace_proc_create(void) GOTRACE__OFF(NULL);
+GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc) GOTRACE__OFF(); /* must be idle, with no sweep open */
+GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc) GOTRACE__OFF(GOTRACE_GLOBAL_PROC);
 
 /* The proc that the calling thread has started and not lost; NULL if none, also for a plain thread. */
-GOTRACE_API gotrace_proc *gotrace_proc_self(void);
+GOTRACE_API gotrace_proc *gotrace_proc_self(void) GOTRACE__OFF(NULL);
 
 /* _start: the calling thread takes the proc. _stop: it releases its proc. _steal: the proc leaves another thread, whose
  * goroutine is in a system call, and is idle: _start takes it. That thread then calls gotrace_go_syscall_end_blocked,
  * before or after the thief calls gotrace_proc_steal. Go: traceProcStart, traceProcStop, traceGoSysBlock +
  * traceProcStop. */
-GOTRACE_API void gotrace_proc_start(gotrace_proc *proc);
-GOTRACE_API void gotrace_proc_stop(void);
-GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc);
+GOTRACE_API void gotrace_proc_start(gotrace_proc *proc) GOTRACE__OFF();
+GOTRACE_API void gotrace_proc_stop(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc) GOTRACE__OFF();
 
 /* Reports how many procs may run at once: call it when the workers are made. Without it, a v2 trace shows the number of
  * procs that exist when a generation begins; with it, at least that number. Later traces begin with the last count.
  * Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
-GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count);
+GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count) GOTRACE__OFF();
 
 /* Creates a goroutine that begins at `entry` (NULL: unknown): runnable; _blocked: blocked until an unblock; _syscall:
- * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied;
- * its strings must stay valid as long as the goroutine lives, and until gotrace_stop returns. NULL if out of memory,
- * which is counted. All calls accept a NULL handle: it is a goroutine or proc that the trace lacks, and so are the
- * events and annotations of a thread between gotrace_go_start(NULL) and its next start. Go: traceGoCreate. */
+ * in a system call on the calling thread, which becomes its thread (a callback from foreign code). `entry` is copied,
+ * its strings are not: see OWNERSHIP. NULL if out of memory, which is counted. All calls accept a NULL handle: it is a
+ * goroutine or proc that the trace lacks, and so are the events and annotations of a thread between
+ * gotrace_go_start(NULL) and its next start. Go: traceGoCreate. */
 #define gotrace_go_create(entry) gotrace_go_create_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_blocked(entry) gotrace_go_create_blocked_at(GOTRACE_HERE, (entry))
 #define gotrace_go_create_syscall(entry) gotrace_go_create_syscall_at(GOTRACE_HERE, (entry))
-GOTRACE_API gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry);
-GOTRACE_API gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry);
-GOTRACE_API gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry);
+GOTRACE_API gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) GOTRACE__OFF(NULL);
+GOTRACE_API gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry)
+    GOTRACE__OFF(NULL);
+GOTRACE_API gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, const gotrace_location *entry)
+    GOTRACE__OFF(NULL);
 
 /* The same with a name instead of an entry: gotrace_go_create(&gotrace_site_make(name, "", 0)->location). So there may
  * be as many different names as sites; beyond that, the entry is unknown. _n: a name of `size` bytes, see "Texts with a
  * length" in >>emit. */
 #define gotrace_go_create_named(name) gotrace_go_create_named_at(GOTRACE_HERE, (name), SIZE_MAX)
 #define gotrace_go_create_named_n(name, size) gotrace_go_create_named_at(GOTRACE_HERE, (name), (size))
-GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const char *name, size_t size);
+GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const char *name, size_t size)
+    GOTRACE__OFF(NULL);
 
 /* The goroutine of a key, for fibers that are known by an id only, as in the hooks of another library:
  * gotrace_go_create makes it (_blocked: gotrace_go_create_blocked) if the key has none, or if the one it had has ended,
@@ -1356,12 +1372,12 @@ GOTRACE_API gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const cha
 #define gotrace_go_keyed_blocked(key, entry) gotrace_go_keyed_at(GOTRACE_HERE, (key), (entry), 1)
 #define gotrace_go_keyed_free(key) gotrace_go_keyed_free_at(GOTRACE_HERE, (key))
 GOTRACE_API gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key, const gotrace_location *entry,
-                                            int blocked);
-GOTRACE_API void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key);
+                                            int blocked) GOTRACE__OFF(NULL);
+GOTRACE_API void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) GOTRACE__OFF();
 
 /* _start: the calling thread runs the goroutine. _end: its running goroutine ends. Go: traceGoStart, traceGoEnd. */
-GOTRACE_API void gotrace_go_start(gotrace_go *go);
-GOTRACE_API void gotrace_go_end(void);
+GOTRACE_API void gotrace_go_start(gotrace_go *go) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_end(void) GOTRACE__OFF();
 
 /* Returns the number of a reason that the program names itself, for gotrace_go_block, gotrace_wait_begin,
  * gotrace_go_switch_for, gotrace_go_stop and gotrace_stw_begin. v2 viewers show the name; Go's give each block reason
@@ -1375,7 +1391,7 @@ GOTRACE_API void gotrace_go_end(void);
  * there are more, if memory is out, and for NULL, "" and "forever" (see gotrace_go_block).
  *
  * GOTRACE_REASON is for constant names: its call site caches the number, so that it costs a load. */
-GOTRACE_API unsigned gotrace_reason(const char *name);
+GOTRACE_API unsigned gotrace_reason(const char *name) GOTRACE__OFF(0);
 #if GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
 #if defined(__cplusplus) /* a lambda, see GOTRACE_HERE */
 #define GOTRACE_REASON(name)                                            \
@@ -1402,7 +1418,7 @@ static inline unsigned gotrace__remembered_reason(unsigned *remembered, const ch
 /* The running goroutine gives up its proc and stays runnable. `reason` is a gotrace_stop_reason or a gotrace_reason.
  * Go: traceGoSched, traceGoPreempt. */
 #define gotrace_go_stop(reason) gotrace_go_stop_at(GOTRACE_HERE, (reason))
-GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason);
+GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
 
 /* The running goroutine blocks. `reason` is a gotrace_block_reason or a gotrace_reason. Viewers consider a goroutine
  * blocked for ever as ended: one that is unblocked after GOTRACE_BLOCK_FOREVER appears as a new goroutine.
@@ -1412,7 +1428,7 @@ GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason);
  * 1.10 only, unless options->futile_wakeups is set: Go 1.23 and later reject the event (convertEvent in
  * internal/trace/tracev1.go). Go: traceGoPark. */
 #define gotrace_go_block(reason) gotrace_go_block_at(GOTRACE_HERE, (reason))
-GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
+GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
 
 /* The goroutine that has just blocked or stopped on the calling thread runs on: the block did not happen, since what it
  * waits for was there already. The trace shows a block of no length. It has no effect on the goroutine's waker, if
@@ -1437,12 +1453,12 @@ GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason);
  *             make_runnable(task);
  *         }
  *     } */
-GOTRACE_API void gotrace_go_continue(gotrace_go *go);
+GOTRACE_API void gotrace_go_continue(gotrace_go *go) GOTRACE__OFF();
 
 /* A blocked goroutine becomes runnable. Any thread, with or without a proc. Of one that runs, as after a time-out, the
  * call is dropped and not counted. Go: traceGoUnpark. */
 #define gotrace_go_unblock(go) gotrace_go_unblock_at(GOTRACE_HERE, (go))
-GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF();
 
 /* The running goroutine blocks (_end: ends) and another, blocked goroutine runs in its place, as coroutines do. From
  * 1.23 on this is one event, which has no reason. gotrace_go_switch_for takes a reason, as gotrace_go_block does, and
@@ -1450,9 +1466,9 @@ GOTRACE_API void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go);
 #define gotrace_go_switch(go) gotrace_go_switch_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_end(go) gotrace_go_switch_end_at(GOTRACE_HERE, (go))
 #define gotrace_go_switch_for(go, reason) gotrace_go_switch_for_at(GOTRACE_HERE, (go), (reason))
-GOTRACE_API void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go);
-GOTRACE_API void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason);
-GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF();
 
 /* Ends a goroutine that is not running: blocked, runnable or never started. For example, a coroutine that is collected
  * or cancelled while it is blocked:
@@ -1470,7 +1486,7 @@ GOTRACE_API void gotrace_go_switch_end_at(gotrace_site *site, gotrace_go *go);
  * needed, starts and ends, all at the same time. A goroutine that runs on the thread yields meanwhile, and a
  * thread without a proc has a temporary one. */
 #define gotrace_go_destroy(go) gotrace_go_destroy_at(GOTRACE_HERE, (go))
-GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
+GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF();
 
 /* The running goroutine enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
  * or the thread itself releases it (gotrace_proc_stop). If the proc is lost, end the system call with _end_blocked: the
@@ -1479,18 +1495,18 @@ GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
  * a short system call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc
  * is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
-GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
-GOTRACE_API void gotrace_go_syscall_end(void);
-GOTRACE_API void gotrace_go_syscall_end_blocked(void);
+GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_syscall_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_syscall_end_blocked(void) GOTRACE__OFF();
 
 /* Ends the calling thread's goroutine inside its system call, as when a callback from foreign code returns there
  * (gotrace_go_create_syscall). If the thread still has a proc, the proc stops. In formats before 1.22 the system call
  * ends first. Go: traceLocker.GoDestroySyscall. */
-GOTRACE_API void gotrace_go_end_in_syscall(void);
+GOTRACE_API void gotrace_go_end_in_syscall(void) GOTRACE__OFF();
 
 /* Labels the running goroutine (copied, up to 63 bytes; NULL removes the label). v1 shows the label from the
  * goroutine's next start on. Go: traceGoStart, traceLocker.GoStart. */
-GOTRACE_API void gotrace_go_label(const char *label);
+GOTRACE_API void gotrace_go_label(const char *label) GOTRACE__OFF();
 
 /* Renames a goroutine: the calling thread's, or one that is not running. For a goroutine that runs or is in a system
  * call on another thread, the call is counted and does nothing.
@@ -1499,27 +1515,27 @@ GOTRACE_API void gotrace_go_label(const char *label);
  * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
  * bytes, of which up to 63 appear in the label. Up to 1,024 different names of threads and goroutines are kept; beyond
  * that, only the label changes. NULL or "" removes the label and keeps the name. */
-GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name);
+GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name) GOTRACE__OFF();
 
 /* _timer marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only,
  * up to 256 goroutines in a trace (1.8: only the first one). _stack_bounds sets the bounds of its stack, for stack
  * walks: the lowest byte, and the byte after the highest. For a goroutine that runs or is in a system call on another
  * thread, both are counted and do nothing. */
-GOTRACE_API void gotrace_go_timer(gotrace_go *go);
-GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high);
+GOTRACE_API void gotrace_go_timer(gotrace_go *go) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) GOTRACE__OFF();
 
 /* The goroutine that runs, or waits (gotrace_wait_begin), on the calling thread; NULL if none. A plain thread becomes
  * one. gotrace_go_id returns a goroutine's id in traces; 0 for NULL. Any thread. */
-GOTRACE_API gotrace_go *gotrace_go_self(void);
-GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go);
+GOTRACE_API gotrace_go *gotrace_go_self(void) GOTRACE__OFF(NULL);
+GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go) GOTRACE__OFF(0);
 
 /* For plain threads, and for goroutines whose thread waits with them: the running goroutine waits between _begin and
  * _end. gotrace_wait_end unblocks and starts it, or only starts it if the waker called gotrace_go_unblock. The wait
  * belongs to the goroutine: another one that runs on the thread meanwhile (gotrace_nest_begin) may wait in turn.
  * gotrace_wait_end ends the innermost wait. */
 #define gotrace_wait_begin(reason) gotrace_wait_begin_at(GOTRACE_HERE, (reason))
-GOTRACE_API void gotrace_wait_begin_at(gotrace_site *site, unsigned reason);
-GOTRACE_API void gotrace_wait_end(void);
+GOTRACE_API void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
+GOTRACE_API void gotrace_wait_end(void) GOTRACE__OFF();
 
 /* A wait on something with an address: a lock, a queue, a futex. The waker need not know who waits: gotrace_wake
  * unblocks up to `count` of the threads that wait on `key`, in the order of their arrival, and returns how many. Call
@@ -1540,8 +1556,8 @@ GOTRACE_API void gotrace_wait_end(void);
 #define GOTRACE_WAKE_ALL 0xffffffffu
 #define gotrace_wait_on(key, reason) gotrace_wait_on_at(GOTRACE_HERE, (key), (reason))
 #define gotrace_wake(key, count) gotrace_wake_at(GOTRACE_HERE, (key), (count))
-GOTRACE_API void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason);
-GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count);
+GOTRACE_API void gotrace_wait_on_at(gotrace_site *site, const void *key, unsigned reason) GOTRACE__OFF();
+GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsigned count) GOTRACE__OFF(0);
 
 /* Nested running: a thread runs other goroutines inside one that waits, or that is in the middle of a call, on top of
  * its stack. gotrace_nest_begin sets aside the goroutine that runs or waits (gotrace_wait_begin, gotrace_wait_on) on
@@ -1566,8 +1582,8 @@ GOTRACE_API unsigned gotrace_wake_at(gotrace_site *site, const void *key, unsign
  * or the thread ends, it is ended then, and counted. Waits and nested running together are up to 16,384 deep on a
  * thread. In the child of a fork, the thread continues at the same depth. */
 #define gotrace_nest_begin(go) gotrace_nest_begin_at(GOTRACE_HERE, (go))
-GOTRACE_API gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go *go);
-GOTRACE_API void gotrace_nest_end(gotrace_go *outer);
+GOTRACE_API gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go *go) GOTRACE__OFF(NULL);
+GOTRACE_API void gotrace_nest_end(gotrace_go *outer) GOTRACE__OFF();
 
 /* --------------------------------------------------------------------------------------------------- >>emit ---- */
 
@@ -1585,8 +1601,8 @@ GOTRACE_API void gotrace_nest_end(gotrace_go *outer);
  * tracing is on, each such call is counted (GOTRACE_PROBLEM_SITES_FULL). Any thread, also while tracing is off. A call
  * hashes the strings, so keep the result where you can. A site remembers one constant name: if calls pass different
  * names with the same site, pass 0 as `name_is_constant`. */
-GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line);
-GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc);
+GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) GOTRACE__OFF(NULL);
+GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc) GOTRACE__OFF(NULL);
 
 /* Garbage collection, for runtimes that have one. The program has at most one collection and one stop-the-world (from
  * 1.10 on) at a time. A scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
@@ -1596,23 +1612,23 @@ GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc);
 #define gotrace_stw_begin(reason) gotrace_stw_begin_at(GOTRACE_HERE, (reason))
 #define gotrace_gc_sweep_span(swept, reclaimed) gotrace_gc_sweep_span_at(GOTRACE_HERE, (swept), (reclaimed))
 #define gotrace_gc_mark_assist_begin() gotrace_gc_mark_assist_begin_at(GOTRACE_HERE)
-GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site);
-GOTRACE_API void gotrace_gc_end(void);
-GOTRACE_API void gotrace_gc_scan_begin(void); /* 1.8 only */
-GOTRACE_API void gotrace_gc_scan_end(void);
-GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site,
-                                      unsigned reason); /* a gotrace_stw_reason or a gotrace_reason */
-GOTRACE_API void gotrace_stw_end(void);
-GOTRACE_API void gotrace_gc_sweep_begin(void);
-GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed);
-GOTRACE_API void gotrace_gc_sweep_end(void);
-GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site);
-GOTRACE_API void gotrace_gc_mark_assist_end(void);
+GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_scan_begin(void) GOTRACE__OFF(); /* 1.8 only */
+GOTRACE_API void gotrace_gc_scan_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, unsigned reason)
+    GOTRACE__OFF(); /* a gotrace_stw_reason or a gotrace_reason */
+GOTRACE_API void gotrace_stw_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_begin(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_mark_assist_end(void) GOTRACE__OFF();
 
 /* Report the heap's size: bytes in use; bytes at which the next collection begins (UINT64_MAX: never, written as 0).
  * Later traces begin with the last values. Go: traceHeapAlloc, traceHeapGoal (traceNextGC before 1.19). */
-GOTRACE_API void gotrace_heap_alloc(uint64_t bytes);
-GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
+GOTRACE_API void gotrace_heap_alloc(uint64_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_goal(uint64_t bytes) GOTRACE__OFF();
 
 /* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
  * costs a branch. Each kind of memory has three calls: one for memory that exists when the trace starts, _alloc and
@@ -1620,15 +1636,15 @@ GOTRACE_API void gotrace_heap_goal(uint64_t bytes);
  * 1 for stacks, else twice the size class. A type is identified by its address, must stay valid until gotrace_stop
  * returns, and may be NULL (unknown). A stack's size is rounded up to a power of two. Go: traceSnapshotMemory and
  * traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
-GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class);
-GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class);
-GOTRACE_API void gotrace_span_free(const void *base);
-GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type);
-GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type);
-GOTRACE_API void gotrace_heap_object_free(const void *object);
-GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes);
-GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes);
-GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
+GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
+GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
+GOTRACE_API void gotrace_span_free(const void *base) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object_free(const void *object) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
 
 /* Annotations (1.11 and later). They cost one branch while tracing is off. Names and texts are truncated to 1,024
  * bytes, at a UTF-8 boundary; NULL is "". Go: userTaskCreate, userTaskEnd, userRegion, userLog (runtime/trace.go).
@@ -1643,8 +1659,8 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base);
   gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
 #define gotrace_task_end(task) gotrace_task_end_at(GOTRACE_HERE, (task))
 GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
-                                               gotrace_task parent);
-GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
+                                               gotrace_task parent) GOTRACE__OFF(parent);
+GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task) GOTRACE__OFF();
 
 /* A region is a span of one goroutine's execution. Regions nest, up to 1,024; the end of one ends those inside it.
  *
@@ -1655,8 +1671,10 @@ GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task);
   (gotrace_enabled() ? gotrace_region_begin_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
 #define gotrace_region_end(task, name) \
   (gotrace_enabled() ? gotrace_region_end_at(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)) : (void)0)
-GOTRACE_API void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant);
-GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant);
+GOTRACE_API void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant)
+    GOTRACE__OFF();
+GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name, int name_is_constant)
+    GOTRACE__OFF();
 
 /* A message within a task, with a category. gotrace_logf and gotrace_logv format it as printf and vprintf do (with
  * stb_sprintf if available, see GOTRACE_NO_STB_SPRINTF), up to 1,024 bytes, on the caller's stack. */
@@ -1667,18 +1685,21 @@ GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, co
 #define gotrace_logf(...) (gotrace_enabled() ? gotrace_logf_at(GOTRACE_HERE, __VA_ARGS__) : (void)0)
 #define gotrace_logv(task, category, format, arguments) \
   (gotrace_enabled() ? gotrace_logv_at(GOTRACE_HERE, (task), (category), (format), (arguments)) : (void)0)
-GOTRACE_API void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message);
+GOTRACE_API void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message)
+    GOTRACE__OFF();
 GOTRACE_API void gotrace_log_category_at(gotrace_site *site, gotrace_task task, const char *category,
-                                         int category_is_constant, const char *message);
+                                         int category_is_constant, const char *message) GOTRACE__OFF();
+GOTRACE__PRINTF(4, 5)
 GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...)
-    GOTRACE__PRINTF(4, 5);
+    GOTRACE__OFF();
+GOTRACE__PRINTF(4, 0)
 GOTRACE_API void gotrace_logv_at(gotrace_site *site, gotrace_task task, const char *category, const char *format,
-                                 va_list arguments) GOTRACE__PRINTF(4, 0);
+                                 va_list arguments) GOTRACE__OFF();
 
 /* Ends the innermost region of the running goroutine, whatever its name and task; for languages and adapters that do
  * not keep them. A region that began before the trace is not known: its end is left out, and counted. */
 #define gotrace_region_end_innermost() (gotrace_enabled() ? gotrace_region_end_innermost_at(GOTRACE_HERE) : (void)0)
-GOTRACE_API void gotrace_region_end_innermost_at(gotrace_site *site);
+GOTRACE_API void gotrace_region_end_innermost_at(gotrace_site *site) GOTRACE__OFF();
 
 /* Texts with a length: the calls without _n, for texts of so many bytes that need no NUL at their end, as other
  * languages have them. NULL is the empty string, and SIZE_MAX means up to the NUL. In the name of a goroutine, a thread
@@ -1690,15 +1711,17 @@ GOTRACE_API void gotrace_region_end_innermost_at(gotrace_site *site);
   (gotrace_enabled() ? gotrace_region_end_n_at(GOTRACE_HERE, (task), (name), (size)) : (void)0)
 #define gotrace_log_n(task, category, category_size, message, size) \
   (gotrace_enabled() ? gotrace_log_n_at(GOTRACE_HERE, (task), (category), (category_size), (message), (size)) : (void)0)
-GOTRACE_API gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size,
-                                                 gotrace_task parent);
-GOTRACE_API void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size);
-GOTRACE_API void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size);
+GOTRACE_API gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size, gotrace_task parent)
+    GOTRACE__OFF(parent);
+GOTRACE_API void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size)
+    GOTRACE__OFF();
+GOTRACE_API void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size)
+    GOTRACE__OFF();
 GOTRACE_API void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
-                                  const char *message, size_t size);
-GOTRACE_API void gotrace_go_label_n(const char *label, size_t size);
-GOTRACE_API void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size);
-GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size);
+                                  const char *message, size_t size) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_label_n(const char *label, size_t size) GOTRACE__OFF();
+GOTRACE_API void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size) GOTRACE__OFF();
+GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size) GOTRACE__OFF();
 
 /* A counter: `name` has this value from now on, such as a queue's length or the bytes in a cache. Any thread. The trace
  * has it as a log without a task, whose category is GOTRACE_COUNTER followed by the name, and whose message is the
@@ -1709,8 +1732,8 @@ GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size);
 #define gotrace_count(name, value) (gotrace_enabled() ? gotrace_count_at(GOTRACE_HERE, (name), (value)) : (void)0)
 #define gotrace_count_double(name, value) \
   (gotrace_enabled() ? gotrace_count_double_at(GOTRACE_HERE, (name), (value)) : (void)0)
-GOTRACE_API void gotrace_count_at(gotrace_site *site, const char *name, int64_t value);
-GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, double value);
+GOTRACE_API void gotrace_count_at(gotrace_site *site, const char *name, int64_t value) GOTRACE__OFF();
+GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, double value) GOTRACE__OFF();
 
 /* Regions of a block, which also end when break, continue, return, goto or an exception leaves it:
  *
@@ -1742,11 +1765,6 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
   {}                  \
   else
 #endif
-#endif
-#if GOTRACE__GNU
-#define GOTRACE__MAY_BE_UNUSED __attribute__((unused))
-#else
-#define GOTRACE__MAY_BE_UNUSED
 #endif
 
 #if GOTRACE_DISABLE
@@ -1828,140 +1846,9 @@ GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
  * stack are known: the thread has taken a stack by frame pointers, or gotrace_go_stack_bounds has set the goroutine's.
  * Async-signal-safe: takes no lock and allocates nothing. A sample for which there is no room is counted. Go:
  * traceCPUSample. */
-GOTRACE_API void gotrace_cpu_sample(void *ucontext);
-
-/* All calls of the sections above except gotrace_get_stats, and what they return with GOTRACE_DISABLE. The compiler
- * reports a call without a row, and a row of other types. X(result type, name, (parameters), result) */
-/* clang-format off */
-#define GOTRACE__CALLS(X) \
-  X(gotrace_result, gotrace_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_start_file, (const char *path, const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_start_environment, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_stop, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_end, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_read, (const void **data, size_t *size), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_try_read, (const void **data, size_t *size), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_flight_start, (const gotrace_options *options), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_flight_snapshot, (gotrace_write_fn *write, void *context), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_flight_snapshot_file, (const char *path), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_flight_stop, (void), GOTRACE_ERROR_DISABLED) \
-  X(gotrace_result, gotrace_advance, (void), GOTRACE_ERROR_DISABLED) \
-  X(bool, gotrace_is_enabled, (void), false) \
-  X(void, gotrace_track_while_off, (bool track), ) \
-  X(void, gotrace_debug_here, (gotrace_site *site), ) \
-  X(void, gotrace_thread_begin, (const char *name), ) \
-  X(gotrace_go *, gotrace_thread_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
-  X(void, gotrace_thread_begin_as, (gotrace_go *go), ) \
-  X(void, gotrace_thread_rename, (const char *name), ) \
-  X(void, gotrace_thread_end, (void), ) \
-  X(gotrace_proc *, gotrace_proc_create, (void), NULL) \
-  X(void, gotrace_proc_destroy, (gotrace_proc *proc), ) \
-  X(int, gotrace_proc_id, (const gotrace_proc *proc), GOTRACE_GLOBAL_PROC) \
-  X(gotrace_proc *, gotrace_proc_self, (void), NULL) \
-  X(void, gotrace_proc_start, (gotrace_proc *proc), ) \
-  X(void, gotrace_proc_stop, (void), ) \
-  X(void, gotrace_proc_steal, (gotrace_proc *proc), ) \
-  X(void, gotrace_procs_change_at, (gotrace_site *site, unsigned count), ) \
-  X(gotrace_go *, gotrace_go_create_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
-  X(gotrace_go *, gotrace_go_create_blocked_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
-  X(gotrace_go *, gotrace_go_create_syscall_at, (gotrace_site *site, const gotrace_location *entry), NULL) \
-  X(gotrace_go *, gotrace_go_create_named_at, (gotrace_site *site, const char *name, size_t size), NULL) \
-  X(gotrace_go *, gotrace_go_keyed_at, \
-    (gotrace_site *site, uint64_t key, const gotrace_location *entry, int blocked), NULL) \
-  X(void, gotrace_go_keyed_free_at, (gotrace_site *site, uint64_t key), ) \
-  X(void, gotrace_go_start, (gotrace_go *go), ) \
-  X(void, gotrace_go_end, (void), ) \
-  X(unsigned, gotrace_reason, (const char *name), 0) \
-  X(void, gotrace_go_stop_at, (gotrace_site *site, unsigned reason), ) \
-  X(void, gotrace_go_block_at, (gotrace_site *site, unsigned reason), ) \
-  X(void, gotrace_go_continue, (gotrace_go *go), ) \
-  X(void, gotrace_go_unblock_at, (gotrace_site *site, gotrace_go *go), ) \
-  X(void, gotrace_go_switch_at, (gotrace_site *site, gotrace_go *go), ) \
-  X(void, gotrace_go_switch_for_at, (gotrace_site *site, gotrace_go *go, unsigned reason), ) \
-  X(void, gotrace_go_switch_end_at, (gotrace_site *site, gotrace_go *go), ) \
-  X(void, gotrace_go_destroy_at, (gotrace_site *site, gotrace_go *go), ) \
-  X(void, gotrace_go_syscall_begin_at, (gotrace_site *site), ) \
-  X(void, gotrace_go_syscall_end, (void), ) \
-  X(void, gotrace_go_syscall_end_blocked, (void), ) \
-  X(void, gotrace_go_end_in_syscall, (void), ) \
-  X(void, gotrace_go_label, (const char *label), ) \
-  X(void, gotrace_go_rename, (gotrace_go *go, const char *name), ) \
-  X(void, gotrace_go_timer, (gotrace_go *go), ) \
-  X(void, gotrace_go_stack_bounds, (gotrace_go *go, const void *low, const void *high), ) \
-  X(gotrace_go *, gotrace_go_self, (void), NULL) \
-  X(uint64_t, gotrace_go_id, (const gotrace_go *go), 0) \
-  X(void, gotrace_wait_begin_at, (gotrace_site *site, unsigned reason), ) \
-  X(void, gotrace_wait_end, (void), ) \
-  X(void, gotrace_wait_on_at, (gotrace_site *site, const void *key, unsigned reason), ) \
-  X(unsigned, gotrace_wake_at, (gotrace_site *site, const void *key, unsigned count), 0) \
-  X(gotrace_go *, gotrace_nest_begin_at, (gotrace_site *site, gotrace_go *go), NULL) \
-  X(void, gotrace_nest_end, (gotrace_go *outer), ) \
-  X(gotrace_site *, gotrace_site_make, (const char *function, const char *file, uint32_t line), NULL) \
-  X(gotrace_site *, gotrace_site_make_pc, (uintptr_t pc), NULL) \
-  X(void, gotrace_gc_begin_at, (gotrace_site *site), ) \
-  X(void, gotrace_gc_end, (void), ) \
-  X(void, gotrace_gc_scan_begin, (void), ) \
-  X(void, gotrace_gc_scan_end, (void), ) \
-  X(void, gotrace_stw_begin_at, (gotrace_site *site, unsigned reason), ) \
-  X(void, gotrace_stw_end, (void), ) \
-  X(void, gotrace_gc_sweep_begin, (void), ) \
-  X(void, gotrace_gc_sweep_span_at, (gotrace_site *site, uint64_t swept, uint64_t reclaimed), ) \
-  X(void, gotrace_gc_sweep_end, (void), ) \
-  X(void, gotrace_gc_mark_assist_begin_at, (gotrace_site *site), ) \
-  X(void, gotrace_gc_mark_assist_end, (void), ) \
-  X(void, gotrace_heap_alloc, (uint64_t bytes), ) \
-  X(void, gotrace_heap_goal, (uint64_t bytes), ) \
-  X(void, gotrace_span, (const void *base, size_t bytes, unsigned kind_class), ) \
-  X(void, gotrace_span_alloc, (const void *base, size_t bytes, unsigned kind_class), ) \
-  X(void, gotrace_span_free, (const void *base), ) \
-  X(void, gotrace_heap_object, (const void *object, const gotrace_type *type), ) \
-  X(void, gotrace_heap_object_alloc, (const void *object, const gotrace_type *type), ) \
-  X(void, gotrace_heap_object_free, (const void *object), ) \
-  X(void, gotrace_goroutine_stack, (const void *base, size_t bytes), ) \
-  X(void, gotrace_goroutine_stack_alloc, (const void *base, size_t bytes), ) \
-  X(void, gotrace_goroutine_stack_free, (const void *base), ) \
-  X(gotrace_task, gotrace_task_begin_at, \
-    (gotrace_site *site, const char *name, int name_is_constant, gotrace_task parent), parent) \
-  X(void, gotrace_task_end_at, (gotrace_site *site, gotrace_task task), ) \
-  X(void, gotrace_region_begin_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
-  X(void, gotrace_region_end_at, (gotrace_site *site, gotrace_task task, const char *name, int name_is_constant), ) \
-  X(void, gotrace_log_at, (gotrace_site *site, gotrace_task task, const char *category, const char *message), ) \
-  X(void, gotrace_log_category_at, \
-    (gotrace_site *site, gotrace_task task, const char *category, int category_is_constant, const char *message), ) \
-  X(void, gotrace_logf_at, (gotrace_site *site, gotrace_task task, const char *category, const char *format, ...), ) \
-  X(void, gotrace_logv_at, \
-    (gotrace_site *site, gotrace_task task, const char *category, const char *format, va_list arguments), ) \
-  X(void, gotrace_region_end_innermost_at, (gotrace_site *site), ) \
-  X(gotrace_task, gotrace_task_begin_n_at, \
-    (gotrace_site *site, const char *name, size_t size, gotrace_task parent), parent) \
-  X(void, gotrace_region_begin_n_at, (gotrace_site *site, gotrace_task task, const char *name, size_t size), ) \
-  X(void, gotrace_region_end_n_at, (gotrace_site *site, gotrace_task task, const char *name, size_t size), ) \
-  X(void, gotrace_log_n_at, \
-    (gotrace_site *site, gotrace_task task, const char *category, size_t category_size, const char *message, size_t size), ) \
-  X(void, gotrace_go_label_n, (const char *label, size_t size), ) \
-  X(void, gotrace_go_rename_n, (gotrace_go *go, const char *name, size_t size), ) \
-  X(void, gotrace_thread_rename_n, (const char *name, size_t size), ) \
-  X(void, gotrace_count_at, (gotrace_site *site, const char *name, int64_t value), ) \
-  X(void, gotrace_count_double_at, (gotrace_site *site, const char *name, double value), ) \
-  X(void, gotrace_cpu_sample, (void *ucontext), )
-/* clang-format on */
+GOTRACE_API void gotrace_cpu_sample(void *ucontext) GOTRACE__OFF();
 
 #if GOTRACE_DISABLE
-#if GOTRACE__GNU
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#elif defined(_MSC_VER)
-#pragma warning(push)
-#pragma warning(disable : 4100) /* unused parameter */
-#endif
-#define GOTRACE__EMPTY(type, name, parameters, result) \
-  static inline type name parameters { return result; }
-GOTRACE__CALLS(GOTRACE__EMPTY)
-#undef GOTRACE__EMPTY
-static inline void gotrace_get_stats(gotrace_stats *stats) {
-  static gotrace_stats none; /* zero */
-  if (stats) *stats = none;
-}
 #if GOTRACE__GNU
 #pragma GCC diagnostic pop
 #elif defined(_MSC_VER)
@@ -2448,15 +2335,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
  * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
-#if GOTRACE_STATIC && GOTRACE__GNU
-#define GOTRACE__DEFINE __attribute__((noinline)) GOTRACE_API
-#elif GOTRACE_STATIC
-#define GOTRACE__DEFINE GOTRACE_API
-#elif GOTRACE__GNU
-#define GOTRACE__DEFINE __attribute__((noinline))
-#else
-#define GOTRACE__DEFINE
-#endif
+#define GOTRACE__DEFINE GOTRACE__NOINLINE GOTRACE_API
 
 #ifdef __cplusplus
 extern "C" {
@@ -2816,32 +2695,25 @@ static bool gotrace__interlocked_cas(volatile void *p, void *expected, uint64_t 
 #define GOTRACE__TICKS() __builtin_ppc_get_timebase() /* 512 MHz: Power ISA 2.07, 6.2 */
 #define GOTRACE__TICK_DIV GOTRACE_TICK_DIV_PPC64
 #elif !GOTRACE_MONOTONIC_CLOCK && defined(__aarch64__)
-static inline uint64_t gotrace__cntvct(void) {
-  uint64_t ticks;
-  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks)); /* 24 MHz to 1 GHz */
-  return ticks;
-}
-#define GOTRACE__TICKS() gotrace__cntvct()
+#define GOTRACE__READ_TICKS "mrs %0, cntvct_el0" : "=r"(ticks) /* 24 MHz to 1 GHz */
 #define GOTRACE__TICK_DIV 1
 #elif !GOTRACE_MONOTONIC_CLOCK && defined(__riscv) && __riscv_xlen == 64
-static inline uint64_t gotrace__rdtime(void) {
-  uint64_t ticks;
-  __asm__ volatile("rdtime %0" : "=r"(ticks)); /* 1 to 100 MHz */
-  return ticks;
-}
-#define GOTRACE__TICKS() gotrace__rdtime()
+#define GOTRACE__READ_TICKS "rdtime %0" : "=r"(ticks) /* 1 to 100 MHz */
 #define GOTRACE__TICK_DIV 1
 #elif !GOTRACE_MONOTONIC_CLOCK && defined(__s390x__)
-static inline uint64_t gotrace__stckf(void) {
-  uint64_t ticks;
-  __asm__ volatile("stckf %0" : "=Q"(ticks) : : "cc"); /* bit 51 is a microsecond: 4,096 MHz */
-  return ticks;
-}
-#define GOTRACE__TICKS() gotrace__stckf()
+#define GOTRACE__READ_TICKS "stckf %0" : "=Q"(ticks) : : "cc" /* bit 51 is a microsecond: 4,096 MHz */
 #define GOTRACE__TICK_DIV 128
 #else
 #define GOTRACE__TICKS() gotrace__nanoseconds()
 #define GOTRACE__TICK_DIV 32
+#endif
+#if defined(GOTRACE__READ_TICKS)
+static inline uint64_t gotrace__read_ticks(void) {
+  uint64_t ticks;
+  __asm__ volatile(GOTRACE__READ_TICKS);
+  return ticks;
+}
+#define GOTRACE__TICKS() gotrace__read_ticks()
 #endif
 #ifndef GOTRACE_TICK_DIV
 #define GOTRACE_TICK_DIV GOTRACE__TICK_DIV
@@ -2878,8 +2750,7 @@ static inline uint64_t gotrace__stckf(void) {
  *                                     _replace renames a file to the path of an open one, or to a path without a file
  *                                     (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
- *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end), _read_at
- *                                     (false: failed or too short)
+ *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
  *   gotrace__is_last_thread()         only the service thread is left; false if unknown
  *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
@@ -2942,7 +2813,6 @@ static void gotrace__unmap_pages(void *memory, size_t size) { (void)size, Virtua
 #endif
 static int gotrace__cancel_off(void) { return 0; }
 static void gotrace__cancel_restore(int before) { (void)before; }
-static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 #if !GOTRACE_NO_THREADS
 static bool gotrace__is_last_thread(void) { return false; } /* a process ends when main returns */
 static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(handle); }
@@ -3078,7 +2948,7 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
-#include <elf.h>
+#include <link.h>
 #include <sys/syscall.h>
 #else
 #if defined(__APPLE__)
@@ -3094,20 +2964,21 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 /* Linux: the C library's declarations depend on the language standard and on the macros defined when the program
  * included the first header. Functions that may be hidden are declared here by other names, for the same symbols. */
 #if defined(__linux__)
-#define GOTRACE__LIBC(type, name, parameters, symbol) extern type gotrace__libc_##name parameters __asm__(symbol)
+#define GOTRACE__LIBC(type, name, parameters) extern type gotrace__libc_##name parameters __asm__(#name)
+#define GOTRACE__LIBC_AS(type, name, parameters, symbol) extern type gotrace__libc_##name parameters __asm__(symbol)
+#if defined(__GLIBC__)
+#define GOTRACE__LIBC_64(type, name, parameters) extern type gotrace__libc_##name parameters __asm__(#name "64")
+#else
+#define GOTRACE__LIBC_64 GOTRACE__LIBC
+#endif
 typedef struct gotrace__sigset {
   unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } gotrace__sigset;
-#if __SIZEOF_POINTER__ == 8
-#define GOTRACE__ELF_TYPE(name) Elf64_##name
-#else
-#define GOTRACE__ELF_TYPE(name) Elf32_##name
-#endif
-typedef GOTRACE__ELF_TYPE(Phdr) gotrace__segment;
-typedef GOTRACE__ELF_TYPE(Dyn) gotrace__dynamic;
-typedef GOTRACE__ELF_TYPE(Sym) gotrace__elf_symbol;
-typedef GOTRACE__ELF_TYPE(Ehdr) gotrace__elf_head;
-typedef GOTRACE__ELF_TYPE(Shdr) gotrace__elf_section;
+typedef ElfW(Phdr) gotrace__segment;
+typedef ElfW(Dyn) gotrace__dynamic;
+typedef ElfW(Sym) gotrace__elf_symbol;
+typedef ElfW(Ehdr) gotrace__elf_head;
+typedef ElfW(Shdr) gotrace__elf_section;
 typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uintptr_t base;
   const char *path; /* empty: the program itself */
@@ -3115,48 +2986,38 @@ typedef struct gotrace__module { /* the first members of struct dl_phdr_info */
   uint16_t segment_count;
   unsigned long long loads, unloads; /* of all modules, so far; old C libraries do not have them */
 } gotrace__module;
-GOTRACE__LIBC(long, syscall, (long number, ...), "syscall");
+GOTRACE__LIBC(long, syscall, (long number, ...));
 GOTRACE__LIBC(int, dl_iterate_phdr,
-              (int (*visit)(gotrace__module *module, size_t size, void *argument), void *argument), "dl_iterate_phdr");
-#if defined(__GLIBC__)
-GOTRACE__LIBC(long, pread, (int file, void *buffer, size_t size, long long offset), "pread64");
-#else
-GOTRACE__LIBC(long, pread, (int file, void *buffer, size_t size, long long offset), "pread");
-#endif
-GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size), "readlink");
-GOTRACE__LIBC(void *, dlsym, (void *library, const char *name), "dlsym");
-GOTRACE__LIBC(char *, dlerror, (void), "dlerror");
-GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type), "getauxval");
-GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *), "sigfillset");
-GOTRACE__LIBC(int, sigemptyset, (gotrace__sigset *), "sigemptyset");
-GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal), "sigaddset");
-GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal), "sigismember");
-GOTRACE__LIBC(int, sigpending, (gotrace__sigset *), "sigpending");
-GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit), "sigtimedwait");
+              (int (*visit)(gotrace__module *module, size_t size, void *argument), void *argument));
+GOTRACE__LIBC_64(long, pread, (int file, void *buffer, size_t size, long long offset));
+GOTRACE__LIBC_64(int, ftruncate, (int file, long long size));
+GOTRACE__LIBC_64(long long, lseek, (int file, long long offset, int from));
+GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size));
+GOTRACE__LIBC(void *, dlsym, (void *library, const char *name));
+GOTRACE__LIBC(char *, dlerror, (void));
+GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type));
+GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *));
+GOTRACE__LIBC(int, sigemptyset, (gotrace__sigset *));
+GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal));
+GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal));
+GOTRACE__LIBC(int, sigpending, (gotrace__sigset *));
+GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit));
 #if GOTRACE_NO_THREADS
-GOTRACE__LIBC(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "sigprocmask");
+GOTRACE__LIBC_AS(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "sigprocmask");
 #else
-GOTRACE__LIBC(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
+GOTRACE__LIBC_AS(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
 #endif
-GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *, int), "pthread_condattr_setclock");
-GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size), "pthread_getname_np");
-GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes), "pthread_getattr_np");
-GOTRACE__LIBC(int, pthread_attr_getstack, (const pthread_attr_t *attributes, void **address, size_t *size),
-              "pthread_attr_getstack");
-#if defined(__GLIBC__)
-GOTRACE__LIBC(int, ftruncate, (int file, long long size), "ftruncate64");
-GOTRACE__LIBC(long long, lseek, (int file, long long offset, int from), "lseek64");
-#else
-GOTRACE__LIBC(int, ftruncate, (int file, long long size), "ftruncate");
-GOTRACE__LIBC(long long, lseek, (int file, long long offset, int from), "lseek");
-#endif
+GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *, int));
+GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size));
+GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes));
+GOTRACE__LIBC(int, pthread_attr_getstack, (const pthread_attr_t *attributes, void **address, size_t *size));
 #if defined(CLOCK_MONOTONIC)
 #define gotrace__libc_clock_gettime clock_gettime
 #elif defined(__USE_TIME64_REDIRECTS) || defined(_REDIR_TIME64) || \
     (defined(__USE_TIME_BITS64) && defined(__TIMESIZE) && __TIMESIZE == 32)
-GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now), "__clock_gettime64");
+GOTRACE__LIBC_AS(int, clock_gettime, (int clock, struct timespec *now), "__clock_gettime64");
 #else
-GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now), "clock_gettime");
+GOTRACE__LIBC(int, clock_gettime, (int clock, struct timespec *now));
 #endif
 enum { GOTRACE__REALTIME = 0, GOTRACE__MONOTONIC = 1 };
 #if defined(REG_RIP) && defined(__x86_64__) && !defined(__ILP32__) /* for gotrace_cpu_sample */
@@ -3197,6 +3058,8 @@ typedef sigset_t gotrace__sigset;
 #define gotrace__libc_sigpending sigpending
 #define gotrace__libc_sigmask pthread_sigmask
 #define gotrace__libc_pthread_condattr_setclock pthread_condattr_setclock
+#define gotrace__libc_pthread_getname_np pthread_getname_np
+#define gotrace__libc_pthread_attr_getstack pthread_attr_getstack
 #define gotrace__libc_ftruncate(file, size) ftruncate(file, (off_t)(size))
 #define gotrace__libc_lseek(file, offset, from) lseek(file, (off_t)(offset), from)
 #define gotrace__libc_clock_gettime clock_gettime
@@ -3261,7 +3124,6 @@ static int gotrace__cancel_off(void) {
 }
 static void gotrace__cancel_restore(int before) { pthread_setcancelstate(before, &before); }
 #endif
-static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 
 #if defined(__linux__)
 static bool gotrace__is_privileged(void) { return gotrace__libc_getauxval(AT_SECURE) != 0; }
@@ -3439,15 +3301,6 @@ static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset
   long n = gotrace__libc_pread(file->number, buffer, size, (long long)offset);
   return n > 0 ? (size_t)n : 0;
 }
-static bool gotrace__file_read_at(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
-  uint8_t *at = (uint8_t *)buffer;
-  while (size) {
-    size_t n = gotrace__file_read_some(file, offset, at, size);
-    if (!n) return false;
-    at += n, offset += n, size -= n;
-  }
-  return true;
-}
 #endif
 
 #if GOTRACE_NO_THREADS
@@ -3609,75 +3462,67 @@ __attribute__((destructor)) static void gotrace__unload(void) {
 }
 #endif
 
-#if defined(__linux__)
 #if !GOTRACE_SEQ_CST_FLAG
+#if defined(__linux__)
 /* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
 static bool gotrace__barrier_init(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
 static bool gotrace__barrier(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 3, 0, 0) == 0; }
+#else
+static bool gotrace__barrier_init(void) { return false; }
+static bool gotrace__barrier(void) { return false; }
 #endif
-static uint64_t gotrace__system_thread_id(void) { return (uint64_t)gotrace__libc_syscall(SYS_gettid); }
+#endif
+static uint64_t gotrace__system_thread_id(void) {
+#if defined(__linux__)
+  return (uint64_t)gotrace__libc_syscall(SYS_gettid);
+#elif defined(__APPLE__)
+  uint64_t id = 0;
+  pthread_threadid_np(pthread_self(), &id);
+  return id;
+#elif defined(__FreeBSD__)
+  return (uint64_t)pthread_getthreadid_np();
+#else
+  static gotrace__uint64 last;
+  return gotrace__add_relaxed(&last, 1) + 1;
+#endif
+}
 static void gotrace__system_thread_name(char *name, size_t size) {
-  if (gotrace__libc_pthread_getname_np(pthread_self(), name, size) != 0) snprintf(name, size, "thread");
+  *name = 0;
+#if defined(__linux__) || defined(__APPLE__)
+  if (gotrace__libc_pthread_getname_np(pthread_self(), name, size) != 0) *name = 0;
+#elif defined(__FreeBSD__)
+  pthread_get_name_np(pthread_self(), name, size);
+#endif
+  if (!*name) snprintf(name, size, "thread");
 }
 static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
+#if defined(__APPLE__)
+  *high = (uintptr_t)pthread_get_stackaddr_np(pthread_self()); /* where the stack begins, its highest address */
+  *low = *high - pthread_get_stacksize_np(pthread_self());
+  return true;
+#elif defined(__linux__) || defined(__FreeBSD__)
   pthread_attr_t attributes;
   void *address = NULL;
   size_t size = 0;
+#if defined(__linux__)
   if (gotrace__libc_pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+#else
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_get_np(pthread_self(), &attributes);
+#endif
   gotrace__libc_pthread_attr_getstack(&attributes, &address, &size);
   pthread_attr_destroy(&attributes);
   *low = (uintptr_t)address;
   *high = *low + size;
-  return true;
-}
+  return address != NULL;
 #else
-#if !GOTRACE_SEQ_CST_FLAG
-static bool gotrace__barrier_init(void) { return false; }
-static bool gotrace__barrier(void) { return false; }
+  return (void)low, (void)high, false;
 #endif
-#if defined(__APPLE__)
-static uint64_t gotrace__system_thread_id(void) {
-  uint64_t id = 0;
-  pthread_threadid_np(pthread_self(), &id);
-  return id;
 }
-static void gotrace__system_thread_name(char *name, size_t size) {
-  if (pthread_getname_np(pthread_self(), name, size) != 0 || !*name) snprintf(name, size, "thread");
-}
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
-  *high = (uintptr_t)pthread_get_stackaddr_np(pthread_self()); /* where the stack begins, its highest address */
-  *low = *high - pthread_get_stacksize_np(pthread_self());
-  return true;
-}
-#elif defined(__FreeBSD__)
-static uint64_t gotrace__system_thread_id(void) { return (uint64_t)pthread_getthreadid_np(); }
-static void gotrace__system_thread_name(char *name, size_t size) {
-  *name = 0;
-  pthread_get_name_np(pthread_self(), name, size);
-  if (!*name) snprintf(name, size, "thread");
-}
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
-  pthread_attr_t attributes;
-  void *address = NULL;
-  size_t size = 0;
-  bool found;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  found =
-      pthread_attr_get_np(pthread_self(), &attributes) == 0 && pthread_attr_getstack(&attributes, &address, &size) == 0;
-  pthread_attr_destroy(&attributes);
-  *low = (uintptr_t)address;
-  *high = *low + size;
-  return found;
-}
-#else
-static uint64_t gotrace__system_thread_id(void) {
-  static gotrace__uint64 last;
-  return gotrace__add_relaxed(&last, 1) + 1;
-}
-static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
-#endif
-#endif
+
+#endif /* systems */
+
+static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 
 #if defined(__APPLE__)
 /* The function that contains pc, or its module and the offset in it. *file is valid until the next call. */
@@ -3693,11 +3538,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   }
   return true;
 }
-#endif
-
-#endif /* systems */
-
-#if !defined(__APPLE__) && !defined(__linux__)
+#elif !defined(__linux__)
 static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
   return false;
@@ -4095,11 +3936,9 @@ static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) 
   frame.file = location->file;
   frame.line = location->line;
   if (!frame.pc) {
-    uint64_t hash =
-        gotrace__hash_bytes(frame.function ? frame.function : "", frame.function ? strlen(frame.function) : 0);
-    hash = gotrace__mix(hash, 1); /* otherwise swapped function and file would hash the same */
-    hash = gotrace__mix(hash, gotrace__hash_bytes(frame.file ? frame.file : "", frame.file ? strlen(frame.file) : 0));
-    hash = gotrace__mix(hash, frame.line);
+    const char *function = frame.function ? frame.function : "", *file = frame.file ? frame.file : "";
+    uint64_t hash = gotrace__mix(gotrace__hash_bytes(function, strlen(function)), 1); /* 1: the order matters */
+    hash = gotrace__mix(gotrace__mix(hash, gotrace__hash_bytes(file, strlen(file))), frame.line);
     frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
   }
   return frame;
@@ -4254,8 +4093,8 @@ typedef struct gotrace__past {
   struct gotrace__past *link;
   gotrace__past_piece *first, *last;
   uint64_t end_nanoseconds;
-  unsigned snapshots; /* number of snapshots that are writing it */
-  bool gone;          /* no longer kept; the last snapshot frees it */
+  bool writing; /* the snapshot has not written it yet */
+  bool gone;    /* no longer kept; the snapshot frees it */
 } gotrace__past;
 
 #ifndef GOTRACE__SLAB
@@ -4543,9 +4382,9 @@ static struct gotrace__tracer {
   gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
-  gotrace__mutex flight_lock; /* protects: */
-  gotrace__past **writing;    /* what the snapshot must still write; NULL: written */
-  size_t writing_count;
+  gotrace__mutex flight_lock;      /* protects: */
+  gotrace__past *writing;          /* the first of the generations that the snapshot must still write */
+  size_t writing_count;            /* how many; the link of the last may be stale */
   gotrace__past *past, *past_last; /* generations, oldest first */
   size_t past_bytes;               /* of all pieces, including those that only a snapshot uses */
   gotrace__past *past_open;        /* owned by the service: not yet complete */
@@ -11596,9 +11435,14 @@ typedef struct gotrace__elf_file {
 } gotrace__elf_file;
 
 static bool gotrace__elf_read(const gotrace__elf_file *elf, uint64_t offset, void *buffer, size_t size) {
-  if (!elf->data) return gotrace__file_read_at(&elf->file, offset, buffer, size);
-  if (offset > elf->size || size > elf->size - offset) return false;
-  memcpy(buffer, elf->data + offset, size);
+  uint8_t *at = (uint8_t *)buffer;
+  size_t n;
+  if (elf->data && (offset > elf->size || size > elf->size - offset)) return false;
+  for (; size; at += n, offset += n, size -= n) {
+    n = elf->data ? size : gotrace__file_read_some(&elf->file, offset, at, size);
+    if (!n) return false;
+    if (elf->data) memcpy(at, elf->data + offset, n);
+  }
   return true;
 }
 
@@ -12289,19 +12133,6 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   return true;
 }
 
-/* The description of a module for `gotrace symbolize`: "gotrace.module BASE LOW-HIGH BUILD-ID PATH", numbers in base
- * 16, BUILD-ID "-" if it has none. Returns its length; 0: too long. */
-static size_t gotrace__module_text(const gotrace__module_record *record, char *text, size_t size) {
-  char id[2 * GOTRACE__BUILD_ID + 1] = "-";
-  unsigned i;
-  int length;
-  for (i = 0; i < record->identity.build_id_size; i++)
-    snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
-  length = snprintf(text, size, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->base),
-                    GOTRACE__LLU(record->low), GOTRACE__LLU(record->high), id, record->path);
-  return length > 0 && length <= GOTRACE_MAX_STRING_SIZE ? (size_t)length : 0;
-}
-
 static void gotrace__modules_free(void) {
   struct gotrace__modules *all = &gotrace__modules;
   while (all->records) {
@@ -12321,13 +12152,6 @@ static void gotrace__modules_free(void) {
 #endif
 
 /* ----------------------------------------------------------------------------------------------------- >>sinks ---- */
-
-static void gotrace__file_header(char *header) {
-  char text[32];
-  memset(header, 0, GOTRACE__HEADER_SIZE);
-  snprintf(text, sizeof text, "go %u.%u trace", gotrace__t.version / 1000, gotrace__t.version % 1000);
-  memcpy(header, text, strlen(text));
-}
 
 /* Writes a trace without the program's events to the file, so that it is a valid trace from the start, whatever happens
  * to the program or the disk. False and errno on failure. Files that are not regular are left unchanged. */
@@ -12349,11 +12173,13 @@ static void gotrace__past_free(gotrace__past *past) {
   gotrace__release(&t->flight_budget, past, sizeof *past);
 }
 
-/* The snapshot no longer needs a generation. The caller holds the flight lock. */
-static void gotrace__written(size_t i) {
-  gotrace__past *past = gotrace__t.writing[i];
-  gotrace__t.writing[i] = NULL;
-  if (past && !--past->snapshots && past->gone) gotrace__past_free(past);
+/* The snapshot no longer needs the generation that it writes. The caller holds the flight lock. */
+static void gotrace__written(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__past *past = t->writing;
+  t->writing = --t->writing_count ? past->link : NULL;
+  past->writing = false;
+  if (past->gone) gotrace__past_free(past);
 }
 
 /* Drops the oldest generation. The caller holds the flight lock. */
@@ -12362,7 +12188,7 @@ static void gotrace__past_forget(void) {
   gotrace__past *past = t->past;
   t->past = past->link;
   if (!t->past) t->past_last = NULL;
-  if (past->snapshots) past->gone = true;
+  if (past->writing) past->gone = true;
   else gotrace__past_free(past);
 }
 
@@ -12481,21 +12307,8 @@ static void gotrace__sink(const void *data, size_t size) {
 
 /* ---------------------------------------------------------------------------------------------------- >>driver ---- */
 
-static bool gotrace__ask_symbolizer(gotrace_location *place) {
-  const gotrace_options *options = &gotrace__t.options;
-  bool found;
-  if (!options->symbolize) return false;
-  gotrace__set_in_sink(true);
-  found = options->symbolize(options->context, place);
-  gotrace__set_in_sink(false);
-  return found;
-}
-
 #define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
 
-static gotrace__piece *gotrace__piece_new(void) {
-  return (gotrace__piece *)gotrace__allocate(&gotrace__t.budget, sizeof(gotrace__piece) + GOTRACE__PIECE_BYTES, false);
-}
 static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
   if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
 }
@@ -12550,7 +12363,7 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
       piece = t->spare_piece;
       t->spare_piece = NULL;
       gotrace__unlock(&t->queue_lock);
-      if (!piece) piece = gotrace__piece_new();
+      if (!piece) piece = (gotrace__piece *)gotrace__allocate(&t->budget, sizeof *piece + GOTRACE__PIECE_BYTES, false);
       if (!piece) return false;
       piece->size = 0;
       piece->ends_cut = false;
@@ -12585,10 +12398,15 @@ static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
 
 /* Names an address for the transcriber. */
 static bool gotrace__name_address(void *context, gotrace_location *place, char *text, size_t size) {
-  bool entry = place->line == 1;
-  (void)context;
+  const gotrace_options *options = &((struct gotrace__tracer *)context)->options;
+  bool entry = place->line == 1, found = false;
   if (entry) place->line = 0;
-  if (gotrace__ask_symbolizer(place)) return true;
+  if (options->symbolize) {
+    gotrace__set_in_sink(true);
+    found = options->symbolize(options->context, place);
+    gotrace__set_in_sink(false);
+  }
+  if (found) return true;
   place->function = NULL;
   if (!gotrace__symbol(place->pc + entry, text, size, &place->file)) return false;
   place->function = text;
@@ -12623,15 +12441,21 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
 }
 #endif
 
-/* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`. No event refers to them.
- */
+/* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`: "gotrace.module BASE
+ * LOW-HIGH BUILD-ID PATH", numbers in base 16, BUILD-ID "-" if it has none. No event refers to them. */
 static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
 #ifdef GOTRACE__ELF
-  gotrace__module_record *record;
+  const gotrace__module_record *record;
   for (record = gotrace__modules.records; record; record = record->next) {
-    char text[GOTRACE__MODULE_PATH + 256];
-    size_t size = record->noted ? gotrace__module_text(record, text, sizeof text) : 0;
-    if (size) gotrace__write_text(r, text, (uint32_t)size, false);
+    char text[GOTRACE__MODULE_PATH + 256], id[2 * GOTRACE__BUILD_ID + 1] = "-";
+    unsigned i;
+    int size;
+    if (!record->noted) continue;
+    for (i = 0; i < record->identity.build_id_size; i++)
+      snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
+    size = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->base),
+                    GOTRACE__LLU(record->low), GOTRACE__LLU(record->high), id, record->path);
+    if (size > 0 && size <= GOTRACE_MAX_STRING_SIZE) gotrace__write_text(r, text, (uint32_t)size, false);
   }
 #endif
   (void)context, (void)r;
@@ -12933,6 +12757,8 @@ static gotrace_result gotrace__read_next(const void **data, size_t *size, bool b
   gotrace_result result;
   uint32_t nobody = 0;
   bool active, served, done;
+  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (!service && gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   *data = NULL;
   *size = 0;
   gotrace__init();
@@ -12986,14 +12812,9 @@ static void gotrace__service(void) {
 #endif
 
 GOTRACE__DEFINE gotrace_result gotrace_read(const void **data, size_t *size) {
-  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__read_next(data, size, true, false);
 }
-
 GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size) {
-  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   return gotrace__read_next(data, size, false, false);
 }
 
@@ -13799,47 +13620,33 @@ static gotrace_result gotrace__flight_cut(void) {
 /* The caller takes the only snapshot. */
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace_result result;
-  gotrace__past *past, **list = NULL;
-  size_t count = 0, i;
-  char header[GOTRACE__HEADER_SIZE];
-  result = gotrace__flight_cut();
+  gotrace_result result = gotrace__flight_cut();
+  gotrace__past *past;
+  if (result != GOTRACE_OK) return result;
   gotrace__lock(&t->flight_lock);
-  if (result == GOTRACE_OK) {
-    for (past = t->past; past; past = past->link) count++;
-    if (count) list = (gotrace__past **)gotrace__allocate(NULL, count * sizeof *list, false);
-    if (!list) result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  t->writing = t->past;
+  for (past = t->past; past; past = past->link) {
+    past->writing = true;
+    t->writing_count++;
   }
-  for (past = t->past, i = 0; list && past; past = past->link) {
-    list[i++] = past;
-    past->snapshots++;
-  }
-  t->writing = list;
-  t->writing_count = count;
   gotrace__unlock(&t->flight_lock);
-  if (list) {
-    gotrace__file_header(header);
-    gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
-    gotrace__set_in_sink(true);
-    gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-    if (!write(context, header, sizeof header)) result = GOTRACE_ERROR_SINK;
-    for (i = 0; i < count; i++) {
-      const gotrace__past_piece *piece = list[i]->first;
-      for (; piece && result == GOTRACE_OK; piece = piece->link) {
-        gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-        if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
-      }
-      gotrace__lock(&t->flight_lock);
-      gotrace__written(i);
-      gotrace__unlock(&t->flight_lock);
+  if (!t->writing) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
+  gotrace__set_in_sink(true);
+  gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
+  if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
+  while (t->writing) {
+    const gotrace__past_piece *piece = t->writing->first;
+    for (; piece && result == GOTRACE_OK; piece = piece->link) {
+      gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
+      if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
     }
-    gotrace__set_in_sink(false);
-    gotrace__inside++;
     gotrace__lock(&t->flight_lock);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
+    gotrace__written();
     gotrace__unlock(&t->flight_lock);
   }
+  gotrace__set_in_sink(false);
+  gotrace__inside++;
   return result;
 }
 
@@ -14145,13 +13952,7 @@ __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__sta
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
 /* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
 static void gotrace__past_free_all(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t i;
-  if (t->writing && !gotrace__in_sink) {
-    for (i = 0; i < t->writing_count; i++) gotrace__written(i);
-    gotrace__release(NULL, t->writing, t->writing_count * sizeof *t->writing);
-    t->writing = NULL;
-  }
+  while (gotrace__t.writing && !gotrace__in_sink) gotrace__written();
   gotrace__past_clear();
 }
 
@@ -14363,7 +14164,8 @@ typedef struct gotrace__dec_item {
 
 typedef struct gotrace__dec_items {
   gotrace__dec_item *entries;
-  size_t count, capacity;
+  size_t count;
+  uint32_t capacity;
   uint32_t *dense; /* 1 + index by id, for low ids; [0] is not 0, see gotrace__dec_sees */
   size_t dense_size;
   gotrace__map sparse; /* the same for high ids */
@@ -14576,7 +14378,8 @@ struct gotrace_decoder {
   gotrace__dec_items strings, stacks;
 #define GOTRACE__DEC_FIELDS(type, array, element) \
   type *array;                                    \
-  size_t element##_count, element##_capacity;
+  size_t element##_count;                         \
+  uint32_t element##_capacity;
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FIELDS)
 #undef GOTRACE__DEC_FIELDS
   size_t experiment_given, sample_given, moved_given;
@@ -14637,32 +14440,6 @@ struct gotrace_decoder {
 
 /* ------------------------------------------------------------------------------------------- >>decode-memory ---- */
 
-static void *gotrace__dec_allocate(gotrace_decoder *d, size_t size) {
-  void *memory;
-  if (size > SIZE_MAX / 2) return NULL;
-  if (d->options.allocate) memory = d->options.allocate(d->options.allocator_context, size);
-#ifdef GOTRACE_MALLOC
-  else memory = GOTRACE_MALLOC(size);
-#else
-  else memory = malloc(size);
-#endif
-  if (!memory) return NULL;
-  d->info.memory += size;
-  if (d->info.memory > d->info.memory_most) d->info.memory_most = d->info.memory;
-  return memory;
-}
-
-static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) {
-  if (!memory) return;
-  d->info.memory -= size;
-  if (d->options.release) d->options.release(d->options.allocator_context, memory, size);
-#ifdef GOTRACE_FREE
-  else GOTRACE_FREE(memory, size);
-#else
-  else free(memory);
-#endif
-}
-
 /* Ends the function with an error: GOTRACE__FAIL(result, offset, name of the event or NULL, message...), or
  * GOTRACE__WRONG(result, message...) in a function that has an event `ev`. */
 #define GOTRACE__FAIL(result, ...) return gotrace__dec_fail(d, GOTRACE_ERROR_##result, __VA_ARGS__)
@@ -14699,55 +14476,53 @@ static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
   GOTRACE__FAIL(OUT_OF_MEMORY, d->offset, NULL, "out of memory");
 }
 
+/* NULL: no memory, and decoding has failed. */
+static void *gotrace__dec_allocate(gotrace_decoder *d, uint64_t bytes) {
+  size_t size = (size_t)bytes;
+  void *memory;
+  if (bytes > SIZE_MAX / 2) memory = NULL;
+  else if (d->options.allocate) memory = d->options.allocate(d->options.allocator_context, size);
+#ifdef GOTRACE_MALLOC
+  else memory = GOTRACE_MALLOC(size);
+#else
+  else memory = malloc(size);
+#endif
+  if (!memory) return gotrace__dec_no_memory(d), (void *)NULL;
+  d->info.memory += size;
+  if (d->info.memory > d->info.memory_most) d->info.memory_most = d->info.memory;
+  return memory;
+}
+
+static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) {
+  if (!memory) return;
+  d->info.memory -= size;
+  if (d->options.release) d->options.release(d->options.allocator_context, memory, size);
+#ifdef GOTRACE_FREE
+  else GOTRACE_FREE(memory, size);
+#else
+  else free(memory);
+#endif
+}
+
 /* Postpones a failure until all events before it have been returned. */
 static void gotrace__dec_postpone(gotrace_decoder *d) {
   if (!d->pending.result) d->pending = d->failure;
   memset(&d->failure, 0, sizeof d->failure);
 }
 
-/* Gives an array of `count` elements room for `larger`. NULL: no memory; the array is unchanged. */
-static void *gotrace__dec_resize(gotrace_decoder *d, void *array, size_t count, size_t capacity, size_t larger,
-                                 size_t size) {
-  void *memory = larger > SIZE_MAX / 2 / size ? NULL : gotrace__dec_allocate(d, larger * size);
-  if (!memory) return gotrace__dec_no_memory(d), (void *)NULL;
-  if (count) memcpy(memory, array, count * size);
-  gotrace__dec_release(d, array, capacity * size);
-  return memory;
-}
-
-static GOTRACE__NOINLINE void *gotrace__dec_grow(gotrace_decoder *d, void *array, size_t count, size_t *capacity,
-                                                 size_t size) {
-  size_t larger = *capacity ? 2 * *capacity : 16;
+/* Makes room for `more` elements of an array. NULL: no memory; the array is unchanged. */
+static GOTRACE__NOINLINE void *gotrace__dec_room(gotrace_decoder *d, void *array, size_t count, uint32_t *capacity,
+                                                 uint32_t more, size_t size) {
+  uint64_t larger = 2 * ((uint64_t)count + more);
   void *memory;
+  if (*capacity - count >= more) return array;
   if (larger > UINT32_MAX) return gotrace__dec_no_memory(d), (void *)NULL;
-  if ((memory = gotrace__dec_resize(d, array, count, *capacity, larger, size)) != NULL) *capacity = larger;
+  if (!(memory = gotrace__dec_allocate(d, larger * size))) return NULL;
+  if (count) memcpy(memory, array, count * size);
+  gotrace__dec_release(d, array, *capacity * size);
+  *capacity = (uint32_t)larger;
   return memory;
 }
-
-/* Makes room for `more` elements of an array that a record owns. NULL: no memory, and decoding has failed. */
-static void *gotrace__dec_room(gotrace_decoder *d, void *array, uint32_t count, uint32_t *capacity, uint32_t more,
-                               size_t size) {
-  uint32_t larger = 2 * (count + more);
-  void *memory;
-  if (GOTRACE__LIKELY(*capacity - count >= more)) return array;
-  if (larger > UINT32_MAX / 4) return gotrace__dec_no_memory(d), (void *)NULL;
-  if ((memory = gotrace__dec_resize(d, array, count, *capacity, larger, size)) != NULL) *capacity = larger;
-  return memory;
-}
-
-/* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory, and decoding has failed. */
-#define GOTRACE__DEC_PUSH(type, array, element)                                                                \
-  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                        \
-    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                        \
-      void *memory = gotrace__dec_grow(d, d->array, d->element##_count, &d->element##_capacity, sizeof(type)); \
-      if (!memory) return NULL;                                                                                \
-      d->array = (type *)memory;                                                                               \
-    }                                                                                                          \
-    memset(&d->array[d->element##_count], 0, sizeof(type));                                                    \
-    return &d->array[d->element##_count++];                                                                    \
-  }
-GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
-#undef GOTRACE__DEC_PUSH
 
 /* No key is further than this from its place, unless keys are hashed. Counted ids form long runs of used places; the
  * bound keeps a search, or the closing of a gap, from going to the end of a run. */
@@ -14791,14 +14566,13 @@ static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint
   return (i - place) & (map->capacity - 1);
 }
 
-/* Moves the keys to a map of another capacity. False: no memory. */
-static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
+/* Moves the keys to a map of another capacity. */
+static gotrace_result gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
   gotrace__map other;
   size_t i;
   memset(&other, 0, sizeof other);
-  if (capacity > SIZE_MAX / 2 / sizeof *other.slots) return false;
-  other.slots = (gotrace__slot *)gotrace__dec_allocate(d, capacity * sizeof *other.slots);
-  if (!other.slots) return false;
+  other.slots = (gotrace__slot *)gotrace__dec_allocate(d, (uint64_t)capacity * sizeof *other.slots);
+  if (!other.slots) return d->failure.result;
   memset(other.slots, 0, capacity * sizeof *other.slots);
   other.capacity = capacity;
   other.used = map->used;
@@ -14811,17 +14585,17 @@ static bool gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t c
     }
   gotrace__map_free(d, map);
   *map = other;
-  return true;
+  return GOTRACE_OK;
 }
 
-/* Adds a new key. False: no memory, and decoding has failed. While the map is small, counted ids that arrive out of
- * order may be far from their places, so each larger map is first tried without hashing. */
-static bool gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
-  if (map->used * 2 >= map->capacity && !gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, false))
-    return gotrace__dec_no_memory(d), false;
+/* Adds a new key. While the map is small, counted ids that arrive out of order may be far from their places, so each
+ * larger map is first tried without hashing. */
+static gotrace_result gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
+  if (map->used * 2 >= map->capacity && gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, false))
+    return d->failure.result;
   map->used++;
-  return gotrace__map_put(d, map, key, value) <= GOTRACE__MAP_LONG || map->mixed ||
-         gotrace__map_rebuild(d, map, map->capacity, true) || (gotrace__dec_no_memory(d), false);
+  if (gotrace__map_put(d, map, key, value) <= GOTRACE__MAP_LONG || map->mixed) return GOTRACE_OK;
+  return gotrace__map_rebuild(d, map, map->capacity, true);
 }
 
 /* Removes a key, and moves the keys that it had displaced closer to their places. */
@@ -14843,6 +14617,25 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
   map->slots[hole].value = 0;
 }
 
+/* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory. gotrace__dec_enter_...: the
+ * same, with a new key in a map of 1 + index. */
+#define GOTRACE__DEC_PUSH(type, array, element)                                                                   \
+  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                           \
+    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                           \
+      void *memory = gotrace__dec_room(d, d->array, d->element##_count, &d->element##_capacity, 1, sizeof(type)); \
+      if (!memory) return NULL;                                                                                   \
+      d->array = (type *)memory;                                                                                  \
+    }                                                                                                             \
+    memset(&d->array[d->element##_count], 0, sizeof(type));                                                       \
+    return &d->array[d->element##_count++];                                                                       \
+  }                                                                                                               \
+  static inline type *gotrace__dec_enter_##element(gotrace_decoder *d, gotrace__map *map, uint64_t key) {         \
+    type *made = gotrace__dec_push_##element(d);                                                                  \
+    return made && !gotrace__map_add(d, map, key, (uint32_t)d->element##_count) ? made : NULL;                    \
+  }
+GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
+#undef GOTRACE__DEC_PUSH
+
 static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *other) {
   int64_t times[2];
   memcpy(&times[0], one, sizeof times[0]);
@@ -14857,7 +14650,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__dec_sort(gotrace_decoder *d, void *elements
   size_t width, at, i;
   for (i = 1; i < count && gotrace__dec_in_order(all + (i - 1) * size, all + i * size); i++) continue;
   if (i >= count) return true; /* already in order, as in most cases */
-  if (!(to = spare = (uint8_t *)gotrace__dec_allocate(d, count * size))) return gotrace__dec_no_memory(d), false;
+  if (!(to = spare = (uint8_t *)gotrace__dec_allocate(d, (uint64_t)count * size))) return false;
   for (width = 1; width < count; width *= 2) {
     for (at = 0; at < count; at += 2 * width) {
       uint8_t *a = from + at * size, *middle = from + (at + width < count ? at + width : count) * size, *b = middle;
@@ -14886,7 +14679,7 @@ static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *s
 static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   size_t have = (size_t)(d->end - d->at);
   uint8_t *memory = (uint8_t *)gotrace__dec_allocate(d, size);
-  if (!memory) return gotrace__dec_no_memory(d), false;
+  if (!memory) return false;
   if (have) memcpy(memory, d->at, have);
   gotrace__dec_release(d, d->window, d->window_size);
   d->at = d->window = memory;
@@ -15293,7 +15086,7 @@ static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_ite
                                             const uint8_t *data, uint64_t size) {
   gotrace__dec_item *item;
   if (!GOTRACE__LIKELY(table->count < table->capacity)) {
-    void *memory = gotrace__dec_grow(d, table->entries, table->count, &table->capacity, sizeof *item);
+    void *memory = gotrace__dec_room(d, table->entries, table->count, &table->capacity, 1, sizeof *item);
     if (!memory) return d->failure.result;
     table->entries = (gotrace__dec_item *)memory;
   }
@@ -15311,7 +15104,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
     if (e->entries[i].id > most) most = e->entries[i].id;
   if (most > bound) most = bound;
   e->dense = (uint32_t *)gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense);
-  if (!e->dense) return gotrace__dec_no_memory(d);
+  if (!e->dense) return d->failure.result;
   e->dense_size = (size_t)most + 1;
   memset(e->dense, 0, e->dense_size * sizeof *e->dense);
   e->dense[0] = UINT32_MAX;
@@ -15326,7 +15119,7 @@ static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items 
       e->dense[id] = (uint32_t)i + 1;
     } else {
       if (there) gotrace__map_remove(d, &e->sparse, id);
-      if (!gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return gotrace__dec_no_memory(d);
+      if (gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return d->failure.result;
     }
   }
   return GOTRACE_OK;
@@ -15378,8 +15171,7 @@ static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id)
   uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
   gotrace__cursor *c;
   if (i) return &d->cursors[i - 1];
-  if (!(c = gotrace__dec_push_cursor(d)) || !gotrace__map_add(d, &d->cursor_map, id, (uint32_t)d->cursor_count))
-    return gotrace__dec_no_memory(d), (gotrace__cursor *)NULL;
+  if (!(c = gotrace__dec_enter_cursor(d, &d->cursor_map, id))) return NULL;
   c->id = id;
   if (d->version >= GOTRACE_GO_1_22) c->g = c->p = GOTRACE_NO_ID; /* v1: 0 */
   c->generation = GOTRACE__NOBODY;
@@ -15399,7 +15191,7 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
   c->room = 0;
   c->ahead = (gotrace__ahead *)gotrace__dec_allocate(d, room * sizeof *c->ahead);
-  if (!c->ahead) return gotrace__dec_no_memory(d), false;
+  if (!c->ahead) return false;
   c->room = room;
   return true;
 }
@@ -15416,7 +15208,7 @@ static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
 static bool gotrace__heap_grow(gotrace_decoder *d) {
   void *memory;
   if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
-  memory = gotrace__dec_grow(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, sizeof *d->heap);
+  memory = gotrace__dec_room(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, 1, sizeof *d->heap);
   if (memory) d->heap = (gotrace__front *)memory;
   return memory != NULL;
 }
@@ -15486,8 +15278,7 @@ static inline gotrace__dec_go *gotrace__dec_find_go(gotrace_decoder *d, uint64_t
 /* Adds a goroutine with a new id; NULL: no memory. */
 static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
   gotrace__dec_go *g = d->free_go_count ? &d->gos[d->free_gos[d->free_go_count - 1]] : gotrace__dec_push_go(d);
-  if (!g || !gotrace__map_add(d, &d->go_map, id, (uint32_t)(g - d->gos) + 1))
-    return gotrace__dec_no_memory(d), (gotrace__dec_go *)NULL;
+  if (!g || gotrace__map_add(d, &d->go_map, id, (uint32_t)(g - d->gos) + 1)) return NULL;
   if (d->free_go_count) d->free_go_count--;
   g->id = id;
   g->status = status;
@@ -15501,7 +15292,7 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
 static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
   uint32_t *record = NULL;
   /* In a part the record is kept, because it holds the part's assumptions. */
-  if (d->part ? g->created && !gotrace__map_add(d, &d->ended_gos, g->id, 1) : !(record = gotrace__dec_push_free_go(d)))
+  if (d->part ? g->created && gotrace__map_add(d, &d->ended_gos, g->id, 1) : !(record = gotrace__dec_push_free_go(d)))
     return d->failure.result;
   if (record) *record = (uint32_t)(g - d->gos);
   gotrace__map_remove(d, &d->go_map, g->id);
@@ -15515,10 +15306,8 @@ static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint
 }
 
 static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_proc *p = gotrace__dec_push_proc(d);
-  if (!p || !gotrace__map_add(d, &d->proc_map, id, (uint32_t)d->proc_count))
-    return gotrace__dec_no_memory(d), (gotrace__dec_proc *)NULL;
-  p->id = id;
+  gotrace__dec_proc *p = gotrace__dec_enter_proc(d, &d->proc_map, id);
+  if (p) p->id = id;
   return p;
 }
 
@@ -15532,22 +15321,18 @@ static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_even
 
 #define GOTRACE__SHOWN 31 /* two names, ids and the offset fit into a message */
 
-/* The beginning of a text for a message, without what is not printable. */
-static const char *gotrace__dec_shown(const uint8_t *data, size_t size, char to[GOTRACE__SHOWN]) {
-  size_t i;
-  for (i = 0; i < size && i < GOTRACE__SHOWN - 1; i++) to[i] = data[i] >= 0x20 && data[i] < 0x7f ? (char)data[i] : '?';
-  to[i] = 0;
-  return to;
-}
-
-/* The name of an open region. Only its hash is kept; its string may be one of an earlier generation. */
+/* The name of an open region for a message: its beginning, without what is not printable. Only its hash is kept; its
+ * string may be one of an earlier generation. */
 static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t hash, char to[GOTRACE__SHOWN]) {
-  size_t i;
+  size_t i, n;
   if (!hash) return "";
   for (i = 0; i < d->strings.count; i++) {
     const gotrace__dec_item *entry = &d->strings.entries[i];
-    if (entry->size && gotrace__hash_from(d->seed, (const char *)entry->data, entry->size) == hash)
-      return gotrace__dec_shown(entry->data, entry->size, to);
+    if (!entry->size || gotrace__hash_from(d->seed, (const char *)entry->data, entry->size) != hash) continue;
+    for (n = 0; n < entry->size && n < GOTRACE__SHOWN - 1; n++)
+      to[n] = entry->data[n] >= 0x20 && entry->data[n] < 0x7f ? (char)entry->data[n] : '?';
+    to[n] = 0;
+    return to;
   }
   return "(unknown)";
 }
@@ -15664,8 +15449,7 @@ static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t 
     gotrace__pc *pc;
     if (!gotrace__get_numbers(at, end, part, 4)) return gotrace__dec_bad_number(d, *at, end, offset, "Stack");
     if (gotrace__map_get(d, &d->pc_map, part[0])) continue;
-    if (!(pc = gotrace__dec_push_pc(d)) || !gotrace__map_add(d, &d->pc_map, part[0], (uint32_t)d->pc_count))
-      return gotrace__dec_no_memory(d);
+    if (!(pc = gotrace__dec_enter_pc(d, &d->pc_map, part[0]))) return d->failure.result;
     pc->pc = part[0], pc->function = part[1], pc->file = part[2], pc->line = part[3];
   }
   return GOTRACE_OK;
@@ -15747,7 +15531,7 @@ static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotra
                                                  const uint8_t *data, uint64_t offset) {
   const uint8_t *kept = gotrace__v2_hold(d, data, (size_t)h->size);
   gotrace__experiment *x = kept ? gotrace__dec_push_experiment(d) : NULL;
-  if (!x) return gotrace__dec_no_memory(d);
+  if (!x) return d->failure.result;
   x->data = kept, x->size = (size_t)h->size, x->offset = offset - h->header_size;
   x->id = h->experiment, x->m = h->m, x->time = h->time;
   return GOTRACE_OK;
@@ -15766,7 +15550,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
     b->data = data;
   } else if (!d->options.seekable && h->size) {
     uint8_t *copy = (uint8_t *)gotrace__dec_allocate(d, (size_t)h->size);
-    if (!copy) return gotrace__dec_no_memory(d);
+    if (!copy) return d->failure.result;
     memcpy(copy, data, (size_t)h->size);
     b->data = copy;
     b->owned = true;
@@ -15793,7 +15577,7 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
   uint8_t first = size ? *data : (uint8_t)0;
   if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) return gotrace__v2_add_experiment(d, h, data, offset);
   if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
-    if (!(data = gotrace__v2_hold(d, data, size))) return gotrace__dec_no_memory(d);
+    if (!(data = gotrace__v2_hold(d, data, size))) return d->failure.result;
     return gotrace__v2_read_table(d, data, size, offset);
   }
   if (first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
@@ -16112,7 +15896,7 @@ static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, c
   if (c->buffer_size < b->size) {
     gotrace__dec_release(d, c->buffer, c->buffer_size);
     c->buffer_size = 0;
-    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, (size_t)b->size))) return gotrace__dec_no_memory(d);
+    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return d->failure.result;
     c->buffer_size = (size_t)b->size;
   }
   for (; have < b->size && n; have += n) {
@@ -16644,17 +16428,16 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
 /* Adds a task, in the record with index i - 1 or (0) in a new one. */
 static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, uint32_t i, uint64_t id, uint64_t parent,
                                             const char *name, size_t size) {
-  gotrace__dec_task *task = i ? &d->tasks[i - 1] : gotrace__dec_push_task(d);
+  gotrace__dec_task *task = i ? &d->tasks[i - 1] : gotrace__dec_enter_task(d, &d->task_map, id);
   if (!task) return d->failure.result;
   task->id = id;
   task->parent = parent;
   task->ended = false;
-  if (size && !(task->name = (char *)gotrace__dec_allocate(d, size))) return gotrace__dec_no_memory(d);
+  if (!i) task->newer = true;
+  if (size && !(task->name = (char *)gotrace__dec_allocate(d, size))) return d->failure.result;
   task->name_size = (uint32_t)size;
   if (size) memcpy(task->name, name, size);
-  if (i) return GOTRACE_OK;
-  task->newer = true;
-  return gotrace__map_add(d, &d->task_map, id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  return GOTRACE_OK;
 }
 
 /* Removes the task with index i - 1; the last one takes its place. */
@@ -16664,7 +16447,7 @@ static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, uint32_t i) {
   *task = d->tasks[--d->task_count];
   if (i - 1 == d->task_count) return GOTRACE_OK;
   gotrace__map_remove(d, &d->task_map, task->id);
-  return gotrace__map_add(d, &d->task_map, task->id, i) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  return gotrace__map_add(d, &d->task_map, task->id, i);
 }
 
 static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
@@ -16679,11 +16462,11 @@ static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_e
 
 /* In a part: records the end of a task that began before the part. */
 static gotrace_result gotrace__part_end_task(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_task *task = gotrace__dec_push_task(d);
+  gotrace__dec_task *task = gotrace__dec_enter_task(d, &d->task_map, id);
   if (!task) return d->failure.result;
   task->id = id;
   task->ended = task->older = true;
-  return gotrace__map_add(d, &d->task_map, id, (uint32_t)d->task_count) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+  return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
@@ -16760,8 +16543,17 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   return GOTRACE_OK;
 }
 
-/* A sweep of a proc, or a mark assist of a goroutine, continues in a new generation; `thing`: "proc" or "goroutine". */
-static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event *ev, bool *flag, const char *thing) {
+/* A sweep of a proc, or a mark assist of a goroutine: continues in a new generation (its _ACTIVE event, whose number is
+ * `active`), begins (the next) or ends. `flag`, `begin`: the proc's or goroutine's, NULL if it is unknown. */
+static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev, uint8_t active,
+                                        bool *flag, uint8_t *begin) {
+  bool sweep = active == GOTRACE_V2_GC_SWEEP_ACTIVE, begins = ev->kind == active + 1;
+  const char *thing = sweep ? "proc" : "goroutine";
+  if (flag && d->part) gotrace__part_assume(begin, flag, !begins);
+  if (ev->kind != active) {
+    if (!flag) return gotrace__v2_explain(d, c, sweep ? GOTRACE__WHY_NO_PROC : GOTRACE__WHY_NO_GO);
+    return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
+  }
   if (!flag) GOTRACE__WRONG(STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
   if (*flag ? d->generation == d->first_generation : !gotrace__v2_lacks_past(d))
     GOTRACE__WRONG(RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
@@ -16771,23 +16563,15 @@ static gotrace_result gotrace__v2_active(gotrace_decoder *d, const gotrace_event
 }
 
 static gotrace_result gotrace__v2_sweep(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
-  bool active = ev->kind == GOTRACE_V2_GC_SWEEP_ACTIVE;
-  gotrace__dec_proc *p = active ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
-  if (p && d->part) gotrace__part_assume(&p->begin_sweep, &p->sweep, ev->kind != GOTRACE_V2_GC_SWEEP_BEGIN);
-  if (active) return gotrace__v2_active(d, ev, p ? &p->sweep : NULL, "proc");
-  if (!p) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_PROC);
-  return gotrace__dec_toggle(d, ev, &p->sweep, ev->kind == GOTRACE_V2_GC_SWEEP_BEGIN, "has already begun",
-                             "has not begun");
+  gotrace__dec_proc *p = ev->kind == GOTRACE_V2_GC_SWEEP_ACTIVE ? gotrace__dec_find_proc(d, ev->args[0])
+                                                                : gotrace__v2_own_proc(d, c, false);
+  return gotrace__v2_range(d, c, ev, GOTRACE_V2_GC_SWEEP_ACTIVE, p ? &p->sweep : NULL, p ? &p->begin_sweep : NULL);
 }
 
 static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
-  bool active = ev->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
-  gotrace__dec_go *g = active ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
-  if (g && d->part) gotrace__part_assume(&g->last, &g->assist, ev->kind != GOTRACE_V2_GC_MARK_ASSIST_BEGIN);
-  if (active) return gotrace__v2_active(d, ev, g ? &g->assist : NULL, "goroutine");
-  if (!g) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
-  return gotrace__dec_toggle(d, ev, &g->assist, ev->kind == GOTRACE_V2_GC_MARK_ASSIST_BEGIN, "has already begun",
-                             "has not begun");
+  gotrace__dec_go *g = ev->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE ? gotrace__dec_find_go(d, ev->args[0])
+                                                                    : gotrace__v2_own_go(d, c, false);
+  return gotrace__v2_range(d, c, ev, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, g ? &g->assist : NULL, g ? &g->last : NULL);
 }
 
 static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
@@ -17568,7 +17352,7 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
 
 /* Puts a cursor into the heap if its next event is ready, else into the list of those that wait for the event's
  * goroutine or for a collection. */
-static inline gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
+static GOTRACE__NOINLINE gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
     uint32_t *list = c->next->rule.does & GOTRACE__R_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
@@ -17918,17 +17702,11 @@ static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrac
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_check_gc(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace_result result = gotrace__dec_toggle(d, ev, &d->gc_on, ev->kind == GOTRACE_V1_GC_START,
-                                              "a collection is already active", "no collection is active");
-  if (d->gc_on) ev->p = GOTRACE_GC_PROC;
-  return result;
-}
-
 /* Checks what an event needs and changes. Go: postProcessTrace. */
 static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
                                         gotrace_event *ev) {
   const gotrace__rule *r = &d->kinds[ev->kind].rule;
+  gotrace_result result;
   if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
   switch (ev->kind) {
   case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
@@ -17944,7 +17722,11 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
     p->status = 0;
     return GOTRACE_OK;
   case GOTRACE_V1_GC_START:
-  case GOTRACE_V1_GC_DONE: return gotrace__v1_check_gc(d, ev);
+  case GOTRACE_V1_GC_DONE:
+    result = gotrace__dec_toggle(d, ev, &d->gc_on, ev->kind == GOTRACE_V1_GC_START, "a collection is already active",
+                                 "no collection is active");
+    if (d->gc_on) ev->p = GOTRACE_GC_PROC;
+    return result;
   case GOTRACE_V1_STW_START:
   case GOTRACE_V1_STW_DONE:
     return gotrace__dec_toggle(d, ev, d->version < GOTRACE_GO_1_10 ? &p->stw : &d->stw_on,
@@ -17960,7 +17742,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   case GOTRACE_V1_USER_TASK_CREATE:
     if (gotrace__map_get(d, &d->task_map, ev->args[0]))
       GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
-    return gotrace__map_add(d, &d->task_map, ev->args[0], 1) ? GOTRACE_OK : gotrace__dec_no_memory(d);
+    return gotrace__map_add(d, &d->task_map, ev->args[0], 1);
   case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
   case GOTRACE_V1_USER_REGION:
     if (ev->args[1] > 1) GOTRACE__WRONG(REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
@@ -18084,31 +17866,24 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   return GOTRACE_OK;
 }
 
-/* v2: the bytes of a string, or the frames of a stack, at `at`. Returns the address after them; NULL: failed. */
-static const uint8_t *gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_event *ev, const uint8_t *at) {
-  const uint8_t *end = d->batch_end, *next;
+/* v2: reads the bytes of a string, or the frames of a stack, at *at. */
+static gotrace_result gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_event *ev, const uint8_t **at) {
+  const uint8_t *end = d->batch_end, *start = *at;
   uint64_t i, number;
-  ev->data = (const char *)at;
+  if (ev->kind == GOTRACE_V2_STACK && ev->args[1] > GOTRACE_STACK_SIZE)
+    GOTRACE__WRONG(STACK, "stack of %llu frames", GOTRACE__LLU(ev->args[1]));
+  for (i = ev->kind == GOTRACE_V2_STACK ? 4 * ev->args[1] : 1; i; i--)
+    if (!gotrace__get_numbers(at, end, &number, 1))
+      return gotrace__dec_bad_number(d, *at, end, ev->offset, ev->spec->name);
   if (ev->kind == GOTRACE_V2_STRING) {
-    if (!(next = gotrace__get_varint(at, end, &number)))
-      return gotrace__dec_bad_number(d, at, end, ev->offset, ev->spec->name), (const uint8_t *)NULL;
-    if (number > (uint64_t)(end - next))
-      return gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, ev->offset, ev->spec->name,
-                               "string of %llu bytes exceeds its batch", GOTRACE__LLU(number)),
-             (const uint8_t *)NULL;
-    ev->data = (const char *)next;
-    ev->data_size = (size_t)number;
-    return next + number;
+    if (number > (uint64_t)(end - *at))
+      GOTRACE__WRONG(TRUNCATED, "string of %llu bytes exceeds its batch", GOTRACE__LLU(number));
+    start = *at;
+    *at += number;
   }
-  if (ev->args[1] > GOTRACE_STACK_SIZE)
-    return gotrace__dec_fail(d, GOTRACE_ERROR_STACK, ev->offset, ev->spec->name, "stack of %llu frames",
-                             GOTRACE__LLU(ev->args[1])),
-           (const uint8_t *)NULL;
-  for (i = 4 * ev->args[1]; i; i--, at = next)
-    if (!(next = gotrace__get_varint(at, end, &number)))
-      return gotrace__dec_bad_number(d, at, end, ev->offset, ev->spec->name), (const uint8_t *)NULL;
-  ev->data_size = (size_t)((const char *)at - ev->data);
-  return at;
+  ev->data = (const char *)start;
+  ev->data_size = (size_t)(*at - start);
+  return GOTRACE_OK;
 }
 
 /* v2: the next event of a batch. The whole batch is in memory, unless the file ends in it. */
@@ -18124,7 +17899,7 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
     return gotrace__dec_bad_number(d, at, end, offset, k->spec->name);
   gotrace__raw_begin(d, ev, k, offset, dt);
   ev->stack = gotrace__dec_number(ev, k->stack);
-  if ((ev->kind == GOTRACE_V2_STRING || ev->kind == GOTRACE_V2_STACK) && !(at = gotrace__v2_read_raw_data(d, ev, at)))
+  if ((ev->kind == GOTRACE_V2_STRING || ev->kind == GOTRACE_V2_STACK) && gotrace__v2_read_raw_data(d, ev, &at))
     return d->failure.result;
   d->batch_at = at;
   return GOTRACE_OK;
@@ -18186,21 +17961,11 @@ static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t 
   if (!size) return 0;
   hash = gotrace__hash_from(d->seed + size, data, size < GOTRACE_MAX_STRING_SIZE ? size : GOTRACE_MAX_STRING_SIZE);
   if ((i = gotrace__map_get(d, &d->told_name_map, hash)) != 0) return i;
-  if (!(name = gotrace__dec_push_told_name(d))) return 0;
-  if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return gotrace__dec_no_memory(d), 0u;
+  if (!(name = gotrace__dec_enter_told_name(d, &d->told_name_map, hash))) return 0;
+  if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return 0;
   memcpy(name->data, data, size);
   name->size = size;
-  i = (uint32_t)d->told_name_count;
-  return gotrace__map_add(d, &d->told_name_map, hash, i) ? i : (gotrace__dec_no_memory(d), 0u);
-}
-
-static void gotrace__told_free(gotrace_decoder *d) {
-  size_t i;
-  for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
-  gotrace__map_free(d, &d->told_gos);
-  gotrace__map_free(d, &d->told_procs);
-  gotrace__map_free(d, &d->told_name_map);
-  gotrace__map_free(d, &d->told_task_map);
+  return (uint32_t)d->told_name_count;
 }
 
 static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
@@ -18211,14 +17976,13 @@ static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, ui
   *recent = i;
   if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
   if (i) gotrace__map_remove(d, map, id);
-  if (!(of = gotrace__dec_push_told(d))) return NULL;
+  if (!(of = gotrace__dec_enter_told(d, map, id))) return NULL;
   of->id = id;
   of->object = (uint8_t)object;
   of->status = GOTRACE_STATUS_UNKNOWN;
   of->since = d->told_sync;
   *recent = (uint32_t)d->told_count;
-  if (gotrace__map_add(d, map, id, *recent)) return of;
-  return gotrace__dec_no_memory(d), (gotrace__told *)NULL;
+  return of;
 }
 
 /* The record of a goroutine or proc; NULL: no memory. An id that is used again gets a new record. */
@@ -18345,10 +18109,7 @@ static void gotrace__tell_task_v1(gotrace_decoder *d, const gotrace_event *ev, g
     gotrace__map_remove(d, &d->told_task_map, c->task);
     return;
   }
-  if (!task) {
-    if (!(task = gotrace__dec_push_told_task(d))) return;
-    if (!gotrace__map_add(d, &d->told_task_map, c->task, (uint32_t)d->told_task_count)) gotrace__dec_no_memory(d);
-  }
+  if (!task && !(task = gotrace__dec_enter_told_task(d, &d->told_task_map, c->task))) return;
   task->parent = ev->args[1];
   task->name = ev->args[2];
 }
@@ -18522,12 +18283,16 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
     gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof *d->cursors[i].ahead);
   }
   gotrace__dec_release(d, d->task_name, d->task_name_size);
+  for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
   gotrace__map_free(d, &d->cursor_map);
   gotrace__map_free(d, &d->go_map);
   gotrace__map_free(d, &d->proc_map);
   gotrace__map_free(d, &d->task_map);
   gotrace__map_free(d, &d->ended_gos);
-  gotrace__told_free(d);
+  gotrace__map_free(d, &d->told_gos);
+  gotrace__map_free(d, &d->told_procs);
+  gotrace__map_free(d, &d->told_name_map);
+  gotrace__map_free(d, &d->told_task_map);
 #define GOTRACE__DEC_FREE(type, array, element) gotrace__dec_release(d, d->array, d->element##_capacity * sizeof(type));
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FREE)
 #undef GOTRACE__DEC_FREE
@@ -18853,7 +18618,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
   /* If memory runs out now, the whole is half changed and can neither continue nor go back: it fails. */
   if (!gotrace__part_move_gos(whole, part) || !gotrace__part_move_threads(whole, part) ||
       !gotrace__part_move_tasks(whole, part)) {
-    whole->result = gotrace__dec_no_memory(whole);
+    whole->result = whole->failure.result;
     return false;
   }
   if (part->begin_gc) whole->gc = part->gc, whole->gc_sequence = part->gc_sequence;
@@ -18977,8 +18742,8 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 
 #endif /* GOTRACE_IMPLEMENTATION */
 
-/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. All rows of GOTRACE__CALLS that
- * can find a misuse are here, or take a site. */
+/* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. All calls that can find a misuse
+ * are here, or take a site. */
 #if GOTRACE_DEBUG && GOTRACE_CALL_SITES && GOTRACE__GNU && !GOTRACE_DISABLE
 #undef GOTRACE__FROM_HERE
 #define GOTRACE__FROM_HERE(call) (gotrace_debug_here(GOTRACE_HERE), call)

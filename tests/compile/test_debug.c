@@ -1,6 +1,6 @@
 /* GOTRACE_DEBUG: each misuse is reported once per place, with the file, line and function of the call and the
- * goroutine, proc and thread that made it. This includes calls that carry no call site: each row of GOTRACE__CALLS
- * takes a site, or is a macro that reports its place, or cannot be misused. */
+ * goroutine, proc and thread that made it. This includes calls that carry no call site: each declaration with
+ * GOTRACE__OFF takes a site, or is a macro that reports its place, or cannot be misused. */
 #define GOTRACE_DEBUG 1
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
@@ -25,15 +25,37 @@ static void transcribe(void) {
   gotrace_get_stats(&stats);
 }
 
-/* The rows of GOTRACE__CALLS. A macro's expansion differs from its name. */
-#define TEXT(x) TEXT2(x)
-#define TEXT2(x) #x
-#define ROW(type, name, parameters, result) {#name, #parameters, TEXT(name parameters), 0},
+/* The header's declarations with GOTRACE__OFF. */
+enum { MOST_CALLS = 200 };
 static struct {
-  const char *name, *parameters, *expansion;
-  int made;
-} calls[] = {GOTRACE__CALLS(ROW)};
-enum { CALLS = sizeof calls / sizeof calls[0] };
+  char name[80];
+  bool takes_site, is_macro, made;
+} calls[MOST_CALLS];
+static int call_count;
+
+static void read_calls(void) {
+  static char text[2000000];
+  FILE *file = fopen("gotrace.h", "rb");
+  const char *at = text;
+  CHECK(file != NULL);
+  CHECK(fread(text, 1, sizeof text - 1, file) > 0 && feof(file));
+  CHECK(fclose(file) == 0);
+  while ((at = strstr(at, "\nGOTRACE_API ")) != NULL) {
+    const char *end = strchr(at, ';'), *off = strstr(at, "GOTRACE__OFF("), *name = strchr(at, '('), *site;
+    char macro[200];
+    at = name;
+    if (!off || off > end) continue;
+    CHECK(call_count < MOST_CALLS);
+    while (name[-1] == '_' || (name[-1] >= 'a' && name[-1] <= 'z')) name--;
+    snprintf(calls[call_count].name, sizeof calls[0].name, "%.*s", (int)(at - name), name);
+    snprintf(macro, sizeof macro, "\n#define %.*s(...) GOTRACE__FROM_HERE(%.*s(__VA_ARGS__))\n", (int)(at - name), name,
+             (int)(at - name), name);
+    site = strstr(at, "gotrace_site *site");
+    calls[call_count].takes_site = site && site < off;
+    calls[call_count++].is_macro = strstr(text, macro) != NULL;
+  }
+  CHECK(call_count > 100);
+}
 
 /* Sessions, results without a record, and calls about no goroutine, proc or thread. */
 static const char *const unplaced[] = {
@@ -61,32 +83,29 @@ static const char *const unplaced[] = {
     "gotrace_track_while_off",
 };
 
-static int takes_site(int i) { return strstr(calls[i].parameters, "gotrace_site *site") != NULL; }
-static int is_macro(int i) { return strncmp(calls[i].name, calls[i].expansion, strlen(calls[i].name)) != 0; }
-
-static void check_rows(void) {
+static void check_calls(void) {
   int i, j, count = sizeof unplaced / sizeof unplaced[0];
-  for (i = 0; i < CALLS; i++) {
+  for (i = 0; i < call_count; i++) {
     for (j = 0; j < count && strcmp(unplaced[j], calls[i].name) != 0; j++) continue;
-    if ((takes_site(i) || j < count) == is_macro(i)) fprintf(stderr, "%s\n", calls[i].name);
-    CHECK((takes_site(i) || j < count) != is_macro(i));
+    if ((calls[i].takes_site || j < count) == calls[i].is_macro) fprintf(stderr, "%s\n", calls[i].name);
+    CHECK((calls[i].takes_site || j < count) != calls[i].is_macro);
   }
 }
 
-/* Notes which row the text of a call is about. */
+/* Notes which declaration the text of a call is about. */
 static void note_call(const char *text) {
-  char name[80];
+  char name[90];
   int i;
-  for (i = 0; i < CALLS; i++) {
+  for (i = 0; i < call_count; i++) {
     snprintf(name, sizeof name, "%s(", calls[i].name);
-    if (strstr(text, name)) calls[i].made = 1;
+    if (strstr(text, name)) calls[i].made = true;
   }
 }
 static void check_all_made(void) {
   int i;
-  for (i = 0; i < CALLS; i++) {
-    if (is_macro(i) && !calls[i].made) fprintf(stderr, "%s has no test here\n", calls[i].name);
-    CHECK(!is_macro(i) || calls[i].made);
+  for (i = 0; i < call_count; i++) {
+    if (calls[i].is_macro && !calls[i].made) fprintf(stderr, "%s has no test here\n", calls[i].name);
+    CHECK(!calls[i].is_macro || calls[i].made);
   }
 }
 
@@ -229,7 +248,8 @@ int main(void) {
   gotrace_stats stats;
   int i, session, before;
   go = -1;
-  check_rows();
+  read_calls();
+  check_calls();
   options.report = report;
   for (session = 0; session < 2; session++) {
     bytes.size = 0;

@@ -168,7 +168,6 @@ mutant('reader-not-alone',
        'for (; 0 && nobody;) {',
        '1023/readers', '1011/readers')
 mutant('snapshots-together', 'met = !t->snapshot;', 'met = true;', '1023/snapshots')
-mutant('snapshot-unheld', '    past->snapshots++;\n', '', '1023/snapshots', '1023/snapshot')
 
 # Threads that are cancelled while they wait.
 mutant('cancelled-reader-stays',
@@ -388,6 +387,7 @@ transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRAC
 
 # The rest.
 tested('test_flight', 'old-generations-kept', 'now - t->past->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
+tested('test_flight', 'snapshot-unheld', '    past->writing = true;\n', '')
 tested('test_flight', 'oldest-not-dropped', 'while (t->past && t->past_bytes + size > most) gotrace__past_forget();', '')
 tested('test_fork', 'child-keeps-its-parents-id', 'if (self) self->system_id = gotrace__system_thread_id();', '')
 tested('test_fork', 'childs-goroutines-run',
