@@ -240,8 +240,10 @@ static void v1_same(source *s, const gotrace_event *e, unsigned kind, thread *m)
   op o = v1_op(s, kind, e->time, m);
   o.stack = v1_stack(s, e, m);
   o.id = kind == GOTRACE_V2_PROCS_CHANGE || kind == GOTRACE_V2_GO_UNBLOCK ? e->args[0] : 0;
-  o.a[0] = e->args[0];
-  o.a[1] = e->args[1];
+  if (kind != GOTRACE_V2_GC_SWEEP_BEGIN) { /* its argument is a stack */
+    o.a[0] = e->args[0];
+    o.a[1] = e->args[1];
+  }
   give(s, &o);
 }
 
