@@ -99,7 +99,7 @@ void scan_v2(source *s) {
   while (input_next(s->in, &e) == GOTRACE_OK) {
     if (e.kind == GOTRACE_V2_SYNC && ++syncs == 2) break;
     source_first(s, &e);
-    s->change_count = gotrace_decoder_changes(s->in->decoder, &e, s->changes);
+    ask(s, &e);
     if (is_status(&e) && scan_status(s, &e, &created)) continue;
     if (is_active(&e)) {
       assists |= e.kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
@@ -119,18 +119,16 @@ void scan_v2(source *s) {
 }
 
 /* A coroutine switch for a consumer that does not accept it. The first of its three operations; the implied events that
- * follow become the others. True: done. */
-static bool take_switch(source *s, const gotrace_event *e, thread *m) {
+ * follow become the others. */
+static void take_switch(source *s, const gotrace_event *e, thread *m) {
   op o = op_at(GOTRACE_V2_GO_UNBLOCK, e->time, m);
-  if (s->to->switches || (e->kind != GOTRACE_V2_GO_SWITCH && e->kind != GOTRACE_V2_GO_SWITCH_DESTROY)) return false;
   o.id = e->args[0];
   o.switches = e->kind;
   give(s, &o);
-  return true;
 }
 
-/* A fast path for the most frequent events with consumer.as_go. It differs from the general path in two ways: it leaves
- * out heap sizes and CPU samples, and the stacks of goroutines whose function is known. True: done. */
+/* A fast path for the most frequent events with consumer.as_go: without it, `info` takes 9 % longer for a trace that
+ * consists of collections. It leaves out the stacks of goroutines whose function is known. True: done. */
 static bool take_often(source *s, const gotrace_event *e, thread *m) {
   op o = op_at(e->kind, e->time, m);
   switch (e->kind) {
@@ -146,9 +144,6 @@ static bool take_often(source *s, const gotrace_event *e, thread *m) {
     break;
   case GOTRACE_V2_GO_SYSCALL_END:
   case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: break;
-  case GOTRACE_V2_HEAP_ALLOC:
-  case GOTRACE_V2_HEAP_GOAL:
-  case GOTRACE_V2_CPU_SAMPLE: return true;
   default: return false;
   }
   give(s, &o);
@@ -159,17 +154,29 @@ void take_v2(source *s, const gotrace_event *e) {
   thread *m = source_thread(s, e->m); /* adds the thread to the world, whatever the event */
   s->event = e;
   name_own(s, e);
-  if (s->to->as_go) {
-    if (!e->implied && take_often(s, e, m)) return;
-  } else if (e->implied && (s->to->switches || e->kind == GOTRACE_V2_PROC_STEAL)) {
+  if (e->implied && !s->to->as_go && (s->to->switches || e->kind == GOTRACE_V2_PROC_STEAL))
     return; /* belongs to an event that is taken as a whole */
+  if (s->to->as_go && !e->implied && take_often(s, e, m)) return;
+  switch (e->kind) {
+  case GOTRACE_V2_GO_SWITCH:
+  case GOTRACE_V2_GO_SWITCH_DESTROY:
+    if (s->to->switches) give_event(s, e, m);
+    else take_switch(s, e, m);
+    break;
+  case GOTRACE_V2_HEAP_ALLOC:
+  case GOTRACE_V2_HEAP_GOAL:
+    if (!s->to->as_go) give_event(s, e, m);
+    break;
+  case GOTRACE_V2_CPU_SAMPLE:
+    if (!s->to->as_go) give_sample(s, e);
+    break;
+  case GOTRACE_V2_EXPERIMENTAL_BATCH: take_experiment(s, e); break;
+  case GOTRACE_V2_SYNC: take_sync(s, e); break;
+  default:
+    if (is_status(e)) take_status(s, e);
+    else if (s->to->as_go || !is_active(e)) give_event(s, e, m);
+    break;
   }
-  if (take_switch(s, e, m)) return;
-  if (e->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) take_experiment(s, e);
-  else if (e->kind == GOTRACE_V2_SYNC) take_sync(s, e);
-  else if (e->kind == GOTRACE_V2_CPU_SAMPLE) give_sample(s, e);
-  else if (is_status(e)) take_status(s, e);
-  else if (s->to->as_go || !is_active(e)) give_event(s, e, m);
 }
 
 void take_later_state(source *s, const gotrace_event *e) {

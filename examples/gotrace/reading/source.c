@@ -51,17 +51,15 @@ static void load_rule(source *s, const gotrace_event_spec *spec) {
   for (; sscanf(at, "%15s%n", name, &used) == 1; at += used)
     if (strcmp(name, "dt") != 0 && i < sizeof rule->arguments - 1)
       rule->arguments[i] = letter_of(name, rule->arguments), i++;
+  while (i && rule->arguments[i - 1] == '.') rule->arguments[--i] = 0;
   if (s->to->family == 2) {
     if (change || spec->number >= GOTRACE_V2_SPAN) rule->kind = (uint8_t)spec->number;
-    rule->asks = creates(rule->kind) || rule->kind == GOTRACE_V2_GO_STATUS_STACK;
     return;
   }
   if (change) rule->kind = changes_so(change);
-  rule->asks = creates(rule->kind) || rule->kind == GOTRACE_V2_PROCS_CHANGE || rule->kind == GOTRACE_V2_STW_BEGIN ||
-               rule->kind == GOTRACE_V2_GO_SYSCALL_BEGIN;
   if (rule->kind == GOTRACE_V2_GO_BLOCK || rule->kind == GOTRACE_V2_GO_STOP)
     rule->reason = change->name[0] ? change->name : UNKNOWN_REASON;
-  if (s->format == 1005 && rule->kind == GOTRACE_V2_GO_CREATE) rule->arguments[1] = '.'; /* an address */
+  if (s->format == 1005 && rule->kind == GOTRACE_V2_GO_CREATE) rule->arguments[1] = 0; /* an address */
 }
 
 static void load_rules(source *s) {
@@ -172,9 +170,8 @@ static void look_ahead(source *s) {
     s->by_task |= filters[i]->any_task;
     filter_ask(filters[i], &s->ahead);
   }
-  s->asks_all |= looks; /* numbers of goroutines are those of the first reading */
   if (!looks) return;
-  ahead_read(&s->ahead, s->in, s->until);
+  ahead_read(&s->ahead, s->in, s->until, s->asks_all);
   for (i = 0; i < COUNT(filters); i++)
     if (filters[i]) filter_tell(filters[i], &s->ahead);
 }
@@ -316,15 +313,11 @@ static inline void note_event(source *s, const gotrace_event *e) {
   s->end = e->time;
 }
 
-/* Asks the decoder what an event changes, if that is needed: by the event's rule, or since its stack may name its
- * goroutine. */
-static inline void ask(source *s, const gotrace_event *e) {
-  bool asks = s->asks_all || s->rules[e->kind].asks;
-  if (!asks && e->stack && e->g != GOTRACE_NO_ID) {
-    const goroutine *g = world_go(&s->w, (uint64_t)e->g);
-    asks = g && !g->entry;
-  }
-  s->change_count = asks ? gotrace_decoder_changes(s->in->decoder, e, s->changes) : 0;
+void ask(source *s, const gotrace_event *e) {
+  /* If the trace was read ahead, the world has names that the decoder does not have yet. */
+  const goroutine *g = !s->ahead.count && e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  bool needed = s->asks_all || asks(s->in->decoder, e, g && g->entry);
+  s->change_count = needed ? gotrace_decoder_changes(s->in->decoder, e, s->changes) : 0;
 }
 
 gotrace_result source_next(source *s, const gotrace_event **e) {

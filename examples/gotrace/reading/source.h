@@ -57,7 +57,6 @@ typedef struct event_rule {
   char arguments[6];  /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
   const char *reason; /* v1: why the goroutine stops; NULL: it does not */
   uint32_t name;      /* the same as text; 0: not yet known */
-  bool asks; /* what such an event changes is asked of the decoder: it tells a function, or more than a row can */
 } event_rule;
 
 typedef struct placed { /* a goroutine on a proc, on a thread */
@@ -82,7 +81,7 @@ typedef struct source {
   event_rule rules[256]; /* by the event's kind */
   uint64_t calls;        /* v1: system calls so far */
   bool plain;            /* nothing is left out or changed: give() takes the fast path */
-  bool asks_all;         /* what any event changes is asked of the decoder */
+  bool asks_all;         /* what each event changes is asked of the decoder, for a filter: see asks() */
   bool by_task;          /* --task was given: stretches end where regions begin and end */
   bool any, begun, over; /* an event was read; the consumer has begun; `until` has passed */
   /* v1. */
@@ -131,7 +130,10 @@ static inline op op_at(unsigned kind, int64_t time, thread *m) {
   return o;
 }
 
-/* Gets the next event, and what it changes, as far as that is needed. Results as of gotrace_decoder_next. */
+/* Asks the decoder what an event changes, if it must be asked: see asks() in ahead.h. */
+void ask(source *s, const gotrace_event *e);
+
+/* Gets the next event and asks. Results as of gotrace_decoder_next. */
 gotrace_result source_next(source *s, const gotrace_event **e);
 
 /* Passes an operation to the consumer and applies it to the world. */
