@@ -127,8 +127,9 @@ static void take_switch(source *s, const gotrace_event *e, thread *m) {
   give(s, &o);
 }
 
-/* A fast path for the most frequent events with consumer.as_go: without it, `info` takes 9 % longer for a trace that
- * consists of collections. It leaves out the stacks of goroutines whose function is known. True: done. */
+/* A fast path for the most frequent events with consumer.as_go: without it, `info` takes a tenth longer for a trace
+ * that consists of collections or system calls. It leaves out the stacks of goroutines whose function is known. True:
+ * done. */
 static bool take_often(source *s, const gotrace_event *e, thread *m) {
   op o = op_at(e->kind, e->time, m);
   switch (e->kind) {

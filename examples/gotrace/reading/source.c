@@ -1,8 +1,9 @@
 /* source.c - reads a trace, keeps the world, gives operations to a consumer: see source.h
  *
  * source_run() reads the trace twice. First scan_v1() or scan_v2() collects what the format tells too late, then
- * take_v1() or take_v2() turns each event into operations. give() selects the operations of the requested part and
- * passes each first to the consumer, then to the world. */
+ * take_v1() or take_v2() turns each event into operations, most of them by a rule that is made of the tables of
+ * gotrace.h (event_rule). give() selects the operations of the requested part and passes each first to the consumer,
+ * then to the world. */
 
 #include "source.h"
 

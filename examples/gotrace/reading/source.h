@@ -50,8 +50,7 @@ typedef struct consumer {
   int64_t from; /* time at which the selected part begins */
 } consumer;
 
-/* How events with a number become operations: the rows of gotrace_find_change_spec and gotrace_event_specs, prepared.
- */
+/* How events with a number become operations: the rows of gotrace_find_change_spec and gotrace_event_specs. */
 typedef struct event_rule {
   uint8_t kind;       /* of the operation: the event of v2 that makes the same change; 0: none */
   char arguments[6];  /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
