@@ -537,7 +537,7 @@ typedef enum gotrace_format {
  *   3. Tracer: the call; its record, in GOTRACE__RECORDS; what the record does, in >>apply. If older formats lack the
  *      event: gotrace__has_event.
  *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
- *   5. The tool: v2_arguments in read_v2.c, write.h; world.c for what the row of step 4 cannot tell.
+ *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
  */
 

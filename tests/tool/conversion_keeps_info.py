@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares what `gotrace info --json` says of two traces of the same run: duration, and tables of counts and times.
+"""Compares two traces of the same run: what `gotrace info --json` says of durations, counts and times, and how many
+bytes were swept.
 
     tests/tool/conversion_keeps_info.py TOOL <PAIRS      PAIRS: lines of two paths, separated by a tab
 
@@ -37,14 +38,15 @@ def figures(report):
 
 @functools.lru_cache(maxsize=4)
 def scan(tool, path):
-    """The time of the last event in nanoseconds, since `info` rounds the duration of a long trace; and the largest
-    number of system calls without a duration (v1's GoSysCall) in one goroutine."""
+    """The time of the last event in nanoseconds, since `info` rounds the duration of a long trace; the largest number of
+    system calls without a duration (v1's GoSysCall) in one goroutine; and the bytes that were swept."""
     dump = subprocess.run([tool, "dump", path], check=True, stdout=subprocess.PIPE).stdout
     calls = collections.Counter(re.findall(rb"^\d+ GoSysCall .*\bg=(\d+)", dump, re.MULTILINE))
     for line in reversed(dump.splitlines()):
         match = re.match(rb"(\d+) [A-Z]", line)
         if match:
-            return int(match.group(1)), max(calls.values(), default=0)
+            swept = sum(map(int, re.findall(rb"^\d+ GCSweep(?:Done|End) .*\bswept=(\d+)", dump, re.MULTILINE)))
+            return int(match.group(1)), max(calls.values(), default=0), swept
     sys.exit("no events in what `dump` says of %s" % path)
 
 
@@ -64,12 +66,14 @@ def differences(tool, *paths):
     for found in one, two:
         found["goroutines of these functions", ""] = total([found.pop(key) for key in functions if key in found])
     # Readers place each status at the end one nanosecond after the one before, which lengthens what lasts until then.
-    (last, calls), (other_last, other_calls) = (scan(tool, path) for path in paths)
+    (last, calls, swept), (other_last, other_calls, other_swept) = (scan(tool, path) for path in paths)
     later = abs(last - other_last)
     # A GoSysCall takes no time. In v2 it becomes a start and an end, to which readers give different times. Such a call
     # takes a nanosecond in which the goroutine does not run.
     calls = abs(calls - other_calls)
     wrong = ["lasts %.0f ns longer" % later] if later > 2000 + 0.002 * one["duration", ""][1][0] else []
+    if swept != other_swept:
+        wrong.append("swept: %d, %d bytes" % (swept, other_swept))
     for key in sorted(one.keys() | two.keys()):
         a, b = one.get(key), two.get(key)
         a, b = a or (0, [0] * len(b[1])), b or (0, [0] * len(a[1]))

@@ -2,8 +2,6 @@
 
 #include "ahead.h"
 
-#include "world.h"
-
 #include <stdlib.h>
 
 #define MOST_VALUE 1e290 /* of a counter: differences and sums of values are finite */
@@ -39,12 +37,12 @@ bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *va
 
 /* ------------------------------------------------------------------------------------------------------- ahead ---- */
 
-static void take_task(ahead *a, const gotrace_event *e, const gotrace_change *c) {
-  uint64_t id = c->task;
+static void take_task(ahead *a, const gotrace_event *e, unsigned change) {
+  uint64_t id = e->args[0];
   uintptr_t last = (uintptr_t)map_get(&a->task_ends, id);
   a->met |= a->wanted != NOBODY && id == a->wanted;
-  if (c->kind == GOTRACE_CHANGE_TASK_BEGIN && last) map_put(&a->task_ends, id, NULL);
-  if (c->kind != GOTRACE_CHANGE_TASK_END) return;
+  if (change == GOTRACE_CHANGE_TASK_BEGIN && last) map_put(&a->task_ends, id, NULL);
+  if (change != GOTRACE_CHANGE_TASK_END) return;
   if (last) map_put(&a->early_ends, last, a);
   map_put(&a->task_ends, id, (void *)(uintptr_t)(e->offset + 1));
 }
@@ -54,7 +52,7 @@ static uint32_t entry_of(const gotrace_decoder *d, int64_t number) {
   return gotrace_decoder_entry(d, number, &frame) ? pool_put_frame(&frame) : 0;
 }
 
-void ahead_read(ahead *a, input *in, int64_t until) {
+void ahead_read(ahead *a, input *in, int64_t until, bool all) {
   const gotrace_event *e;
   gotrace_change changes[GOTRACE_MOST_CHANGES];
   int64_t first = 0, number = -1, i;
@@ -62,14 +60,14 @@ void ahead_read(ahead *a, input *in, int64_t until) {
   input_first_look(in);
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
-    bool changed = gotrace_decoder_changes(in->decoder, e, changes), after,
-         syncs = changed && changes[0].kind == GOTRACE_CHANGE_SYNC;
+    bool changed = (all || asks(in->decoder, e, false)) && gotrace_decoder_changes(in->decoder, e, changes), after;
+    unsigned change = change_rows[!is_v1(e)][e->kind].change;
     if (!any) first = input_first_time(in, e), any = true;
     after = between(first, e->time) > until;
-    if (after && syncs) break;
-    if (syncs) pool_forget_ids();
+    if (after && change == GOTRACE_CHANGE_SYNC) break;
+    if (change == GOTRACE_CHANGE_SYNC) pool_forget_ids();
     if (changed && changes[0].number > number) number = changes[0].number;
-    if (changed && !after && change_has_task(changes[0].kind)) take_task(a, e, &changes[0]);
+    if (!after && change_has_task(change)) take_task(a, e, change);
   }
   pool_forget_ids();
   a->count = (size_t)(number + 1);

@@ -12,7 +12,7 @@
 #define AHEAD_H
 
 #include "input.h"
-#include "pool.h"
+#include "world.h"
 
 typedef struct ahead {
   uint32_t *entries; /* by gotrace_change.number: a stack with only the function that the goroutine began with; or 0 */
@@ -24,8 +24,9 @@ typedef struct ahead {
 } ahead;
 
 /* Reads the trace to the end of the generation in which `until` lies; a trace of v1 is one generation. An error is left
- * for the next reading to report. */
-void ahead_read(ahead *a, input *in, int64_t until);
+ * for the next reading to report. The next reading must ask the decoder what the same events change: those of asks(),
+ * or `all`. Otherwise it would number goroutines differently. */
+void ahead_read(ahead *a, input *in, int64_t until, bool all);
 void ahead_free(ahead *a);
 
 /* A stack with only the function that a goroutine began with which has this id now, or had it last; 0: unknown. What
@@ -36,6 +37,17 @@ uint32_t ahead_entry(const ahead *a, const gotrace_decoder *d, uint64_t id);
 bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 
 /* ---- What events tell, in any format ---- */
+
+/* Whether the decoder must be asked what an event changes, if no filter needs that: a goroutine begins or ends, or its
+ * status is told; a stack may tell the function of one, unless it is `named`; or the rows of gotrace_find_change_spec
+ * do not tell all. */
+static inline bool asks(const gotrace_decoder *d, const gotrace_event *e, bool named) {
+  const char *name;
+  size_t size;
+  if (change_rows[!is_v1(e)][e->kind].does & OP_ASKS) return true;
+  return !named && e->stack && e->g != GOTRACE_NO_ID &&
+         !gotrace_decoder_function(d, gotrace_decoder_number(d, GOTRACE_OBJECT_GO, (uint64_t)e->g), &name, &size);
+}
 
 /* The reason of the implied events of a coroutine switch, for which Go has none. */
 #define SWITCH_REASON "coroutine switch"

@@ -8,14 +8,8 @@
 
 #include <stdlib.h>
 
-static op v1_op(const source *s, unsigned kind, int64_t time, thread *m) {
-  op o = op_at(kind, time, m);
-  o.v1_kind = s->v1_kind;
-  return o;
-}
-
 static void v1_give(source *s, unsigned kind, int64_t time, thread *m) {
-  op o = v1_op(s, kind, time, m);
+  op o = op_of(s, kind, time, m);
   give(s, &o);
 }
 
@@ -26,7 +20,7 @@ static bool v1_is_proc(int64_t p) { return p >= 0 && p < GOTRACE_FAKE_PROC; }
 /* `idle`: it has not run until now. If false, an unknown proc is assumed to have run since the trace began. */
 static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool idle) {
   proc *p = world_proc(&s->w, id, false);
-  op o = v1_op(s, GOTRACE_V2_PROC_STATUS, time, m);
+  op o = op_of(s, GOTRACE_V2_PROC_STATUS, time, m);
   if (p && p->m) return;
   o.id = id;
   o.a[0] = idle ? PROC_IDLE : PROC_RUNNING;
@@ -39,7 +33,7 @@ static void v1_proc_start(source *s, uint64_t id, int64_t time, thread *m, bool 
 /* A goroutine in a system call loses its proc at GoSysBlock, but the operation is given only when the proc stops, soon
  * after. */
 static void v1_proc_stop(source *s, proc *p, int64_t time) {
-  op o = v1_op(s, GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
+  op o = op_of(s, GOTRACE_V2_PROC_STOP, time, p ? p->m : NULL);
   if (!o.m) return;
   o.a[0] = o.m->g ? (uint64_t)*v1_lost_proc(s, o.m->g) : 0;
   give(s, &o);
@@ -65,22 +59,13 @@ static thread *v1_thread(source *s, const gotrace_event *e) {
   return g && g->m && g->status == GO_RUNNING ? g->m : v1_proc_thread(s, e);
 }
 
-/* The stack of an event on a thread; 0 if consumer.as_go does not need it. */
-static uint32_t v1_stack(source *s, const gotrace_event *e, const thread *m) {
-  bool named = m && m->g && m->g->entry;
-  return s->to->as_go && named ? 0 : pool_take_stack(s->in->decoder, e->stack);
-}
-
 static op *v1_intro(const source *s, uint64_t id) {
   uintptr_t place = (uintptr_t)map_get(&s->intro_places, id);
   return place ? &s->intros[place - 1] : NULL;
 }
 
 static void v1_create(source *s, const gotrace_event *e) {
-  op o = v1_op(s, GOTRACE_V2_GO_CREATE, e->time, NULL);
-  o.id = e->args[0];
-  o.stack = pool_take_stack(s->in->decoder, e->stack);
-  if (s->format > 1005) o.new_stack = pool_take_stack(s->in->decoder, e->args[1]);
+  op o = event_op(s, e, NULL);
   name_new(s, &o);
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
@@ -111,7 +96,7 @@ static void v1_waiting(source *s, const gotrace_event *e) {
     give_held(s);
   } else { /* not right after its creation: it starts and waits at the same time */
     thread *m = fresh_thread(&s->w);
-    op o = v1_op(s, GOTRACE_V2_GO_START, e->time, m);
+    op o = op_of(s, GOTRACE_V2_GO_START, e->time, m);
     give_held(s);
     v1_proc_start(s, fresh_id(&s->w.procs, FRESH_PROC + s->w.proc_count), e->time, m, true);
     o.id = id;
@@ -132,7 +117,7 @@ static void v1_end_stw(source *s, int64_t time, goroutine *of) {
 static void v1_begin_stw(source *s, const gotrace_event *e) {
   const proc *p = v1_is_proc(e->p) ? world_proc(&s->w, (uint64_t)e->p, false) : NULL;
   thread *m = p ? p->m : NULL; /* before 1.10, an idle proc may do this */
-  op o = v1_op(s, GOTRACE_V2_STW_BEGIN, e->time, m);
+  op o = op_of(s, GOTRACE_V2_STW_BEGIN, e->time, m);
   if (s->stw || !runs(m)) return;
   o.name = pool_put_text(s->changes[0].text, s->changes[0].text_size);
   s->stw = m->g;
@@ -142,38 +127,27 @@ static void v1_begin_stw(source *s, const gotrace_event *e) {
 /* Before 1.10, the same event numbers mean that a proc scans during mark termination. Readers treat that as a stopped
  * world. */
 static void v1_scan(source *s, const gotrace_event *e, unsigned kind) {
-  op o = v1_op(s, kind, e->time, NULL);
+  op o = op_of(s, kind, e->time, NULL);
   o.id = v1_is_proc(e->p) ? (uint64_t)e->p : NOBODY;
   if (s->format < GOTRACE_GO_1_10) give(s, &o);
 }
 
 /* The goroutine stops running, or ends. */
 static void v1_stop(source *s, const gotrace_event *e) {
-  const gotrace_change *c = &s->changes[0];
   thread *m = v1_thread(s, e);
-  op o = v1_op(s, GOTRACE_V2_GO_DESTROY, e->time, m);
-  const char *reason;
-  size_t size;
   if (!runs(m)) return;
   /* A goroutine that removes its own proc with GOMAXPROCS continues at once on another, with the world still stopped
    * (Go: procresize). v2 cannot express that. */
   if (!s->to->as_go || e->kind != GOTRACE_V1_GO_SCHED) v1_end_stw(s, e->time, m->g);
-  if (c->to == GOTRACE_STATUS_WAITING) o.kind = GOTRACE_V2_GO_BLOCK;
-  if (c->to == GOTRACE_STATUS_RUNNABLE) o.kind = GOTRACE_V2_GO_STOP;
-  o.stack = v1_stack(s, e, m);
-  if (!s->reasons[e->kind] && (reason = change_reason(e, c, &size))) s->reasons[e->kind] = pool_put_text(reason, size);
-  o.name = s->reasons[e->kind];
-  give(s, &o);
+  give_event(s, e, m);
 }
 
 /* A system call ends at once, unless it loses its proc. */
 static void v1_syscall(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
-  op o = v1_op(s, GOTRACE_V2_GO_SYSCALL_BEGIN, e->time, m);
   s->calls++;
   if (!runs(m)) return;
-  o.stack = v1_stack(s, e, m);
-  give(s, &o);
+  give_event(s, e, m);
   if (s->change_count == 2) v1_give(s, GOTRACE_V2_GO_SYSCALL_END, e->time, m);
 }
 
@@ -195,53 +169,13 @@ static void v1_syscall_exit(source *s, const gotrace_event *e) {
 }
 
 static void v1_start(source *s, const gotrace_event *e) {
-  op o = v1_op(s, GOTRACE_V2_GO_START, e->time, v1_proc_thread(s, e)); /* the goroutine is not running yet */
+  op o = op_of(s, GOTRACE_V2_GO_START, e->time, v1_proc_thread(s, e)); /* the goroutine is not running yet */
   o.id = e->args[0];
   if (!o.m || o.m->g) return;
   give(s, &o);
   if (e->kind != GOTRACE_V1_GO_START_LABEL) return;
   o.kind = GOTRACE_V2_GO_LABEL;
   o.name = pool_take_text(s->in->decoder, e->args[2]);
-  give(s, &o);
-}
-
-static void v1_user(source *s, const gotrace_event *e) {
-  op o = v1_op(s, 0, e->time, v1_thread(s, e));
-  o.id = e->args[0];
-  o.stack = pool_take_stack(s->in->decoder, e->stack);
-  switch (e->kind) {
-  case GOTRACE_V1_USER_TASK_CREATE:
-    o.kind = GOTRACE_V2_USER_TASK_BEGIN;
-    o.a[0] = e->args[1];
-    o.name = pool_take_text(s->in->decoder, e->args[2]);
-    break;
-  case GOTRACE_V1_USER_TASK_END:
-    o.kind = GOTRACE_V2_USER_TASK_END;
-    o.ends_again = ahead_ends_again(&s->ahead, e);
-    if (e->data) o.name = pool_put_text(e->data, e->data_size);
-    break;
-  case GOTRACE_V1_USER_REGION:
-    o.kind = e->args[1] ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN;
-    o.a[0] = (uint64_t)e->extra;
-    o.name = pool_take_text(s->in->decoder, e->args[2]);
-    break;
-  default:
-    o.kind = GOTRACE_V2_USER_LOG;
-    o.name = pool_take_text(s->in->decoder, e->args[1]);
-    o.value = pool_put_text(e->data, e->data_size);
-    break;
-  }
-  give(s, &o);
-  if (o.kind == GOTRACE_V2_USER_REGION_END) note_region_end(s, &o);
-}
-
-/* An event that becomes an operation with the same arguments. */
-static void v1_same(source *s, const gotrace_event *e, unsigned kind, thread *m) {
-  op o = v1_op(s, kind, e->time, m);
-  o.stack = v1_stack(s, e, m);
-  o.id = kind == GOTRACE_V2_PROCS_CHANGE || kind == GOTRACE_V2_GO_UNBLOCK ? e->args[0] : 0;
-  o.a[0] = e->args[0];
-  o.a[1] = e->args[1];
   give(s, &o);
 }
 
@@ -305,7 +239,7 @@ void scan_v1(source *s) {
 
 /* Introduces a goroutine that is running when the trace begins, with its proc. */
 static void v1_introduce_running(source *s, const placed *on) {
-  op o = v1_op(s, GOTRACE_V2_PROC_STATUS, s->first, NULL);
+  op o = op_of(s, GOTRACE_V2_PROC_STATUS, s->first, NULL);
   op *intro = v1_intro(s, on->g);
   if (!intro || intro->a[0] != GO_RUNNABLE) return;
   o.m = on->m == NOBODY ? fresh_thread(&s->w) : world_thread(&s->w, on->m);
@@ -332,7 +266,7 @@ void v1_give_intros(source *s) {
 
 /* A goroutine that runs when the trace begins. */
 static void v1_was_running(source *s, const gotrace_event *e) {
-  op o = v1_op(s, GOTRACE_V2_GO_STATUS, e->time, NULL);
+  op o = op_of(s, GOTRACE_V2_GO_STATUS, e->time, NULL);
   goroutine *g = world_go(&s->w, e->args[0]);
   o.m = v1_proc_thread(s, e);
   o.id = e->args[0];
@@ -376,12 +310,13 @@ void take_v1(source *s, const gotrace_event *e) {
 }
 
 static void take_event(source *s, const gotrace_event *e) {
+  unsigned kind = s->rules[e->kind].kind;
   thread *m;
   bool create = e->kind == GOTRACE_V1_GO_CREATE,
        waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
   /* Those at the start tell what has been so; gotrace.h writes two, and the starts of procs may come between them. */
   if (e->kind == GOTRACE_V1_GOMAXPROCS && (!s->started || (e->time == s->first && e->args[0] == s->w.gomaxprocs))) {
-    op procs = v1_op(s, GOTRACE_V2_PROCS_CHANGE, e->time, NULL);
+    op procs = op_of(s, GOTRACE_V2_PROCS_CHANGE, e->time, NULL);
     procs.id = s->w.gomaxprocs = e->args[0];
     if (s->to->as_go) give(s, &procs);
     return;
@@ -389,48 +324,39 @@ static void take_event(source *s, const gotrace_event *e) {
   /* To Go, what is created after the first Gomaxprocs is new, even if nothing has happened before. */
   if (!s->started && ((!create && !waiting) || s->initialized)) v1_give_intros(s);
   if (!waiting && s->held.kind) give_held(s);
-  switch (e->kind) {
-  case GOTRACE_V1_PROC_START:
-  case GOTRACE_V1_PROC_STOP: v1_proc(s, e); break;
-  case GOTRACE_V1_GO_CREATE: v1_create(s, e); break;
-  case GOTRACE_V1_GO_WAITING:
-  case GOTRACE_V1_GO_IN_SYSCALL: v1_waiting(s, e); break;
-  case GOTRACE_V1_GO_START:
-  case GOTRACE_V1_GO_START_LABEL: v1_start(s, e); break;
-  case GOTRACE_V1_GO_SYS_CALL: v1_syscall(s, e); break;
-  case GOTRACE_V1_GO_SYS_BLOCK: v1_syscall_block(s, e); break;
-  case GOTRACE_V1_GO_SYS_EXIT: v1_syscall_exit(s, e); break;
-  case GOTRACE_V1_GO_UNBLOCK:
+  switch (kind) {
+  case GOTRACE_V2_PROC_START:
+  case GOTRACE_V2_PROC_STOP: v1_proc(s, e); break;
+  case GOTRACE_V2_GO_CREATE: v1_create(s, e); break;
+  case GOTRACE_V2_GO_STATUS: v1_waiting(s, e); break;
+  case GOTRACE_V2_GO_START: v1_start(s, e); break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+    if (e->kind == GOTRACE_V1_GO_SYS_CALL) v1_syscall(s, e);
+    else v1_syscall_block(s, e);
+    break;
+  case GOTRACE_V2_GO_UNBLOCK:
+    if (e->kind == GOTRACE_V1_GO_SYS_EXIT) {
+      v1_syscall_exit(s, e);
+      break;
+    }
     m = v1_thread(s, e);
     if (e->p == GOTRACE_TIMER_PROC && runs(m)) m->g->timer = true;
-    v1_same(s, e, GOTRACE_V2_GO_UNBLOCK, m);
+    give_event(s, e, m);
     break;
-  case GOTRACE_V1_GOMAXPROCS: v1_same(s, e, GOTRACE_V2_PROCS_CHANGE, v1_thread(s, e)); break;
-  case GOTRACE_V1_HEAP_ALLOC: v1_same(s, e, GOTRACE_V2_HEAP_ALLOC, v1_thread(s, e)); break;
-  case GOTRACE_V1_NEXT_GC: v1_same(s, e, GOTRACE_V2_HEAP_GOAL, v1_thread(s, e)); break;
-  case GOTRACE_V1_GC_START:
-    v1_same(s, e, GOTRACE_V2_GC_BEGIN, runs(s->w.last_running) ? s->w.last_running : NULL);
-    break;
-  case GOTRACE_V1_GC_DONE: v1_same(s, e, GOTRACE_V2_GC_END, v1_thread(s, e)); break;
-  case GOTRACE_V1_GC_SWEEP_START: v1_same(s, e, GOTRACE_V2_GC_SWEEP_BEGIN, v1_thread(s, e)); break;
-  case GOTRACE_V1_GC_SWEEP_DONE: v1_same(s, e, GOTRACE_V2_GC_SWEEP_END, v1_thread(s, e)); break;
-  case GOTRACE_V1_GC_MARK_ASSIST_START: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, v1_thread(s, e)); break;
-  case GOTRACE_V1_GC_MARK_ASSIST_DONE: v1_same(s, e, GOTRACE_V2_GC_MARK_ASSIST_END, v1_thread(s, e)); break;
-  case GOTRACE_V1_GC_STW_START: /* or GCScanStart */
+  case GOTRACE_V2_GC_BEGIN: give_event(s, e, runs(s->w.last_running) ? s->w.last_running : NULL); break;
+  case GOTRACE_V2_STW_BEGIN: /* or GCScanStart */
     v1_scan(s, e, OP_GC_SCAN_BEGIN);
     v1_begin_stw(s, e);
     break;
-  case GOTRACE_V1_GC_STW_DONE:
+  case GOTRACE_V2_STW_END:
     v1_scan(s, e, OP_GC_SCAN_END);
     v1_end_stw(s, e->time, NULL);
     break;
-  case GOTRACE_V1_USER_TASK_CREATE:
-  case GOTRACE_V1_USER_TASK_END:
-  case GOTRACE_V1_USER_REGION:
-  case GOTRACE_V1_USER_LOG: v1_user(s, e); break;
-  case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
-  default:
-    if (s->change_count) v1_stop(s, e);
-    break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK:
+  case GOTRACE_V2_GO_DESTROY: v1_stop(s, e); break;
+  case GOTRACE_V2_CPU_SAMPLE: give_sample(s, e); break;
+  case 0: break;
+  default: give_event(s, e, v1_thread(s, e)); break;
   }
 }

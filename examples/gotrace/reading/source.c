@@ -1,17 +1,124 @@
 /* source.c - reads a trace, keeps the world, gives operations to a consumer: see source.h
  *
  * source_run() reads the trace twice. First scan_v1() or scan_v2() collects what the format tells too late, then
- * take_v1() or take_v2() turns each event into operations. give() selects the operations of the requested part and
- * passes each first to the consumer, then to the world. */
+ * take_v1() or take_v2() turns each event into operations, most of them by a rule that is made of the tables of
+ * gotrace.h (event_rule). give() selects the operations of the requested part and passes each first to the consumer,
+ * then to the world. */
 
 #include "source.h"
 
 #include <stdlib.h>
 
-/* The front ends call this for each region's end. */
-void note_region_end(source *s, const op *o) {
-  if (o->a[0] && s->begun && !s->over) s->disordered++;
+/* ------------------------------------------------------------------------------------------------------ events ---- */
+
+/* Whether two rows tell the same change. */
+static bool same_change(const gotrace_change_spec *a, const gotrace_change_spec *b) {
+  const int whose = a->object == GOTRACE_OBJECT_GO ? GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_NEW | GOTRACE_WHOSE_TOLD : 0;
+  if (a->kind != b->kind || a->object != b->object || ((a->whose ^ b->whose) & whose)) return false;
+  if (a->kind == GOTRACE_CHANGE_STATUS) return a->to == b->to || a->whose & GOTRACE_WHOSE_TOLD;
+  return strcmp(a->name, b->name) == 0;
 }
+
+/* The first event of v2 that makes a change; 0: none does. */
+static uint8_t changes_so(const gotrace_change_spec *change) {
+  const gotrace_change_spec *row;
+  uint8_t kind;
+  for (kind = 1; kind < GOTRACE_V2_COUNT; kind++)
+    if ((row = gotrace_find_change_spec(2, kind)) && same_change(change, row)) return kind;
+  return 0;
+}
+
+/* The letter of an argument. `before`: those of the arguments before it. */
+static char letter_of(const char *name, const char *before) {
+  const char *kind = strrchr(name, '_');
+  kind = kind ? kind + 1 : name;
+  if (strcmp(name, "new_stack") == 0) return 'N';
+  if (strcmp(kind, "stack") == 0 || strcmp(kind, "seq") == 0 || strcmp(kind, "m") == 0 || strcmp(kind, "mode") == 0 ||
+      strcmp(name, "kind_string") == 0)
+    return '.';
+  if (strcmp(kind, "string") == 0) return strchr(before, 'n') ? 'v' : 'n';
+  if (!*before && (!kind[1] || strcmp(kind, "task") == 0 || strcmp(kind, "procs") == 0)) return 'i';
+  return strchr(before, 'b') ? 'c' : strchr(before, 'a') ? 'b' : 'a';
+}
+
+static void load_rule(source *s, const gotrace_event_spec *spec) {
+  const gotrace_change_spec *change = gotrace_find_change_spec(s->to->family, spec->number);
+  event_rule *rule = &s->rules[spec->number];
+  const char *at = spec->arguments;
+  char name[16];
+  size_t i = 0;
+  int used;
+  memset(rule, 0, sizeof *rule);
+  for (; sscanf(at, "%15s%n", name, &used) == 1; at += used)
+    if (strcmp(name, "dt") != 0 && i < sizeof rule->arguments - 1)
+      rule->arguments[i] = letter_of(name, rule->arguments), i++;
+  while (i && rule->arguments[i - 1] == '.') rule->arguments[--i] = 0;
+  if (s->to->family == 2) {
+    if (change || spec->number >= GOTRACE_V2_SPAN) rule->kind = (uint8_t)spec->number;
+    return;
+  }
+  if (change) rule->kind = changes_so(change);
+  if (rule->kind == GOTRACE_V2_GO_BLOCK || rule->kind == GOTRACE_V2_GO_STOP)
+    rule->reason = change->name[0] ? change->name : UNKNOWN_REASON;
+  if (s->format == 1005 && rule->kind == GOTRACE_V2_GO_CREATE) rule->arguments[1] = 0; /* an address */
+}
+
+static void load_rules(source *s) {
+  size_t count;
+  const gotrace_event_spec *spec = gotrace_event_specs(s->to->family, &count);
+  for (; count; spec++, count--)
+    if (s->format >= spec->since && (s->format <= spec->until || s->to->family == 2)) load_rule(s, spec);
+}
+
+op event_op(source *s, const gotrace_event *e, thread *m) {
+  const gotrace_decoder *d = s->in->decoder;
+  event_rule *rule = &s->rules[e->kind];
+  bool stack = e->stack && !(s->to->as_go && m && m->g && m->g->entry), v1 = is_v1(e);
+  const char *letter = rule->arguments;
+  const uint64_t *argument = e->args;
+  op o = op_of(s, rule->kind, e->time, m);
+  if (stack && v1) o.stack = pool_take_stack(d, e->stack); /* texts have ids in the order in which they are taken */
+  for (; *letter; letter++, argument++) {
+    switch (*letter) {
+    case 'i': o.id = *argument; break;
+    case 'a': o.a[0] = *argument; break;
+    case 'b': o.a[1] = *argument; break;
+    case 'c': o.a[2] = *argument; break;
+    case 'n': o.name = pool_take_text(d, *argument); break;
+    case 'v': o.value = pool_take_text(d, *argument); break;
+    case 'N': o.new_stack = pool_take_stack(d, *argument); break;
+    default: break;
+    }
+  }
+  if (stack && !v1) o.stack = pool_take_stack(d, e->stack);
+  if (rule->reason && !rule->name) rule->name = pool_put_string(rule->reason);
+  if (rule->name) o.name = rule->name;
+  if (e->implied && e->kind != GOTRACE_V2_PROC_STEAL) o.name = pool_put_string(SWITCH_REASON);
+  if (e->data) *(o.kind == GOTRACE_V2_USER_LOG ? &o.value : &o.name) = pool_put_text(e->data, e->data_size);
+  return o;
+}
+
+void give_event(source *s, const gotrace_event *e, thread *m) {
+  op o = event_op(s, e, m);
+  if (!o.kind) return;
+  switch (op_specs[o.kind].change) {
+  case GOTRACE_CHANGE_TASK_BEGIN:
+    if (o.a[0] == NOBODY) o.a[0] = 0;
+    break;
+  case GOTRACE_CHANGE_TASK_END: o.ends_again = ahead_ends_again(&s->ahead, e); break;
+  case GOTRACE_CHANGE_REGION_BEGIN: /* in v1 also its end */
+    if (!is_v1(e) || !e->args[1]) break;
+    o.kind = GOTRACE_V2_USER_REGION_END; /* fall through */
+  case GOTRACE_CHANGE_REGION_END: o.a[0] = (uint64_t)e->extra; break;
+  default:
+    if (creates(o.kind)) name_new(s, &o);
+    break;
+  }
+  give(s, &o);
+  s->disordered += o.kind == GOTRACE_V2_USER_REGION_END && o.a[0] && s->begun && !s->over;
+}
+
+/* -------------------------------------------------------------------------------------------------- operations ---- */
 
 /* For --task, where a region begins or ends: before, the goroutine may have belonged to another task. */
 static void split_stretch(source *s, const op *o) {
@@ -57,13 +164,15 @@ static void look_ahead(source *s) {
   size_t i;
   s->ahead.wanted = NOBODY;
   for (i = 0; i < COUNT(filters); i++) {
-    if (!filters[i] || !filter_looks_ahead(filters[i])) continue;
+    if (!filters[i]) continue;
+    s->asks_all |= filters[i]->on;
+    if (!filter_looks_ahead(filters[i])) continue;
     looks = true;
     s->by_task |= filters[i]->any_task;
     filter_ask(filters[i], &s->ahead);
   }
   if (!looks) return;
-  ahead_read(&s->ahead, s->in, s->until);
+  ahead_read(&s->ahead, s->in, s->until, s->asks_all);
   for (i = 0; i < COUNT(filters); i++)
     if (filters[i]) filter_tell(filters[i], &s->ahead);
 }
@@ -148,8 +257,7 @@ void give_held(source *s) {
 }
 
 void give_sample(source *s, const gotrace_event *e) {
-  op o = op_at(GOTRACE_V2_CPU_SAMPLE, e->time, NULL);
-  o.v1_kind = s->v1_kind;
+  op o = op_of(s, GOTRACE_V2_CPU_SAMPLE, e->time, NULL);
   o.a[0] = (uint64_t)e->m;
   o.a[1] = (uint64_t)e->p;
   o.a[2] = e->g > 0 ? (uint64_t)e->g : 0;
@@ -187,6 +295,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   to->family = info.family;
   input_first_look(in);
   to->input = info.format;
+  load_rules(s);
   s->w.as_go = to->as_go;
   s->w.history = to->history;
   s->w.chosen = true;
@@ -205,17 +314,22 @@ static inline void note_event(source *s, const gotrace_event *e) {
   s->end = e->time;
 }
 
-/* Whether the decoder must know an event of v2 to tell a goroutine's function: it begins, or has a stack. */
-static bool tells_function(source *s, const gotrace_event *e) {
-  const goroutine *g;
-  if (creates(e->kind) || e->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
-  g = e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
-  return g && !g->entry;
+void ask(source *s, const gotrace_event *e) {
+  /* If the trace was read ahead, the world has names that the decoder does not have yet. */
+  const goroutine *g = !s->ahead.count && e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  bool needed = s->asks_all || asks(s->in->decoder, e, g && g->entry);
+  s->change_count = needed ? gotrace_decoder_changes(s->in->decoder, e, s->changes) : 0;
+}
+
+gotrace_result source_next(source *s, const gotrace_event **e) {
+  gotrace_result result = input_take(s->in, e);
+  if (result == GOTRACE_OK) ask(s, *e);
+  return result;
 }
 
 void source_take(source *s, const gotrace_event *e) {
   note_event(s, e);
-  s->change_count = tells_function(s, e) ? gotrace_decoder_changes(s->in->decoder, e, s->changes) : 0;
+  ask(s, e);
   take_v2(s, e);
 }
 

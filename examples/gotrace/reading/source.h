@@ -50,6 +50,14 @@ typedef struct consumer {
   int64_t from; /* time at which the selected part begins */
 } consumer;
 
+/* How events with a number become operations: the rows of gotrace_find_change_spec and gotrace_event_specs. */
+typedef struct event_rule {
+  uint8_t kind;       /* of the operation: the event of v2 that makes the same change; 0: none */
+  char arguments[6];  /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
+  const char *reason; /* v1: why the goroutine stops; NULL: it does not */
+  uint32_t name;      /* the same as text; 0: not yet known */
+} event_rule;
+
 typedef struct placed { /* a goroutine on a proc, on a thread */
   uint64_t g, p, m;
 } placed;
@@ -69,14 +77,15 @@ typedef struct source {
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
   gotrace_change changes[GOTRACE_MOST_CHANGES]; /* what the last event changes */
   size_t change_count;
+  event_rule rules[256]; /* by the event's kind */
   uint64_t calls;        /* v1: system calls so far */
   bool plain;            /* nothing is left out or changed: give() takes the fast path */
+  bool asks_all;         /* what each event changes is asked of the decoder, for a filter: see asks() */
   bool by_task;          /* --task was given: stretches end where regions begin and end */
   bool any, begun, over; /* an event was read; the consumer has begun; `until` has passed */
   /* v1. */
-  uint32_t reasons[GOTRACE_V1_COUNT]; /* by event; 0: not yet known, or none */
-  op held;                            /* waits for the next event; kind 0: none */
-  op *intros;                         /* goroutines older than the trace, until `started` */
+  op held;    /* waits for the next event; kind 0: none */
+  op *intros; /* goroutines older than the trace, until `started` */
   uint32_t intro_count, intro_capacity;
   map intro_places; /* from a goroutine to 1 + its index */
   placed *running;  /* those of them that are running */
@@ -120,12 +129,11 @@ static inline op op_at(unsigned kind, int64_t time, thread *m) {
   return o;
 }
 
-/* Gets the next event, and what it changes. Results as of gotrace_decoder_next. */
-static inline gotrace_result source_next(source *s, const gotrace_event **e) {
-  gotrace_result result = input_take(s->in, e);
-  s->change_count = result == GOTRACE_OK ? gotrace_decoder_changes(s->in->decoder, *e, s->changes) : 0;
-  return result;
-}
+/* Asks the decoder what an event changes, if it must be asked: see asks() in ahead.h. */
+void ask(source *s, const gotrace_event *e);
+
+/* Gets the next event and asks. Results as of gotrace_decoder_next. */
+gotrace_result source_next(source *s, const gotrace_event **e);
 
 /* Passes an operation to the consumer and applies it to the world. */
 void give_part(source *s, const op *o); /* the general path: may leave out or change the operation */
@@ -137,8 +145,18 @@ static inline void give(source *s, const op *o) {
   s->to->take(s->to, o);
   apply(&s->w, o);
 }
-void note_region_end(source *s, const op *o);
 void give_held(source *s);
+
+/* An operation of the event that is being read. */
+static inline op op_of(const source *s, unsigned kind, int64_t time, thread *m) {
+  op o = op_at(kind, time, m);
+  o.v1_kind = s->v1_kind;
+  return o;
+}
+
+/* The operation that an event becomes by its rule. */
+op event_op(source *s, const gotrace_event *e, thread *m);
+void give_event(source *s, const gotrace_event *e, thread *m);
 void give_sample(source *s, const gotrace_event *e);
 
 /* Gives a goroutine that begins the stack that tells its function, if its creation does not. */
@@ -168,9 +186,5 @@ void v1_later_statuses(source *s, const gotrace_event *e);
 
 /* No more goroutines older than the trace will come. */
 void v1_give_intros(source *s);
-
-/* Maps the arguments of a v2 event to fields of its operation, one letter each: i id; a b c the elements of `a`; n
- * name; v value; N new_stack; S stack; . none. NULL: the event is not copied. */
-extern const char *const v2_arguments[256];
 
 #endif

@@ -176,8 +176,8 @@ typedef struct op {
   bool ends_again;    /* the end of a task that ends again later: only the last end counts */
 } op;
 
-/* What operations of a kind change: the rows of gotrace_find_change_spec, prepared for apply(). load_op_specs: call it
- * once, before a trace is read. */
+/* What events and operations of a kind change: the rows of gotrace_find_change_spec, prepared for apply().
+ * load_op_specs: call it once, before a trace is read. */
 typedef struct op_spec {
   uint8_t change; /* GOTRACE_CHANGE_...; 0: none that the table tells. It cannot tell a whole coroutine switch */
   uint8_t object; /* GOTRACE_OBJECT_... */
@@ -185,13 +185,15 @@ typedef struct op_spec {
   uint8_t does;   /* OP_... */
 } op_spec;
 enum {
-  OP_NAMES_GO = 1,   /* `id` is the goroutine that it changes, */
-  OP_NAMES_PROC = 2, /* or the proc, */
-  OP_CREATES = 4,    /* which is created, */
-  OP_TELLS = 8,      /* or whose status is told */
-  OP_CHANGES_GO = 16 /* it changes a goroutine's status */
+  OP_NAMES_GO = 1,    /* `id` is the goroutine that it changes, */
+  OP_NAMES_PROC = 2,  /* or the proc, */
+  OP_CREATES = 4,     /* which is created, */
+  OP_TELLS = 8,       /* or whose status is told */
+  OP_CHANGES_GO = 16, /* it changes a goroutine's status */
+  OP_ASKS = 32        /* of an event: see asks() in ahead.h */
 };
-extern op_spec op_specs[OP_COUNT];
+extern op_spec change_rows[2][OP_COUNT]; /* by family and kind of an event */
+#define op_specs change_rows[1]          /* by kind of an operation */
 void load_op_specs(void);
 
 static inline bool creates(unsigned kind) { return op_specs[kind].does & OP_CREATES; }

@@ -432,10 +432,13 @@ static void take_sample(writer *w, const op *o) {
 /* Events of experiments, whose arguments are kept as they are. */
 static void take_memory(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
-  if (o->kind < GOTRACE_V2_SPAN || !v2_arguments[o->kind] || w->format < GOTRACE_GO_1_23 || !o->m) return;
+  const gotrace_event_spec *spec = gotrace_find_event_spec((gotrace_format)w->format, (int)o->kind);
+  const char *at;
+  int count = 0;
+  if (o->kind < GOTRACE_V2_SPAN || !spec || !o->m) return;
+  for (at = spec->arguments; *at; at++) count += *at == ' ';
   turn_to(w, r, o->time);
-  gotrace__emit_at(w->t, r, NULL, NULL, o->kind, w->t->now, (int)strlen(v2_arguments[o->kind]), o->a[0], o->a[1],
-                   o->a[2], 0);
+  gotrace__emit_at(w->t, r, NULL, NULL, o->kind, w->t->now, count, o->a[0], o->a[1], o->a[2], 0);
   turn_over(w, r);
 }
 
