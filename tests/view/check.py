@@ -294,6 +294,31 @@ def compare_with_info(b, table, command, begin, end):
               "%s from %d to %d: %s in the table, %s in info" % (name, begin, end, got.get(name), want.get(name)))
 
 
+def compare_latencies(b, command, begin, end):
+    """Compares the times runnable of the last table with those of gotrace info, which are exact if there are few."""
+    info = json.loads(subprocess.run(command + ["--from", "%dns" % begin, "--to", "%dns" % end], check=True, stdout=subprocess.PIPE).stdout)
+    want = {f["name"]: [f["runnable_p50"], f["runnable_p99"], f["runnable_longest"]] for f in info["functions"]
+            if f["name"] and 0 < f["runnable_count"] <= 24}
+    got = {name: values for name, size, *values in b.run("""
+        return window.table.rows.map((r) => [r.name, r.latencies.length, ...[0.5, 0.99, 1].map((share) => gotrace.percentile(r.latencies, share))])""")
+           if 0 < size <= 24}
+    for name in set(want) & set(got):
+        check(want[name] == got[name], "%s was runnable from %d to %d: %s in the table, %s in info" % (name, begin, end, got[name], want[name]))
+
+
+def compare_flames(b, command):
+    """The flame graph of scheduling has the stacks and times of gotrace profile, which leaves out what has not ended."""
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode("utf-8", "replace").splitlines()
+    want = {stack: int(time) for stack, time in (line.rsplit(" ", 1) for line in lines) if re.fullmatch(r"[\w.*()/;-]+", stack) and "(unknown)" not in stack}
+    got = collections.Counter()
+    for stack, time in b.run("""
+        const {model, data} = gotrace.app;
+        return model.details.filter((d) => d.colour === 1).map((d) => [data.stack(d.stack).reverse().map((f) => f.function).join(";"), d.total])"""):
+        got[stack] += time
+    for stack, time in want.items():
+        check(got[stack] >= time, "%s was runnable for %d in the flame graph, for %d in the profile" % (stack, got[stack], time))
+
+
 def compare_selection(b, expected, generator, command):
     """Compares the table of a selected time with the sums of the events and with gotrace info."""
     first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
@@ -732,6 +757,7 @@ def main(words):
                         counts = compare(b, story, share, generator)
                         compare_selection(b, story.goes, generator, [tool, "info", "--json", trace])
                         check(counts["goroutine"] > 0, "nothing was compared")
+                        compare_flames(b, [tool, "profile", "--scheduler", "--folded", trace])
                         check_began(b, tool, trace)
                         all_counts += counts
                         no_errors(b)

@@ -57,10 +57,10 @@ class Panels {
 
   link(text, go) { return make("button", {class: "link-text", click: go}, text); }
 
-  stackList(number) {
+  stackList(number, title = "Stack") {
     const frames = this.app.data.stack(number);
     if (!frames.length) return null;
-    return make("div", null, make("h2", null, "Stack"), ...frames.map((f) =>
+    return make("div", null, make("h2", null, title), ...frames.map((f) =>
       make("div", null, f.function || "(unknown)", " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : ""))));
   }
 
@@ -139,7 +139,7 @@ class Panels {
     }
     this.show(make("h2", null, title), make("div", {class: "columns"},
       make("table", null, make("tbody", null, ...facts.map(([name, value]) => make("tr", null, make("td", {class: "place"}, name), make("td", null, value))))),
-      this.stackList(stack), parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
+      this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
         make("div", null, f.function, " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : "")))) : null));
   }
 
