@@ -336,6 +336,7 @@ def compare_selection(b, expected, generator, command):
                     want[names.get(g, "")][what] += min(high, end) - max(low, begin)
         if table["exact"]:
             compare_with_info(b, table, command, begin, end)
+            compare_latencies(b, command, begin, end)
         got = {name: times for name, times in table["rows"]}
         # The table has a part of each merged slice across the start or end.
         slack = 0 if table["exact"] else 2 * complete_to(b)

@@ -499,6 +499,8 @@ function forTests(app) {
       return found;
     },
     selectionTable: (from, to) => app.panels.selectionTable(from, to),
+    percentile,
+    bars,
     drawnAt: () => painter.drawnAt, // when all details had been drawn for the first time
   };
 }

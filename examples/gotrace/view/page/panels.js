@@ -49,6 +49,9 @@ function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
 
 const timeColumn = (title, value) => ({title, value, number: true, text: (v) => (v ? duration(v) : "")});
 
+// As in gotrace info: the smallest value that at least this share of a sorted list does not exceed; 0: the list is empty.
+const percentile = (list, share) => (list.length ? list[Math.max(0, Math.ceil(share * list.length) - 1)] : 0);
+
 class Panels {
   constructor(app) {
     this.app = app;
@@ -173,13 +176,13 @@ class Panels {
         }
       }
     }
+    for (const row of rows.values()) row.latencies.sort((a, b) => a - b);
     return {exact: level === 0, rows: [...rows.values()].map((row) => ({...row, goroutines: row.goroutines.size}))};
   }
 
   async showRange(range) {
     const table = await this.selectionTable(range.from, range.to);
     if (this.app.view.range !== range) return;
-    const percentile = (list, p) => (list.length ? [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(p * list.length))] : 0);
     const columns = [{title: "function", value: (r) => r.name || "(unknown)"}, {title: "goroutines", value: (r) => r.goroutines, number: true},
       ...STATES.map((state, c) => timeColumn(state, (r) => r.times[c])).filter((column, c) => table.rows.some((r) => r.times[c]))];
     if (table.exact) columns.push(timeColumn("runnable, median", (r) => percentile(r.latencies, 0.5)), timeColumn("runnable, 99 %", (r) => percentile(r.latencies, 0.99)),
