@@ -400,9 +400,39 @@ def try_hands(b, url):
     b.mouse((600, 300), "down", (560, 300), (500, 300), "up")
     width = b.run("return gotrace.state().width")
     check(near(span()[0], low + (high - low) * 100 / width, high - low), "the picture does not follow the pointer")
+    # Another button, or a drag that the browser takes over, does not leave the picture following the pointer.
+    before, (left, top) = span(), b.corner()
+    move = lambda x: {"type": "pointerMove", "x": int(left + x), "y": int(top + 300), "duration": 0, "origin": "viewport"}  # noqa: E731
+    b.perform("pointer", {"parameters": {"pointerType": "mouse"}},
+              [move(600), {"type": "pointerDown", "button": 2}, move(500), {"type": "pointerUp", "button": 2}])
+    check(span() == before, "the second button moves the picture")
+    b.mouse((600, 300), "down")
+    b.run("gotrace.app.canvas.dispatchEvent(new PointerEvent('pointercancel'))")
+    b.mouse((500, 300))
+    check(span() == before, "the picture follows the pointer after the browser has taken a drag over")
+    b.mouse("up")
+    b.keys("Escape")
     # The overview: a click moves the view there.
     b.mouse((900, 20), "down", "up")
     check(near(sum(span()) / 2, first + (900 - 230) / width * whole, whole), "the overview leads elsewhere")
+
+    # A double click fits a slice, also one at the bottom, which the details hide after the first click.
+    b.keys("0", "e"), b.frame()
+    b.run("gotrace.app.scroll(1e9)"), b.frame()
+    place = b.run("""
+        const {painter} = gotrace.app;
+        for (const line of painter.visibleLines().reverse()) {
+          const y = Math.floor(painter.lineTop(line) + line.height / 2);
+          const x = line.row ? Math.floor(painter.x((line.row.begin + line.row.end) / 2)) : 0;
+          const slice = line.row?.kind === 2 && y < painter.height - 10 && painter.at(x, y);
+          if (slice) return [x, y, slice.row, slice.begin, slice.end];
+        }""")
+    b.mouse(tuple(place[:2]), "down", "up", "down", "up")
+    until("gotrace.app.view.selected", "a double click selects nothing")
+    selected = b.run("return gotrace.app.view.selected")
+    check([selected["row"], selected["begin"]] == place[2:4], "a double click selects another slice")
+    check(near(span()[1] - span()[0], max(place[4] - place[3], 20) * 1.2, max(place[4] - place[3], 20)), "a double click does not fit the slice")
+    b.keys("Escape")
 
     # With the keyboard only: folds a group, selects a slice of the row below it, and the visible time.
     b.keys("0", "e", "Home"), b.frame()
@@ -451,6 +481,15 @@ def try_hands(b, url):
     until("window.gotrace && gotrace.app.view.selected", "the fragment selects nothing")
     again = b.run("return gotrace.app.view.selected")
     check(again["row"] == row and again["begin"] == begin, "the fragment leads to another slice")
+    # Also in a page that shows something else.
+    b.keys("h", "r")
+    until("gotrace.state().range && location.hash.includes('r=')", "R selects no time")
+    b.run("location.hash = arguments[0]", fragment)
+    until("gotrace.app.view.selected && !gotrace.state().range", "another fragment selects nothing")
+    check(not b.run("return gotrace.state().hideIdle"), "another fragment leaves rows hidden")
+    until("location.hash.includes('s=')", "the fragment does not follow")
+    b.run("location.hash = arguments[0]", re.sub("&s=[^&]*", "", fragment))
+    until("!gotrace.app.view.selected", "a fragment without a slice leaves one selected")
     # A selected time: on the ruler, and with Shift anywhere.
     b.mouse((400, 55), "down", (500, 55), (600, 55), "up")
     until("gotrace.state().range && document.querySelector('#panel table tbody tr')", "no table of a selected time")
