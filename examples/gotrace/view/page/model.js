@@ -89,15 +89,16 @@ class Model {
     add("collector", "Collector", [...of(KIND.GC), ...of(KIND.STW)], false);
     add("procs", "Procs", of(KIND.PROC).sort(byId), false);
     add("threads", "Threads", of(KIND.THREAD).sort(byId), true);
-    const tasks = new Map();
-    for (const row of of(KIND.TASK)) tasks.set(row.name, [...(tasks.get(row.name) || []), row]);
-    for (const [name, rows] of tasks) add("task " + name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
-    const functions = new Map();
-    for (const row of of(KIND.GO)) {
-      if (!functions.has(row.name)) functions.set(row.name, []);
-      functions.get(row.name).push(row);
-    }
-    const sorted = [...functions].sort((a, b) => a[1].length - b[1].length || (a[0] < b[0] ? -1 : 1));
+    const byName = (rows) => {
+      const found = new Map();
+      for (const row of rows) {
+        if (!found.has(row.name)) found.set(row.name, []);
+        found.get(row.name).push(row);
+      }
+      return [...found];
+    };
+    for (const [name, rows] of byName(of(KIND.TASK))) add("task " + name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
+    const sorted = byName(of(KIND.GO)).sort((a, b) => a[1].length - b[1].length || (a[0] < b[0] ? -1 : 1));
     for (const [name, rows] of sorted) add("go " + name, name || "(unknown function)", rows.sort(byId), rows.length > MANY);
     this.groupOf = new Map();
     for (const group of this.groups) for (const row of group.rows) this.groupOf.set(row, group);
