@@ -10,8 +10,9 @@ nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the e
 match gotrace info. The same holds for a page of a part, into which everything older is carried, and for one with a
 filter, except that other goroutines have no rows. For the first trace also: keys, mouse, search, links, selection and the
 address's fragment work as documented; a page of a trace with hostile names runs no script in them; ids and times beyond
-JavaScript's numbers do no harm; of too many results the longest are kept; a colour's area is its share of the time. No page
-reports an error.
+JavaScript's numbers do no harm; of too many results the longest are kept; a colour's area is its share of the time; names
+stay in their boxes; tables say what they leave out; many tasks, or tasks that take no time, are shown. No page reports an
+error.
 """
 
 import bisect
@@ -23,6 +24,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from time import monotonic
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
@@ -595,6 +597,74 @@ def try_hostile(b, tool, directory, trace):
     b.errors()
 
 
+def try_names(b, tool, directory):
+    """Names neither turn the direction of what follows nor leave their boxes; "=" finds goroutines only."""
+    page = os.path.join(directory, "names.html")
+    open_page(b, tool, page, write(directory, "names.trace", made_trace.names()))
+    b.keys("e"), b.frame()
+    check(b.run("return gotrace.app.model.rows.map((r) => r.name).filter((name) => name.includes('evil'))") == ["?evil?", "?evil?"], "a name turns the direction")
+    b.run("gotrace.app.search('=?evil?')")
+    b.wait_for("gotrace.app.result === 0", 20)
+    check(b.run("return gotrace.app.results.length") == 1, "= finds more than the goroutines of a function")
+    b.keys("Escape")
+    x, y = b.run("""
+        const {painter} = gotrace.app, line = painter.layout.lines.find((l) => l.row?.kind === 2 && l.row.name.length > 500);
+        gotrace.app.reveal(line.row.number), painter.draw();
+        return [painter.x((line.row.begin + line.row.end) / 2), painter.lineTop(line) + line.height / 2];""")
+    b.mouse((x, y))
+    b.wait_for("!document.getElementById('tip').hidden", 20)
+    b.mouse((x + 1, y), "down", "up")
+    b.wait_for("!document.getElementById('panel').hidden", 20)
+    for box in "tip", "panel":
+        wide, room = b.run("const box = document.getElementById(arguments[0]); box.hidden = false; return [box.scrollWidth, box.clientWidth]", box)
+        check(0 < wide <= room, "a name leaves the box", box, wide, room)
+    no_errors(b)
+
+
+def try_many(b, tool, directory):
+    """The summary says what it leaves out, and keys scroll it. Many tasks of one name do not block the page for minutes."""
+    page = os.path.join(directory, "many.html")
+    open_page(b, tool, page, write(directory, "many.trace", made_trace.many_functions()))
+    b.keys("2")
+    rows = b.run("return [...document.querySelector('#summary table').querySelectorAll('tbody tr')].map((r) => r.textContent)")
+    check(len(rows) == 501 and rows[-1] == "and 201 more", len(rows), "rows, and at last", rows[-1])
+    b.keys("ArrowDown", "ArrowDown")
+    b.wait_for("document.getElementById('summary').scrollTop > 0", 20)
+    # Enter leads to the next result, but on a button it presses that.
+    b.keys("1")
+    b.run("gotrace.app.search('main.f')")
+    for key, result in (("", 0), ("Enter", 1)):
+        b.keys(*[key] if key else [])
+        b.wait_for("gotrace.app.result === %d" % result, 20)
+    dark = b.run("document.getElementById('theme').focus(); return gotrace.app.dark")
+    b.keys("Enter")
+    check(b.run("return gotrace.app.dark") != dark and b.run("return gotrace.app.result") == 1, "Enter on a button does something else")
+    # Slots of a factor of four: the last but one begins at 268 ms, the last at 1.07 s.
+    check(b.run("return gotrace.bars([[4 * 28 - 4, 5], [4 * 30 - 4, 7]]).title").endswith(": 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 7"), "the last bars")
+    no_errors(b)
+    trace = write(directory, "tasks.trace", made_trace.open_tasks())
+    subprocess.run([tool, "view", "-o", page, trace], check=True)
+    started = monotonic()
+    b.open("file://" + page)
+    b.wait_for("window.gotrace")
+    check(monotonic() - started < 100, "a page with many tasks takes %d s to open" % (monotonic() - started))
+    no_errors(b)
+
+
+def try_instant_tasks(b, tool, directory):
+    """Each of several tasks that have the same row and time has its own parts."""
+    page = os.path.join(directory, "instant.html")
+    open_page(b, tool, page, write(directory, "instant.trace", made_trace.InstantTasks))
+    for task in 1, 2, 3:
+        b.run("""
+            const {app} = gotrace, row = app.model.rows.find((r) => r.kind === 4);
+            app.select({row: row.number, begin: row.begin, end: row.begin, size: 1, colour: 0, what: arguments[0], who: 0, times: []});""", task)
+        b.wait_for("document.getElementById('panel').textContent.includes('Parts (1)')", 20)
+        panel = b.run("return document.getElementById('panel').textContent")
+        check("log job: log %d" % task in panel, "task", task, "has the parts", panel)
+    no_errors(b)
+
+
 def write(directory, name, trace):
     path = os.path.join(directory, name)
     with open(path, "wb") as file:
@@ -812,6 +882,9 @@ def main(words):
                             try_shares(b, tool, directory)
                             try_far_times(b, tool, directory)
                             try_counters(b, tool, directory)
+                            try_names(b, tool, directory)
+                            try_many(b, tool, directory)
+                            try_instant_tasks(b, tool, directory)
                             open_page(b, tool, page, trace)
                         few = (share + 2) // 3
                         all_counts += compare_filter(b, tool, page, trace, story, few, generator)

@@ -183,24 +183,24 @@ class App {
 
   // --------------------------------------------------------------------------------------------------- search ----
 
-  // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" matches only that
-  // function. Regions are found through their slices.
+  // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
+  // of that function. Regions are found through their slices.
   async search(text) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");
     this.results = [], this.result = -1;
     if (!wanted) return this.showFound();
     const found = new Found(FIRST);
-    const matches = text[0] === "=" ? (name) => name === text.slice(1) : (name) => name.toLowerCase().includes(wanted);
+    const exactly = text[0] === "=", matches = exactly ? (name) => name === text.slice(1) : (name) => name.toLowerCase().includes(wanted);
     for (const row of model.rows) {
       if (row.begin > row.end) continue;
       if (row.kind === KIND.GO && (matches(row.name) || "g" + row.id === wanted)) found.add({row: row.number, time: row.begin, what: model.goName(row.number)});
     }
+    if (exactly) return this.showResults(found, 0);
     model.tasks.forEach(({id, row, begin}, place) => {
       if (matches(model.rows[row].name) || "task " + id === wanted) found.add({row, time: begin, what: model.taskName(place), select: true});
     });
     for (const mark of model.marks) {
-      if (text[0] === "=") break;
       const name = mark.log ? mark.name : "CPU sample", value = mark.log ? mark.value : data.innermost(mark.stack);
       if (matches(value) || matches(name)) found.add({row: mark.row, time: mark.time, what: (mark.log ? "log " : "CPU sample in ") + value, mark});
     }

@@ -48,9 +48,9 @@ class Model {
     this.folded = new Set();
     this.makeGroups();
     this.tasks = []; // {id, parent, row, begin, end}
-    this.taskPlaces = new Map();
+    this.taskPlaces = new Map(); // by id and start
     for (let i = 0, d = data.tasks; i < d.length; i += 5) {
-      this.taskPlaces.set(d[i + 2] + "@" + d[i + 3], this.tasks.length);
+      this.taskPlaces.set(d[i] + "@" + d[i + 3], this.tasks.length);
       this.tasks.push({id: d[i], parent: d[i + 1] - 1, row: d[i + 2], begin: d[i + 3], end: d[i + 4]});
     }
     this.marks = []; // {time, row, log, name, value, stack, task}

@@ -29,14 +29,16 @@ function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
   const fill = () => {
     const {value, number} = columns[state.by];
     const order = (a, b) => (number ? value(a) - value(b) : String(value(a)).localeCompare(String(value(b)))) * (state.down ? -1 : 1);
-    body.replaceChildren(...[...items].sort(order).slice(0, limit).map((item) => {
+    const rows = [...items].sort(order).slice(0, limit).map((item) => {
       const row = make("tr", onRow && {...pressed(() => onRow(item)), class: "link"});
       for (const c of columns) {
         const v = c.value(item), shown = c.text ? c.text(v, item) : String(v);
         row.append(make("td", c.number && {class: "number"}, shown));
       }
       return row;
-    }));
+    });
+    if (items.length > limit) rows.push(make("tr", null, make("td", {class: "place", colspan: columns.length}, "and " + (items.length - limit).toLocaleString("en") + " more")));
+    body.replaceChildren(...rows);
   };
   const head = make("tr", null, ...columns.map((c, i) => make("th", {class: (c.number ? "number " : "") + "sorts", title: "sort", ...pressed(() => {
     state.down = state.by === i ? !state.down : c.number === true;
@@ -132,7 +134,7 @@ class Panels {
       fact("of", goLink(row.parent, (slice.begin + slice.end) / 2));
       if (slice.who) fact("task", this.taskLink(slice.who - 1));
     } else if (row.kind === KIND.TASK) {
-      const place = model.taskPlaces.get(slice.row + "@" + slice.begin), parent = model.tasks[place]?.parent;
+      const place = model.taskPlaces.get(model.taskId(slice) + "@" + slice.begin), parent = model.tasks[place]?.parent;
       title = "task " + model.taskId(slice) + (row.name ? ": " + row.name : "");
       if (parent >= 0) fact("part of", this.taskLink(parent));
       parts = make("div");
@@ -318,10 +320,10 @@ class Panels {
 
 // A histogram of times, from 1 us to 1 s: a bar for each factor of 4.
 function bars(buckets) {
-  const counts = new Array(11).fill(0);
+  const counts = new Array(12).fill(0);
   for (const [bucket, count] of buckets) {
     const power = bucket < 8 ? Math.log2(bucket + 1) : Math.floor(bucket / 4) + 1;
-    counts[Math.max(0, Math.min(10, Math.floor((power - 10) / 2) + 1))] += count;
+    counts[Math.max(0, Math.min(11, Math.floor((power - 10) / 2) + 1))] += count;
   }
   const most = Math.max(1, ...counts);
   const box = make("span", {class: "bars", title: "from below 1 µs to above 1 s, each bar four times as long as the one before: " + counts.join(", ")});
