@@ -501,6 +501,81 @@ def recorded():
     return t
 
 
+def high_bits():
+    """Goroutines and tasks whose ids differ in the highest bits only."""
+    t = Trace()
+    main = t.stack("main.main")
+    for number, high in enumerate((0, 2**60, 2**61)):
+        t.event(number, 0, PROC_STATUS, number, 1)
+        t.event(number, 1, GO_STATUS, high + 1, number, RUNNING)
+        t.event(number, 1000 + number, TASK_BEGIN, high + 1, NO_ID, t.string("job"), main)
+        t.event(number, 2000 + 100 * number, TASK_END, high + 1, main)
+        t.event(number, 3000 + number, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+NAMES = ("\u202eevil\u202c", "main.template<" + 45 * "std::basic_string<" + 45 * ">" + ">")
+
+
+def names():
+    """Goroutines, tasks, regions and logs with each of the names: one that turns the direction, and a long one without spaces."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i, name in enumerate(NAMES):
+        at = 1000 * i + 100
+        t.event(1, at, GO_CREATE, i + 2, t.stack(name), main)
+        t.event(1, at + 50, TASK_BEGIN, i + 1, NO_ID, t.string(name), main)
+        t.event(1, at + 60, REGION_BEGIN, i + 1, t.string(name), main)
+        t.event(1, at + 70, LOG, i + 1, t.string(name), t.string(name), main)
+        t.event(1, at + 700, REGION_END, i + 1, t.string(name), main)
+        t.event(1, at + 750, TASK_END, i + 1, main)
+    return t
+
+
+def many_functions(count=700):
+    """Goroutines that each begin with another function."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i in range(count):
+        t.event(1, 100 + 10 * i, GO_CREATE, i + 2, t.stack("main.f%d" % i), main)
+    return t
+
+
+def open_tasks(count=190000):
+    """Tasks of one name that never end."""
+    t = Trace()
+    main = t.stack("main.main")
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    for i in range(count):
+        t.event(1, 100 + 10 * i, TASK_BEGIN, i + 1, NO_ID, t.string("request"), main)
+    return t
+
+
+class InstantTasks:
+    """A trace of Go 1.11, where times may be equal: tasks that begin and end at once, each with a log."""
+
+    @staticmethod
+    def data():
+        def event(kind, *arguments):
+            data = numbers(*arguments)
+            return bytes([kind | min(len(arguments) - 1, 3) << 6]) + (number(len(data)) if len(arguments) > 3 else b"") + data
+
+        events = event(1, 0, 1000) + event(5, 10, 1) + event(13, 10, 1, 0, 0) + event(14, 10, 1, 1)  # Batch, ProcStart, GoCreate, GoStart
+        for task in 1, 2, 3:
+            events += event(45, 0 if task > 1 else 10, task, 0, 1, 0)  # UserTaskCreate
+            log = numbers(0, task, 1, 0)  # UserLog, with its message
+            events += bytes([48 | 3 << 6]) + number(len(log)) + log + number(5) + b"log %d" % task
+            events += event(46, 0, task, 0)  # UserTaskEnd
+        events += event(16, 50, 0)  # GoSched
+        string = number(37) + number(1) + number(3) + b"job"  # String
+        return b"go 1.11 trace\0\0\0" + string + events + event(2, 10**9)  # Frequency
+
+
 if __name__ == "__main__":
     for make in recorded, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:

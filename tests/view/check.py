@@ -10,8 +10,9 @@ nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the e
 match gotrace info. The same holds for a page of a part, into which everything older is carried, and for one with a
 filter, except that other goroutines have no rows. For the first trace also: keys, mouse, search, links, selection and the
 address's fragment work as documented; a page of a trace with hostile names runs no script in them; ids and times beyond
-JavaScript's numbers do no harm; of too many results the longest are kept; a colour's area is its share of the time. No page
-reports an error.
+JavaScript's numbers do no harm; of too many results the longest are kept; a colour's area is its share of the time; names
+stay in their boxes; tables say what they leave out; many tasks, or tasks that take no time, are shown. No page reports an
+error.
 """
 
 import bisect
@@ -23,6 +24,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from time import monotonic
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
@@ -294,6 +296,31 @@ def compare_with_info(b, table, command, begin, end):
               "%s from %d to %d: %s in the table, %s in info" % (name, begin, end, got.get(name), want.get(name)))
 
 
+def compare_latencies(b, command, begin, end):
+    """Compares the times runnable of the last table with those of gotrace info, which are exact if there are few."""
+    info = json.loads(subprocess.run(command + ["--from", "%dns" % begin, "--to", "%dns" % end], check=True, stdout=subprocess.PIPE).stdout)
+    want = {f["name"]: [f["runnable_p50"], f["runnable_p99"], f["runnable_longest"]] for f in info["functions"]
+            if f["name"] and 0 < f["runnable_count"] <= 24}
+    got = {name: values for name, size, *values in b.run("""
+        return window.table.rows.map((r) => [r.name, r.latencies.length, ...[0.5, 0.99, 1].map((share) => gotrace.percentile(r.latencies, share))])""")
+           if 0 < size <= 24}
+    for name in set(want) & set(got):
+        check(want[name] == got[name], "%s was runnable from %d to %d: %s in the table, %s in info" % (name, begin, end, got[name], want[name]))
+
+
+def compare_flames(b, command):
+    """The flame graph of scheduling has the stacks and times of gotrace profile, which leaves out what has not ended."""
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode("utf-8", "replace").splitlines()
+    want = {stack: int(time) for stack, time in (line.rsplit(" ", 1) for line in lines) if re.fullmatch(r"[\w.*()/;-]+", stack) and "(unknown)" not in stack}
+    got = collections.Counter()
+    for stack, time in b.run("""
+        const {model, data} = gotrace.app;
+        return model.details.filter((d) => d.colour === 1).map((d) => [data.stack(d.stack).reverse().map((f) => f.function).join(";"), d.total])"""):
+        got[stack] += time
+    for stack, time in want.items():
+        check(got[stack] >= time, "%s was runnable for %d in the flame graph, for %d in the profile" % (stack, got[stack], time))
+
+
 def compare_selection(b, expected, generator, command):
     """Compares the table of a selected time with the sums of the events and with gotrace info."""
     first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
@@ -311,6 +338,7 @@ def compare_selection(b, expected, generator, command):
                     want[names.get(g, "")][what] += min(high, end) - max(low, begin)
         if table["exact"]:
             compare_with_info(b, table, command, begin, end)
+            compare_latencies(b, command, begin, end)
         got = {name: times for name, times in table["rows"]}
         # The table has a part of each merged slice across the start or end.
         slack = 0 if table["exact"] else 2 * complete_to(b)
@@ -374,9 +402,39 @@ def try_hands(b, url):
     b.mouse((600, 300), "down", (560, 300), (500, 300), "up")
     width = b.run("return gotrace.state().width")
     check(near(span()[0], low + (high - low) * 100 / width, high - low), "the picture does not follow the pointer")
+    # Another button, or a drag that the browser takes over, does not leave the picture following the pointer.
+    before, (left, top) = span(), b.corner()
+    move = lambda x: {"type": "pointerMove", "x": int(left + x), "y": int(top + 300), "duration": 0, "origin": "viewport"}  # noqa: E731
+    b.perform("pointer", {"parameters": {"pointerType": "mouse"}},
+              [move(600), {"type": "pointerDown", "button": 2}, move(500), {"type": "pointerUp", "button": 2}])
+    check(span() == before, "the second button moves the picture")
+    b.mouse((600, 300), "down")
+    b.run("gotrace.app.canvas.dispatchEvent(new PointerEvent('pointercancel'))")
+    b.mouse((500, 300))
+    check(span() == before, "the picture follows the pointer after the browser has taken a drag over")
+    b.mouse("up")
+    b.keys("Escape")
     # The overview: a click moves the view there.
     b.mouse((900, 20), "down", "up")
     check(near(sum(span()) / 2, first + (900 - 230) / width * whole, whole), "the overview leads elsewhere")
+
+    # A double click fits a slice, also one at the bottom, which the details hide after the first click.
+    b.keys("0", "e"), b.frame()
+    b.run("gotrace.app.scroll(1e9)"), b.frame()
+    place = b.run("""
+        const {painter} = gotrace.app;
+        for (const line of painter.visibleLines().reverse()) {
+          const y = Math.floor(painter.lineTop(line) + line.height / 2);
+          const x = line.row ? Math.floor(painter.x((line.row.begin + line.row.end) / 2)) : 0;
+          const slice = line.row?.kind === 2 && y < painter.height - 10 && painter.at(x, y);
+          if (slice) return [x, y, slice.row, slice.begin, slice.end];
+        }""")
+    b.mouse(tuple(place[:2]), "down", "up", "down", "up")
+    until("gotrace.app.view.selected", "a double click selects nothing")
+    selected = b.run("return gotrace.app.view.selected")
+    check([selected["row"], selected["begin"]] == place[2:4], "a double click selects another slice")
+    check(near(span()[1] - span()[0], max(place[4] - place[3], 20) * 1.2, max(place[4] - place[3], 20)), "a double click does not fit the slice")
+    b.keys("Escape")
 
     # With the keyboard only: folds a group, selects a slice of the row below it, and the visible time.
     b.keys("0", "e", "Home"), b.frame()
@@ -425,6 +483,15 @@ def try_hands(b, url):
     until("window.gotrace && gotrace.app.view.selected", "the fragment selects nothing")
     again = b.run("return gotrace.app.view.selected")
     check(again["row"] == row and again["begin"] == begin, "the fragment leads to another slice")
+    # Also in a page that shows something else.
+    b.keys("h", "r")
+    until("gotrace.state().range && location.hash.includes('r=')", "R selects no time")
+    b.run("location.hash = arguments[0]", fragment)
+    until("gotrace.app.view.selected && !gotrace.state().range", "another fragment selects nothing")
+    check(not b.run("return gotrace.state().hideIdle"), "another fragment leaves rows hidden")
+    until("location.hash.includes('s=')", "the fragment does not follow")
+    b.run("location.hash = arguments[0]", re.sub("&s=[^&]*", "", fragment))
+    until("!gotrace.app.view.selected", "a fragment without a slice leaves one selected")
     # A selected time: on the ruler, and with Shift anywhere.
     b.mouse((400, 55), "down", (500, 55), (600, 55), "up")
     until("gotrace.state().range && document.querySelector('#panel table tbody tr')", "no table of a selected time")
@@ -528,6 +595,74 @@ def try_hostile(b, tool, directory, trace):
     b.run("const s = document.createElement('script'); s.nonce = 'gotrace'; s.textContent = 'window.harmed = 1'; document.body.append(s)")
     check(b.run("return window.harmed === undefined"), "the policy allows a foreign script")
     b.errors()
+
+
+def try_names(b, tool, directory):
+    """Names neither turn the direction of what follows nor leave their boxes; "=" finds goroutines only."""
+    page = os.path.join(directory, "names.html")
+    open_page(b, tool, page, write(directory, "names.trace", made_trace.names()))
+    b.keys("e"), b.frame()
+    check(b.run("return gotrace.app.model.rows.map((r) => r.name).filter((name) => name.includes('evil'))") == ["?evil?", "?evil?"], "a name turns the direction")
+    b.run("gotrace.app.search('=?evil?')")
+    b.wait_for("gotrace.app.result === 0", 20)
+    check(b.run("return gotrace.app.results.length") == 1, "= finds more than the goroutines of a function")
+    b.keys("Escape")
+    x, y = b.run("""
+        const {painter} = gotrace.app, line = painter.layout.lines.find((l) => l.row?.kind === 2 && l.row.name.length > 500);
+        gotrace.app.reveal(line.row.number), painter.draw();
+        return [painter.x((line.row.begin + line.row.end) / 2), painter.lineTop(line) + line.height / 2];""")
+    b.mouse((x, y))
+    b.wait_for("!document.getElementById('tip').hidden", 20)
+    b.mouse((x + 1, y), "down", "up")
+    b.wait_for("!document.getElementById('panel').hidden", 20)
+    for box in "tip", "panel":
+        wide, room = b.run("const box = document.getElementById(arguments[0]); box.hidden = false; return [box.scrollWidth, box.clientWidth]", box)
+        check(0 < wide <= room, "a name leaves the box", box, wide, room)
+    no_errors(b)
+
+
+def try_many(b, tool, directory):
+    """The summary says what it leaves out, and keys scroll it. Many tasks of one name do not block the page for minutes."""
+    page = os.path.join(directory, "many.html")
+    open_page(b, tool, page, write(directory, "many.trace", made_trace.many_functions()))
+    b.keys("2")
+    rows = b.run("return [...document.querySelector('#summary table').querySelectorAll('tbody tr')].map((r) => r.textContent)")
+    check(len(rows) == 501 and rows[-1] == "and 201 more", len(rows), "rows, and at last", rows[-1])
+    b.keys("ArrowDown", "ArrowDown")
+    b.wait_for("document.getElementById('summary').scrollTop > 0", 20)
+    # Enter leads to the next result, but on a button it presses that.
+    b.keys("1")
+    b.run("gotrace.app.search('main.f')")
+    for key, result in (("", 0), ("Enter", 1)):
+        b.keys(*[key] if key else [])
+        b.wait_for("gotrace.app.result === %d" % result, 20)
+    dark = b.run("document.getElementById('theme').focus(); return gotrace.app.dark")
+    b.keys("Enter")
+    check(b.run("return gotrace.app.dark") != dark and b.run("return gotrace.app.result") == 1, "Enter on a button does something else")
+    # Slots of a factor of four: the last but one begins at 268 ms, the last at 1.07 s.
+    check(b.run("return gotrace.bars([[4 * 28 - 4, 5], [4 * 30 - 4, 7]]).title").endswith(": 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 7"), "the last bars")
+    no_errors(b)
+    trace = write(directory, "tasks.trace", made_trace.open_tasks())
+    subprocess.run([tool, "view", "-o", page, trace], check=True)
+    started = monotonic()
+    b.open("file://" + page)
+    b.wait_for("window.gotrace")
+    check(monotonic() - started < 100, "a page with many tasks takes %d s to open" % (monotonic() - started))
+    no_errors(b)
+
+
+def try_instant_tasks(b, tool, directory):
+    """Each of several tasks that have the same row and time has its own parts."""
+    page = os.path.join(directory, "instant.html")
+    open_page(b, tool, page, write(directory, "instant.trace", made_trace.InstantTasks))
+    for task in 1, 2, 3:
+        b.run("""
+            const {app} = gotrace, row = app.model.rows.find((r) => r.kind === 4);
+            app.select({row: row.number, begin: row.begin, end: row.begin, size: 1, colour: 0, what: arguments[0], who: 0, times: []});""", task)
+        b.wait_for("document.getElementById('panel').textContent.includes('Parts (1)')", 20)
+        panel = b.run("return document.getElementById('panel').textContent")
+        check("log job: log %d" % task in panel, "task", task, "has the parts", panel)
+    no_errors(b)
 
 
 def write(directory, name, trace):
@@ -732,6 +867,7 @@ def main(words):
                         counts = compare(b, story, share, generator)
                         compare_selection(b, story.goes, generator, [tool, "info", "--json", trace])
                         check(counts["goroutine"] > 0, "nothing was compared")
+                        compare_flames(b, [tool, "profile", "--scheduler", "--folded", trace])
                         check_began(b, tool, trace)
                         all_counts += counts
                         no_errors(b)
@@ -746,6 +882,9 @@ def main(words):
                             try_shares(b, tool, directory)
                             try_far_times(b, tool, directory)
                             try_counters(b, tool, directory)
+                            try_names(b, tool, directory)
+                            try_many(b, tool, directory)
+                            try_instant_tasks(b, tool, directory)
                             open_page(b, tool, page, trace)
                         few = (share + 2) // 3
                         all_counts += compare_filter(b, tool, page, trace, story, few, generator)

@@ -61,10 +61,13 @@ enum {
 enum { INTERNED_ID = 1, INTERNED_TEXT = 2 };
 enum { FRAME_FUNCTION = 2, FRAME_PATH = 5, FRAME_LINE = 6, CALLSTACK_FRAMES = 2 };
 
-/* Tracks that hold others, and counters. The number of any other track consists of its kind and id. */
+/* Tracks that hold others, and counters. The number of any other track consists of its kind and id; of an id that would
+ * not fit, its hash, so that two ids do not share a track. */
 enum { GROUP_PROCESS = 1, GROUP_GOROUTINES = 2, GROUP_TASKS = 3, GROUP_REGIONS = 4, GROUP_COUNTER = 5 };
 static uint64_t group(unsigned number) { return (uint64_t)number << 4 | TRACK_KINDS; }
-static uint64_t uuid_of(track where) { return where.id << 4 | where.kind; }
+static uint64_t uuid_of(track where) {
+  return (where.id >> 60 ? hash_of(&where.id, sizeof where.id) : where.id) << 4 | where.kind;
+}
 
 static struct {
   bytes packet, part, piece, interned;

@@ -185,7 +185,9 @@ static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int
 /* Adds a stretch to its goroutine's row. */
 static void draw_stretch(view *v, const stretch *part, uint32_t place) {
   goroutine *g = part->g;
-  uint32_t what = detail_of(v, part->status, part->reason, part->stack), who = 0;
+  /* The stack of the waker or creator, as in the profiles of `go tool trace`; mostly the goroutine itself has none. */
+  uint32_t stack = part->status == GO_RUNNABLE ? part->cause : part->stack;
+  uint32_t what = detail_of(v, part->status, part->reason, stack), who = 0;
   detail *d = &v->details[what];
   thread *m = part->status == GO_RUNNING ? g->m : NULL;
   count_stretch(v, part, d, &v->rows[place - 1]);

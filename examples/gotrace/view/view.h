@@ -28,7 +28,8 @@ typedef struct view_row { /* a lane */
 #define UNKNOWN_BEGIN INT64_MAX
 
 typedef struct detail { /* what slices of goroutines have in common */
-  uint32_t colour, reason, stack;
+  uint32_t colour, reason;
+  uint32_t stack;                 /* runnable: where it was woken or created */
   uint64_t count, total, longest; /* over all slices with this detail */
 } detail;
 

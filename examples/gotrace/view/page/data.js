@@ -163,6 +163,8 @@ class Data {
     return Object.assign(new Data(), contents).arrange();
   }
   arrange() {
+    // Marks and overrides of the direction could forge what a line says.
+    this.texts = this.texts.map((text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?"));
     // By class (0: procs, threads, collector; 1: all other rows) and level. Each class has its own finest level.
     const lists = () => [0, 1].map(() => Array.from({length: LEVELS}, () => []));
     this.own = lists(), this.mergedOf = lists();

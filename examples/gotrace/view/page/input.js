@@ -183,24 +183,24 @@ class App {
 
   // --------------------------------------------------------------------------------------------------- search ----
 
-  // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" matches only that
-  // function. Regions are found through their slices.
+  // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
+  // of that function. Regions are found through their slices.
   async search(text) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");
     this.results = [], this.result = -1;
     if (!wanted) return this.showFound();
     const found = new Found(FIRST);
-    const matches = text[0] === "=" ? (name) => name === text.slice(1) : (name) => name.toLowerCase().includes(wanted);
+    const exactly = text[0] === "=", matches = exactly ? (name) => name === text.slice(1) : (name) => name.toLowerCase().includes(wanted);
     for (const row of model.rows) {
       if (row.begin > row.end) continue;
       if (row.kind === KIND.GO && (matches(row.name) || "g" + row.id === wanted)) found.add({row: row.number, time: row.begin, what: model.goName(row.number)});
     }
+    if (exactly) return this.showResults(found, 0);
     model.tasks.forEach(({id, row, begin}, place) => {
       if (matches(model.rows[row].name) || "task " + id === wanted) found.add({row, time: begin, what: model.taskName(place), select: true});
     });
     for (const mark of model.marks) {
-      if (text[0] === "=") break;
       const name = mark.log ? mark.name : "CPU sample", value = mark.log ? mark.value : data.innermost(mark.stack);
       if (matches(value) || matches(name)) found.add({row: mark.row, time: mark.time, what: (mark.log ? "log " : "CPU sample in ") + value, mark});
     }
@@ -281,6 +281,11 @@ class App {
     if (tab === "timeline" && this.painter.width) this.painter.resize(), this.painter.request();
     this.changed();
   }
+  // Shows a tab, and lets the keyboard scroll it.
+  open(tab) {
+    this.show(tab);
+    (tab === "timeline" ? this.canvas : document.getElementById(tab)).focus();
+  }
   setTheme(dark) {
     this.dark = dark;
     document.documentElement.classList.toggle("dark", dark);
@@ -323,7 +328,8 @@ class App {
       else if (values.get("f")[i] === "0") this.model.folded.delete(group.key);
     });
     this.view.scroll = Number(values.get("y")) || 0;
-    if (values.get("h")) this.hideIdle(true);
+    this.hideIdle(values.has("h"));
+    if (this.view.selected || this.view.mark || this.view.range) this.select(null);
     const [row, time] = pair("s", "@"), [a, b] = pair("r", "-");
     if (this.model.rows[row] && time >= 0) this.sliceAt(row, time, false).then((slice) => slice && this.select(slice));
     const mark = values.has("m") && this.model.marks[values.get("m")];
@@ -347,8 +353,10 @@ class App {
     }, {passive: false});
     canvas.addEventListener("pointerdown", (event) => {
       canvas.focus();
+      if (event.button !== 0) return; // a menu may swallow the button's release
       canvas.setPointerCapture(event.pointerId);
       const {offsetX: x, offsetY: y} = event, time = this.painter.time(x);
+      this.chosen = null;
       const mode = y < OVERVIEW && x >= LEFT ? "overview" : event.shiftKey || (y < TOP && x >= LEFT) ? "range" : "pan";
       this.drag = {mode, x, y, time, from: this.view.from, to: this.view.to, scroll: this.view.scroll, moved: false};
       if (mode === "overview") this.overviewTo(x);
@@ -374,11 +382,12 @@ class App {
       if (drag.mode === "range" && drag.moved) this.setRange(Math.min(drag.time, this.painter.time(event.offsetX)), Math.max(drag.time, this.painter.time(event.offsetX)));
       else if (!drag.moved && drag.mode === "pan") this.click(event.offsetX, event.offsetY);
     });
+    canvas.addEventListener("pointercancel", () => { this.drag = null; });
     canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
-    canvas.addEventListener("dblclick", (event) => {
-      const slice = this.painter.at(event.offsetX, event.offsetY);
-      if (slice) this.fit(slice);
-    });
+    // The first click may open the panel below the pointer, or move the rows.
+    const timeline = document.getElementById("timeline");
+    timeline.addEventListener("click", (event) => { if (event.detail === 1) this.clicked = event.target === canvas ? this.chosen : null; });
+    timeline.addEventListener("dblclick", () => { if (this.clicked) this.select(this.clicked), this.fit(this.clicked); });
     document.addEventListener("keydown", (event) => this.key(event));
     window.addEventListener("hashchange", () => this.readFragment());
     const search = document.getElementById("search");
@@ -389,7 +398,7 @@ class App {
       if (this.results && this.searched === search.value) this.nextResult();
       else this.searched = search.value, this.search(search.value);
     });
-    for (const name of ["timeline", "summary", "flame"]) document.getElementById("tab-" + name).addEventListener("click", () => this.show(name));
+    for (const name of ["timeline", "summary", "flame"]) document.getElementById("tab-" + name).addEventListener("click", () => this.open(name));
     document.getElementById("idle").addEventListener("click", () => this.hideIdle(!this.view.hideIdle));
     document.getElementById("theme").addEventListener("click", () => this.setTheme(!this.dark));
     document.getElementById("help-button").addEventListener("click", () => document.getElementById("help").showModal());
@@ -400,9 +409,10 @@ class App {
   }
   click(x, y) {
     const line = this.painter.lineAt(y), mark = this.painter.markAt(x, y);
+    this.chosen = this.painter.at(x, y);
     if (line?.type === "group") return this.fold(line.group, !line.folded);
     if (mark) return this.selectMark(mark);
-    this.select(this.painter.at(x, y));
+    this.select(this.chosen);
   }
   hover(event) {
     const tip = document.getElementById("tip"), {offsetX: x, offsetY: y} = event;
@@ -448,15 +458,16 @@ class App {
       "[": () => this.step(false), "]": () => this.step(true), b: () => this.followBack(),
       e: () => { this.model.folded.clear(); this.changed(); }, c: () => { for (const g of this.model.groups) this.model.folded.add(g.key); this.changed(); },
       h: () => this.hideIdle(!this.view.hideIdle), t: () => this.setTheme(!this.dark), "?": () => document.getElementById("help").showModal(),
-      1: () => this.show("timeline"), 2: () => this.show("summary"), 3: () => this.show("flame"),
+      1: () => this.open("timeline"), 2: () => this.open("summary"), 3: () => this.open("flame"),
       "/": () => { event.preventDefault(); document.getElementById("search").focus(); },
       Enter: () => this.nextResult(), Escape: () => (this.results ? this.endSearch() : (this.view.range = null, this.select(null))),
     };
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action && !(event.target instanceof HTMLInputElement)) {
-      if (event.key === " " && event.target instanceof HTMLButtonElement) return; // it presses the button
+      if ((event.key === " " || event.key === "Enter") && event.target instanceof HTMLButtonElement) return; // it presses the button
+      if (this.tab !== "timeline" && !"123t?/".includes(event.key.toLowerCase())) return; // the other tabs scroll
       if (event.key === " " || event.key.startsWith("Arrow") || event.key.startsWith("Page")) event.preventDefault();
-      if (this.tab === "timeline" || "123t?/".includes(event.key.toLowerCase())) action();
+      action();
     }
   }
 }
@@ -499,6 +510,8 @@ function forTests(app) {
       return found;
     },
     selectionTable: (from, to) => app.panels.selectionTable(from, to),
+    percentile,
+    bars,
     drawnAt: () => painter.drawnAt, // when all details had been drawn for the first time
   };
 }

@@ -48,9 +48,9 @@ class Model {
     this.folded = new Set();
     this.makeGroups();
     this.tasks = []; // {id, parent, row, begin, end}
-    this.taskPlaces = new Map();
+    this.taskPlaces = new Map(); // by id and start
     for (let i = 0, d = data.tasks; i < d.length; i += 5) {
-      this.taskPlaces.set(d[i + 2] + "@" + d[i + 3], this.tasks.length);
+      this.taskPlaces.set(d[i] + "@" + d[i + 3], this.tasks.length);
       this.tasks.push({id: d[i], parent: d[i + 1] - 1, row: d[i + 2], begin: d[i + 3], end: d[i + 4]});
     }
     this.marks = []; // {time, row, log, name, value, stack, task}
@@ -89,15 +89,16 @@ class Model {
     add("collector", "Collector", [...of(KIND.GC), ...of(KIND.STW)], false);
     add("procs", "Procs", of(KIND.PROC).sort(byId), false);
     add("threads", "Threads", of(KIND.THREAD).sort(byId), true);
-    const tasks = new Map();
-    for (const row of of(KIND.TASK)) tasks.set(row.name, [...(tasks.get(row.name) || []), row]);
-    for (const [name, rows] of tasks) add("task " + name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
-    const functions = new Map();
-    for (const row of of(KIND.GO)) {
-      if (!functions.has(row.name)) functions.set(row.name, []);
-      functions.get(row.name).push(row);
-    }
-    const sorted = [...functions].sort((a, b) => a[1].length - b[1].length || (a[0] < b[0] ? -1 : 1));
+    const byName = (rows) => {
+      const found = new Map();
+      for (const row of rows) {
+        if (!found.has(row.name)) found.set(row.name, []);
+        found.get(row.name).push(row);
+      }
+      return [...found];
+    };
+    for (const [name, rows] of byName(of(KIND.TASK))) add("task " + name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
+    const sorted = byName(of(KIND.GO)).sort((a, b) => a[1].length - b[1].length || (a[0] < b[0] ? -1 : 1));
     for (const [name, rows] of sorted) add("go " + name, name || "(unknown function)", rows.sort(byId), rows.length > MANY);
     this.groupOf = new Map();
     for (const group of this.groups) for (const row of group.rows) this.groupOf.set(row, group);

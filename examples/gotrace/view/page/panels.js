@@ -29,14 +29,16 @@ function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
   const fill = () => {
     const {value, number} = columns[state.by];
     const order = (a, b) => (number ? value(a) - value(b) : String(value(a)).localeCompare(String(value(b)))) * (state.down ? -1 : 1);
-    body.replaceChildren(...[...items].sort(order).slice(0, limit).map((item) => {
+    const rows = [...items].sort(order).slice(0, limit).map((item) => {
       const row = make("tr", onRow && {...pressed(() => onRow(item)), class: "link"});
       for (const c of columns) {
         const v = c.value(item), shown = c.text ? c.text(v, item) : String(v);
         row.append(make("td", c.number && {class: "number"}, shown));
       }
       return row;
-    }));
+    });
+    if (items.length > limit) rows.push(make("tr", null, make("td", {class: "place", colspan: columns.length}, "and " + (items.length - limit).toLocaleString("en") + " more")));
+    body.replaceChildren(...rows);
   };
   const head = make("tr", null, ...columns.map((c, i) => make("th", {class: (c.number ? "number " : "") + "sorts", title: "sort", ...pressed(() => {
     state.down = state.by === i ? !state.down : c.number === true;
@@ -49,6 +51,9 @@ function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
 
 const timeColumn = (title, value) => ({title, value, number: true, text: (v) => (v ? duration(v) : "")});
 
+// As in gotrace info: the smallest value that at least this share of a sorted list does not exceed; 0: the list is empty.
+const percentile = (list, share) => (list.length ? list[Math.max(0, Math.ceil(share * list.length) - 1)] : 0);
+
 class Panels {
   constructor(app) {
     this.app = app;
@@ -57,10 +62,10 @@ class Panels {
 
   link(text, go) { return make("button", {class: "link-text", click: go}, text); }
 
-  stackList(number) {
+  stackList(number, title = "Stack") {
     const frames = this.app.data.stack(number);
     if (!frames.length) return null;
-    return make("div", null, make("h2", null, "Stack"), ...frames.map((f) =>
+    return make("div", null, make("h2", null, title), ...frames.map((f) =>
       make("div", null, f.function || "(unknown)", " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : ""))));
   }
 
@@ -129,7 +134,7 @@ class Panels {
       fact("of", goLink(row.parent, (slice.begin + slice.end) / 2));
       if (slice.who) fact("task", this.taskLink(slice.who - 1));
     } else if (row.kind === KIND.TASK) {
-      const place = model.taskPlaces.get(slice.row + "@" + slice.begin), parent = model.tasks[place]?.parent;
+      const place = model.taskPlaces.get(model.taskId(slice) + "@" + slice.begin), parent = model.tasks[place]?.parent;
       title = "task " + model.taskId(slice) + (row.name ? ": " + row.name : "");
       if (parent >= 0) fact("part of", this.taskLink(parent));
       parts = make("div");
@@ -139,7 +144,7 @@ class Panels {
     }
     this.show(make("h2", null, title), make("div", {class: "columns"},
       make("table", null, make("tbody", null, ...facts.map(([name, value]) => make("tr", null, make("td", {class: "place"}, name), make("td", null, value))))),
-      this.stackList(stack), parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
+      this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
         make("div", null, f.function, " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : "")))) : null));
   }
 
@@ -173,13 +178,13 @@ class Panels {
         }
       }
     }
+    for (const row of rows.values()) row.latencies.sort((a, b) => a - b);
     return {exact: level === 0, rows: [...rows.values()].map((row) => ({...row, goroutines: row.goroutines.size}))};
   }
 
   async showRange(range) {
     const table = await this.selectionTable(range.from, range.to);
     if (this.app.view.range !== range) return;
-    const percentile = (list, p) => (list.length ? [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(p * list.length))] : 0);
     const columns = [{title: "function", value: (r) => r.name || "(unknown)"}, {title: "goroutines", value: (r) => r.goroutines, number: true},
       ...STATES.map((state, c) => timeColumn(state, (r) => r.times[c])).filter((column, c) => table.rows.some((r) => r.times[c]))];
     if (table.exact) columns.push(timeColumn("runnable, median", (r) => percentile(r.latencies, 0.5)), timeColumn("runnable, 99 %", (r) => percentile(r.latencies, 0.99)),
@@ -315,10 +320,10 @@ class Panels {
 
 // A histogram of times, from 1 us to 1 s: a bar for each factor of 4.
 function bars(buckets) {
-  const counts = new Array(11).fill(0);
+  const counts = new Array(12).fill(0);
   for (const [bucket, count] of buckets) {
     const power = bucket < 8 ? Math.log2(bucket + 1) : Math.floor(bucket / 4) + 1;
-    counts[Math.max(0, Math.min(10, Math.floor((power - 10) / 2) + 1))] += count;
+    counts[Math.max(0, Math.min(11, Math.floor((power - 10) / 2) + 1))] += count;
   }
   const most = Math.max(1, ...counts);
   const box = make("span", {class: "bars", title: "from below 1 µs to above 1 s, each bar four times as long as the one before: " + counts.join(", ")});
