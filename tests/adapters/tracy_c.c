@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
     char fact[64];
     snprintf(fact, sizeof fact, "counted plot %d.25", 1234567 + i);
     story_expect(fact, 1);
-    snprintf(fact, sizeof fact, "counted whole %lld", 9007199254740993 + i);
+    snprintf(fact, sizeof fact, "counted whole %lld", (long long)9007199254740993 + i);
     story_expect(fact, 1);
   }
   story_expect("blocked worker the shared lock", 2);
