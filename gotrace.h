@@ -233,7 +233,8 @@
  *   share a copy: one of them defines GOTRACE_IMPLEMENTATION and exports the tracer (GOTRACE_API), the others do not.
  *   The ELF dynamic linker merges several copies into one, except for modules linked with -Bsymbolic, loaded with
  *   RTLD_LOCAL or compiled with hidden visibility. On Linux, gotrace_stats.other_copies counts the copies whose events
- *   are missing. It omits copies built with GOTRACE_STATIC, and two that were loaded with RTLD_LOCAL.
+ *   are missing. It omits copies built with GOTRACE_STATIC or with hidden visibility, and two that were loaded with
+ *   RTLD_LOCAL.
  *
  * THREAD SAFETY
  *
