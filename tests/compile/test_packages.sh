@@ -131,13 +131,16 @@ part_library() {
   programs "$dir"
   [ "$(pkg-config --modversion gotrace libgotrace)" = "$version"$'\n'"$version" ] || fail "versions of gotrace.pc and libgotrace.pc"
   eval "flags=($(pkg-config --cflags --libs gotrace))" # it quotes the space in the prefix
+  # shellcheck disable=SC2086
   quietly ${CC:-cc} "$dir/contains.c" "${flags[@]}" -o "$dir/contains"
   runs "$dir/contains"
   eval "flags=($(pkg-config --cflags --libs libgotrace))"
+  # shellcheck disable=SC2086
   quietly ${CC:-cc} "$dir/linked.c" "${flags[@]}" -o "$dir/linked"
   readelf -d "$dir/linked" | grep -q "NEEDED.*libgotrace.so.$abi" || fail "the program is not linked with the shared library"
   runs "$dir/linked"
   eval "flags=($(pkg-config --static --cflags --libs libgotrace))"
+  # shellcheck disable=SC2086
   quietly ${CC:-cc} "$dir/linked.c" "${flags[@]/#-lgotrace/-l:libgotrace.a}" -o "$dir/linked"
   unset LD_LIBRARY_PATH
   runs "$dir/linked"
