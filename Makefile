@@ -337,47 +337,57 @@ build/lib/libgotrace.a: build/lib/libgotrace.o
 	@rm -f $@
 	$(AR) rcs $@ $<
 
-# Rebuilt each time, because PREFIX may have changed. A LIBDIR below PREFIX is found from the CMake file's own place.
+# Rebuilt each time, because PREFIX may have changed. A LIBDIR below PREFIX is found from the CMake file's own place. In
+# files for pkg-config, a space has a backslash.
+escaped = $(subst $() ,\\ ,$(1))
 build/packaging/%: examples/packaging/%.in FORCE
 	@mkdir -p $(@D)
-	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@LIBDIR_BELOW_PREFIX@|$(LIBDIR:$(PREFIX)/%=%)|' \
+	@sed -e 's|@PREFIX@|$(call escaped,$(PREFIX))|; s|@LIBDIR@|$(call escaped,$(LIBDIR))|' \
+	    -e 's|@LIBDIR_BELOW_PREFIX@|$(patsubst :%,%,$(subst :$(PREFIX)/,,:$(LIBDIR)))|' \
 	    -e 's|@VERSION@|$(version)|; s|@DL@|$(addprefix $() ,$(dl))|' $< >$@
 
-# What is installed, as FILE:PLACE.
+# What is installed, as FILE:PLACE. The shell expands the variables in places, so that they may contain spaces.
 each_in = $(foreach file,$(2),$(file):$(1)/$(notdir $(file)))
-installed_header = $(call each_in,$(PREFIX)/include,gotrace.h) $(call each_in,$(PREFIX)/share/pkgconfig,build/packaging/gotrace.pc) \
-    $(call each_in,$(PREFIX)/share/cmake/gotrace,build/packaging/gotrace-config.cmake examples/packaging/gotrace-config-version.cmake) \
-    $(call each_in,$(PREFIX)/share/doc/gotrace,LICENSE examples/packaging/CHANGES.md)
-installed_library = build/lib/libgotrace.so:$(LIBDIR)/libgotrace.so.$(abi) $(call each_in,$(LIBDIR),build/lib/libgotrace.a) \
-    $(call each_in,$(LIBDIR)/pkgconfig,build/packaging/libgotrace.pc)
+installed_header = $(call each_in,$$PREFIX/include,gotrace.h) $(call each_in,$$PREFIX/share/pkgconfig,build/packaging/gotrace.pc) \
+    $(call each_in,$$PREFIX/share/cmake/gotrace,build/packaging/gotrace-config.cmake examples/packaging/gotrace-config-version.cmake) \
+    $(call each_in,$$PREFIX/share/doc/gotrace,LICENSE examples/packaging/CHANGES.md)
+installed_library = build/lib/libgotrace.so:$$LIBDIR/libgotrace.so.$(abi) $(call each_in,$$LIBDIR,build/lib/libgotrace.a) \
+    $(call each_in,$$LIBDIR/pkgconfig,build/packaging/libgotrace.pc)
 # `gotrace record` looks for its libraries in ../lib/gotrace, whatever LIBDIR is.
-installed_rest = $(call each_in,$(PREFIX)/bin,build/examples/gotrace) $(call each_in,$(PREFIX)/lib/gotrace,$(record_libraries)) \
-    $(call each_in,$(PREFIX)/share/man/man1,build/gotrace.1) \
-    build/gotrace.bash:$(PREFIX)/share/bash-completion/completions/gotrace build/gotrace.zsh:$(PREFIX)/share/zsh/site-functions/_gotrace \
-    $(call each_in,$(PREFIX)/include/gotrace,$(filter-out %.md,$(wildcard examples/adapters/*)))
+installed_rest = $(call each_in,$$PREFIX/bin,build/examples/gotrace) $(call each_in,$$PREFIX/lib/gotrace,$(record_libraries)) \
+    $(call each_in,$$PREFIX/share/man/man1,build/gotrace.1) \
+    build/gotrace.bash:$$PREFIX/share/bash-completion/completions/gotrace build/gotrace.zsh:$$PREFIX/share/zsh/site-functions/_gotrace \
+    $(call each_in,$$PREFIX/include/gotrace,$(filter-out %.md,$(wildcard examples/adapters/*)))
 files = $(foreach pair,$(1),$(firstword $(subst :, ,$(pair))))
-places = $(foreach pair,$(1),$(DESTDIR)$(lastword $(subst :, ,$(pair))))
+places = $(foreach pair,$(1),$$DESTDIR$(lastword $(subst :, ,$(pair))))
 define newline
 
 
 endef
-install_each = install -d $(sort $(dir $(call places,$(1))))$(newline)$(foreach pair,$(1),\
-    install -m $(if $(filter build/examples/gotrace:%,$(pair)),755,644) $(subst :, $(DESTDIR),$(pair))$(newline))
+install_each = install -d $(patsubst %,"%",$(sort $(dir $(call places,$(1)))))$(newline)$(foreach pair,$(1),\
+    install -m $(if $(filter build/examples/gotrace:%,$(pair)),755,644) $(call files,$(pair)) "$(call places,$(pair))"$(newline))
+
+install-header install-library install uninstall: export PREFIX := $(PREFIX)
+install-header install-library install uninstall: export LIBDIR := $(LIBDIR)
+install-header install-library install uninstall: export DESTDIR := $(DESTDIR)
+
+# gotrace.pc has these paths, and its users are in other folders.
+absolute = $(if $(filter-out /%,$(firstword $(PREFIX)) $(firstword $(LIBDIR))),$(error PREFIX and LIBDIR must be absolute paths))
 
 install-header: $(call files,$(installed_header))
-	$(call install_each,$(installed_header))
+	$(absolute)$(call install_each,$(installed_header))
 
 install-library: install-header $(call files,$(installed_library))
 	$(call install_each,$(installed_library))
-	ln -sf libgotrace.so.$(abi) $(DESTDIR)$(LIBDIR)/libgotrace.so
+	ln -sf libgotrace.so.$(abi) "$$DESTDIR$$LIBDIR/libgotrace.so"
 
 install: install-library $(call files,$(installed_rest))
 	$(call install_each,$(installed_rest))
 
 uninstall:
-	rm -f $(call places,$(installed_header) $(installed_library) $(installed_rest)) $(DESTDIR)$(LIBDIR)/libgotrace.so
+	rm -f $(patsubst %,"%",$(call places,$(installed_header) $(installed_library) $(installed_rest))) "$$DESTDIR$$LIBDIR/libgotrace.so"
 	for folder in lib/gotrace include/gotrace share/cmake/gotrace share/doc/gotrace; do \
-	    [ ! -d $(DESTDIR)$(PREFIX)/$$folder ] || rmdir $(DESTDIR)$(PREFIX)/$$folder; done
+	    [ ! -d "$$DESTDIR$$PREFIX/$$folder" ] || rmdir "$$DESTDIR$$PREFIX/$$folder"; done
 
 clean:
 	rm -rf build

@@ -208,8 +208,8 @@
  * PLAIN THREADS
  *
  *   A thread that makes none of these calls becomes its own goroutine, on its own proc, named after the thread. It does
- *   so at its first region, log, task, label, wait, system call or event of the collector, and remains one until the
- *   thread ends:
+ *   so at its first region, log, task, label, wait, system call, sweep, mark assist or stop-the-world, and remains one
+ *   until the thread ends:
  *
  *     gotrace_wait_begin(GOTRACE_BLOCK_SYNC);            // about to wait for a lock
  *     pthread_mutex_lock(&lock);
@@ -232,7 +232,8 @@
  *   share a copy: one of them defines GOTRACE_IMPLEMENTATION and exports the tracer (GOTRACE_API), the others do not.
  *   The ELF dynamic linker merges several copies into one, except for modules linked with -Bsymbolic, loaded with
  *   RTLD_LOCAL or compiled with hidden visibility. On Linux, gotrace_stats.other_copies counts the copies whose events
- *   are missing. It omits copies built with GOTRACE_STATIC, and two that were loaded with RTLD_LOCAL.
+ *   are missing. It omits copies built with GOTRACE_STATIC or with hidden visibility, and two that were loaded with
+ *   RTLD_LOCAL.
  *
  * THREAD SAFETY
  *
@@ -1326,7 +1327,8 @@ GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc) GOTRACE__OFF();
 
 /* Reports how many procs may run at once: call it when the workers are made. Without it, a v2 trace shows the number of
  * procs that exist when a generation begins; with it, at least that number. Later traces begin with the last count.
- * Go: traceGomaxprocs. */
+ * In v2 it needs a goroutine, as gotrace_gc_begin, gotrace_gc_end, gotrace_heap_alloc and _goal do: on a thread without
+ * one, the trace shows a goroutine of no length for it, "gotrace.event". Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count) GOTRACE__OFF();
 

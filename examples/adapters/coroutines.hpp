@@ -2,7 +2,7 @@
  *
  *     in the program                       becomes
  *     struct promise_type :                gotrace_go_create when the coroutine is made. It must begin suspended. It is
- *       gotrace_coroutines::promise        named after its function and line
+ *       gotrace_coroutines::promise        named after its function and line, if the promise has the constructor below
  *     co_await something                   gotrace_go_block, before anybody else can resume the coroutine. The reason
  *                                          is something.gotrace_reason (a const char *), if it has such a member
  *     co_await another coroutine           that one starts; when it ends, gotrace_go_switch_end returns to the first
@@ -11,7 +11,12 @@
  *     gotrace_coroutines::resume(handle)   gotrace_go_start, resume. Call it instead of handle.resume(), on a thread
  *                                          that has a proc (gotrace_proc_start)
  *     it returns, or is destroyed          gotrace_go_end, gotrace_go_destroy
- *       while it waits */
+ *       while it waits
+ *
+ *     struct promise_type : gotrace_coroutines::promise {
+ *       promise_type(std::source_location at = std::source_location::current()) : promise(at) {}
+ *
+ * Needs std::source_location: GCC 11, Clang 15 with libstdc++. */
 #ifndef GOTRACE_COROUTINES_HPP
 #define GOTRACE_COROUTINES_HPP
 

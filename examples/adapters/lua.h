@@ -14,12 +14,16 @@
 #ifndef GOTRACE_LUA_H
 #define GOTRACE_LUA_H
 
+#ifdef __cplusplus
+#include <lua.hpp>
+#else
 #include <lauxlib.h>
 #include <lua.h>
+#endif
 
 #include "gotrace.h"
 
-static const char gotrace_lua_handles; /* its address is the registry key of the table coroutine -> handle */
+static const char gotrace_lua_handles = 0; /* its address is the registry key of the table coroutine -> handle */
 
 /* The call site of a function on the stack of L: 0 is the innermost. */
 static gotrace_site *gotrace_lua_place(lua_State *L, int level) {

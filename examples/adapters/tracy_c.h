@@ -2,13 +2,13 @@
  *
  *     in the program                       becomes
  *     TracyCZone..., TracyCZoneEnd         a region, named after the zone or its function
- *     TracyCZoneText, _Value, _Name        a log in the zone's category
+ *     TracyCZoneText, Value, Name          a log in the zone's category
  *     TracyCFiberEnter(name)               the goroutine of that name runs on the thread, whose own one stops
  *     TracyCFiberLeave                     it blocks ("fiber") until it is entered again
  *     TracyCMessage...                     a log, "message"
- *     TracyCPlot...                        a log in the plot's category
+ *     TracyCPlot...                        a counter
  *     TracyCFrameMark...                   a log, "frame"
- *     TracyCLock...                        a wait from BeforeLock to AfterLock, and who ended it; AfterUnlock wakes
+ *     TracyCLock..., TracyCSharedLock...   a wait from BeforeLock to AfterLock, and who ended it; AfterUnlock wakes
  *     TracyCSetThreadName                  gotrace_thread_rename
  *     memory, colors, depths, images       nothing
  *
@@ -31,14 +31,14 @@ typedef struct TracyCZoneCtx {
 
 typedef struct tracy_c_lock {
   char text[64];
-} * TracyCLockCtx;
+} * TracyCLockCtx, *TracyCSharedLockCtx;
 
 /* A fiber, in one list for all files that include this: never removed, so that readers need no lock. */
 typedef struct tracy_c_fiber {
   struct tracy_c_fiber *next;
   gotrace_go *go;
-  int ran; /* it has left its thread at least once: it waits */
-  char name[];
+  int ran;    /* it has left its thread at least once: it waits */
+  char *name; /* behind this structure */
 } tracy_c_fiber;
 __attribute__((weak)) tracy_c_fiber *tracy_c_fibers;
 __attribute__((weak)) __thread tracy_c_fiber *tracy_c_current;
@@ -63,7 +63,7 @@ static inline tracy_c_fiber *tracy_c_find_fiber(const char *name) {
     if (strcmp(fiber->name, name) == 0) return fiber;
   fiber = (tracy_c_fiber *)malloc(sizeof *fiber + strlen(name) + 1);
   if (!fiber) return NULL;
-  strcpy(fiber->name, name);
+  fiber->name = strcpy((char *)(fiber + 1), name);
   entry.function = fiber->name;
   fiber->ran = 0;
   fiber->go = gotrace_go_create(&entry);
@@ -122,7 +122,9 @@ static inline void tracy_c_name_lock(TracyCLockCtx lock, const char *name, size_
 #define TracyCZoneNCS(zone, name, color, depth, active) TracyCZoneN(zone, name, active)
 #define TracyCZoneEnd(zone) tracy_c_zone_end(zone);
 #define TracyCZoneText(zone, text, size) tracy_c_text((zone).name, text, size);
+#define TracyCZoneTextF(zone, ...) gotrace_logf(GOTRACE_NO_TASK, (zone).name, __VA_ARGS__);
 #define TracyCZoneName(zone, text, size) tracy_c_text((zone).name, text, size);
+#define TracyCZoneNameF(zone, ...) gotrace_logf(GOTRACE_NO_TASK, (zone).name, __VA_ARGS__);
 #define TracyCZoneValue(zone, value) gotrace_logf(GOTRACE_NO_TASK, (zone).name, "%llu", (unsigned long long)(value));
 #define TracyCZoneColor(zone, color)
 
@@ -136,9 +138,9 @@ static inline void tracy_c_name_lock(TracyCLockCtx lock, const char *name, size_
 #define TracyCMessageLCS(text, color, depth) TracyCMessageL(text)
 #define TracyCAppInfo(text, size) tracy_c_text("application", text, size);
 
-#define TracyCPlot(name, value) gotrace_logf(GOTRACE_NO_TASK, name, "%g", (double)(value));
-#define TracyCPlotF(name, value) TracyCPlot(name, value)
-#define TracyCPlotI(name, value) gotrace_logf(GOTRACE_NO_TASK, name, "%lld", (long long)(value));
+#define TracyCPlot(name, value) gotrace_count_double(name, value);
+#define TracyCPlotF(name, value) gotrace_count_double(name, (double)(value));
+#define TracyCPlotI(name, value) gotrace_count(name, value);
 #define TracyCPlotConfig(name, type, step, fill, color)
 
 #define TracyCFrameMark gotrace_log(GOTRACE_NO_TASK, "frame", "");
@@ -160,12 +162,34 @@ static inline void tracy_c_name_lock(TracyCLockCtx lock, const char *name, size_
 #define TracyCLockMark(lock)
 #define TracyCLockCustomName(lock, name, size) tracy_c_name_lock(lock, name, size);
 
+#define TracyCSharedLockCtx(lock) TracyCSharedLockCtx lock;
+#define TracyCSharedLockAnnounce(lock) TracyCLockAnnounce(lock)
+#define TracyCSharedLockTerminate(lock) TracyCLockTerminate(lock)
+#define TracyCSharedLockBeforeLock(lock) TracyCLockBeforeLock(lock)
+#define TracyCSharedLockAfterLock(lock) TracyCLockAfterLock(lock)
+#define TracyCSharedLockAfterUnlock(lock) TracyCLockAfterUnlock(lock)
+#define TracyCSharedLockAfterTryLock(lock, acquired)
+#define TracyCSharedLockBeforeSharedLock(lock) TracyCLockBeforeLock(lock)
+#define TracyCSharedLockAfterSharedLock(lock) TracyCLockAfterLock(lock)
+#define TracyCSharedLockAfterSharedUnlock(lock) TracyCLockAfterUnlock(lock)
+#define TracyCSharedLockAfterTrySharedLock(lock, acquired)
+#define TracyCSharedLockMark(lock)
+#define TracyCSharedLockCustomName(lock, name, size) TracyCLockCustomName(lock, name, size)
+
 #define TracyCAlloc(memory, size)
 #define TracyCFree(memory)
 #define TracyCSecureAlloc(memory, size)
 #define TracyCSecureFree(memory)
 #define TracyCAllocN(memory, size, name)
 #define TracyCFreeN(memory, name)
+#define TracyCAllocS(memory, size, depth)
+#define TracyCFreeS(memory, depth)
+#define TracyCAllocNS(memory, size, depth, name)
+#define TracyCFreeNS(memory, depth, name)
+#define TracyCMemoryDiscard(name)
+#define TracyCMemoryDiscardS(name, depth)
+#define TracyCBeginSamplingProfiling() 0
+#define TracyCEndSamplingProfiling()
 #define TracyCIsConnected gotrace_enabled()
 #define TracyCIsStarted gotrace_enabled()
 

@@ -9,6 +9,7 @@
  *     woken FUNCTION            another goroutine ended its wait; not counted if it did so itself, as after a time-out
  *     ended FUNCTION
  *     region NAME, log CATEGORY, task NAME
+ *     counted NAME VALUE        a counter
  *
  * FUNCTION is the goroutine's name, the function of its first frame; "?" if the trace does not contain its creation. */
 #ifndef STORY_H
@@ -86,7 +87,14 @@ static void story_event(gotrace_decoder *decoder, const gotrace_event *event) {
     snprintf(fact, sizeof fact, "ended %s", story_name(self));
     break; /* also the destroy of a switch */
   case GOTRACE_V2_USER_REGION_BEGIN: snprintf(fact, sizeof fact, "region %s", story_string(decoder, args[1])); break;
-  case GOTRACE_V2_USER_LOG: snprintf(fact, sizeof fact, "log %s", story_string(decoder, args[1])); break;
+  case GOTRACE_V2_USER_LOG:
+    snprintf(fact, sizeof fact, "log %s", story_string(decoder, args[1]));
+    if (strncmp(fact + 4, GOTRACE_COUNTER, sizeof GOTRACE_COUNTER - 1) == 0) {
+      char name[64];
+      snprintf(name, sizeof name, "%.63s", fact + 4 + sizeof GOTRACE_COUNTER - 1);
+      snprintf(fact, sizeof fact, "counted %s %s", name, story_string(decoder, args[2]));
+    }
+    break;
   case GOTRACE_V2_USER_TASK_BEGIN: snprintf(fact, sizeof fact, "task %s", story_string(decoder, args[2])); break;
   default: break;
   }

@@ -11,6 +11,7 @@ enum { FIBERS = 3, TURNS = 4, FRAMES = 5 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static TracyCLockCtx lock;
+static TracyCSharedLockCtx shared;
 static const char *const names[FIBERS] = {"fiber 0", "fiber 1", "fiber 2"};
 static TracyCZoneCtx open[FIBERS]; /* each fiber's zone of all its turns */
 
@@ -23,6 +24,7 @@ static void turn(int fiber, int number) {
   }
   TracyCZone(inner, 1);
   TracyCZoneText(inner, "text", 4);
+  TracyCZoneTextF(inner, "turn %d", number);
   TracyCZoneN(left_out, "left out", 0);
   TracyCZoneEnd(left_out);
   TracyCZoneEnd(inner);
@@ -41,6 +43,9 @@ static void *run_turns(void *first) {
   TracyCMessageL("locked");
   pthread_mutex_unlock(&mutex);
   TracyCLockAfterUnlock(lock);
+  TracyCSharedLockBeforeSharedLock(shared);
+  TracyCSharedLockAfterSharedLock(shared);
+  TracyCSharedLockAfterSharedUnlock(shared);
   return NULL;
 }
 
@@ -50,6 +55,8 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(gotrace_start_file(argv[1], NULL), GOTRACE_OK);
   TracyCLockAnnounce(lock);
   TracyCLockCustomName(lock, "the lock", 8);
+  TracyCSharedLockAnnounce(shared);
+  TracyCSharedLockCustomName(shared, "the shared lock", 15);
   do {
     for (i = 0; i < 2; i++) { /* the second thread goes on with the fibers of the first */
       pthread_t thread;
@@ -58,11 +65,13 @@ int main(int argc, char **argv) {
     }
   } while (story_again());
   for (i = 0; i < FRAMES; i++) {
-    TracyCPlot("plot", i * 0.5);
+    TracyCPlot("plot", 1234567.25 + i);
+    TracyCPlotI("whole", 9007199254740993 + i);
     TracyCFrameMark
   }
   TracyCMessage("done and more", 4);
   TracyCLockTerminate(lock);
+  TracyCSharedLockTerminate(shared);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   story_read(argv[1]);
   story_expect("created fiber ?", FIBERS);
@@ -71,10 +80,17 @@ int main(int argc, char **argv) {
   story_expect("region outer", FIBERS);
   story_expect("region turn", FIBERS * TURNS);
   story_expect("region left out", 0);
-  story_expect("log turn", FIBERS * TURNS);
+  story_expect("log turn", 2 * FIBERS * TURNS);
   story_expect("blocked worker the lock", 2);
   story_expect("log message", 3);
-  story_expect("log plot", FRAMES);
+  for (i = 0; i < FRAMES; i++) {
+    char fact[64];
+    snprintf(fact, sizeof fact, "counted plot %d.25", 1234567 + i);
+    story_expect(fact, 1);
+    snprintf(fact, sizeof fact, "counted whole %lld", (long long)9007199254740993 + i);
+    story_expect(fact, 1);
+  }
+  story_expect("blocked worker the shared lock", 2);
   story_expect("log frame", FRAMES);
   return 0;
 }

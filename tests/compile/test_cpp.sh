@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The header in C++: every program in tests/compile/cpp with each compiler and standard, without warnings, also with the
-# tracer compiled out and without call sites; its trace is what it says.
+# tracer compiled out and without call sites; its trace is what it says. The adapters in C compile in C++.
 #
 #     tests/compile/test_cpp.sh [-b]      -b: briefly, with the oldest standard of one compiler and a newer one of the other
 set -euo pipefail
@@ -25,6 +25,14 @@ for compiler in g++ clang++; do
       case $standard in c++14 | c++17) continue ;; esac
       $build -DGOTRACE_DISABLE "$source" -o "$program" && "$program" none || fail "$build -DGOTRACE_DISABLE $source"
       $build -DGOTRACE_CALL_SITES=0 -fsyntax-only "$source" || fail "$build -DGOTRACE_CALL_SITES=0 $source"
+    done
+    # The adapters in C, where their libraries are installed. One has the name of its library's header.
+    for adapter in glib:gio-2.0 libuv:libuv lua:lua5.4 tracy_c; do
+      package=${adapter#"${adapter%:*}"} package=${package#:} adapter=${adapter%:*}
+      [ -z "$package" ] || pkg-config --exists "$package" 2>/dev/null || continue
+      # shellcheck disable=SC2046 # several options
+      ${build/-Iexamples\/adapters/} -Wno-old-style-cast -D_GNU_SOURCE $([ -z "$package" ] || pkg-config --cflags "$package" | sed 's/-I/-isystem /g') \
+        -fsyntax-only -x c++ -include "examples/adapters/$adapter.h" /dev/null || fail "$build examples/adapters/$adapter.h"
     done
   done
 done

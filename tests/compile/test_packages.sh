@@ -55,18 +55,18 @@ programs() {
   sed '/GOTRACE_IMPLEMENTATION/d' examples/hello.c >"$1/linked.c"
 }
 
-# The header and the library in a PREFIX with a LIBDIR, from a clone.
+# The header and the library in a PREFIX with a LIBDIR, from a clone. Its name has a space.
 install_library() {
   fresh_clone
-  prefix=$dir/prefix
+  prefix="$dir/the prefix"
   [ -d "$prefix" ] || quietly make -C "$clone" install-library PREFIX="$prefix" LIBDIR="$prefix/lib/there"
 }
 
 # Everything, below DESTDIR: the installed files work, and uninstalling leaves nothing.
 part_install() {
-  local root=$dir/root
-  quietly make install-header CC=false DESTDIR="$root" PREFIX=/opt
-  (cd "$root/opt" && find . -type f | sort) >"$dir/installed"
+  local root=$dir/root spaces="$dir/the root"
+  quietly make install-header CC=false DESTDIR="$spaces" PREFIX='/the opt'
+  (cd "$spaces/the opt" && find . -type f | sort) >"$dir/installed"
   diff - "$dir/installed" <<'FILES' || fail "make install-header installs other files"
 ./include/gotrace.h
 ./share/cmake/gotrace/gotrace-config-version.cmake
@@ -75,8 +75,12 @@ part_install() {
 ./share/doc/gotrace/LICENSE
 ./share/pkgconfig/gotrace.pc
 FILES
-  quietly make uninstall DESTDIR="$root" PREFIX=/opt
-  [ -z "$(find "$root" -type f)" ] || fail "make uninstall leaves $(find "$root" -type f)"
+  touch "$dir/the" # the first word of what uninstalling removes
+  quietly make uninstall DESTDIR="$spaces" PREFIX='/the opt'
+  [ -z "$(find "$spaces" -type f)" ] || fail "make uninstall leaves $(find "$spaces" -type f)"
+  [ -e "$dir/the" ] || fail 'make uninstall removes a file that make install has not made'
+  if make install-header DESTDIR="$root" PREFIX=opt >"$dir/log" 2>&1; then fail 'make install takes a relative PREFIX'; fi
+  grep -q 'must be absolute paths' "$dir/log" || fail "make install with a relative PREFIX: $(cat "$dir/log")"
 
   quietly make install DESTDIR="$root" PREFIX=/opt LIBDIR=/opt/lib/there
   (cd "$root/opt" && find . '(' -type f -o -type l ')' ! -name '*-musl.so' | LC_ALL=C sort) >"$dir/installed"
@@ -110,7 +114,7 @@ FILES
 
 # The library exports what the header declares. Programs that contain it, or are linked with it, are built by pkg-config.
 part_library() {
-  local flags library
+  local flags=() library
   tests/need.sh pkg-config
   install_library
   library=$prefix/lib/there/libgotrace.so.$abi
@@ -126,16 +130,18 @@ part_library() {
   export PKG_CONFIG_PATH=$prefix/share/pkgconfig:$prefix/lib/there/pkgconfig LD_LIBRARY_PATH=$prefix/lib/there
   programs "$dir"
   [ "$(pkg-config --modversion gotrace libgotrace)" = "$version"$'\n'"$version" ] || fail "versions of gotrace.pc and libgotrace.pc"
-  # shellcheck disable=SC2046
-  quietly ${CC:-cc} "$dir/contains.c" $(pkg-config --cflags --libs gotrace) -o "$dir/contains"
-  runs "$dir/contains"
-  flags=$(pkg-config --cflags --libs libgotrace)
+  eval "flags=($(pkg-config --cflags --libs gotrace))" # it quotes the space in the prefix
   # shellcheck disable=SC2086
-  quietly ${CC:-cc} "$dir/linked.c" $flags -o "$dir/linked"
+  quietly ${CC:-cc} "$dir/contains.c" "${flags[@]}" -o "$dir/contains"
+  runs "$dir/contains"
+  eval "flags=($(pkg-config --cflags --libs libgotrace))"
+  # shellcheck disable=SC2086
+  quietly ${CC:-cc} "$dir/linked.c" "${flags[@]}" -o "$dir/linked"
   readelf -d "$dir/linked" | grep -q "NEEDED.*libgotrace.so.$abi" || fail "the program is not linked with the shared library"
   runs "$dir/linked"
+  eval "flags=($(pkg-config --static --cflags --libs libgotrace))"
   # shellcheck disable=SC2086
-  quietly ${CC:-cc} "$dir/linked.c" ${flags/-lgotrace/-l:libgotrace.a} -o "$dir/linked"
+  quietly ${CC:-cc} "$dir/linked.c" "${flags[@]/#-lgotrace/-l:libgotrace.a}" -o "$dir/linked"
   unset LD_LIBRARY_PATH
   runs "$dir/linked"
 }
@@ -166,6 +172,12 @@ add_executable(contains contains.c)
 target_link_libraries(contains gotrace::gotrace)
 add_executable(linked linked.c)
 target_link_libraries(linked gotrace::lib)
+if(NOT WAY STREQUAL find_package) # a library that is installed together with what it is linked with
+  add_library(user linked.c)
+  target_link_libraries(user gotrace::lib)
+  install(TARGETS user gotrace gotrace_lib EXPORT user)
+  install(EXPORT user DESTINATION lib)
+endif()
 CMAKE
   for way in find_package add_subdirectory FetchContent FetchContent-shared; do
     quietly cmake -S "$dir/cmake" -B "$dir/cmake/$way" "-DWAY=${way%-shared}" "-DCLONE=$clone" "-DVERSION=$version" \
