@@ -10254,7 +10254,8 @@ static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace
     gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
     break;
   case GOTRACE__REC_SYSCALL_END:
-    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
+    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN) && !r->plain)
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
     gotrace__leave_call(t, r, false);
     break;
   case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
