@@ -5082,7 +5082,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   number, stamp           owner                owner, wakers           rlx              K3
  *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
  *   introduced              who introduces       owner, wakers           rlx              twice is harmless
- *   live                    creator, ender       creator, ender          rlx, acq_rel     one of two destroyers wins
+ *   live                    creator, ender       any                     rel/acq, acq_rel id; one destroyer wins
  *   id, entry               creator              start, introductions    rel/acq          of one goroutine, not of two
  *   open tasks              begin, end           start                   rel/acq          of one task, not of two
  *   status, other hints     owner, wakers        start, introductions    rlx; procs: rel  K5
@@ -6005,6 +6005,13 @@ static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
   gotrace__unlock(&t->records);
 }
 
+/* Takes a free place. The id of the one before goes first: whoever still has it (a key, a start) must not take the new
+ * goroutine for it. */
+static inline void gotrace__occupy(gotrace_go *g) {
+  gotrace__store_relaxed(&g->id, (uint64_t)0);
+  gotrace__store_release(&g->live, (uint8_t)1);
+}
+
 /* A free place for a goroutine; NULL if out of memory. The thread's flag is up. A place that misuse has put into the
  * lists twice is live when it is taken again. */
 static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
@@ -6014,7 +6021,7 @@ static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
     if (GOTRACE__UNLIKELY(!m->free_count)) return NULL;
     g = m->free_gos[--m->free_count];
     if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->live))) continue;
-    gotrace__store_relaxed(&g->live, (uint8_t)1);
+    gotrace__occupy(g);
     return g;
   }
 }
@@ -6055,7 +6062,6 @@ static size_t gotrace__name_size(const char *name, size_t size) {
 /* What a new goroutine is. */
 static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const gotrace_location *entry, unsigned status,
                                     unsigned flags) {
-  gotrace__store_relaxed(&g->id, (uint64_t)0);
   gotrace__set_entry(g, entry);
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
@@ -6124,7 +6130,7 @@ GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrac
       if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
                           (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
         m->free_count = count;
-        gotrace__store_relaxed(&g->live, (uint8_t)1);
+        gotrace__occupy(g);
         gotrace__set_new(m, g, entry ? entry : &gotrace__no_place, status, 0);
         gotrace__leave(m);
         return g;
@@ -7777,7 +7783,7 @@ static gotrace__keyed *gotrace__take_keyed(gotrace__keyed **link) {
 /* The goroutine of a key; NULL: there is none, or it has ended. */
 static gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
   gotrace_go *g = keyed ? keyed->go : NULL;
-  return g && gotrace__load_relaxed(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
+  return g && gotrace__load_acquire(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
 }
 
 static void gotrace__keyed_release(gotrace__keyed *keyed) {

@@ -366,6 +366,8 @@ static void explore_end_thread(void) {
   X(switchfor, gotrace_go_switch_for_at(EXPLORE_SITE, world.go[i], gotrace_reason("named0")), true)                  \
   X(switchend, gotrace_go_switch_end_at(EXPLORE_SITE, world.go[i]), true)                                            \
   X(destroy, gotrace_go_destroy_at(EXPLORE_SITE, world.go[i]), true)                                                 \
+  X(keyed, world.go[i] = gotrace_go_keyed_at(EXPLORE_SITE, i, &explore_entries[i], 0), false)                        \
+  X(keyfree, gotrace_go_keyed_free_at(EXPLORE_SITE, i), false)                                                       \
   X(syscall, gotrace_go_syscall_begin_at(EXPLORE_SITE), true)                                                        \
   X(sysend, gotrace_go_syscall_end(), false)                                                                         \
   X(sysblocked, gotrace_go_syscall_end_blocked(), false)                                                             \
@@ -458,6 +460,7 @@ static void explore_end_thread(void) {
   X(fresh, (void)0, false)  /* first in a turn: if the thread has ended, a new one runs it */                        \
   X(work, explore_work(i), false)                                                                                    \
   X(retire, explore_retire(), false)                                                                                 \
+  X(dice, scheduler.random = explore_mix(scheduler.random, i + 1), false) /* of the workers */                       \
   X(forks, explore_fork_in_parent(), false)                                                                          \
   X(fork, explore_fork(), false)
 

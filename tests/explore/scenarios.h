@@ -203,6 +203,9 @@
      "create1; on; 1 self0 waiton1 nest1 waiton2 || 1 fork on waitend nestend1 waitend log off; 2 wakeall1 wakeall2"},
     {"nest-lack", 1023, 1023, "create1 create2; on; 1 self0 lack || 1 wait nest1 wait nest2 end nestend2 waitend end"},
     {"wait-on-fork", 1008, 1026, "1 self0 waiton1; on || 1 waitend; 3 fork wakeall1 on waiton1 wakeall1 waitend off"},
+    /* The goroutine of a key has ended, and another thread makes one in its place when the key gets its next. */
+    {"key-reused", 1008, 1026,
+     "clean pcreate0 pcreate1; 1 pstart0 keyed0 start0 end; 2 pstart1; on || 1 create1 start1; 2 keyed0 start0 end"},
     /* Exactly one of several threads that destroy or wake a goroutine succeeds. */
     {"destroyers", 1008, 1026, "createblocked0; on || 1 destroy0; 2 destroy0; 3 unblock0"},
     {"destroyers-run", 1008, 1026,
