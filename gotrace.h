@@ -10266,6 +10266,7 @@ static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace
     break;
   case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
   default: /* GO_END_IN_SYSCALL */
+    if (r->proc) r->proc->loss_unreported = true; /* a thief may have taken it, and report that later */
     if (t->v1) {
       gotrace__leave_call(t, r, false);
       if (r->go == g) gotrace__end_go_of(t, r);
