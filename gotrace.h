@@ -1475,9 +1475,10 @@ GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
 /* The running goroutine enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
  * or the thread itself releases it (gotrace_proc_stop). If the proc is lost, end the system call with _end_blocked: the
  * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc. If nobody has stolen the proc by
- * then, it becomes idle, and the thread takes it again if it starts a goroutine without another proc. v1 has no end of
- * a short system call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc
- * is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
+ * then, it becomes idle, and the thread takes it again if it starts a goroutine without another proc, unless it becomes
+ * a plain thread. v1 has no end of a short system call. In v1, a call of 20 microseconds or more (sysmon's period in
+ * runtime/proc.go) that kept its proc is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock,
+ * traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
 GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_go_syscall_end(void);
@@ -7429,9 +7430,10 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_site *
   gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
 }
 
-/* The same for a call that is only for plain threads. */
+/* The same for a call that is only for plain threads. One that was a worker does not take back a proc that it lost. */
 static void gotrace__attach_plain(gotrace__thread *m) {
   m->was_worker = false;
+  m->lost = NULL;
   gotrace__attach(m, NULL);
 }
 
@@ -7571,6 +7573,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   if (!m || (!go && gotrace__is_untracked())) return; /* the thread becomes a goroutine of its own in the trace */
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
+  m->lost = NULL; /* see gotrace__attach_plain */
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
   if (!go || m->go != go) return;
   gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_OWN));

@@ -62,6 +62,11 @@
      "sysblocked; 3 steal0"},
     {"steal-ends", 1008, 1026,
      "clean pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 || 2 log"},
+    /* A worker that has lost its proc becomes a plain thread, and does not take the proc back. */
+    {"steal-plain", 1008, 1026,
+     "clean pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked beginas1 log; 2 steal0 pstart0"},
+    {"steal-self", 1008, 1026,
+     "clean pcreate0 create0; on; 1 pstart0 start0 syscall || 1 sysblocked self1 log; 2 steal0 pstart0"},
     /* A call is under way when the trace begins, and a cut shows its thread as it was before. */
     {"listed-late", 1008, 1026, "clean pcreate0 create0 create1; 1 pstart0 start0 || 1 yield start1; 3 on advance"},
     {"listed-proc", 1008, 1026, "clean pcreate0 pcreate1; 1 pstart0 || 1 pstop pstart1; 3 on advance"},
