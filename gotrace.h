@@ -10289,7 +10289,13 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
   if (!g) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
-  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING)) {
+  /* This thread may have waited in vain while others went on. If the goroutine has only started since, it is the same. */
+  if (g->known && (uint32_t)record->a[1] + 1 != g->number && GOTRACE__IS_LATER(g->number, record->a[1])) {
+    t->counters.stale++;
+    return NULL;
+  }
+  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING &&
+                    (uint32_t)record->a[1] == g->number)) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
     return NULL;
   }
