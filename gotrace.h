@@ -9969,10 +9969,10 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     p->known = true;
     p->listed = false;
     if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);
-    if (p->status != GOTRACE__PROC_IDLE) break;
-    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
     p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
     p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
+    if (p->status != GOTRACE__PROC_IDLE) break;
+    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
     break;
   case GOTRACE__REC_PROC_STOP:
     if (!p) {

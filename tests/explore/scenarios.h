@@ -82,6 +82,10 @@
     {"listed-woken", 1008, 1026, "clean pcreate0 createblocked0; 2 pstart0 || 1 unblock0; 3 on advance || 2 start0"},
     {"listed-lost", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0 start0 syscall sysblocked || 3 on advance; 2 steal0"},
+    {"listed-sweep", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 sweep syscall || 3 on advance; 2 steal0 pstart0 start1 sweepend "
+     "|| "
+     "1 sysblocked"},
     {"listed-ended", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 || 1 end create1 start1; 3 on advance"},
     {"listed-created", 1008, 1026, "clean pcreate0; 1 pstart0 || 1 create0 start0; 3 on advance"},
     {"listed-waits", 1008, 1026,
