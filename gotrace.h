@@ -5639,17 +5639,19 @@ static inline gotrace__thread *gotrace__caller(void) {
   return gotrace__me_outside();
 }
 
-/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. */
+/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. The time is
+ * read after the status: if a waker has changed that, its introduction and unblock are earlier. */
 static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
   if (gotrace__load_relaxed(&g->introduced) != m->session) {
     char label[GOTRACE__LABEL];
     const char *shown = gotrace__shown_label(g, label);
     uint32_t entry = gotrace__entry_stack(m, g);
-    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, NULL, NULL));
+    uint8_t status = gotrace__load_acquire(&g->status);
+    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, &g->tick, NULL));
     at = gotrace__put_varint(at, g->place);
     at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
     at = gotrace__put_varint(at, entry);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->status));
+    at = gotrace__put_varint(at, status);
     at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
     at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
     gotrace__publish(m, at);
@@ -10129,7 +10131,8 @@ static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace
   if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
   if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
     if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
-    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL || g->unseen_wait)
+    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL || g->unseen_wait ||
+             (uint32_t)record->a[1] == g->number + 1) /* its owner is in a call, as at the end of a wait */
       t->counters.late++;
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
     g->unseen_wait = false;
