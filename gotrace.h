@@ -5080,7 +5080,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
  *   cleaned                 end                  a thread's end          seq_cst          with the flag: who frees it
  *   read_chunk, read_at     transcriber          its thread              rlx              a guess: is there room soon?
- *   number, stamp           owner                owner, wakers           rlx              K3
+ *   number, stamp           owner                owner, wakers           rlx; rel/acq     K3; a number of this session
  *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
  *   introduced              who introduces       owner, wakers           rlx              twice is harmless
  *   live                    creator, ender       any                     rel/acq, acq_rel id; one destroyer wins
@@ -5498,11 +5498,12 @@ static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
   return gotrace__entry_number(m, &entry);
 }
 
-/* The numbers of an object begin again with its owner's first call in a session. */
+/* The numbers of an object begin again with its owner's first call in a session. Who finds the stamp finds the number,
+ * not one of the former session. */
 static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
   if (gotrace__load_relaxed(stamp) == m->session) return;
   gotrace__store_relaxed(number, 0u);
-  gotrace__store_relaxed(stamp, m->session);
+  gotrace__store_release(stamp, m->session);
 }
 
 /* Whether the thread needs no proc for what it runs. */
@@ -5678,12 +5679,14 @@ static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotr
                                          gotrace__uint64 *other) {
   uint32_t number;
   uint8_t *at;
+  bool stamped;
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced) != m->session ||
                         (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
     gotrace__know_go(m, g, owner);
+  stamped = owner || gotrace__load_acquire(&g->stamp) == m->session; /* before the number */
   number = gotrace__load_relaxed(&g->number);
   if (owner) gotrace__store_relaxed(&g->number, ++number);
-  else if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->stamp) != m->session)) number = 0;
+  else if (GOTRACE__UNLIKELY(!stamped)) number = 0;
   at = gotrace__record_at(m, kind, gotrace__record_time(m, &g->tick, other));
   at = gotrace__put_varint(at, g->place);
   return gotrace__put_varint(at, number);
@@ -10292,7 +10295,7 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
   if (!g) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
-  /* This thread may have waited in vain while others went on. If the goroutine has only started since, it is the same. */
+  /* The thread may have waited in vain while others went on. If the goroutine has only started since, it is the same. */
   if (g->known && (uint32_t)record->a[1] + 1 != g->number && GOTRACE__IS_LATER(g->number, record->a[1])) {
     t->counters.stale++;
     return NULL;

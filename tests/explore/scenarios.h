@@ -89,6 +89,10 @@
     /* A waiter and its waker tell of it at the same time. */
     {"listed-renamed", 1008, 1026, "clean; 1 self0 wait; 2 self1; on || 1 trename; 2 unblock0; 3 advance || 1 waitend"},
     {"listed-timed", 1008, 1026, "clean; 1 self0 wait; 2 self1; on || 1 waitend; 2 unblock0; 3 advance || 1 log"},
+    {"listed-numbered", 1008, 1026,
+     "clean; on; 1 self0 wait waitend wait waitend wait waitend; 2 self1; off read; 1 wait; on || 1 waitend; 2 "
+     "unblock0; "
+     "3 advance"},
     {"listed-ended", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 || 1 end create1 start1; 3 on advance"},
     {"listed-created", 1008, 1026, "clean pcreate0; 1 pstart0 || 1 create0 start0; 3 on advance"},
     {"listed-waits", 1008, 1026,
