@@ -4533,7 +4533,7 @@ static struct gotrace__tracer {
   gotrace__table *reasons;                    /* atomic; likewise, see gotrace_reason */
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
   gotrace__uint64 next_go_id, next_task_id;   /* atomic */
-  uint32_t collector;                         /* atomic; the number of its transitions in this session */
+  gotrace__uint64 collector;                  /* atomic; session << 32 | the number of its transitions in that */
   uint32_t gc, stw;                           /* atomic; hints */
   gotrace__uint64 procs_changed;              /* atomic: the last value reported, or 0 */
   gotrace__uint64 heap_alloc, heap_goal;      /* likewise, plus 1 */
@@ -5088,7 +5088,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   open tasks              begin, end           start                   rel/acq          of one task, not of two
  *   status, other hints     owner, wakers        start, introductions    rlx; procs: rel  K5
  *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
- *   collector               its calls            its calls               rlx, added       the program orders them
+ *   collector               its calls            its calls               acq_rel          the program orders them
  *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
  *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
  *   strings, stacks         start                calls                   rel/acq          the table
@@ -6566,13 +6566,24 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
   GOTRACE__KEEP_FRAME();
 }
 
+/* The number of the collector's next transition. A call that is held up in an earlier session changes nothing. */
+static uint32_t gotrace__next_collector(const gotrace__thread *m) {
+  gotrace__uint64 *collector = &gotrace__t.collector;
+  uint64_t last = gotrace__load_relaxed(collector), next;
+  do {
+    if (GOTRACE__IS_LATER(last >> 32, m->session)) return 0;
+    next = last >> 32 == m->session ? last + 1 : (uint64_t)m->session << 32 | 1;
+  } while (!gotrace__cas_acq_rel(collector, &last, next));
+  return (uint32_t)next;
+}
+
 /* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
 static void gotrace__collector_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned reason) {
   bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
   bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
   if (gotrace__begin(m)) {
     uint32_t stack = begin ? gotrace__stack(m, origin) : 0;
-    uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
+    uint32_t number = gotrace__next_collector(m);
     uint8_t *at;
     if (number == 1) { /* K5 */
       at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
@@ -13336,7 +13347,6 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_release(&t->unwind_context, n->options.context);
   t->is_orphan = t->finished = false;
   for (i = 0; i < sizeof counts / sizeof counts[0]; i++) gotrace__store_relaxed(counts[i], (uint64_t)0);
-  gotrace__store_relaxed(&t->collector, 0u);
   gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   gotrace__store_relaxed(&t->done, 0u);

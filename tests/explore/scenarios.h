@@ -351,6 +351,7 @@
     {"held-up-twice", 1023, 1023, "clean; 1 self0; onsink || 1 log log; 2 stop onsink stop onsink"},
     {"held-up-run", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0; onsink || 1 start0 block; 2 stop onsink || 3 unblock0"},
+    {"held-up-gc", 1023, 1023, "clean; 1 self0; onsink || 1 gc; 2 stop onsink || 2 gcend"},
     {"held-up-exit", 1008, 1026, "clean; 1 self0; onsink || 1 log exit; 2 stop onsink; 3 begin log"},
     /* A thread ends while it runs a goroutine, which is misuse: not by the next thread, which has its record. */
     {"exit-runs", 1008, 1026, "clean pcreate0 create0 create1; 1 start0 exit; on || 2 pstart0 start1 block; 3 off"},
