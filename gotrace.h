@@ -10871,8 +10871,8 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     r->tick = r->record.tick;
     r->at = r->record_end;
     force = false;
-    if (t->error || t->full || !gotrace__peek(t, r)) return;
-  } while (!t->heap_count || r->record.tick <= t->heap[0]->turn);
+    if (t->error || !gotrace__peek(t, r)) return;
+  } while (!t->full && (!t->heap_count || r->record.tick <= t->heap[0]->turn));
   gotrace__enqueue(t, r);
 }
 
@@ -10897,7 +10897,7 @@ static bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__s
 static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
   gotrace__source *r, *first = NULL, **link;
   for (r = t->sources; r; r = r->next)
-    if (r->waits_on && (!first || gotrace__is_forced_before(r, first))) first = r;
+    if (r->waits_on && r->record.tick <= t->limit && (!first || gotrace__is_forced_before(r, first))) first = r;
   if (!first || (t->limit != UINT64_MAX && first->record.tick + GOTRACE__CLOCK_SKEW > t->limit)) return NULL;
   for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
   *link = first->link;
@@ -10924,16 +10924,29 @@ static void gotrace__next_sample(gotrace__transcriber *t, bool write) {
   if (t->sampler.record.tick != UINT64_MAX && t->sampler.record.tick <= t->limit) gotrace__enqueue(t, &t->sampler);
 }
 
+/* The trace is full. What it has is a consistent cut when the threads that have waited have come as far as the others. */
+static void gotrace__limit_round(gotrace__transcriber *t) {
+  const gotrace__source *r;
+  uint64_t last = 0;
+  for (r = t->sources; r; r = r->next)
+    if (r->tick > last) last = r->tick;
+  if (last < t->limit) t->limit = last;
+}
+
 /* Applies the records of the round, in the order of their ticks as far as possible. */
 static void gotrace__apply_all(gotrace__transcriber *t) {
   gotrace__source *r;
+  bool full = false;
   if (t->v1 && !t->generation_used) gotrace__write_first(t);
   if (t->error || t->full) return;
   gotrace__next_sample(t, false);
   for (r = t->sources; r; r = r->next)
     if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
-  while (!t->error && !t->full) {
+  while (!t->error) {
+    if (t->full && !full) gotrace__limit_round(t);
+    full = t->full;
     r = gotrace__dequeue(t);
+    if (r && full && r->record.tick > t->limit) continue;
     if (r == &t->sampler) {
       gotrace__next_sample(t, true);
     } else if (r) {

@@ -236,6 +236,7 @@ static void explore_limit(void) {
 /* Reaches the size limit: the transcriber ends the trace as soon as it has written something. */
 static void explore_size_limit(void) {
   world.stopping = true;
+  if (!gotrace__t.ready) return; /* the first call makes the locks */
   gotrace__lock(&gotrace__t.work);
   if (gotrace__t.transcriber) gotrace__t.transcriber->options.size_limit = 1;
   gotrace__unlock(&gotrace__t.work);
