@@ -1297,7 +1297,7 @@ GOTRACE_API void gotrace_thread_end(void);
 /* Returns a new idle proc; NULL if out of memory. The id is a small number, reused after gotrace_proc_destroy; that of
  * NULL is GOTRACE_GLOBAL_PROC. */
 GOTRACE_API gotrace_proc *gotrace_proc_create(void);
-GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, with no sweep open */
+GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc); /* must be idle, with no sweep or scan open */
 GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc);
 
 /* The proc that the calling thread has started and not lost; NULL if none, also for a plain thread. */
@@ -1476,9 +1476,9 @@ GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go);
  * or the thread itself releases it (gotrace_proc_stop). If the proc is lost, end the system call with _end_blocked: the
  * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc. If nobody has stolen the proc by
  * then, it becomes idle, and the thread takes it again if it starts a goroutine without another proc, unless it becomes
- * a plain thread. v1 has no end of a short system call. In v1, a call of 20 microseconds or more (sysmon's period in
- * runtime/proc.go) that kept its proc is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock,
- * traceGoSysExit. */
+ * a plain thread. Regions, logs, tasks and labels are allowed inside a system call. v1 has no end of a short system
+ * call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc is shown as if
+ * it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
 GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site);
 GOTRACE_API void gotrace_go_syscall_end(void);
