@@ -10286,7 +10286,8 @@ static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace
     break;
   case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
   default: /* GO_END_IN_SYSCALL */
-    if (r->proc) r->proc->loss_unreported = true; /* a thief may have taken it, and report that later */
+    /* A thief may have taken the proc, and report that later. */
+    if (r->proc) r->proc->loss_unreported = true;
     if (t->v1) {
       gotrace__leave_call(t, r, false);
       if (r->go == g) gotrace__end_go_of(t, r);
@@ -10306,7 +10307,7 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
   if (!g) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
-  /* The thread may have waited in vain while others went on. If the goroutine has only started since, it is the same. */
+  /* The thread may have waited in vain while others went on. If the goroutine has only started, it is the same one. */
   if (g->known && (uint32_t)record->a[1] + 1 != g->number && GOTRACE__IS_LATER(g->number, record->a[1])) {
     t->counters.stale++;
     return NULL;
@@ -10924,7 +10925,7 @@ static void gotrace__next_sample(gotrace__transcriber *t, bool write) {
   if (t->sampler.record.tick != UINT64_MAX && t->sampler.record.tick <= t->limit) gotrace__enqueue(t, &t->sampler);
 }
 
-/* The trace is full. What it has is a consistent cut when the threads that have waited have come as far as the others. */
+/* The trace is full. It is a consistent cut when the threads that have waited have come as far as the others. */
 static void gotrace__limit_round(gotrace__transcriber *t) {
   const gotrace__source *r;
   uint64_t last = 0;
