@@ -10930,7 +10930,7 @@ static void gotrace__limit_round(gotrace__transcriber *t) {
   const gotrace__source *r;
   uint64_t last = 0;
   for (r = t->sources; r; r = r->next)
-    if (r->tick > last) last = r->tick;
+    if ((r->introduced || r->gone) && r->tick > last) last = r->tick;
   if (last < t->limit) t->limit = last;
 }
 
