@@ -1311,7 +1311,7 @@ GOTRACE_API void gotrace_thread_end(void) GOTRACE__OFF();
 /* Returns a new idle proc; NULL if out of memory. The id is a small number, reused after gotrace_proc_destroy; that of
  * NULL is GOTRACE_GLOBAL_PROC. */
 GOTRACE_API gotrace_proc *gotrace_proc_create(void) GOTRACE__OFF(NULL);
-GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc) GOTRACE__OFF(); /* must be idle, with no sweep open */
+GOTRACE_API void gotrace_proc_destroy(gotrace_proc *proc) GOTRACE__OFF(); /* must be idle, with no sweep or scan open */
 GOTRACE_API int gotrace_proc_id(const gotrace_proc *proc) GOTRACE__OFF(GOTRACE_GLOBAL_PROC);
 
 /* The proc that the calling thread has started and not lost; NULL if none, also for a plain thread. */
@@ -1493,9 +1493,10 @@ GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) GOTRA
 /* The running goroutine enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
  * or the thread itself releases it (gotrace_proc_stop). If the proc is lost, end the system call with _end_blocked: the
  * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc. If nobody has stolen the proc by
- * then, it becomes idle, and the thread takes it again if it starts a goroutine without another proc. v1 has no end of
- * a short system call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc
- * is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
+ * then, it becomes idle, and the thread takes it again if it starts a goroutine without another proc, unless it becomes
+ * a plain thread. Regions, logs, tasks and labels are allowed inside a system call. v1 has no end of a short system
+ * call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc is shown as if
+ * it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
 GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_syscall_end(void) GOTRACE__OFF();
@@ -4373,7 +4374,7 @@ static struct gotrace__tracer {
   gotrace__table *reasons;                    /* atomic; likewise, see gotrace_reason */
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
   gotrace__uint64 next_go_id, next_task_id;   /* atomic */
-  uint32_t collector;                         /* atomic; the number of its transitions in this session */
+  gotrace__uint64 collector;                  /* atomic; session << 32 | the number of its transitions in that */
   uint32_t gc, stw;                           /* atomic; hints */
   gotrace__uint64 procs_changed;              /* atomic: the last value reported, or 0 */
   gotrace__uint64 heap_alloc, heap_goal;      /* likewise, plus 1 */
@@ -4920,15 +4921,15 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
  *   cleaned                 end                  a thread's end          seq_cst          with the flag: who frees it
  *   read_chunk, read_at     transcriber          its thread              rlx              a guess: is there room soon?
- *   number, stamp           owner                owner, wakers           rlx              K3
+ *   number, stamp           owner                owner, wakers           rlx; rel/acq     K3; a number of this session
  *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
  *   introduced              who introduces       owner, wakers           rlx              twice is harmless
- *   live                    creator, ender       creator, ender          rlx, acq_rel     one of two destroyers wins
+ *   live                    creator, ender       any                     rel/acq, acq_rel id; one destroyer wins
  *   id, entry               creator              start, introductions    rel/acq          of one goroutine, not of two
  *   open tasks              begin, end           start                   rel/acq          of one task, not of two
  *   status, other hints     owner, wakers        start, introductions    rlx; procs: rel  K5
  *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
- *   collector               its calls            its calls               rlx, added       the program orders them
+ *   collector               its calls            its calls               acq_rel          the program orders them
  *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
  *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
  *   strings, stacks         start                calls                   rel/acq          the table
@@ -5338,11 +5339,12 @@ static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
   return gotrace__entry_number(m, &entry);
 }
 
-/* The numbers of an object begin again with its owner's first call in a session. */
+/* The numbers of an object begin again with its owner's first call in a session. Who finds the stamp finds the number,
+ * not one of the former session. */
 static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
   if (gotrace__load_relaxed(stamp) == m->session) return;
   gotrace__store_relaxed(number, 0u);
-  gotrace__store_relaxed(stamp, m->session);
+  gotrace__store_release(stamp, m->session);
 }
 
 /* Whether the thread needs no proc for what it runs. */
@@ -5479,17 +5481,19 @@ static inline gotrace__thread *gotrace__caller(void) {
   return gotrace__me_outside();
 }
 
-/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. */
+/* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. The time is
+ * read after the status: if a waker has changed that, its introduction and unblock are earlier. */
 static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
   if (gotrace__load_relaxed(&g->introduced) != m->session) {
     char label[GOTRACE__LABEL];
     const char *shown = gotrace__shown_label(g, label);
     uint32_t entry = gotrace__entry_stack(m, g);
-    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, NULL, NULL));
+    uint8_t status = gotrace__load_acquire(&g->status);
+    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, &g->tick, NULL));
     at = gotrace__put_varint(at, g->place);
     at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
     at = gotrace__put_varint(at, entry);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->status));
+    at = gotrace__put_varint(at, status);
     at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
     at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
     gotrace__publish(m, at);
@@ -5516,12 +5520,14 @@ static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotr
                                          gotrace__uint64 *other) {
   uint32_t number;
   uint8_t *at;
+  bool stamped;
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced) != m->session ||
                         (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
     gotrace__know_go(m, g, owner);
+  stamped = owner || gotrace__load_acquire(&g->stamp) == m->session; /* before the number */
   number = gotrace__load_relaxed(&g->number);
   if (owner) gotrace__store_relaxed(&g->number, ++number);
-  else if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->stamp) != m->session)) number = 0;
+  else if (GOTRACE__UNLIKELY(!stamped)) number = 0;
   at = gotrace__record_at(m, kind, gotrace__record_time(m, &g->tick, other));
   at = gotrace__put_varint(at, g->place);
   return gotrace__put_varint(at, number);
@@ -5846,6 +5852,13 @@ static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
   gotrace__unlock(&t->records);
 }
 
+/* Takes a free place. The id of the one before goes first: whoever still has it (a key, a start) must not take the new
+ * goroutine for it. */
+static inline void gotrace__occupy(gotrace_go *g) {
+  gotrace__store_relaxed(&g->id, (uint64_t)0);
+  gotrace__store_release(&g->live, (uint8_t)1);
+}
+
 /* A free place for a goroutine; NULL if out of memory. The thread's flag is up. A place that misuse has put into the
  * lists twice is live when it is taken again. */
 static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
@@ -5855,7 +5868,7 @@ static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
     if (GOTRACE__UNLIKELY(!m->free_count)) return NULL;
     g = m->free_gos[--m->free_count];
     if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->live))) continue;
-    gotrace__store_relaxed(&g->live, (uint8_t)1);
+    gotrace__occupy(g);
     return g;
   }
 }
@@ -5896,7 +5909,6 @@ static size_t gotrace__name_size(const char *name, size_t size) {
 /* What a new goroutine is. */
 static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const gotrace_location *entry, unsigned status,
                                     unsigned flags) {
-  gotrace__store_relaxed(&g->id, (uint64_t)0);
   gotrace__set_entry(g, entry);
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
@@ -5965,7 +5977,7 @@ GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrac
       if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
                           (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
         m->free_count = count;
-        gotrace__store_relaxed(&g->live, (uint8_t)1);
+        gotrace__occupy(g);
         gotrace__set_new(m, g, entry ? entry : &gotrace__no_place, status, 0);
         gotrace__leave(m);
         return g;
@@ -6395,13 +6407,24 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
   GOTRACE__KEEP_FRAME();
 }
 
+/* The number of the collector's next transition. A call that is held up in an earlier session changes nothing. */
+static uint32_t gotrace__next_collector(const gotrace__thread *m) {
+  gotrace__uint64 *collector = &gotrace__t.collector;
+  uint64_t last = gotrace__load_relaxed(collector), next;
+  do {
+    if (GOTRACE__IS_LATER(last >> 32, m->session)) return 0;
+    next = last >> 32 == m->session ? last + 1 : (uint64_t)m->session << 32 | 1;
+  } while (!gotrace__cas_acq_rel(collector, &last, next));
+  return (uint32_t)next;
+}
+
 /* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
 static void gotrace__collector_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned reason) {
   bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
   bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
   if (gotrace__begin(m)) {
     uint32_t stack = begin ? gotrace__stack(m, origin) : 0;
-    uint32_t number = gotrace__add_relaxed(&gotrace__t.collector, 1u) + 1;
+    uint32_t number = gotrace__next_collector(m);
     uint8_t *at;
     if (number == 1) { /* K5 */
       at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
@@ -7264,9 +7287,10 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_site *
   gotrace__start_on(m, GOTRACE__REC_GO_START, m->own_go);
 }
 
-/* The same for a call that is only for plain threads. */
+/* The same for a call that is only for plain threads. One that was a worker does not take back a proc that it lost. */
 static void gotrace__attach_plain(gotrace__thread *m) {
   m->was_worker = false;
+  m->lost = NULL;
   gotrace__attach(m, NULL);
 }
 
@@ -7406,6 +7430,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   if (!m || (!go && gotrace__is_untracked())) return; /* the thread becomes a goroutine of its own in the trace */
   if (go && m->own_go && m->own_go != go) gotrace__thread_finish(m);
+  m->lost = NULL; /* see gotrace__attach_plain */
   gotrace__start_on(m, m->proc ? GOTRACE__REC_GO_START : GOTRACE__REC_THREAD_START, go);
   if (!go || m->go != go) return;
   gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_OWN));
@@ -7618,7 +7643,7 @@ static gotrace__keyed *gotrace__take_keyed(gotrace__keyed **link) {
 /* The goroutine of a key; NULL: there is none, or it has ended. */
 static gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
   gotrace_go *g = keyed ? keyed->go : NULL;
-  return g && gotrace__load_relaxed(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
+  return g && gotrace__load_acquire(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
 }
 
 static void gotrace__keyed_release(gotrace__keyed *keyed) {
@@ -9801,10 +9826,10 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     p->known = true;
     p->listed = false;
     if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);
-    if (p->status != GOTRACE__PROC_IDLE) break;
-    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
     p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
     p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
+    if (p->status != GOTRACE__PROC_IDLE) break;
+    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
     break;
   case GOTRACE__REC_PROC_STOP:
     if (!p) {
@@ -9961,7 +9986,8 @@ static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace
   if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
   if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
     if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
-    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL || g->unseen_wait)
+    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL || g->unseen_wait ||
+             (uint32_t)record->a[1] == g->number + 1) /* its owner is in a call, as at the end of a wait */
       t->counters.late++;
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
     g->unseen_wait = false;
@@ -10095,11 +10121,14 @@ static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace
     gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
     break;
   case GOTRACE__REC_SYSCALL_END:
-    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
+    if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN) && !r->plain)
+      gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
     gotrace__leave_call(t, r, false);
     break;
   case GOTRACE__REC_SYSCALL_END_BLOCKED: gotrace__leave_call(t, r, true); break;
   default: /* GO_END_IN_SYSCALL */
+    /* A thief may have taken the proc, and report that later. */
+    if (r->proc) r->proc->loss_unreported = true;
     if (t->v1) {
       gotrace__leave_call(t, r, false);
       if (r->go == g) gotrace__end_go_of(t, r);
@@ -10119,7 +10148,13 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
   if (!g) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
-  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING)) {
+  /* The thread may have waited in vain while others went on. If the goroutine has only started, it is the same one. */
+  if (g->known && (uint32_t)record->a[1] + 1 != g->number && GOTRACE__IS_LATER(g->number, record->a[1])) {
+    t->counters.stale++;
+    return NULL;
+  }
+  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING &&
+                    (uint32_t)record->a[1] == g->number)) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
     return NULL;
   }
@@ -10678,8 +10713,8 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     r->tick = r->record.tick;
     r->at = r->record_end;
     force = false;
-    if (t->error || t->full || !gotrace__peek(t, r)) return;
-  } while (!t->heap_count || r->record.tick <= t->heap[0]->turn);
+    if (t->error || !gotrace__peek(t, r)) return;
+  } while (!t->full && (!t->heap_count || r->record.tick <= t->heap[0]->turn));
   gotrace__enqueue(t, r);
 }
 
@@ -10704,7 +10739,7 @@ static bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__s
 static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
   gotrace__source *r, *first = NULL, **link;
   for (r = t->sources; r; r = r->next)
-    if (r->waits_on && (!first || gotrace__is_forced_before(r, first))) first = r;
+    if (r->waits_on && r->record.tick <= t->limit && (!first || gotrace__is_forced_before(r, first))) first = r;
   if (!first || (t->limit != UINT64_MAX && first->record.tick + GOTRACE__CLOCK_SKEW > t->limit)) return NULL;
   for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
   *link = first->link;
@@ -10731,16 +10766,29 @@ static void gotrace__next_sample(gotrace__transcriber *t, bool write) {
   if (t->sampler.record.tick != UINT64_MAX && t->sampler.record.tick <= t->limit) gotrace__enqueue(t, &t->sampler);
 }
 
+/* The trace is full. It is a consistent cut when the threads that have waited have come as far as the others. */
+static void gotrace__limit_round(gotrace__transcriber *t) {
+  const gotrace__source *r;
+  uint64_t last = 0;
+  for (r = t->sources; r; r = r->next)
+    if ((r->introduced || r->gone) && r->tick > last) last = r->tick;
+  if (last < t->limit) t->limit = last;
+}
+
 /* Applies the records of the round, in the order of their ticks as far as possible. */
 static void gotrace__apply_all(gotrace__transcriber *t) {
   gotrace__source *r;
+  bool full = false;
   if (t->v1 && !t->generation_used) gotrace__write_first(t);
   if (t->error || t->full) return;
   gotrace__next_sample(t, false);
   for (r = t->sources; r; r = r->next)
     if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
-  while (!t->error && !t->full) {
+  while (!t->error) {
+    if (t->full && !full) gotrace__limit_round(t);
+    full = t->full;
     r = gotrace__dequeue(t);
+    if (r && full && r->record.tick > t->limit) continue;
     if (r == &t->sampler) {
       gotrace__next_sample(t, true);
     } else if (r) {
@@ -13136,7 +13184,6 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_release(&t->unwind_context, n->options.context);
   t->is_orphan = t->finished = false;
   for (i = 0; i < sizeof counts / sizeof counts[0]; i++) gotrace__store_relaxed(counts[i], (uint64_t)0);
-  gotrace__store_relaxed(&t->collector, 0u);
   gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
   gotrace__store_relaxed(&t->done, 0u);

@@ -236,6 +236,7 @@ static void explore_limit(void) {
 /* Reaches the size limit: the transcriber ends the trace as soon as it has written something. */
 static void explore_size_limit(void) {
   world.stopping = true;
+  if (!gotrace__t.ready) return; /* the first call makes the locks */
   gotrace__lock(&gotrace__t.work);
   if (gotrace__t.transcriber) gotrace__t.transcriber->options.size_limit = 1;
   gotrace__unlock(&gotrace__t.work);
@@ -366,6 +367,8 @@ static void explore_end_thread(void) {
   X(switchfor, gotrace_go_switch_for_at(EXPLORE_SITE, world.go[i], gotrace_reason("named0")), true)                  \
   X(switchend, gotrace_go_switch_end_at(EXPLORE_SITE, world.go[i]), true)                                            \
   X(destroy, gotrace_go_destroy_at(EXPLORE_SITE, world.go[i]), true)                                                 \
+  X(keyed, world.go[i] = gotrace_go_keyed_at(EXPLORE_SITE, i, &explore_entries[i], 0), false)                        \
+  X(keyfree, gotrace_go_keyed_free_at(EXPLORE_SITE, i), false)                                                       \
   X(syscall, gotrace_go_syscall_begin_at(EXPLORE_SITE), true)                                                        \
   X(sysend, gotrace_go_syscall_end(), false)                                                                         \
   X(sysblocked, gotrace_go_syscall_end_blocked(), false)                                                             \
@@ -458,6 +461,7 @@ static void explore_end_thread(void) {
   X(fresh, (void)0, false)  /* first in a turn: if the thread has ended, a new one runs it */                        \
   X(work, explore_work(i), false)                                                                                    \
   X(retire, explore_retire(), false)                                                                                 \
+  X(dice, scheduler.random = explore_mix(scheduler.random, i + 1), false) /* of the workers */                       \
   X(forks, explore_fork_in_parent(), false)                                                                          \
   X(fork, explore_fork(), false)
 

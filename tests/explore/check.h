@@ -13,6 +13,8 @@ static int explore_rank(const void *lock) {
   if (lock == &t->work) return 3;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++)
     if (lock == &t->wait_buckets[i].lock) return 4;
+  for (i = 0; i < GOTRACE__KEY_BUCKETS; i++)
+    if (lock == &t->key_buckets[i].lock) return 4;
   if (lock == &t->records) return 5;
   if (lock == &t->queue_lock) return 6;
   if (lock == &t->flight_lock) return 7;
@@ -509,7 +511,8 @@ static bool explore_check_run(void) {
     }
   }
   for (i = 0; world.clean && i < GOTRACE_PROBLEM_COUNT; i++)
-    if (world.stats.problems[i] && i != GOTRACE_PROBLEM_FORMAT_LACKS && i != GOTRACE_PROBLEM_REGION_OLDER) {
+    if (world.stats.problems[i] && i != GOTRACE_PROBLEM_FORMAT_LACKS && i != GOTRACE_PROBLEM_REGION_OLDER &&
+        i != GOTRACE_PROBLEM_SAMPLE_LOST) {
       snprintf(explore.failure, sizeof explore.failure, "a problem, though the program keeps the rules: %s",
                gotrace_problem_string((gotrace_problem)i));
       return false;

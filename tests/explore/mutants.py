@@ -292,7 +292,7 @@ transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first
 transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL)) {',
             'if (GOTRACE__UNLIKELY(waiters->first != NULL)) {')
 transcriber('heap-unordered', 'for (; at && r->turn < t->heap[(at - 1) / 2]->turn;', 'for (; 0;')
-transcriber('thread-runs-ahead', '} while (!t->heap_count || r->record.tick <= t->heap[0]->turn);', '} while (true);')
+transcriber('thread-runs-ahead', '} while (!t->full && (!t->heap_count || r->record.tick <= t->heap[0]->turn));', '} while (true);')
 transcriber('round-without-limit', 'return r->record.tick <= t->limit;', 'return true;')
 transcriber('round-of-everything', 'gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2)',
             'gotrace__is_more(t, t->from_tick + ticks, UINT64_MAX)')

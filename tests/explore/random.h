@@ -25,10 +25,10 @@ static unsigned explore_roll(unsigned sides) {
 }
 
 /* What may happen to a trace. The first ones keep the rules. */
-static const char *const explore_happens[] = {"on",       "on",          "onsink",      "onsink",    "onflight",
-                                              "onflight", "off tryread", "off tryread", "stop",      "stop",
-                                              "advance",  "advance",     "snapshot",    "snapshot",  "tryread",
-                                              "stats",    "forks",       "limit",       "sizelimit", "sleep"};
+static const char *const explore_happens[] = {"on",       "on",          "onsink",      "onsink",   "onflight",
+                                              "onflight", "off tryread", "off tryread", "stop",     "stop",
+                                              "advance",  "advance",     "snapshot",    "snapshot", "tryread",
+                                              "stats",    "forks",       "sizelimit",   "limit",    "sleep"};
 #define EXPLORE_HAPPENS ((unsigned)(sizeof explore_happens / sizeof explore_happens[0]))
 
 /* One call or snippet of a thread. */
@@ -73,7 +73,7 @@ static void explore_random_program(explore_program *program, uint64_t seed, unsi
   threads = 2 + explore_roll(explore_roll(4) ? 3 : 7);
   parts = 1 + explore_roll(4);
   each = calls / parts / threads;
-  if (correct) explore_add(out, "random clean");
+  if (correct) explore_add(out, "random clean dice%u dice%u dice%u", explore_roll(6), explore_roll(6), explore_roll(6));
   else explore_add(out, "random pcreate0 pcreate1 pcreate2 create0 create1 createblocked2");
   if (!correct && explore_roll(8) == 0) explore_add(out, " sinkcalls%u", explore_roll(6));
   if (!correct && explore_roll(8) == 0) explore_add(out, " allocatorcalls");
@@ -86,7 +86,7 @@ static void explore_random_program(explore_program *program, uint64_t seed, unsi
       for (i = 0; i < each; i++)
         if (!correct) explore_random_call(out, thread, sleeps);
         else if (explore_roll(thread < threads ? 60 : 5)) explore_add(out, " work%u", explore_roll(4));
-        else explore_add(out, " %s", explore_happens[explore_roll(EXPLORE_HAPPENS - 3)]);
+        else explore_add(out, " %s", explore_happens[explore_roll(EXPLORE_HAPPENS - 2)]);
       if (explore_roll(4) == 0) explore_add(out, " %s", correct ? "retire" : "exit");
     }
     explore_add(out, " ||");

@@ -60,6 +60,21 @@
     {"steal-ended", 1008, 1026,
      "clean pcreate0 create0 create1; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 syscall || on; 2 "
      "sysblocked; 3 steal0"},
+    {"steal-ends", 1008, 1026,
+     "clean pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 || 2 log"},
+    /* The end of a system call waits for a steal that does not come, and holds up what its thread says of another. */
+    {"steal-vain", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 create1 create2 syscall; 2 pstart1 || 1 sysblocked rename1 "
+     "timer2 post1; 2 await1 start1 end start2"},
+    {"steal-full", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 create1 syscall; 2 pstart1 || 1 sysblocked rename1 post1; "
+     "2 "
+     "await1 start1 end sizelimit exit; 3 advance"},
+    /* A worker that has lost its proc becomes a plain thread, and does not take the proc back. */
+    {"steal-plain", 1008, 1026,
+     "clean pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked beginas1 log; 2 steal0 pstart0"},
+    {"steal-self", 1008, 1026,
+     "clean pcreate0 create0; on; 1 pstart0 start0 syscall || 1 sysblocked self1 log; 2 steal0 pstart0"},
     /* A call is under way when the trace begins, and a cut shows its thread as it was before. */
     {"listed-late", 1008, 1026, "clean pcreate0 create0 create1; 1 pstart0 start0 || 1 yield start1; 3 on advance"},
     {"listed-proc", 1008, 1026, "clean pcreate0 pcreate1; 1 pstart0 || 1 pstop pstart1; 3 on advance"},
@@ -71,6 +86,17 @@
     {"listed-woken", 1008, 1026, "clean pcreate0 createblocked0; 2 pstart0 || 1 unblock0; 3 on advance || 2 start0"},
     {"listed-lost", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0 start0 syscall sysblocked || 3 on advance; 2 steal0"},
+    {"listed-sweep", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 sweep syscall || 3 on advance; 2 steal0 pstart0 start1 sweepend "
+     "|| "
+     "1 sysblocked"},
+    /* A waiter and its waker tell of it at the same time. */
+    {"listed-renamed", 1008, 1026, "clean; 1 self0 wait; 2 self1; on || 1 trename; 2 unblock0; 3 advance || 1 waitend"},
+    {"listed-timed", 1008, 1026, "clean; 1 self0 wait; 2 self1; on || 1 waitend; 2 unblock0; 3 advance || 1 log"},
+    {"listed-numbered", 1008, 1026,
+     "clean; on; 1 self0 wait waitend wait waitend wait waitend; 2 self1; off read; 1 wait; on || 1 waitend; 2 "
+     "unblock0; "
+     "3 advance"},
     {"listed-ended", 1008, 1026, "clean pcreate0 create0; 1 pstart0 start0 || 1 end create1 start1; 3 on advance"},
     {"listed-created", 1008, 1026, "clean pcreate0; 1 pstart0 || 1 create0 start0; 3 on advance"},
     {"listed-waits", 1008, 1026,
@@ -189,6 +215,8 @@
      "clean pcreate0 pcreate1 create0 create1; on; 1 pstart0 start0; 2 pstart1 start1 || 1 await1 nest1 end nestend1; "
      "2 "
      "yield post1; 3 advance"},
+    /* Inside a goroutine of a plain thread, whose proc the trace lacks, a system call is older than the trace. */
+    {"nest-call", 1008, 1026, "clean create1; 1 self0 nest1 syscall; on || 1 sysend end nestend1; 3 advance"},
     {"nest-off", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 || 1 nest1 end nestend1; 2 off; 3 read on || 1 log end"},
     {"nest-misuse", 1008, 1026,
@@ -201,6 +229,9 @@
      "create1; on; 1 self0 waiton1 nest1 waiton2 || 1 fork on waitend nestend1 waitend log off; 2 wakeall1 wakeall2"},
     {"nest-lack", 1023, 1023, "create1 create2; on; 1 self0 lack || 1 wait nest1 wait nest2 end nestend2 waitend end"},
     {"wait-on-fork", 1008, 1026, "1 self0 waiton1; on || 1 waitend; 3 fork wakeall1 on waiton1 wakeall1 waitend off"},
+    /* The goroutine of a key has ended, and another thread makes one in its place when the key gets its next. */
+    {"key-reused", 1008, 1026,
+     "clean pcreate0 pcreate1; 1 pstart0 keyed0 start0 end; 2 pstart1; on || 1 create1 start1; 2 keyed0 start0 end"},
     /* Exactly one of several threads that destroy or wake a goroutine succeeds. */
     {"destroyers", 1008, 1026, "createblocked0; on || 1 destroy0; 2 destroy0; 3 unblock0"},
     {"destroyers-run", 1008, 1026,
@@ -324,6 +355,7 @@
     {"held-up-twice", 1023, 1023, "clean; 1 self0; onsink || 1 log log; 2 stop onsink stop onsink"},
     {"held-up-run", 1008, 1026,
      "clean pcreate0 create0; 1 pstart0; onsink || 1 start0 block; 2 stop onsink || 3 unblock0"},
+    {"held-up-gc", 1023, 1023, "clean; 1 self0; onsink || 1 gc; 2 stop onsink || 2 gcend"},
     {"held-up-exit", 1008, 1026, "clean; 1 self0; onsink || 1 log exit; 2 stop onsink; 3 begin log"},
     /* A thread ends while it runs a goroutine, which is misuse: not by the next thread, which has its record. */
     {"exit-runs", 1008, 1026, "clean pcreate0 create0 create1; 1 start0 exit; on || 2 pstart0 start1 block; 3 off"},
