@@ -12566,10 +12566,11 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
   return true;
 }
 
-/* A chunk whose records have all been applied goes to the next thread that needs one. */
+/* A chunk whose records have all been applied goes to the next thread that needs one; after the end, its memory to the
+ * rest of the trace. */
 static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
-  if (gotrace__chunk_bytes(chunk) != t->chunk_bytes ||
+  if (gotrace__chunk_bytes(chunk) != t->chunk_bytes || !gotrace__load_relaxed(&gotrace__on) ||
       gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit) {
     gotrace__chunk_free(&t->budget, chunk);
     chunk = NULL;
