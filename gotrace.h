@@ -3919,6 +3919,86 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
+#define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
+
+/* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
+ * does not end before `end`, or has more than 64 bits. */
+static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
+                                               uint64_t *value) {
+  for (; at < end && shift < 64; shift += 7) {
+    uint8_t byte = *at++;
+    if (shift == 63 && byte > 1) return NULL;
+    v |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      *value = v;
+      return at;
+    }
+  }
+  return NULL;
+}
+
+/* Reads a base-128 number; likewise. */
+static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+  if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
+    *value = at[0];
+    return at + 1;
+  }
+  return gotrace__get_long_varint(at, end, 0, 0, value);
+}
+
+/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
+static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
+  unsigned i;
+  for (i = 0; i < n; i++) {
+    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
+    if (!next) return false;
+    *at = next;
+  }
+  return true;
+}
+
+/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined once for each number of an
+ * event, so that the processor predicts the length of each separately. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
+  const uint8_t *p = *at;
+  uint64_t v = p[0];
+  *at = p + 1;
+  if (v >= 0x80) {
+    v += ((uint64_t)p[1] << 7) - 0x80;
+    *at = p + 2;
+    if (p[1] >= 0x80) {
+      v += ((uint64_t)p[2] << 14) - (0x80 << 7);
+      *at = p + 3;
+      if (p[2] >= 0x80) {
+        v += ((uint64_t)p[3] << 21) - (0x80 << 14);
+        *at = p + 4;
+        if (p[3] >= 0x80) return false;
+      }
+    }
+  }
+  *value = v;
+  return true;
+}
+
+/* Reads `n` such numbers, at most five. Not a loop, for the same reason. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
+  if (n < 1) return true;
+  if (!gotrace__take_number(at, &values[0])) return false;
+  if (n < 2) return true;
+  if (!gotrace__take_number(at, &values[1])) return false;
+  if (n < 3) return true;
+  if (!gotrace__take_number(at, &values[2])) return false;
+  if (n < 4) return true;
+  if (!gotrace__take_number(at, &values[3])) return false;
+  return n < 5 || gotrace__take_number(at, &values[4]);
+}
+
+/* Reads an event's time difference and its other numbers, if none is longer than four bytes. At least
+ * GOTRACE__EVENT_BYTES must be readable. False: use gotrace__get_numbers. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
+  return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
+}
+
 /* -------------------------------------------------------------------------------------------------- >>arena ---- */
 
 /* Memory in pieces of 64 KiB blocks, all freed at once. Not thread-safe. Go: traceAlloc in runtime/trace.go,
@@ -4890,40 +4970,31 @@ typedef struct gotrace__record {
   uint32_t text_size[2];
 } gotrace__record;
 
-/* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
-static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  uint64_t sum;
-  unsigned shift;
-  if (at >= end) return NULL;
-  *value = sum = *at++;
-  if (GOTRACE__LIKELY(sum < 0x80)) return at;
-  for (sum &= 0x7f, shift = 7; at < end && shift < 64; shift += 7) {
-    uint8_t byte = *at++;
-    sum |= (uint64_t)(byte & 0x7f) << shift;
-    if (GOTRACE__LIKELY(byte < 0x80)) {
-      *value = sum;
-      return at;
-    }
-  }
-  return NULL;
+/* Its numbers, if one of them is long or the end is near. */
+static GOTRACE__NOINLINE const uint8_t *gotrace__get_long_record(const uint8_t *at, const uint8_t *end,
+                                                                 gotrace__record *record, unsigned numbers) {
+  if (!gotrace__get_numbers(&at, end, &record->tick, 1) || record->tick > UINT64_MAX / 2) return NULL;
+  return gotrace__get_numbers(&at, end, record->a, numbers) ? at : NULL;
 }
 
 /* Reads a record, whose tick is the difference to the one before it; returns its end, or NULL if it is malformed: the
  * bytes may come from another process. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_record(const uint8_t *at, const uint8_t *end,
                                                           gotrace__record *record) {
-  uint64_t *a = record->a, *last;
-  unsigned i, texts;
-  record->kind = *at;
-  at = gotrace__get_number(at + 1, end, &record->tick);
-  if (record->kind - 1 >= GOTRACE__RECORD_KINDS - 1 || !at || record->tick > UINT64_MAX / 2) return NULL;
-  last = a + gotrace__record_specs[record->kind].numbers;
-  texts = gotrace__record_specs[record->kind].texts;
-  for (; a < last; a++)
-    if (!(at = gotrace__get_number(at, end, a))) return NULL;
+  const uint8_t *next = at + 1;
+  uint64_t *a = record->a;
+  unsigned kind = *at, numbers, texts, i;
+  if (kind - 1 >= GOTRACE__RECORD_KINDS - 1) return NULL;
+  record->kind = kind;
+  numbers = gotrace__record_specs[kind].numbers;
+  texts = gotrace__record_specs[kind].texts;
+  if (GOTRACE__LIKELY(end - at > GOTRACE__EVENT_BYTES && gotrace__take_event(&next, &record->tick, a, numbers)) &&
+      (numbers <= 5 || gotrace__take_numbers(&next, a + 5, numbers - 5)))
+    at = next;
+  else if ((at = gotrace__get_long_record(at + 1, end, record, numbers)) == NULL) return NULL;
   for (i = 0; i < texts; i++) {
     uint64_t size;
-    at = gotrace__get_number(at, end, &size);
+    at = gotrace__get_varint(at, end, &size);
     if (!at || size > (uint64_t)(end - at)) return NULL;
     record->text[i] = (const char *)at;
     record->text_size[i] = (uint32_t)size;
@@ -14967,86 +15038,6 @@ static int gotrace__dec_read_header(const uint8_t *header) {
   if (memcmp(header, "go 1.", 5) != 0 || header[5] < '1' || header[5] > '9') return 0;
   for (; i < 8 && header[i] >= '0' && header[i] <= '9'; i++) version = 10 * version + (header[i] - '0');
   return memcmp(header + i, tail, 16 - i) == 0 ? 1000 + version : 0;
-}
-
-#define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
-
-/* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
- * does not end before `end`, or has more than 64 bits. */
-static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
-                                               uint64_t *value) {
-  for (; at < end && shift < 64; shift += 7) {
-    uint8_t byte = *at++;
-    if (shift == 63 && byte > 1) return NULL;
-    v |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      *value = v;
-      return at;
-    }
-  }
-  return NULL;
-}
-
-/* Reads a base-128 number; likewise. */
-static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
-    *value = at[0];
-    return at + 1;
-  }
-  return gotrace__get_long_varint(at, end, 0, 0, value);
-}
-
-/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
-static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
-  unsigned i;
-  for (i = 0; i < n; i++) {
-    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
-    if (!next) return false;
-    *at = next;
-  }
-  return true;
-}
-
-/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined once for each number of an
- * event, so that the processor predicts the length of each separately. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
-  const uint8_t *p = *at;
-  uint64_t v = p[0];
-  *at = p + 1;
-  if (v >= 0x80) {
-    v += ((uint64_t)p[1] << 7) - 0x80;
-    *at = p + 2;
-    if (p[1] >= 0x80) {
-      v += ((uint64_t)p[2] << 14) - (0x80 << 7);
-      *at = p + 3;
-      if (p[2] >= 0x80) {
-        v += ((uint64_t)p[3] << 21) - (0x80 << 14);
-        *at = p + 4;
-        if (p[3] >= 0x80) return false;
-      }
-    }
-  }
-  *value = v;
-  return true;
-}
-
-/* Reads `n` such numbers, at most five. Not a loop, for the same reason. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
-  if (n < 1) return true;
-  if (!gotrace__take_number(at, &values[0])) return false;
-  if (n < 2) return true;
-  if (!gotrace__take_number(at, &values[1])) return false;
-  if (n < 3) return true;
-  if (!gotrace__take_number(at, &values[2])) return false;
-  if (n < 4) return true;
-  if (!gotrace__take_number(at, &values[3])) return false;
-  return n < 5 || gotrace__take_number(at, &values[4]);
-}
-
-/* Reads an event's time difference and its other numbers, if none is longer than four bytes. At least
- * GOTRACE__EVENT_BYTES must be readable. False: use gotrace__get_numbers. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
-  return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
 }
 
 /* Reports why gotrace__get_numbers failed. */

@@ -239,7 +239,7 @@ static void fill_lane(bool grows) {
     uint64_t head[4]; /* generation, thread, time, size */
     const uint8_t *place = written.data + at, *end = written.data + written.size;
     CHECK_EQUAL(*place++, GOTRACE_V2_EVENT_BATCH);
-    for (i = 0; i < 4; i++) CHECK((place = gotrace__get_number(place, end, &head[i])) != NULL);
+    for (i = 0; i < 4; i++) CHECK((place = gotrace__get_varint(place, end, &head[i])) != NULL);
     CHECK(head[0] == 3 && head[1] == 5 && head[2] == want && head[3] > 0 && head[3] % 4 == 0);
     CHECK(place + head[3] - (written.data + at) <= GOTRACE_MAX_BATCH_SIZE);
     at = (size_t)(place - written.data);
