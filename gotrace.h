@@ -8272,7 +8272,8 @@ typedef struct gotrace__transcriber {
   gotrace__clocks generation_clocks;
   uint32_t globals_generation, program_generation; /* 0: see gotrace__write_program */
   gotrace__clocks clocks;                          /* read last */
-  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
+  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round; */
+  uint64_t steady_ticks;                           /* its ticks; 0: the counter has jumped in it */
   uint64_t limit;                                  /* of ticks */
   double units_per_tick;
   bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
@@ -10787,15 +10788,20 @@ static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcrib
 }
 
 /* The time of a tick: between the beginning and the end of the round. */
-static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+static GOTRACE__NOINLINE uint64_t gotrace__unit_clamped(gotrace__transcriber *t, uint64_t tick) {
   uint64_t unit;
-  if (GOTRACE__UNLIKELY(t->jumped)) return gotrace__unit_at_jump(t, tick);
-  if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
+  if (t->jumped) return gotrace__unit_at_jump(t, tick);
+  if (tick <= t->from_tick) {
     t->counters.clamped += tick < t->from_tick;
     return t->from_unit;
   }
   unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
   return unit < t->to_unit ? unit : t->to_unit;
+}
+static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+  uint64_t ticks = tick - t->from_tick;
+  if (GOTRACE__UNLIKELY(ticks - 1 >= t->steady_ticks)) return gotrace__unit_clamped(t, tick);
+  return t->from_unit + gotrace__units(t, ticks);
 }
 
 /* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
@@ -10908,7 +10914,7 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     r->tick = r->record.tick;
     r->at = r->record_end;
     force = false;
-    if (t->error || t->full || !gotrace__peek(t, r)) return;
+    if ((unsigned)t->error | t->full || !gotrace__peek(t, r)) return;
   } while (!t->heap_count || r->record.tick <= t->heap[0]->turn);
   gotrace__enqueue(t, r);
 }
@@ -11577,6 +11583,7 @@ static bool gotrace__transcribe_round(gotrace__transcriber *t, const gotrace__cl
   bool more;
   for (r = t->sources; r; r = r->next) gotrace__look_at(r);
   more = gotrace__begin_round(t, clocks, last);
+  t->steady_ticks = t->jumped ? 0 : t->to_tick - t->from_tick;
   gotrace__apply_all(t);
   return more;
 }
