@@ -9364,9 +9364,9 @@ GOTRACE__ALWAYS_INLINE void gotrace__move(const gotrace__transcriber *t, gotrace
 /* Writes the event, then moves the model. */
 #define gotrace__do0(t, r, g, NAME) (gotrace__emit0(t, r, g, GOTRACE_V2_##NAME), gotrace__moves(t, r, g, NAME))
 #define gotrace__do2(t, r, g, NAME, a, b) \
-  (gotrace__emit2(t, r, g, GOTRACE_V2_##NAME, a, b), gotrace__moves(t, r, g, NAME))
+  (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 2, a, b, 0, 0), gotrace__moves(t, r, g, NAME))
 #define gotrace__do3(t, r, g, NAME, a, b, c) \
-  (gotrace__emit3(t, r, g, GOTRACE_V2_##NAME, a, b, c), gotrace__moves(t, r, g, NAME))
+  (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 3, a, b, c, 0), gotrace__moves(t, r, g, NAME))
 
 /* The same for a proc, and the thread that gets or loses it. */
 GOTRACE__ALWAYS_INLINE void gotrace__move_proc(const gotrace__transcriber *t, gotrace__source *r,
