@@ -8057,6 +8057,7 @@ typedef struct gotrace__model_proc gotrace__model_proc;
 
 /* Consecutive events on their way into a batch: of a thread (v2), of a proc (v1), or entries of a table. */
 #define GOTRACE__LANE_HEAD 48 /* room for the batch's header before the events */
+#define GOTRACE__EVENT_ROOM (7 * GOTRACE_BYTES_PER_NUMBER) /* bytes: the largest event without texts */
 #ifndef GOTRACE__LANE_MOST
 #define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
 #endif
@@ -8064,6 +8065,7 @@ typedef struct gotrace__model_proc gotrace__model_proc;
 typedef struct gotrace__lane {
   uint8_t *data;
   uint32_t size, capacity; /* of the events */
+  uint32_t most;           /* capacity - GOTRACE__EVENT_ROOM */
   uint32_t batches;        /* written so far */
   uint8_t kind;            /* first byte of each batch; 0: none */
   uint64_t id;
@@ -8388,11 +8390,16 @@ static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *da
   if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
 }
 
+static void gotrace__lane_set(gotrace__lane *lane, uint8_t *data, uint32_t size) {
+  lane->data = data;
+  lane->capacity = size - GOTRACE__LANE_HEAD;
+  lane->most = lane->capacity - GOTRACE__EVENT_ROOM;
+}
+
 static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
-  lane->data = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
   lane->id = id;
   lane->kind = kind;
-  lane->capacity = size - GOTRACE__LANE_HEAD;
+  gotrace__lane_set(lane, GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size)), size);
   return lane->data != NULL;
 }
 
@@ -8441,8 +8448,7 @@ static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotra
     uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
     if (!data) return;
     gotrace__release(t->options.budget, lane->data, old);
-    lane->data = data;
-    lane->capacity = larger - GOTRACE__LANE_HEAD;
+    gotrace__lane_set(lane, data, larger);
   }
 }
 
@@ -8460,8 +8466,7 @@ static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
   data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
   if (!data) return;
   gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
-  lane->data = data;
-  lane->capacity = GOTRACE__FIRST_LANE(t) - GOTRACE__LANE_HEAD;
+  gotrace__lane_set(lane, data, GOTRACE__FIRST_LANE(t));
 }
 #define gotrace__lane_end(lane, at) ((lane)->size = (uint32_t)((at) - (lane)->data) - GOTRACE__LANE_HEAD)
 
@@ -9002,8 +9007,6 @@ static inline uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace_
 
 /* --------------------------------------------------------------------------------------------------- >>writing ---- */
 
-#define GOTRACE__EVENT_ROOM (7 * GOTRACE_BYTES_PER_NUMBER) /* bytes: the largest event without texts */
-
 /* Appends an event with n arguments. */
 static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
                                       const uint64_t *a) {
@@ -9182,20 +9185,21 @@ static GOTRACE__NOINLINE void gotrace__emit_slowly(gotrace__transcriber *t, gotr
                                                    const uint64_t *a) {
   gotrace__lane *lane = &r->lane;
   if (t->v1) lane = p && kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
+  if (g && time < g->time) time = g->time;
   if (time < lane->time) time = lane->time;
   if (t->v1) gotrace__lower(t, r, g, p, kind, time, n, a);
   else gotrace__put_event(t, lane, kind, time, n, a);
   if (g && g->time < time) g->time = time;
   if (r == t->current && t->now < lane->time) t->now = lane->time;
 }
-/* The same, for what most events are: in a batch that has begun and has room. v1 has none here. */
+/* The same, for what most events are: in a batch that has begun and has room, and not earlier than anything. v1 has no
+ * batches here. */
 GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
                                           gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
                                           uint64_t a1, uint64_t a2, uint64_t a3) {
   gotrace__lane *lane = &r->lane;
   uint8_t *at;
-  if (g && time < g->time) time = g->time;
-  if (GOTRACE__UNLIKELY(!lane->size || lane->capacity - lane->size < GOTRACE__EVENT_ROOM)) {
+  if (GOTRACE__UNLIKELY(lane->size - 1 >= lane->most || time < lane->time || (g && time < g->time))) {
     uint64_t a[4];
     a[0] = a0;
     a[1] = a1;
@@ -9204,7 +9208,6 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
     gotrace__emit_slowly(t, r, g, p, kind, time, n, a);
     return;
   }
-  if (time < lane->time) time = lane->time;
   at = lane->data + GOTRACE__LANE_HEAD + lane->size;
   *at++ = (uint8_t)kind;
   at = gotrace__put_varint(at, time - lane->time);
@@ -9215,8 +9218,6 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
   gotrace__lane_end(lane, at);
   lane->time = time;
   if (g) g->time = time;
-  if (r == t->current && t->now < time) t->now = time;
-  t->generation_used = true;
   t->kinds[kind]++;
   t->events++;
 }
@@ -9224,6 +9225,7 @@ static GOTRACE__NOINLINE void gotrace__emit_at(gotrace__transcriber *t, gotrace_
                                                gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a,
                                                uint64_t b, uint64_t c, uint64_t d) {
   gotrace__emit(t, r, g, p, kind, time, n, a, b, c, d);
+  if (r == t->current) gotrace__not_before(t, time);
 }
 /* Events of the record being applied. */
 static GOTRACE__NOINLINE void gotrace__emit0(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
