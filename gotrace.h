@@ -10286,7 +10286,7 @@ static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace
 }
 
 /* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
-static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
                                                 const gotrace__record *record, bool force) {
   gotrace__model_go *g = r->go;
   unsigned kind = record->kind;
