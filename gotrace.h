@@ -8063,9 +8063,9 @@ typedef struct gotrace__model_proc gotrace__model_proc;
 #endif
 #define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 1024u) /* bytes; v1: a log's text is in its event */
 typedef struct gotrace__lane {
-  uint8_t *data;
-  uint32_t size, capacity; /* of the events */
-  uint32_t most;           /* capacity - GOTRACE__EVENT_ROOM */
+  uint8_t *data, *at; /* the events, and their end; before them is GOTRACE__LANE_HEAD */
+  uint8_t *full;      /* from here on there may be no room for an event; `data` if there is none yet */
+  uint32_t capacity;  /* bytes of events */
   uint32_t batches;        /* written so far */
   uint8_t kind;            /* first byte of each batch; 0: none */
   uint64_t id;
@@ -8390,22 +8390,25 @@ static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *da
   if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
 }
 
-static void gotrace__lane_set(gotrace__lane *lane, uint8_t *data, uint32_t size) {
-  lane->data = data;
+#define gotrace__lane_size(lane) ((uint32_t)((lane)->at - (lane)->data))
+
+static void gotrace__lane_set(gotrace__lane *lane, uint8_t *memory, uint32_t size) {
+  lane->data = lane->at = lane->full = memory + GOTRACE__LANE_HEAD;
   lane->capacity = size - GOTRACE__LANE_HEAD;
-  lane->most = lane->capacity - GOTRACE__EVENT_ROOM;
 }
 
 static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
+  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
   lane->id = id;
   lane->kind = kind;
-  gotrace__lane_set(lane, GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size)), size);
-  return lane->data != NULL;
+  if (memory) gotrace__lane_set(lane, memory, size);
+  return memory != NULL;
 }
 
 static void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
-  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
-  lane->data = NULL;
+  if (!lane->data) return;
+  gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, lane->capacity + GOTRACE__LANE_HEAD);
+  lane->data = lane->at = lane->full = NULL;
 }
 
 static void gotrace__write_sync(gotrace__transcriber *t);
@@ -8413,8 +8416,8 @@ static void gotrace__write_sync(gotrace__transcriber *t);
 /* Writes what the lane has, as a batch. Go: traceBufFlush, traceWriter.flush. */
 static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
   uint8_t head[GOTRACE__LANE_HEAD], *at = head;
-  uint32_t size;
-  if (!lane->size) return;
+  uint32_t size = gotrace__lane_size(lane), head_size;
+  if (!size) return;
   if (t->v1) {
     if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
     *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
@@ -8427,15 +8430,15 @@ static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
     at = gotrace__put_varint(at, t->generation);
     at = gotrace__put_varint(at, lane->id);
     at = gotrace__put_varint(at, lane->base);
-    at = gotrace__put_varint(at, lane->size + (lane->kind != 0));
+    at = gotrace__put_varint(at, size + (lane->kind != 0));
     if (lane->kind) *at++ = lane->kind;
     t->kinds[GOTRACE_V2_EVENT_BATCH]++;
     if (lane->kind) t->kinds[lane->kind]++;
   }
-  size = (uint32_t)(at - head);
-  memcpy(lane->data + GOTRACE__LANE_HEAD - size, head, size);
-  gotrace__transcribe_write(t, lane->data + GOTRACE__LANE_HEAD - size, size + lane->size);
-  lane->size = 0;
+  head_size = (uint32_t)(at - head);
+  memcpy(lane->data - head_size, head, head_size);
+  gotrace__transcribe_write(t, lane->data - head_size, head_size + size);
+  lane->at = lane->full = lane->data;
   lane->batches++;
 }
 
@@ -8447,16 +8450,19 @@ static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotra
   if (larger > old) {
     uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
     if (!data) return;
-    gotrace__release(t->options.budget, lane->data, old);
+    gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, old);
     gotrace__lane_set(lane, data, larger);
   }
 }
 
 /* A place for `room` bytes, the time of whose event is `time`. */
 static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
-  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) gotrace__lane_renew(t, lane, room);
-  if (GOTRACE__UNLIKELY(!lane->size)) lane->base = lane->time = time;
-  return lane->data + GOTRACE__LANE_HEAD + lane->size;
+  if (GOTRACE__UNLIKELY(lane->capacity - gotrace__lane_size(lane) < room)) gotrace__lane_renew(t, lane, room);
+  if (GOTRACE__UNLIKELY(lane->at == lane->data)) {
+    lane->base = lane->time = time;
+    lane->full = lane->data + lane->capacity - GOTRACE__EVENT_ROOM;
+  }
+  return lane->at;
 }
 
 /* Frees most of the memory of an empty lane, as far as possible. */
@@ -8465,10 +8471,10 @@ static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
   if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
   data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
   if (!data) return;
-  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
+  gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, lane->capacity + GOTRACE__LANE_HEAD);
   gotrace__lane_set(lane, data, GOTRACE__FIRST_LANE(t));
 }
-#define gotrace__lane_end(lane, at) ((lane)->size = (uint32_t)((at) - (lane)->data) - GOTRACE__LANE_HEAD)
+#define gotrace__lane_end(lane, end) ((lane)->at = (end))
 
 /* Strings and stacks. */
 
@@ -9065,7 +9071,7 @@ static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, g
   } else {
     gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_START_LOCAL, GOTRACE_V1_GO_START, time, 0, 0);
   }
-  g->start_end = g->woken && !label ? (uint16_t)lane->size : GOTRACE__NO_START;
+  g->start_end = g->woken && !label ? (uint16_t)gotrace__lane_size(lane) : GOTRACE__NO_START;
   g->start_batch = lane->batches;
   g->woken = g->call_blocked = false;
 }
@@ -9198,8 +9204,8 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
                                           gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
                                           uint64_t a1, uint64_t a2, uint64_t a3) {
   gotrace__lane *lane = &r->lane;
-  uint8_t *at;
-  if (GOTRACE__UNLIKELY(lane->size - 1 >= lane->most || time < lane->time || (g && time < g->time))) {
+  uint8_t *at = lane->at;
+  if (GOTRACE__UNLIKELY(at >= lane->full || time < lane->time || (g && time < g->time))) {
     uint64_t a[4];
     a[0] = a0;
     a[1] = a1;
@@ -9208,7 +9214,6 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
     gotrace__emit_slowly(t, r, g, p, kind, time, n, a);
     return;
   }
-  at = lane->data + GOTRACE__LANE_HEAD + lane->size;
   *at++ = (uint8_t)kind;
   at = gotrace__put_varint(at, time - lane->time);
   if (n > 0) at = gotrace__put_varint(at, a0);
@@ -9541,7 +9546,7 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
     /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
      * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
     gotrace__lane *lane = gotrace__lane_of(t, r);
-    if (g->last_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
+    if (g->last_lane == lane && g->start_batch == lane->batches && g->start_end == gotrace__lane_size(lane) &&
         (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
          (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
       gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
@@ -10649,7 +10654,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
       a[2] = stack;
       gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM + kept + 2, time); /* room for both */
       gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
-      at = gotrace__put_varint(lane->data + GOTRACE__LANE_HEAD + lane->size, kept);
+      at = gotrace__put_varint(lane->at, kept);
       if (kept) memcpy(at, record->text[1], kept);
       gotrace__lane_end(lane, at + kept);
       r->go->time = t->now = time;
@@ -11144,7 +11149,7 @@ static void gotrace__write_types(gotrace__transcriber *t) {
   if (!entry) return;
   while (entry) {
     gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
-    uint8_t *at = lane->data + GOTRACE__LANE_HEAD;
+    uint8_t *at = lane->data;
     uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
     *at++ = 0; /* traceAllocFreeTypesBatch */
     for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
@@ -11540,7 +11545,7 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
   a[3] = stack;
   if (t->v1) {
     gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
-                       t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
+                       gotrace__lane_size(&t->sample_lane) ? t->sample_lane.time : t->generation_time, 4, a);
     return;
   }
   at = gotrace__lane_at(t, &t->sample_lane, GOTRACE__EVENT_ROOM, t->generation_time);
@@ -11597,9 +11602,9 @@ static void gotrace__transcribe_cut(gotrace__transcriber *t) {
 
 /* Whether a generation has reached its size. */
 static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
-  uint64_t bytes = t->generation_bytes + t->string_lane.size + t->stack_lane.size;
+  uint64_t bytes = t->generation_bytes + gotrace__lane_size(&t->string_lane) + gotrace__lane_size(&t->stack_lane);
   const gotrace__source *r;
-  for (r = t->sources; r; r = r->next) bytes += r->lane.size;
+  for (r = t->sources; r; r = r->next) bytes += gotrace__lane_size(&r->lane);
   return bytes >= t->options.cut_bytes;
 }
 
