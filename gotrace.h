@@ -3243,9 +3243,14 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
 #else
 #define GOTRACE__MAP_ANONYMOUS 0x20
 #endif
+#define GOTRACE__HUGE_PAGE ((size_t)1 << 21)
 static void *gotrace__map_pages(size_t size) {
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | GOTRACE__MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
+  if (memory == MAP_FAILED) return NULL;
+#ifdef MADV_HUGEPAGE
+  if (size >= GOTRACE__HUGE_PAGE) madvise(memory, size, MADV_HUGEPAGE); /* if the system has any */
+#endif
+  return memory;
 }
 static void gotrace__unmap_pages(void *memory, size_t size) { munmap(memory, size); }
 #endif
@@ -8761,12 +8766,13 @@ static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, u
 }
 
 /* How many pages are allocated together with this one. The first are for programs with few goroutines. With a million,
- * the system would take as long for each page as the transcriber does. */
+ * the system would take as long for each page as the transcriber does; and the processor, to find where each of them is
+ * in memory, if they were not in huge pages of the system (2 MiB). */
 #ifndef GOTRACE__SINGLE_PAGES
 #define GOTRACE__SINGLE_PAGES 64
 #endif
-static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : 16; }
-GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0, aligned_blocks_of_pages);
+static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : page < 256 ? 16 : 256; }
+GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0 && GOTRACE__SINGLE_PAGES <= 256, aligned_blocks_of_pages);
 
 static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
