@@ -8159,8 +8159,8 @@ struct gotrace__source {
   gotrace__source *next;
   uint64_t id;                  /* the system's */
   gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
-  uint32_t at;                  /* at this position; */
-  uint32_t end;                 /* this round has those of this chunk up to here */
+  const uint8_t *at;            /* at this position, or NULL if none has been looked for; */
+  const uint8_t *end;           /* this round has those of this chunk up to here */
   gotrace__record_chunk *known; /* the records up to here have been published before this round: */
   uint32_t known_size;
   uint64_t tick; /* of its last record */
@@ -8180,7 +8180,7 @@ struct gotrace__source {
   bool later;                 /* the next record has given way to others with its tick */
   uint64_t turn;              /* its place in the heap */
   gotrace__record record;     /* the next one; its end: */
-  uint32_t record_end;
+  const uint8_t *record_end;
   /* From the list of the living, until the thread has introduced itself: */
   uint64_t listed_go, listed_proc; /* places + 1 */
   bool listed_in_syscall;
@@ -10817,6 +10817,11 @@ static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) 
   return t->from_unit + gotrace__units(t, ticks);
 }
 
+/* How many bytes of its chunk have been applied. */
+static uint32_t gotrace__read_at(const gotrace__source *r) {
+  return r->at ? (uint32_t)(r->at - gotrace__chunk_data(r->chunk)) : 0;
+}
+
 /* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
  * chunk for the last time before it links the next. */
 static void gotrace__look_at(gotrace__source *r) {
@@ -10824,6 +10829,7 @@ static void gotrace__look_at(gotrace__source *r) {
   if (!r->chunk) return;
   if (!r->known) {
     r->known = r->chunk;
+    r->at = r->end = gotrace__chunk_data(r->chunk);
     r->tick = r->chunk->tick;
   }
   while ((next = gotrace__load_acquire(&r->known->next)) != NULL) r->known = next;
@@ -10840,25 +10846,25 @@ static void gotrace__look_at(gotrace__source *r) {
 #define GOTRACE__MANY_GOS 16384
 #endif
 static GOTRACE__NOINLINE void gotrace__look_ahead(const gotrace__transcriber *t, gotrace__source *r) {
-  const uint8_t *data = (const uint8_t *)(r->chunk + 1), *at = data + r->at, *end = data + r->end;
+  const uint8_t *at = r->at;
   gotrace__record record;
   uint64_t places[65];
   unsigned i, count = 0;
   places[0] = 0;
-  for (i = 0; i < 64 && at && at < end; i++) {
+  for (i = 0; i < 64 && at && at < r->end; i++) {
     record.a[0] = 0;
-    at = gotrace__get_record(at, end, &record);
+    at = gotrace__get_record(at, r->end, &record);
     if (at && record.a[0] - 1 < t->go_places && places[count] != record.a[0]) places[++count] = record.a[0];
   }
   for (i = 1; i <= count; i++) GOTRACE__PREFETCH(gotrace__go_at(t, places[i]));
-  if (at) r->end = (uint32_t)(at - data);
+  if (at) r->end = at;
 }
 
 /* Finds the chunk with the thread's next record; false: there is none in this round. */
 static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
   while (r->chunk) {
     gotrace__record_chunk *done = r->chunk;
-    r->end = done == r->known ? r->known_size : gotrace__load_acquire(&done->size);
+    r->end = gotrace__chunk_data(done) + (done == r->known ? r->known_size : gotrace__load_acquire(&done->size));
     if (done->session != t->options.session) r->at = r->end;
     if (r->at < r->end) {
       if (t->go_places > GOTRACE__MANY_GOS) gotrace__look_ahead(t, r);
@@ -10866,7 +10872,7 @@ static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotra
     }
     if (done == r->known) return false;
     r->chunk = gotrace__load_acquire(&done->next);
-    r->at = r->end = 0;
+    r->at = r->end = gotrace__chunk_data(r->chunk);
     if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
     r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
   }
@@ -10876,10 +10882,8 @@ static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotra
 /* Reads the thread's next record; false: there is none in this round. */
 GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
   while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
-    const uint8_t *data = (const uint8_t *)(r->chunk + 1);
-    const uint8_t *end = gotrace__get_record(data + r->at, data + r->end, &r->record);
-    if (GOTRACE__LIKELY(end != NULL)) {
-      r->record_end = (uint32_t)(end - data);
+    r->record_end = gotrace__get_record(r->at, r->end, &r->record);
+    if (GOTRACE__LIKELY(r->record_end != NULL)) {
       r->record.tick += r->tick;
       return r->record.tick <= t->limit;
     }
@@ -11037,7 +11041,7 @@ static bool gotrace__is_more(const gotrace__transcriber *t, uint64_t tick, uint6
   for (r = t->sources; r && unread <= bytes; r = r->next) {
     const gotrace__record_chunk *chunk = r->chunk;
     uint64_t from = r->tick;
-    uint32_t at = r->at;
+    uint32_t at = gotrace__read_at(r);
     while (chunk && unread <= bytes && from <= tick) {
       const gotrace__record_chunk *next = chunk == r->known ? NULL : gotrace__load_acquire(&chunk->next);
       uint64_t to = next ? next->tick : t->clocks.tick,
@@ -11494,7 +11498,8 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
 /* Takes back a thread that has ended and whose records have all been applied. */
 static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
   r->chunk = r->known = NULL;
-  r->at = r->end = r->known_size = r->generation = 0;
+  r->at = r->end = NULL;
+  r->known_size = r->generation = 0;
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
   r->introduced = r->lost_proc = r->gone = false;
@@ -12799,9 +12804,9 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
     gotrace__source *source = m->source;
     gotrace__record_chunk *chunk;
     if (m->read_session != session || !source || !(chunk = source->chunk)) continue;
-    gotrace__store_relaxed(&m->read_at, source->at);
+    gotrace__store_relaxed(&m->read_at, gotrace__read_at(source));
     gotrace__store_relaxed(&m->read_chunk, chunk);
-    if (chunk != source->known || source->at < source->known_size) continue;
+    if (chunk != source->known || gotrace__read_at(source) < source->known_size) continue;
     if (!source->gone || gotrace__load_acquire(&m->in_call)) continue; /* in gotrace__thread_over */
     gotrace__transcribe_release(r, source);
     gotrace__chunk_done(&gotrace__t, chunk);
