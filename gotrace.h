@@ -8061,7 +8061,7 @@ typedef struct gotrace__model_go gotrace__model_go;
 typedef struct gotrace__model_proc gotrace__model_proc;
 
 /* Consecutive events on their way into a batch: of a thread (v2), of a proc (v1), or entries of a table. */
-#define GOTRACE__LANE_HEAD 48 /* room for the batch's header before the events */
+#define GOTRACE__LANE_HEAD 48                              /* room for the batch's header before the events */
 #define GOTRACE__EVENT_ROOM (7 * GOTRACE_BYTES_PER_NUMBER) /* bytes: the largest event without texts */
 #ifndef GOTRACE__LANE_MOST
 #define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
@@ -8071,8 +8071,8 @@ typedef struct gotrace__lane {
   uint8_t *data, *at; /* the events, and their end; before them is GOTRACE__LANE_HEAD */
   uint8_t *full;      /* from here on there may be no room for an event; `data` if there is none yet */
   uint32_t capacity;  /* bytes of events */
-  uint32_t batches;        /* written so far */
-  uint8_t kind;            /* first byte of each batch; 0: none */
+  uint32_t batches;   /* written so far */
+  uint8_t kind;       /* first byte of each batch; 0: none */
   uint64_t id;
   uint64_t base, time; /* of the batch, of its last event */
 } gotrace__lane;
@@ -10298,7 +10298,7 @@ static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace
 
 /* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
 GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
+                                                                const gotrace__record *record, bool force) {
   gotrace__model_go *g = r->go;
   unsigned kind = record->kind;
   bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
