@@ -3109,9 +3109,14 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
 #else
 #define GOTRACE__MAP_ANONYMOUS 0x20
 #endif
+#define GOTRACE__HUGE_PAGE ((size_t)1 << 21)
 static void *gotrace__map_pages(size_t size) {
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | GOTRACE__MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
+  if (memory == MAP_FAILED) return NULL;
+#ifdef MADV_HUGEPAGE
+  if (size >= GOTRACE__HUGE_PAGE) madvise(memory, size, MADV_HUGEPAGE); /* if the system has any */
+#endif
+  return memory;
 }
 static void gotrace__unmap_pages(void *memory, size_t size) { munmap(memory, size); }
 #endif
@@ -3761,6 +3766,86 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(0x80 | value);
   *at++ = (uint8_t)value;
   return at;
+}
+
+#define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
+
+/* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
+ * does not end before `end`, or has more than 64 bits. */
+static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
+                                               uint64_t *value) {
+  for (; at < end && shift < 64; shift += 7) {
+    uint8_t byte = *at++;
+    if (shift == 63 && byte > 1) return NULL;
+    v |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      *value = v;
+      return at;
+    }
+  }
+  return NULL;
+}
+
+/* Reads a base-128 number; likewise. */
+static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+  if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
+    *value = at[0];
+    return at + 1;
+  }
+  return gotrace__get_long_varint(at, end, 0, 0, value);
+}
+
+/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
+static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
+  unsigned i;
+  for (i = 0; i < n; i++) {
+    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
+    if (!next) return false;
+    *at = next;
+  }
+  return true;
+}
+
+/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined once for each number of an
+ * event, so that the processor predicts the length of each separately. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
+  const uint8_t *p = *at;
+  uint64_t v = p[0];
+  *at = p + 1;
+  if (v >= 0x80) {
+    v += ((uint64_t)p[1] << 7) - 0x80;
+    *at = p + 2;
+    if (p[1] >= 0x80) {
+      v += ((uint64_t)p[2] << 14) - (0x80 << 7);
+      *at = p + 3;
+      if (p[2] >= 0x80) {
+        v += ((uint64_t)p[3] << 21) - (0x80 << 14);
+        *at = p + 4;
+        if (p[3] >= 0x80) return false;
+      }
+    }
+  }
+  *value = v;
+  return true;
+}
+
+/* Reads `n` such numbers, at most five. Not a loop, for the same reason. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
+  if (n < 1) return true;
+  if (!gotrace__take_number(at, &values[0])) return false;
+  if (n < 2) return true;
+  if (!gotrace__take_number(at, &values[1])) return false;
+  if (n < 3) return true;
+  if (!gotrace__take_number(at, &values[2])) return false;
+  if (n < 4) return true;
+  if (!gotrace__take_number(at, &values[3])) return false;
+  return n < 5 || gotrace__take_number(at, &values[4]);
+}
+
+/* Reads an event's time difference and its other numbers, if none is longer than four bytes. At least
+ * GOTRACE__EVENT_BYTES must be readable. False: use gotrace__get_numbers. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
+  return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
 }
 
 /* -------------------------------------------------------------------------------------------------- >>arena ---- */
@@ -4732,40 +4817,31 @@ typedef struct gotrace__record {
   uint32_t text_size[2];
 } gotrace__record;
 
-/* Reads a number that ends before `end`; NULL if it is malformed. Most have one byte. */
-static inline const uint8_t *gotrace__get_number(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  uint64_t sum;
-  unsigned shift;
-  if (at >= end) return NULL;
-  *value = sum = *at++;
-  if (GOTRACE__LIKELY(sum < 0x80)) return at;
-  for (sum &= 0x7f, shift = 7; at < end && shift < 64; shift += 7) {
-    uint8_t byte = *at++;
-    sum |= (uint64_t)(byte & 0x7f) << shift;
-    if (GOTRACE__LIKELY(byte < 0x80)) {
-      *value = sum;
-      return at;
-    }
-  }
-  return NULL;
+/* Its numbers, if one of them is long or the end is near. */
+static GOTRACE__NOINLINE const uint8_t *gotrace__get_long_record(const uint8_t *at, const uint8_t *end,
+                                                                 gotrace__record *record, unsigned numbers) {
+  if (!gotrace__get_numbers(&at, end, &record->tick, 1) || record->tick > UINT64_MAX / 2) return NULL;
+  return gotrace__get_numbers(&at, end, record->a, numbers) ? at : NULL;
 }
 
 /* Reads a record, whose tick is the difference to the one before it; returns its end, or NULL if it is malformed: the
  * bytes may come from another process. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_record(const uint8_t *at, const uint8_t *end,
                                                           gotrace__record *record) {
-  uint64_t *a = record->a, *last;
-  unsigned i, texts;
-  record->kind = *at;
-  at = gotrace__get_number(at + 1, end, &record->tick);
-  if (record->kind - 1 >= GOTRACE__RECORD_KINDS - 1 || !at || record->tick > UINT64_MAX / 2) return NULL;
-  last = a + gotrace__record_specs[record->kind].numbers;
-  texts = gotrace__record_specs[record->kind].texts;
-  for (; a < last; a++)
-    if (!(at = gotrace__get_number(at, end, a))) return NULL;
+  const uint8_t *next = at + 1;
+  uint64_t *a = record->a;
+  unsigned kind = *at, numbers, texts, i;
+  if (kind - 1 >= GOTRACE__RECORD_KINDS - 1) return NULL;
+  record->kind = kind;
+  numbers = gotrace__record_specs[kind].numbers;
+  texts = gotrace__record_specs[kind].texts;
+  if (GOTRACE__LIKELY(end - at > GOTRACE__EVENT_BYTES && gotrace__take_event(&next, &record->tick, a, numbers)) &&
+      (numbers <= 5 || gotrace__take_numbers(&next, a + 5, numbers - 5)))
+    at = next;
+  else if ((at = gotrace__get_long_record(at + 1, end, record, numbers)) == NULL) return NULL;
   for (i = 0; i < texts; i++) {
     uint64_t size;
-    at = gotrace__get_number(at, end, &size);
+    at = gotrace__get_varint(at, end, &size);
     if (!at || size > (uint64_t)(end - at)) return NULL;
     record->text[i] = (const char *)at;
     record->text_size[i] = (uint32_t)size;
@@ -7851,16 +7927,18 @@ typedef struct gotrace__model_go gotrace__model_go;
 typedef struct gotrace__model_proc gotrace__model_proc;
 
 /* Consecutive events on their way into a batch: of a thread (v2), of a proc (v1), or entries of a table. */
-#define GOTRACE__LANE_HEAD 48 /* room for the batch's header before the events */
+#define GOTRACE__LANE_HEAD 48                              /* room for the batch's header before the events */
+#define GOTRACE__EVENT_ROOM (7 * GOTRACE_BYTES_PER_NUMBER) /* bytes: the largest event without texts */
 #ifndef GOTRACE__LANE_MOST
 #define GOTRACE__LANE_MOST (GOTRACE_MAX_BATCH_SIZE - 1024)
 #endif
 #define GOTRACE__FIRST_LANE(t) ((t)->v1 ? 1536u : 1024u) /* bytes; v1: a log's text is in its event */
 typedef struct gotrace__lane {
-  uint8_t *data;
-  uint32_t size, capacity; /* of the events */
-  uint32_t batches;        /* written so far */
-  uint8_t kind;            /* first byte of each batch; 0: none */
+  uint8_t *data, *at; /* the events, and their end; before them is GOTRACE__LANE_HEAD */
+  uint8_t *full;      /* from here on there may be no room for an event; `data` if there is none yet */
+  uint32_t capacity;  /* bytes of events */
+  uint32_t batches;   /* written so far */
+  uint8_t kind;       /* first byte of each batch; 0: none */
   uint64_t id;
   uint64_t base, time; /* of the batch, of its last event */
 } gotrace__lane;
@@ -7947,8 +8025,8 @@ struct gotrace__source {
   gotrace__source *next;
   uint64_t id;                  /* the system's */
   gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
-  uint32_t at;                  /* at this position; */
-  uint32_t end;                 /* this round has those of this chunk up to here */
+  const uint8_t *at;            /* at this position, or NULL if none has been looked for; */
+  const uint8_t *end;           /* this round has those of this chunk up to here */
   gotrace__record_chunk *known; /* the records up to here have been published before this round: */
   uint32_t known_size;
   uint64_t tick; /* of its last record */
@@ -7968,7 +8046,7 @@ struct gotrace__source {
   bool later;                 /* the next record has given way to others with its tick */
   uint64_t turn;              /* its place in the heap */
   gotrace__record record;     /* the next one; its end: */
-  uint32_t record_end;
+  const uint8_t *record_end;
   /* From the list of the living, until the thread has introduced itself: */
   uint64_t listed_go, listed_proc; /* places + 1 */
   bool listed_in_syscall;
@@ -8067,7 +8145,8 @@ typedef struct gotrace__transcriber {
   gotrace__clocks generation_clocks;
   uint32_t globals_generation, program_generation; /* 0: see gotrace__write_program */
   gotrace__clocks clocks;                          /* read last */
-  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round */
+  uint64_t from_tick, from_unit, to_tick, to_unit; /* the round; */
+  uint64_t steady_ticks;                           /* its ticks; 0: the counter has jumped in it */
   uint64_t limit;                                  /* of ticks */
   double units_per_tick;
   bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
@@ -8182,17 +8261,25 @@ static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *da
   if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
 }
 
+#define gotrace__lane_size(lane) ((uint32_t)((lane)->at - (lane)->data))
+
+static void gotrace__lane_set(gotrace__lane *lane, uint8_t *memory, uint32_t size) {
+  lane->data = lane->at = lane->full = memory + GOTRACE__LANE_HEAD;
+  lane->capacity = size - GOTRACE__LANE_HEAD;
+}
+
 static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
-  lane->data = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
+  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
   lane->id = id;
   lane->kind = kind;
-  lane->capacity = size - GOTRACE__LANE_HEAD;
-  return lane->data != NULL;
+  if (memory) gotrace__lane_set(lane, memory, size);
+  return memory != NULL;
 }
 
 static void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
-  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
-  lane->data = NULL;
+  if (!lane->data) return;
+  gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, lane->capacity + GOTRACE__LANE_HEAD);
+  lane->data = lane->at = lane->full = NULL;
 }
 
 static void gotrace__write_sync(gotrace__transcriber *t);
@@ -8200,8 +8287,8 @@ static void gotrace__write_sync(gotrace__transcriber *t);
 /* Writes what the lane has, as a batch. Go: traceBufFlush, traceWriter.flush. */
 static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
   uint8_t head[GOTRACE__LANE_HEAD], *at = head;
-  uint32_t size;
-  if (!lane->size) return;
+  uint32_t size = gotrace__lane_size(lane), head_size;
+  if (!size) return;
   if (t->v1) {
     if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
     *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
@@ -8214,15 +8301,15 @@ static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
     at = gotrace__put_varint(at, t->generation);
     at = gotrace__put_varint(at, lane->id);
     at = gotrace__put_varint(at, lane->base);
-    at = gotrace__put_varint(at, lane->size + (lane->kind != 0));
+    at = gotrace__put_varint(at, size + (lane->kind != 0));
     if (lane->kind) *at++ = lane->kind;
     t->kinds[GOTRACE_V2_EVENT_BATCH]++;
     if (lane->kind) t->kinds[lane->kind]++;
   }
-  size = (uint32_t)(at - head);
-  memcpy(lane->data + GOTRACE__LANE_HEAD - size, head, size);
-  gotrace__transcribe_write(t, lane->data + GOTRACE__LANE_HEAD - size, size + lane->size);
-  lane->size = 0;
+  head_size = (uint32_t)(at - head);
+  memcpy(lane->data - head_size, head, head_size);
+  gotrace__transcribe_write(t, lane->data - head_size, head_size + size);
+  lane->at = lane->full = lane->data;
   lane->batches++;
 }
 
@@ -8234,17 +8321,19 @@ static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotra
   if (larger > old) {
     uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
     if (!data) return;
-    gotrace__release(t->options.budget, lane->data, old);
-    lane->data = data;
-    lane->capacity = larger - GOTRACE__LANE_HEAD;
+    gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, old);
+    gotrace__lane_set(lane, data, larger);
   }
 }
 
 /* A place for `room` bytes, the time of whose event is `time`. */
 static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
-  if (GOTRACE__UNLIKELY(lane->capacity - lane->size < room)) gotrace__lane_renew(t, lane, room);
-  if (GOTRACE__UNLIKELY(!lane->size)) lane->base = lane->time = time;
-  return lane->data + GOTRACE__LANE_HEAD + lane->size;
+  if (GOTRACE__UNLIKELY(lane->capacity - gotrace__lane_size(lane) < room)) gotrace__lane_renew(t, lane, room);
+  if (GOTRACE__UNLIKELY(lane->at == lane->data)) {
+    lane->base = lane->time = time;
+    lane->full = lane->data + lane->capacity - GOTRACE__EVENT_ROOM;
+  }
+  return lane->at;
 }
 
 /* Frees most of the memory of an empty lane, as far as possible. */
@@ -8253,11 +8342,10 @@ static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
   if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
   data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
   if (!data) return;
-  gotrace__release(t->options.budget, lane->data, lane->capacity + GOTRACE__LANE_HEAD);
-  lane->data = data;
-  lane->capacity = GOTRACE__FIRST_LANE(t) - GOTRACE__LANE_HEAD;
+  gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, lane->capacity + GOTRACE__LANE_HEAD);
+  gotrace__lane_set(lane, data, GOTRACE__FIRST_LANE(t));
 }
-#define gotrace__lane_end(lane, at) ((lane)->size = (uint32_t)((at) - (lane)->data) - GOTRACE__LANE_HEAD)
+#define gotrace__lane_end(lane, end) ((lane)->at = (end))
 
 /* Strings and stacks. */
 
@@ -8544,12 +8632,13 @@ static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, u
 }
 
 /* How many pages are allocated together with this one. The first are for programs with few goroutines. With a million,
- * the system would take as long for each page as the transcriber does. */
+ * the system would take as long for each page as the transcriber does; and the processor, to find where each of them is
+ * in memory, if they were not in huge pages of the system (2 MiB). */
 #ifndef GOTRACE__SINGLE_PAGES
 #define GOTRACE__SINGLE_PAGES 64
 #endif
-static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : 16; }
-GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0, aligned_blocks_of_pages);
+static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : page < 256 ? 16 : 256; }
+GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0 && GOTRACE__SINGLE_PAGES <= 256, aligned_blocks_of_pages);
 
 static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
@@ -8796,8 +8885,6 @@ static inline uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace_
 
 /* --------------------------------------------------------------------------------------------------- >>writing ---- */
 
-#define GOTRACE__EVENT_ROOM (7 * GOTRACE_BYTES_PER_NUMBER) /* bytes: the largest event without texts */
-
 /* Appends an event with n arguments. */
 static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
                                       const uint64_t *a) {
@@ -8856,7 +8943,7 @@ static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, g
   } else {
     gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_START_LOCAL, GOTRACE_V1_GO_START, time, 0, 0);
   }
-  g->start_end = g->woken && !label ? (uint16_t)lane->size : GOTRACE__NO_START;
+  g->start_end = g->woken && !label ? (uint16_t)gotrace__lane_size(lane) : GOTRACE__NO_START;
   g->start_batch = lane->batches;
   g->woken = g->call_blocked = false;
 }
@@ -8976,20 +9063,21 @@ static GOTRACE__NOINLINE void gotrace__emit_slowly(gotrace__transcriber *t, gotr
                                                    const uint64_t *a) {
   gotrace__lane *lane = &r->lane;
   if (t->v1) lane = p && kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
+  if (g && time < g->time) time = g->time;
   if (time < lane->time) time = lane->time;
   if (t->v1) gotrace__lower(t, r, g, p, kind, time, n, a);
   else gotrace__put_event(t, lane, kind, time, n, a);
   if (g && g->time < time) g->time = time;
   if (r == t->current && t->now < lane->time) t->now = lane->time;
 }
-/* The same, for what most events are: in a batch that has begun and has room. v1 has none here. */
+/* The same, for what most events are: in a batch that has begun and has room, and not earlier than anything. v1 has no
+ * batches here. */
 GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
                                           gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
                                           uint64_t a1, uint64_t a2, uint64_t a3) {
   gotrace__lane *lane = &r->lane;
-  uint8_t *at;
-  if (g && time < g->time) time = g->time;
-  if (GOTRACE__UNLIKELY(!lane->size || lane->capacity - lane->size < GOTRACE__EVENT_ROOM)) {
+  uint8_t *at = lane->at;
+  if (GOTRACE__UNLIKELY(at >= lane->full || time < lane->time || (g && time < g->time))) {
     uint64_t a[4];
     a[0] = a0;
     a[1] = a1;
@@ -8998,8 +9086,6 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
     gotrace__emit_slowly(t, r, g, p, kind, time, n, a);
     return;
   }
-  if (time < lane->time) time = lane->time;
-  at = lane->data + GOTRACE__LANE_HEAD + lane->size;
   *at++ = (uint8_t)kind;
   at = gotrace__put_varint(at, time - lane->time);
   if (n > 0) at = gotrace__put_varint(at, a0);
@@ -9009,8 +9095,6 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
   gotrace__lane_end(lane, at);
   lane->time = time;
   if (g) g->time = time;
-  if (r == t->current && t->now < time) t->now = time;
-  t->generation_used = true;
   t->kinds[kind]++;
   t->events++;
 }
@@ -9018,6 +9102,7 @@ static GOTRACE__NOINLINE void gotrace__emit_at(gotrace__transcriber *t, gotrace_
                                                gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a,
                                                uint64_t b, uint64_t c, uint64_t d) {
   gotrace__emit(t, r, g, p, kind, time, n, a, b, c, d);
+  if (r == t->current) gotrace__not_before(t, time);
 }
 /* Events of the record being applied. */
 static GOTRACE__NOINLINE void gotrace__emit0(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
@@ -9158,9 +9243,9 @@ GOTRACE__ALWAYS_INLINE void gotrace__move(const gotrace__transcriber *t, gotrace
 /* Writes the event, then moves the model. */
 #define gotrace__do0(t, r, g, NAME) (gotrace__emit0(t, r, g, GOTRACE_V2_##NAME), gotrace__moves(t, r, g, NAME))
 #define gotrace__do2(t, r, g, NAME, a, b) \
-  (gotrace__emit2(t, r, g, GOTRACE_V2_##NAME, a, b), gotrace__moves(t, r, g, NAME))
+  (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 2, a, b, 0, 0), gotrace__moves(t, r, g, NAME))
 #define gotrace__do3(t, r, g, NAME, a, b, c) \
-  (gotrace__emit3(t, r, g, GOTRACE_V2_##NAME, a, b, c), gotrace__moves(t, r, g, NAME))
+  (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 3, a, b, c, 0), gotrace__moves(t, r, g, NAME))
 
 /* The same for a proc, and the thread that gets or loses it. */
 GOTRACE__ALWAYS_INLINE void gotrace__move_proc(const gotrace__transcriber *t, gotrace__source *r,
@@ -9333,7 +9418,7 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
     /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
      * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
     gotrace__lane *lane = gotrace__lane_of(t, r);
-    if (g->last_lane == lane && g->start_batch == lane->batches && g->start_end == lane->size &&
+    if (g->last_lane == lane && g->start_batch == lane->batches && g->start_end == gotrace__lane_size(lane) &&
         (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
          (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
       gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
@@ -10079,8 +10164,8 @@ static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace
 }
 
 /* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
-static gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
+                                                                const gotrace__record *record, bool force) {
   gotrace__model_go *g = r->go;
   unsigned kind = record->kind;
   bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
@@ -10451,7 +10536,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
       a[2] = stack;
       gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM + kept + 2, time); /* room for both */
       gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
-      at = gotrace__put_varint(lane->data + GOTRACE__LANE_HEAD + lane->size, kept);
+      at = gotrace__put_varint(lane->at, kept);
       if (kept) memcpy(at, record->text[1], kept);
       gotrace__lane_end(lane, at + kept);
       r->go->time = t->now = time;
@@ -10592,15 +10677,25 @@ static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcrib
 }
 
 /* The time of a tick: between the beginning and the end of the round. */
-static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+static GOTRACE__NOINLINE uint64_t gotrace__unit_clamped(gotrace__transcriber *t, uint64_t tick) {
   uint64_t unit;
-  if (GOTRACE__UNLIKELY(t->jumped)) return gotrace__unit_at_jump(t, tick);
-  if (GOTRACE__UNLIKELY(tick <= t->from_tick)) {
+  if (t->jumped) return gotrace__unit_at_jump(t, tick);
+  if (tick <= t->from_tick) {
     t->counters.clamped += tick < t->from_tick;
     return t->from_unit;
   }
   unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
   return unit < t->to_unit ? unit : t->to_unit;
+}
+static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+  uint64_t ticks = tick - t->from_tick;
+  if (GOTRACE__UNLIKELY(ticks - 1 >= t->steady_ticks)) return gotrace__unit_clamped(t, tick);
+  return t->from_unit + gotrace__units(t, ticks);
+}
+
+/* How many bytes of its chunk have been applied. */
+static uint32_t gotrace__read_at(const gotrace__source *r) {
+  return r->at ? (uint32_t)(r->at - gotrace__chunk_data(r->chunk)) : 0;
 }
 
 /* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
@@ -10610,6 +10705,7 @@ static void gotrace__look_at(gotrace__source *r) {
   if (!r->chunk) return;
   if (!r->known) {
     r->known = r->chunk;
+    r->at = r->end = gotrace__chunk_data(r->chunk);
     r->tick = r->chunk->tick;
   }
   while ((next = gotrace__load_acquire(&r->known->next)) != NULL) r->known = next;
@@ -10626,25 +10722,25 @@ static void gotrace__look_at(gotrace__source *r) {
 #define GOTRACE__MANY_GOS 16384
 #endif
 static GOTRACE__NOINLINE void gotrace__look_ahead(const gotrace__transcriber *t, gotrace__source *r) {
-  const uint8_t *data = (const uint8_t *)(r->chunk + 1), *at = data + r->at, *end = data + r->end;
+  const uint8_t *at = r->at;
   gotrace__record record;
   uint64_t places[65];
   unsigned i, count = 0;
   places[0] = 0;
-  for (i = 0; i < 64 && at && at < end; i++) {
+  for (i = 0; i < 64 && at && at < r->end; i++) {
     record.a[0] = 0;
-    at = gotrace__get_record(at, end, &record);
+    at = gotrace__get_record(at, r->end, &record);
     if (at && record.a[0] - 1 < t->go_places && places[count] != record.a[0]) places[++count] = record.a[0];
   }
   for (i = 1; i <= count; i++) GOTRACE__PREFETCH(gotrace__go_at(t, places[i]));
-  if (at) r->end = (uint32_t)(at - data);
+  if (at) r->end = at;
 }
 
 /* Finds the chunk with the thread's next record; false: there is none in this round. */
 static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
   while (r->chunk) {
     gotrace__record_chunk *done = r->chunk;
-    r->end = done == r->known ? r->known_size : gotrace__load_acquire(&done->size);
+    r->end = gotrace__chunk_data(done) + (done == r->known ? r->known_size : gotrace__load_acquire(&done->size));
     if (done->session != t->options.session) r->at = r->end;
     if (r->at < r->end) {
       if (t->go_places > GOTRACE__MANY_GOS) gotrace__look_ahead(t, r);
@@ -10652,7 +10748,7 @@ static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotra
     }
     if (done == r->known) return false;
     r->chunk = gotrace__load_acquire(&done->next);
-    r->at = r->end = 0;
+    r->at = r->end = gotrace__chunk_data(r->chunk);
     if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
     r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
   }
@@ -10662,10 +10758,8 @@ static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotra
 /* Reads the thread's next record; false: there is none in this round. */
 GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
   while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
-    const uint8_t *data = (const uint8_t *)(r->chunk + 1);
-    const uint8_t *end = gotrace__get_record(data + r->at, data + r->end, &r->record);
-    if (GOTRACE__LIKELY(end != NULL)) {
-      r->record_end = (uint32_t)(end - data);
+    r->record_end = gotrace__get_record(r->at, r->end, &r->record);
+    if (GOTRACE__LIKELY(r->record_end != NULL)) {
       r->record.tick += r->tick;
       return r->record.tick <= t->limit;
     }
@@ -10836,7 +10930,7 @@ static bool gotrace__is_more(const gotrace__transcriber *t, uint64_t tick, uint6
   for (r = t->sources; r && unread <= bytes; r = r->next) {
     const gotrace__record_chunk *chunk = r->chunk;
     uint64_t from = r->tick;
-    uint32_t at = r->at;
+    uint32_t at = gotrace__read_at(r);
     while (chunk && unread <= bytes && from <= tick) {
       const gotrace__record_chunk *next = chunk == r->known ? NULL : gotrace__load_acquire(&chunk->next);
       uint64_t to = next ? next->tick : t->clocks.tick,
@@ -10954,7 +11048,7 @@ static void gotrace__write_types(gotrace__transcriber *t) {
   if (!entry) return;
   while (entry) {
     gotrace__lane *lane = &t->string_lane; /* its memory, once the strings are written */
-    uint8_t *at = lane->data + GOTRACE__LANE_HEAD;
+    uint8_t *at = lane->data;
     uint8_t *end = at + lane->capacity - 6 * GOTRACE_BYTES_PER_NUMBER - GOTRACE_MAX_STRING_SIZE, *body = at;
     *at++ = 0; /* traceAllocFreeTypesBatch */
     for (; entry && at < end; entry = gotrace__after(t->types, entry)) {
@@ -11293,7 +11387,8 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
 /* Takes back a thread that has ended and whose records have all been applied. */
 static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
   r->chunk = r->known = NULL;
-  r->at = r->end = r->known_size = r->generation = 0;
+  r->at = r->end = NULL;
+  r->known_size = r->generation = 0;
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
   r->introduced = r->lost_proc = r->gone = false;
@@ -11350,7 +11445,7 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
   a[3] = stack;
   if (t->v1) {
     gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
-                       t->sample_lane.size ? t->sample_lane.time : t->generation_time, 4, a);
+                       gotrace__lane_size(&t->sample_lane) ? t->sample_lane.time : t->generation_time, 4, a);
     return;
   }
   at = gotrace__lane_at(t, &t->sample_lane, GOTRACE__EVENT_ROOM, t->generation_time);
@@ -11395,6 +11490,7 @@ static bool gotrace__transcribe_round(gotrace__transcriber *t, const gotrace__cl
   bool more;
   for (r = t->sources; r; r = r->next) gotrace__look_at(r);
   more = gotrace__begin_round(t, clocks, last);
+  t->steady_ticks = t->jumped ? 0 : t->to_tick - t->from_tick;
   gotrace__apply_all(t);
   return more;
 }
@@ -11406,9 +11502,9 @@ static void gotrace__transcribe_cut(gotrace__transcriber *t) {
 
 /* Whether a generation has reached its size. */
 static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
-  uint64_t bytes = t->generation_bytes + t->string_lane.size + t->stack_lane.size;
+  uint64_t bytes = t->generation_bytes + gotrace__lane_size(&t->string_lane) + gotrace__lane_size(&t->stack_lane);
   const gotrace__source *r;
-  for (r = t->sources; r; r = r->next) bytes += r->lane.size;
+  for (r = t->sources; r; r = r->next) bytes += gotrace__lane_size(&r->lane);
   return bytes >= t->options.cut_bytes;
 }
 
@@ -12429,10 +12525,11 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
   return true;
 }
 
-/* A chunk whose records have all been applied goes to the next thread that needs one. */
+/* A chunk whose records have all been applied goes to the next thread that needs one; after the end, its memory to the
+ * rest of the trace. */
 static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
-  if (gotrace__chunk_bytes(chunk) != t->chunk_bytes ||
+  if (gotrace__chunk_bytes(chunk) != t->chunk_bytes || !gotrace__load_relaxed(&gotrace__on) ||
       gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit) {
     gotrace__chunk_free(&t->budget, chunk);
     chunk = NULL;
@@ -12581,9 +12678,9 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
     gotrace__source *source = m->source;
     gotrace__record_chunk *chunk;
     if (m->read_session != session || !source || !(chunk = source->chunk)) continue;
-    gotrace__store_relaxed(&m->read_at, source->at);
+    gotrace__store_relaxed(&m->read_at, gotrace__read_at(source));
     gotrace__store_relaxed(&m->read_chunk, chunk);
-    if (chunk != source->known || source->at < source->known_size) continue;
+    if (chunk != source->known || gotrace__read_at(source) < source->known_size) continue;
     if (!source->gone || gotrace__load_acquire(&m->in_call)) continue; /* in gotrace__thread_over */
     gotrace__transcribe_release(r, source);
     gotrace__chunk_done(&gotrace__t, chunk);
@@ -14808,86 +14905,6 @@ static int gotrace__dec_read_header(const uint8_t *header) {
   if (memcmp(header, "go 1.", 5) != 0 || header[5] < '1' || header[5] > '9') return 0;
   for (; i < 8 && header[i] >= '0' && header[i] <= '9'; i++) version = 10 * version + (header[i] - '0');
   return memcmp(header + i, tail, 16 - i) == 0 ? 1000 + version : 0;
-}
-
-#define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
-
-/* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
- * does not end before `end`, or has more than 64 bits. */
-static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
-                                               uint64_t *value) {
-  for (; at < end && shift < 64; shift += 7) {
-    uint8_t byte = *at++;
-    if (shift == 63 && byte > 1) return NULL;
-    v |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      *value = v;
-      return at;
-    }
-  }
-  return NULL;
-}
-
-/* Reads a base-128 number; likewise. */
-static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
-    *value = at[0];
-    return at + 1;
-  }
-  return gotrace__get_long_varint(at, end, 0, 0, value);
-}
-
-/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
-static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
-  unsigned i;
-  for (i = 0; i < n; i++) {
-    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
-    if (!next) return false;
-    *at = next;
-  }
-  return true;
-}
-
-/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined once for each number of an
- * event, so that the processor predicts the length of each separately. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
-  const uint8_t *p = *at;
-  uint64_t v = p[0];
-  *at = p + 1;
-  if (v >= 0x80) {
-    v += ((uint64_t)p[1] << 7) - 0x80;
-    *at = p + 2;
-    if (p[1] >= 0x80) {
-      v += ((uint64_t)p[2] << 14) - (0x80 << 7);
-      *at = p + 3;
-      if (p[2] >= 0x80) {
-        v += ((uint64_t)p[3] << 21) - (0x80 << 14);
-        *at = p + 4;
-        if (p[3] >= 0x80) return false;
-      }
-    }
-  }
-  *value = v;
-  return true;
-}
-
-/* Reads `n` such numbers, at most five. Not a loop, for the same reason. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
-  if (n < 1) return true;
-  if (!gotrace__take_number(at, &values[0])) return false;
-  if (n < 2) return true;
-  if (!gotrace__take_number(at, &values[1])) return false;
-  if (n < 3) return true;
-  if (!gotrace__take_number(at, &values[2])) return false;
-  if (n < 4) return true;
-  if (!gotrace__take_number(at, &values[3])) return false;
-  return n < 5 || gotrace__take_number(at, &values[4]);
-}
-
-/* Reads an event's time difference and its other numbers, if none is longer than four bytes. At least
- * GOTRACE__EVENT_BYTES must be readable. False: use gotrace__get_numbers. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
-  return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
 }
 
 /* Reports why gotrace__get_numbers failed. */

@@ -306,10 +306,12 @@ transcriber('other-sessions-read', 'if (done->session != t->options.session) r->
 transcriber('chunk-without-base', 'r->tick = r->chunk->tick; /* that of its last record', 'r->tick = r->tick; /* that of its last record')
 transcriber('chunk-not-given-back', 'if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);', '')
 transcriber('numbers-beyond-the-end', 'if (!at || size > (uint64_t)(end - at)) return NULL;', 'if (!at) return NULL;')
-transcriber('kind-unchecked', 'if (record->kind - 1 >= GOTRACE__RECORD_KINDS - 1 || !at ||', 'if (!at ||')
-transcriber('look-ahead-ends-in-a-record', 'if (at) r->end = (uint32_t)(at - data);', 'if (at) r->end = r->at + 1;')
+transcriber('kind-unchecked', 'if (kind - 1 >= GOTRACE__RECORD_KINDS - 1) return NULL;', '')
+transcriber('look-ahead-ends-in-a-record', 'if (at) r->end = at;', 'if (at) r->end = r->at + 1;')
 
 # Time.
+transcriber('event-before-its-threads-last', 'at >= lane->full || time < lane->time ||', 'at >= lane->full ||')
+transcriber('event-before-its-goroutines-last', ' || (g && time < g->time))) {', ')) {')
 transcriber('time-goes-back', 'if (t->now < time) t->now = time;', '')
 transcriber('push-forgotten', 'if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);', '')
 transcriber('event-before-its-goroutine', 'if (g && time < g->time) time = g->time;', '')

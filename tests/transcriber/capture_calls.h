@@ -398,7 +398,7 @@ static inline void capture_thread_end(capture *c, unsigned thread) {
 static inline void capture_release(capture *c, unsigned thread) {
   capture_thread *m = &c->threads[thread];
   gotrace__source *r = m->source;
-  if (!m->ended || !r || !r->gone || m->held || r->chunk != m->last || r->at != m->written) return;
+  if (!m->ended || !r || !r->gone || m->held || r->chunk != m->last || gotrace__read_at(r) != m->written) return;
   gotrace__transcribe_release(c->t, r);
   free(m->last);
   m->first = m->last = NULL;
