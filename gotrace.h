@@ -4361,7 +4361,7 @@ typedef struct gotrace__key_bucket {
 typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic, like all of this; 0: free */
   gotrace__uint64 parent;
-  gotrace__uint64 name[GOTRACE__TASK_WORDS]; /* a string and zeros */
+  gotrace__uint64 name[GOTRACE__TASK_WORDS]; /* a string and zeros; a word's first byte is the lowest */
 } gotrace__open_task;
 #ifndef GOTRACE__REGION_DEPTH
 #define GOTRACE__REGION_DEPTH 1024 /* a power of two */
@@ -5603,10 +5603,11 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
   return false;
 }
 
-/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
+/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. (Before its
+ * first session a thread has no chunk, hence no room.) */
 static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
   gotrace__raise(m);
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session && (size_t)(m->end - m->at) >= room))
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && (size_t)(m->end - m->at) >= room))
     return true;
   return gotrace__enter_slowly(m, room);
 }
@@ -6719,15 +6720,20 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
 
 /* ----------------------------------------------------------------------------------------------------- >>tasks ---- */
 
-/* Less than 8 bytes of a text from `at` on, and zeros. */
-static inline uint64_t gotrace__last_word(const char *text, size_t at, size_t size) {
-  union {
-    uint64_t word;
-    char bytes[8];
-  } last = {0};
-  size_t i;
-  for (i = 0; at < size; i++) last.bytes[i] = text[at++];
-  return last.word;
+/* A text's next 4 or 8 bytes, and its last ones, less than 8. Composed in a register: a copy in memory could be read only
+ * after a delay, since the read spans several writes. */
+static inline uint64_t gotrace__4_bytes(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+static inline uint64_t gotrace__8_bytes(const char *text) {
+  return gotrace__4_bytes(text) | gotrace__4_bytes(text + 4) << 32;
+}
+static inline uint64_t gotrace__last_bytes(const char *text, size_t size) {
+  uint64_t word = 0;
+  size_t left = size & 3;
+  while (left) word = word << 8 | (unsigned char)text[(size & 4) + --left];
+  return size & 4 ? word << 32 | gotrace__4_bytes(text) : word;
 }
 
 static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
@@ -6785,12 +6791,8 @@ GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, con
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&task->id) != 0)) task = gotrace__distant_place(tasks, id);
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
-  for (; size - at >= 8; at += 8) {
-    uint64_t word;
-    memcpy(&word, name + at, 8);
-    gotrace__store_release(&task->name[at / 8], word);
-  }
-  gotrace__store_release(&task->name[at / 8], gotrace__last_word(name, at, size)); /* has the first 0 */
+  for (; size - at >= 8; at += 8) gotrace__store_release(&task->name[at / 8], gotrace__8_bytes(name + at));
+  gotrace__store_release(&task->name[at / 8], gotrace__last_bytes(name + at, size - at)); /* has the first 0 */
   gotrace__store_release(&task->id, id);
 }
 
@@ -6818,12 +6820,14 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   uint32_t size = gotrace__text_size(name, text_size);
   bool on;
   if (!m) return task;
-  if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
-    gotrace__drop_nested();
-    task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
-    return task;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call) | gotrace__inside)) {
+    if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
+      gotrace__drop_nested();
+      task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
+      return task;
+    }
+    gotrace__set_wait_aside(m);
   }
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call))) gotrace__set_wait_aside(m);
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
@@ -13287,7 +13291,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
     parent = gotrace__load_acquire(&tasks[i].parent);
     for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_acquire(&tasks[i].name[k]);
     if (gotrace__load_relaxed(&tasks[i].id) != id) continue;
-    memcpy(name, words, sizeof words);
+    for (k = 0; k < sizeof words; k++) name[k] = (char)(words[k / 8] >> k % 8 * 8);
     gotrace__transcribe_living_task(r, id, parent, name);
   }
 }
