@@ -5639,6 +5639,16 @@ static inline gotrace__thread *gotrace__caller(void) {
   return gotrace__me_outside();
 }
 
+/* The calling thread's record for a call's short way: tracing is off, and nothing is unusual. NULL: the call goes the
+ * other way, which finds the record itself, so that the short way saves no registers. */
+static inline gotrace__thread *gotrace__caller_off(void) {
+  gotrace__thread *m;
+  if (gotrace_enabled()) return NULL;
+  m = gotrace__self;
+  gotrace__see_slabs();
+  return GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside)) ? m : NULL;
+}
+
 /* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. */
 static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
   if (gotrace__load_relaxed(&g->introduced) != m->session) {
@@ -6065,12 +6075,14 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
   gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id, 64));
 }
 
+/* `m`: NULL means the caller's. */
 static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
                                                                       const gotrace_location *entry, unsigned status,
                                                                       unsigned flags) {
   bool on = gotrace_enabled();
   uint32_t known;
   gotrace_go *g;
+  if (!m && !(m = gotrace__caller())) return NULL;
   if (!entry) entry = &gotrace__no_place;
   if (!on && gotrace__is_untracked()) return NULL;
   if (on) on = gotrace__enter(m, GOTRACE__CALL_ROOM);
@@ -6112,33 +6124,47 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   return g;
 }
 
-/* The same, with a short way while tracing is off. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
+/* The short way while tracing is off; false: it does not apply. */
+GOTRACE__ALWAYS_INLINE bool gotrace__create_off(gotrace__thread *m, const gotrace_location *entry, unsigned status,
+                                                gotrace_go **created) {
+  unsigned count;
+  gotrace__raise_off(m);
+  count = m->free_count;
+  if (GOTRACE__LIKELY(count)) {
+    gotrace_go *g = m->free_gos[--count];
+    if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
+                        (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
+      m->free_count = count;
+      gotrace__store_relaxed(&g->live, (uint8_t)1);
+      gotrace__set_new(m, g, entry ? entry : &gotrace__no_place, status, 0);
+      gotrace__leave(m);
+      *created = g;
+      return true;
+    }
+  }
+  gotrace__leave(m);
+  return false;
+}
+
+/* Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site,
                                                       const gotrace_location *entry, unsigned status) {
   if (!gotrace_enabled()) {
-    unsigned count;
+    gotrace_go *g;
     if (gotrace__is_untracked()) return NULL;
-    gotrace__raise_off(m);
-    count = m->free_count;
-    if (GOTRACE__LIKELY(count)) {
-      gotrace_go *g = m->free_gos[--count];
-      if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
-                          (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
-        m->free_count = count;
-        gotrace__store_relaxed(&g->live, (uint8_t)1);
-        gotrace__set_new(m, g, entry ? entry : &gotrace__no_place, status, 0);
-        gotrace__leave(m);
-        return g;
-      }
-    }
-    gotrace__leave(m);
+    if (gotrace__create_off(m, entry, status, &g)) return g;
   }
   return gotrace__create(m, GOTRACE__ORIGIN(site), entry, status, 0);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create_go(m, site, entry, GOTRACE__RUNNABLE) : NULL;
+  gotrace__thread *m = gotrace__caller_off();
+  gotrace_go *g;
+  if (GOTRACE__LIKELY(m != NULL)) {
+    if (gotrace__is_untracked()) return NULL;
+    if (GOTRACE__LIKELY(gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g))) return g;
+  }
+  g = gotrace__create(NULL, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE, 0);
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -6174,7 +6200,7 @@ static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
 }
 
 /* Starts a goroutine: GO_START, THREAD_START, WAIT_END. Like some that follow, this is two functions, so that a call
- * while tracing is off saves no registers. */
+ * while tracing is off saves no registers. `m`: NULL means the caller's. */
 static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) {
     m->lacks |= !g;
@@ -6196,6 +6222,7 @@ static GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
   gotrace__publish(m, gotrace__put_no_go(at));
 }
 static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
+  if (!m && !(m = gotrace__caller())) return;
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
   if (gotrace__begin(m)) {
     if (GOTRACE__UNLIKELY(!g)) {
@@ -6211,15 +6238,26 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (gotrace_enabled() || GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
-  else gotrace__start_hint(m, go);
+  gotrace__thread *m = gotrace__caller_off();
+  if (GOTRACE__LIKELY(m && !m->lost)) { /* the short way */
+    if (!go) {
+      m->lacks = true;
+      return;
+    }
+    if (GOTRACE__LIKELY(!m->go && gotrace__load_relaxed(&go->live) && !gotrace__runs_elsewhere(m, go))) {
+      m->lacks = false;
+      gotrace__run_hint(m, go);
+      return;
+    }
+  }
+  gotrace__start_on(NULL, GOTRACE__REC_GO_START, go);
 }
 
-/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
+/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. `m`: NULL means the caller's. */
 static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, unsigned kind) {
-  gotrace_go *g = m->go;
+  gotrace_go *g;
+  if (!m && !(m = gotrace__caller())) return;
+  g = m->go;
   if (gotrace__begin_anyway(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
   if (GOTRACE__LIKELY(g != NULL)) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
@@ -6232,17 +6270,20 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, 
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (!gotrace_enabled()) { /* the short way */
-    gotrace_go *g;
+  gotrace__thread *m = gotrace__caller_off();
+  if (GOTRACE__LIKELY(m != NULL)) { /* the short way */
+    gotrace_go *g, **free_gos;
+    unsigned count;
     gotrace__raise_off(m);
     g = m->go;
-    if (GOTRACE__LIKELY(g && gotrace__load_relaxed(&g->live) && g != m->own_go && m->free_gos &&
-                        m->free_count < GOTRACE__MOST_FREE)) {
+    free_gos = m->free_gos;
+    count = m->free_count;
+    if (GOTRACE__LIKELY(g && gotrace__load_relaxed(&g->live) && g != m->own_go && free_gos &&
+                        count < GOTRACE__MOST_FREE)) {
       gotrace__leave_hint(m, GOTRACE__DEAD);
       gotrace__store_relaxed(&g->live, (uint8_t)0);
-      m->free_gos[m->free_count++] = g;
+      free_gos[count] = g;
+      m->free_count = count + 1;
       gotrace__leave(m);
       return;
     }
@@ -6252,7 +6293,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
       return;
     }
   }
-  gotrace__end(m, GOTRACE__REC_GO_END);
+  gotrace__end(NULL, GOTRACE__REC_GO_END);
 }
 
 /* Stops or blocks the thread's goroutine. */
@@ -7188,8 +7229,8 @@ static GOTRACE__NOINLINE void gotrace__begin_any_wait(gotrace__origin origin, un
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__self;
-  if (!gotrace_enabled() && GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) {
+  gotrace__thread *m = gotrace__caller_off();
+  if (GOTRACE__LIKELY(m != NULL)) {
     gotrace_go *g = m->go;
     if (GOTRACE__LIKELY(g && !m->level && !m->lost && !(m->in_syscall | m->lacks))) { /* the short way */
       m->outermost.id = gotrace__load_relaxed(&g->id);
