@@ -5607,8 +5607,7 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
  * first session a thread has no chunk, hence no room.) */
 static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
   gotrace__raise(m);
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && (size_t)(m->end - m->at) >= room))
-    return true;
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && (size_t)(m->end - m->at) >= room)) return true;
   return gotrace__enter_slowly(m, room);
 }
 static inline bool gotrace__begin(gotrace__thread *m) {
@@ -6761,8 +6760,8 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
 
 /* ----------------------------------------------------------------------------------------------------- >>tasks ---- */
 
-/* A text's next 4 or 8 bytes, and its last ones, less than 8. Composed in a register: a copy in memory could be read only
- * after a delay, since the read spans several writes. */
+/* The next 4 or 8 bytes of a text, and the last ones, less than 8. Composed in a register: a copy in memory could be
+ * read only after a delay, since the read spans several writes. */
 static inline uint64_t gotrace__4_bytes(const char *text) {
   const unsigned char *at = (const unsigned char *)text;
   return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;

@@ -56,7 +56,7 @@ mutant('session-read-once',
        'if (GOTRACE__LIKELY(m->session && (size_t)',
        '1023/off-late')
 mutant('flag-raised-late',
-       ['gotrace__raise(m);\n  if (GOTRACE__LIKELY(gotrace__session_now() == m->session', 'm->end - m->at) >= room))\n    return true;'],
+       ['gotrace__raise(m);\n  if (GOTRACE__LIKELY(gotrace__session_now() == m->session', 'm->end - m->at) >= room)) return true;'],
        ['if (GOTRACE__LIKELY(gotrace__session_now() == m->session',
         'm->end - m->at) >= room)) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
        '1023/off-late')
