@@ -4288,7 +4288,7 @@ typedef struct gotrace__key_bucket {
 typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic, like all of this; 0: free */
   gotrace__uint64 parent;
-  gotrace__uint64 name[GOTRACE__TASK_WORDS]; /* a string and zeros */
+  gotrace__uint64 name[GOTRACE__TASK_WORDS]; /* a string and zeros; a word's first byte is the lowest */
 } gotrace__open_task;
 #ifndef GOTRACE__REGION_DEPTH
 #define GOTRACE__REGION_DEPTH 1024 /* a power of two */
@@ -5522,11 +5522,11 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
   return false;
 }
 
-/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. */
+/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. (Before its
+ * first session a thread has no chunk, hence no room.) */
 static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
   gotrace__raise(m);
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->session && (size_t)(m->end - m->at) >= room))
-    return true;
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && (size_t)(m->end - m->at) >= room)) return true;
   return gotrace__enter_slowly(m, room);
 }
 static inline bool gotrace__begin(gotrace__thread *m) {
@@ -5555,6 +5555,16 @@ static inline gotrace__thread *gotrace__caller(void) {
   gotrace__see_slabs();
   if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
   return gotrace__me_outside();
+}
+
+/* The calling thread's record for a call's short way: tracing is off, and nothing is unusual. NULL: the call goes the
+ * other way, which finds the record itself, so that the short way saves no registers. */
+static inline gotrace__thread *gotrace__caller_off(void) {
+  gotrace__thread *m;
+  if (gotrace_enabled()) return NULL;
+  m = gotrace__self;
+  gotrace__see_slabs();
+  return GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside)) ? m : NULL;
 }
 
 /* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. The time is
@@ -5993,12 +6003,14 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
   gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id, 64));
 }
 
+/* `m`: NULL means the caller's. */
 static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
                                                                       const gotrace_location *entry, unsigned status,
                                                                       unsigned flags) {
   bool on = gotrace_enabled();
   uint32_t known;
   gotrace_go *g;
+  if (!m && !(m = gotrace__caller())) return NULL;
   if (!entry) entry = &gotrace__no_place;
   if (!on && gotrace__is_untracked()) return NULL;
   if (on) on = gotrace__enter(m, GOTRACE__CALL_ROOM);
@@ -6040,33 +6052,47 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   return g;
 }
 
-/* The same, with a short way while tracing is off. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
+/* The short way while tracing is off; false: it does not apply. */
+GOTRACE__ALWAYS_INLINE bool gotrace__create_off(gotrace__thread *m, const gotrace_location *entry, unsigned status,
+                                                gotrace_go **created) {
+  unsigned count;
+  gotrace__raise_off(m);
+  count = m->free_count;
+  if (GOTRACE__LIKELY(count)) {
+    gotrace_go *g = m->free_gos[--count];
+    if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
+                        (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
+      m->free_count = count;
+      gotrace__occupy(g);
+      gotrace__set_new(m, g, entry ? entry : &gotrace__no_place, status, 0);
+      gotrace__leave(m);
+      *created = g;
+      return true;
+    }
+  }
+  gotrace__leave(m);
+  return false;
+}
+
+/* Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site,
                                                       const gotrace_location *entry, unsigned status) {
   if (!gotrace_enabled()) {
-    unsigned count;
+    gotrace_go *g;
     if (gotrace__is_untracked()) return NULL;
-    gotrace__raise_off(m);
-    count = m->free_count;
-    if (GOTRACE__LIKELY(count)) {
-      gotrace_go *g = m->free_gos[--count];
-      if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
-                          (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
-        m->free_count = count;
-        gotrace__occupy(g);
-        gotrace__set_new(m, g, entry ? entry : &gotrace__no_place, status, 0);
-        gotrace__leave(m);
-        return g;
-      }
-    }
-    gotrace__leave(m);
+    if (gotrace__create_off(m, entry, status, &g)) return g;
   }
   return gotrace__create(m, GOTRACE__ORIGIN(site), entry, status, 0);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller();
-  gotrace_go *g = m ? gotrace__create_go(m, site, entry, GOTRACE__RUNNABLE) : NULL;
+  gotrace__thread *m = gotrace__caller_off();
+  gotrace_go *g;
+  if (GOTRACE__LIKELY(m != NULL)) {
+    if (gotrace__is_untracked()) return NULL;
+    if (GOTRACE__LIKELY(gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g))) return g;
+  }
+  g = gotrace__create(NULL, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE, 0);
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -6102,7 +6128,7 @@ static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
 }
 
 /* Starts a goroutine: GO_START, THREAD_START, WAIT_END. Like some that follow, this is two functions, so that a call
- * while tracing is off saves no registers. */
+ * while tracing is off saves no registers. `m`: NULL means the caller's. */
 static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) {
     m->lacks |= !g;
@@ -6124,6 +6150,7 @@ static GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
   gotrace__publish(m, gotrace__put_no_go(at));
 }
 static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
+  if (!m && !(m = gotrace__caller())) return;
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
   if (gotrace__begin(m)) {
     if (GOTRACE__UNLIKELY(!g)) {
@@ -6139,15 +6166,26 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (gotrace_enabled() || GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__start_on(m, GOTRACE__REC_GO_START, go);
-  else gotrace__start_hint(m, go);
+  gotrace__thread *m = gotrace__caller_off();
+  if (GOTRACE__LIKELY(m && !m->lost)) { /* the short way */
+    if (!go) {
+      m->lacks = true;
+      return;
+    }
+    if (GOTRACE__LIKELY(!m->go && gotrace__load_relaxed(&go->live) && !gotrace__runs_elsewhere(m, go))) {
+      m->lacks = false;
+      gotrace__run_hint(m, go);
+      return;
+    }
+  }
+  gotrace__start_on(NULL, GOTRACE__REC_GO_START, go);
 }
 
-/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
+/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. `m`: NULL means the caller's. */
 static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, unsigned kind) {
-  gotrace_go *g = m->go;
+  gotrace_go *g;
+  if (!m && !(m = gotrace__caller())) return;
+  g = m->go;
   if (gotrace__begin_anyway(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
   if (GOTRACE__LIKELY(g != NULL)) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
@@ -6160,17 +6198,20 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, 
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (!gotrace_enabled()) { /* the short way */
-    gotrace_go *g;
+  gotrace__thread *m = gotrace__caller_off();
+  if (GOTRACE__LIKELY(m != NULL)) { /* the short way */
+    gotrace_go *g, **free_gos;
+    unsigned count;
     gotrace__raise_off(m);
     g = m->go;
-    if (GOTRACE__LIKELY(g && gotrace__load_relaxed(&g->live) && g != m->own_go && m->free_gos &&
-                        m->free_count < GOTRACE__MOST_FREE)) {
+    free_gos = m->free_gos;
+    count = m->free_count;
+    if (GOTRACE__LIKELY(g && gotrace__load_relaxed(&g->live) && g != m->own_go && free_gos &&
+                        count < GOTRACE__MOST_FREE)) {
       gotrace__leave_hint(m, GOTRACE__DEAD);
       gotrace__store_relaxed(&g->live, (uint8_t)0);
-      m->free_gos[m->free_count++] = g;
+      free_gos[count] = g;
+      m->free_count = count + 1;
       gotrace__leave(m);
       return;
     }
@@ -6180,7 +6221,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
       return;
     }
   }
-  gotrace__end(m, GOTRACE__REC_GO_END);
+  gotrace__end(NULL, GOTRACE__REC_GO_END);
 }
 
 /* Stops or blocks the thread's goroutine. */
@@ -6659,15 +6700,20 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
 
 /* ----------------------------------------------------------------------------------------------------- >>tasks ---- */
 
-/* Less than 8 bytes of a text from `at` on, and zeros. */
-static inline uint64_t gotrace__last_word(const char *text, size_t at, size_t size) {
-  union {
-    uint64_t word;
-    char bytes[8];
-  } last = {0};
-  size_t i;
-  for (i = 0; at < size; i++) last.bytes[i] = text[at++];
-  return last.word;
+/* The next 4 or 8 bytes of a text, and the last ones, less than 8. Composed in a register: a copy in memory could be
+ * read only after a delay, since the read spans several writes. */
+static inline uint64_t gotrace__4_bytes(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+static inline uint64_t gotrace__8_bytes(const char *text) {
+  return gotrace__4_bytes(text) | gotrace__4_bytes(text + 4) << 32;
+}
+static inline uint64_t gotrace__last_bytes(const char *text, size_t size) {
+  uint64_t word = 0;
+  size_t left = size & 3;
+  while (left) word = word << 8 | (unsigned char)text[(size & 4) + --left];
+  return size & 4 ? word << 32 | gotrace__4_bytes(text) : word;
 }
 
 static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
@@ -6725,12 +6771,8 @@ GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, con
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&task->id) != 0)) task = gotrace__distant_place(tasks, id);
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
-  for (; size - at >= 8; at += 8) {
-    uint64_t word;
-    memcpy(&word, name + at, 8);
-    gotrace__store_release(&task->name[at / 8], word);
-  }
-  gotrace__store_release(&task->name[at / 8], gotrace__last_word(name, at, size)); /* has the first 0 */
+  for (; size - at >= 8; at += 8) gotrace__store_release(&task->name[at / 8], gotrace__8_bytes(name + at));
+  gotrace__store_release(&task->name[at / 8], gotrace__last_bytes(name + at, size - at)); /* has the first 0 */
   gotrace__store_release(&task->id, id);
 }
 
@@ -6758,12 +6800,14 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   uint32_t size = gotrace__text_size(name, text_size);
   bool on;
   if (!m) return task;
-  if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
-    gotrace__drop_nested();
-    task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
-    return task;
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call) | gotrace__inside)) {
+    if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
+      gotrace__drop_nested();
+      task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
+      return task;
+    }
+    gotrace__set_wait_aside(m);
   }
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call))) gotrace__set_wait_aside(m);
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
@@ -7124,8 +7168,8 @@ static GOTRACE__NOINLINE void gotrace__begin_any_wait(gotrace__origin origin, un
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__self;
-  if (!gotrace_enabled() && GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) {
+  gotrace__thread *m = gotrace__caller_off();
+  if (GOTRACE__LIKELY(m != NULL)) {
     gotrace_go *g = m->go;
     if (GOTRACE__LIKELY(g && !m->level && !m->lost && !(m->in_syscall | m->lacks))) { /* the short way */
       m->outermost.id = gotrace__load_relaxed(&g->id);
@@ -13255,7 +13299,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
     parent = gotrace__load_acquire(&tasks[i].parent);
     for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_acquire(&tasks[i].name[k]);
     if (gotrace__load_relaxed(&tasks[i].id) != id) continue;
-    memcpy(name, words, sizeof words);
+    for (k = 0; k < sizeof words; k++) name[k] = (char)(words[k / 8] >> k % 8 * 8);
     gotrace__transcribe_living_task(r, id, parent, name);
   }
 }

@@ -1,5 +1,5 @@
 /* Tasks that are open when a trace starts appear in it: one of each of many threads, a few of each, and the latest of a
- * thread that has more than are kept. */
+ * thread that has more than are kept; with the first 43 bytes of their names. */
 #define _GNU_SOURCE /* barriers */
 #include "gotrace.h"
 #include "../test_collect.h"
@@ -69,6 +69,49 @@ static void latest(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* Names of any length, begun while tracing is off and while it is on. */
+static void names(void) {
+  enum { LENGTHS = 60, KEPT_BYTES = 43 };
+  static const char text[LENGTHS + 1] = "A task's name, \xc3\xa9 and \xff too: digits 0123456789, end..........";
+  gotrace_task tasks[2 * LENGTHS];
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_GO_1_23, &bytes);
+  gotrace_decoder *decoder;
+  gotrace_event event;
+  gotrace_result result;
+  bool found[2 * LENGTHS] = {false};
+  size_t i;
+  for (i = 0; i < 2 * LENGTHS; i++) {
+    if (i == LENGTHS) CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+    tasks[i] = gotrace_task_begin_n(text, i % LENGTHS, GOTRACE_NO_TASK);
+  }
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  bytes.size = 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "text");
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  result = test_open_decoder(&decoder, bytes.data, bytes.size, false);
+  while (result == GOTRACE_OK && (result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK) {
+    const char *name = "";
+    size_t size = 0, length;
+    if (strcmp(event.spec->name, "UserTaskBegin") != 0) continue;
+    for (i = 0; i < 2 * LENGTHS && tasks[i].id != event.args[0]; i++) continue;
+    CHECK(i < 2 * LENGTHS && !found[i]);
+    found[i] = true;
+    length = i % LENGTHS < KEPT_BYTES ? i % LENGTHS : KEPT_BYTES;
+    (void)gotrace_decoder_string(decoder, event.args[2], &name, &size);
+    CHECK_EQUAL(size, length);
+    CHECK(memcmp(name, text, length) == 0);
+  }
+  CHECK_EQUAL(result, GOTRACE_END_OF_TRACE);
+  gotrace_decoder_close(decoder);
+  for (i = 0; i < 2 * LENGTHS; i++) {
+    CHECK(found[i]);
+    gotrace_task_end(tasks[i]);
+  }
+  test_free(&bytes);
+}
+
 int main(void) {
   static const gotrace_format formats[] = {GOTRACE_GO_1_21, GOTRACE_GO_1_23};
   size_t i;
@@ -79,5 +122,6 @@ int main(void) {
     CHECK_EQUAL(traced(formats[i], 64, 4), 256);
     CHECK_EQUAL(traced(formats[i], 2, 8), 16);
   }
+  names();
   return 0;
 }
