@@ -175,12 +175,12 @@ static void explore_worker_calls_back(explore_worker *w) {
   w->calls = true;
 }
 
-/* The worker's system call ends; with `dies`, its goroutine in it. */
+/* The worker's system call ends; with `dies`, its goroutine in it. A proc that nobody has taken may be given up. */
 static void explore_worker_returns(explore_worker *w, bool dies) {
   int job = w->runs - 1, proc = w->has - 1;
   bool keeps = explore_worker_keeps_proc(w);
   w->calls = false;
-  if (!dies && (keeps || (w->plain && !w->has))) {
+  if (!dies && ((keeps && explore_dice(4)) || (w->plain && !w->has))) {
     explore_says("  with its proc", job);
     gotrace_go_syscall_end();
     return;
