@@ -37,10 +37,10 @@
  *     >>emit             garbage collection, heap, tasks, regions, logs, CPU samples
  *     >>decoder          reading traces
  *     >>implementation   everything below is private
+ *     >>varint           base-128 numbers
  *     >>rules            what each event needs and changes
  *     >>platform         what the tracer needs from compiler, processor and system: atomics, locks, clock, files, ...
  *     >>memory           pages and records from the system
- *     >>varint           base-128 numbers
  *     >>arena            memory in pieces that are freed together
  *     >>strings          string table
  *     >>stacks           stack table
@@ -2426,6 +2426,98 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
   return gotrace__mix(gotrace__mix(hash, word), 0);
 }
 
+/* ------------------------------------------------------------------------------------------------- >>varint ---- */
+
+#if !GOTRACE_DISABLE || !GOTRACE_NO_DECODER
+/* Appends value in base 128, least significant group first, and returns the end. At most GOTRACE_BYTES_PER_NUMBER
+ * bytes. A plain loop: most numbers in a trace have one or two bytes. Go: traceBuf.varint. */
+static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(0x80 | value);
+  *at++ = (uint8_t)value;
+  return at;
+}
+
+#define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
+
+/* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
+ * does not end before `end`, or has more than 64 bits. */
+static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
+                                               uint64_t *value) {
+  for (; at < end && shift < 64; shift += 7) {
+    uint8_t byte = *at++;
+    if (shift == 63 && byte > 1) return NULL;
+    v |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      *value = v;
+      return at;
+    }
+  }
+  return NULL;
+}
+
+/* Reads a base-128 number; likewise. */
+static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+  if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
+    *value = at[0];
+    return at + 1;
+  }
+  return gotrace__get_long_varint(at, end, 0, 0, value);
+}
+
+/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
+static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
+  unsigned i;
+  for (i = 0; i < n; i++) {
+    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
+    if (!next) return false;
+    *at = next;
+  }
+  return true;
+}
+
+/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined once for each number of an
+ * event, so that the processor predicts the length of each separately. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
+  const uint8_t *p = *at;
+  uint64_t v = p[0];
+  *at = p + 1;
+  if (v >= 0x80) {
+    v += ((uint64_t)p[1] << 7) - 0x80;
+    *at = p + 2;
+    if (p[1] >= 0x80) {
+      v += ((uint64_t)p[2] << 14) - (0x80 << 7);
+      *at = p + 3;
+      if (p[2] >= 0x80) {
+        v += ((uint64_t)p[3] << 21) - (0x80 << 14);
+        *at = p + 4;
+        if (p[3] >= 0x80) return false;
+      }
+    }
+  }
+  *value = v;
+  return true;
+}
+
+/* Reads `n` such numbers, at most five. Not a loop, for the same reason. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
+  if (n < 1) return true;
+  if (!gotrace__take_number(at, &values[0])) return false;
+  if (n < 2) return true;
+  if (!gotrace__take_number(at, &values[1])) return false;
+  if (n < 3) return true;
+  if (!gotrace__take_number(at, &values[2])) return false;
+  if (n < 4) return true;
+  if (!gotrace__take_number(at, &values[3])) return false;
+  return n < 5 || gotrace__take_number(at, &values[4]);
+}
+
+/* Reads an event's time difference and its other numbers, if none is longer than four bytes. At least
+ * GOTRACE__EVENT_BYTES must be readable. False: use gotrace__get_numbers. */
+GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
+  return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
+}
+#endif
+
 /* -------------------------------------------------------------------------------------------------------- >>rules ----
  *
  * What events need and change: a row an event. The transcriber's model and the decoder follow these tables, and
@@ -3756,96 +3848,6 @@ static void gotrace__release(gotrace__budget *budget, void *memory, size_t size)
   if (!memory) return;
   if (budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   GOTRACE__FREE(memory, size);
-}
-
-/* ------------------------------------------------------------------------------------------------- >>varint ---- */
-
-/* Appends value in base 128, least significant group first, and returns the end. At most GOTRACE_BYTES_PER_NUMBER
- * bytes. A plain loop: most numbers in a trace have one or two bytes. Go: traceBuf.varint. */
-static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(0x80 | value);
-  *at++ = (uint8_t)value;
-  return at;
-}
-
-#define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
-
-/* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
- * does not end before `end`, or has more than 64 bits. */
-static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
-                                               uint64_t *value) {
-  for (; at < end && shift < 64; shift += 7) {
-    uint8_t byte = *at++;
-    if (shift == 63 && byte > 1) return NULL;
-    v |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      *value = v;
-      return at;
-    }
-  }
-  return NULL;
-}
-
-/* Reads a base-128 number; likewise. */
-static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
-  if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
-    *value = at[0];
-    return at + 1;
-  }
-  return gotrace__get_long_varint(at, end, 0, 0, value);
-}
-
-/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
-static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
-  unsigned i;
-  for (i = 0; i < n; i++) {
-    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
-    if (!next) return false;
-    *at = next;
-  }
-  return true;
-}
-
-/* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined once for each number of an
- * event, so that the processor predicts the length of each separately. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_number(const uint8_t **at, uint64_t *value) {
-  const uint8_t *p = *at;
-  uint64_t v = p[0];
-  *at = p + 1;
-  if (v >= 0x80) {
-    v += ((uint64_t)p[1] << 7) - 0x80;
-    *at = p + 2;
-    if (p[1] >= 0x80) {
-      v += ((uint64_t)p[2] << 14) - (0x80 << 7);
-      *at = p + 3;
-      if (p[2] >= 0x80) {
-        v += ((uint64_t)p[3] << 21) - (0x80 << 14);
-        *at = p + 4;
-        if (p[3] >= 0x80) return false;
-      }
-    }
-  }
-  *value = v;
-  return true;
-}
-
-/* Reads `n` such numbers, at most five. Not a loop, for the same reason. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_numbers(const uint8_t **at, uint64_t *values, unsigned n) {
-  if (n < 1) return true;
-  if (!gotrace__take_number(at, &values[0])) return false;
-  if (n < 2) return true;
-  if (!gotrace__take_number(at, &values[1])) return false;
-  if (n < 3) return true;
-  if (!gotrace__take_number(at, &values[2])) return false;
-  if (n < 4) return true;
-  if (!gotrace__take_number(at, &values[3])) return false;
-  return n < 5 || gotrace__take_number(at, &values[4]);
-}
-
-/* Reads an event's time difference and its other numbers, if none is longer than four bytes. At least
- * GOTRACE__EVENT_BYTES must be readable. False: use gotrace__get_numbers. */
-GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt, uint64_t *values, unsigned n) {
-  return gotrace__take_number(at, dt) && gotrace__take_numbers(at, values, n);
 }
 
 /* -------------------------------------------------------------------------------------------------- >>arena ---- */
@@ -6766,6 +6768,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, con
   if (GOTRACE__UNLIKELY(!task)) task = gotrace__make_open_tasks();
   if (GOTRACE__UNLIKELY(!task)) return;
   size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
+  if (!size) name = ""; /* not NULL */
   tasks = task;
   task = gotrace__task_home(tasks, id);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&task->id) != 0)) task = gotrace__distant_place(tasks, id);
