@@ -1257,7 +1257,7 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 GOTRACE_API bool gotrace_is_enabled(void) GOTRACE__OFF(false);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
- * short that the 9 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
+ * short that the 8 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
  * take 5. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL,
  * and no thread becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it;
  * calls about them are not counted as problems. Procs, tasks and nested running are tracked all the same. Any thread,
