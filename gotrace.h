@@ -4826,6 +4826,8 @@ static GOTRACE__NOINLINE const uint8_t *gotrace__get_long_record(const uint8_t *
   return gotrace__get_numbers(&at, end, record->a, numbers) ? at : NULL;
 }
 
+GOTRACE__STATIC_ASSERT(4 * (1 + GOTRACE__RECORD_NUMBERS) <= GOTRACE__EVENT_BYTES, short_numbers_are_readable);
+
 /* Reads a record, whose tick is the difference to the one before it; returns its end, or NULL if it is malformed: the
  * bytes may come from another process. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_record(const uint8_t *at, const uint8_t *end,
