@@ -5003,7 +5003,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   read_chunk, read_at     transcriber          its thread              rlx              a guess: is there room soon?
  *   number, stamp           owner                owner, wakers           rlx; rel/acq     K3; a number of this session
  *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
- *   introduced              who introduces       owner, wakers           rlx              twice is harmless
+ *   introduced              who introduces       owner, wakers           rel/acq          the record; twice is harmless
  *   live                    creator, ender       any                     rel/acq, acq_rel id; one destroyer wins
  *   id, entry               creator              start, introductions    rel/acq          of one goroutine, not of two
  *   open tasks              begin, end           start                   rel/acq          of one task, not of two
@@ -5574,7 +5574,7 @@ static inline gotrace__thread *gotrace__caller_off(void) {
 /* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. The time is
  * read after the status: if a waker has changed that, its introduction and unblock are earlier. */
 static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
-  if (gotrace__load_relaxed(&g->introduced) != m->session) {
+  if (gotrace__load_acquire(&g->introduced) != m->session) {
     char label[GOTRACE__LABEL];
     const char *shown = gotrace__shown_label(g, label);
     uint32_t entry = gotrace__entry_stack(m, g);
@@ -5587,7 +5587,7 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
     at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
     at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
     gotrace__publish(m, at);
-    gotrace__store_relaxed(&g->introduced, m->session);
+    gotrace__store_release(&g->introduced, m->session);
   }
   if (owner) gotrace__stamp_number(m, &g->number, &g->stamp);
 }
@@ -5611,7 +5611,7 @@ static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotr
   uint32_t number;
   uint8_t *at;
   bool stamped;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced) != m->session ||
+  if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->introduced) != m->session ||
                         (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
     gotrace__know_go(m, g, owner);
   stamped = owner || gotrace__load_acquire(&g->stamp) == m->session; /* before the number */
