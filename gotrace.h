@@ -9860,7 +9860,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   bool known = r->introduced;
   t->counters.idle++;
   if (in_syscall && p && p->number) p = NULL; /* a thief took it while the thread wrote the record, and told first */
-  if (r->go && r->go != g) gotrace__correct_listed(t, r, false);
+  if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);
   if (g && g->on != r) gotrace__correct_listed(t, g->on, false);
   if (p && p->on != r && p->status == GOTRACE__PROC_RUNNING) gotrace__correct_listed(t, p->on, false);
   if (g) g->listed = false;

@@ -126,7 +126,7 @@ mutant('loss-forgotten', 'if (status == GOTRACE__PROC_IDLE && gotrace__load_rela
        '1023/steal-clean')
 mutant('numbers-go-on', 'gotrace__store_relaxed(number, 0u);', '', '1023/pass-stop')
 mutant('go-not-introduced',
-       'if (gotrace__load_relaxed(&g->introduced) != m->session) {\n    char label',
+       'if (gotrace__load_acquire(&g->introduced) != m->session) {\n    char label',
        'if (0) {\n    char label',
        '1023/pass-late', '1011/pass-late')
 
