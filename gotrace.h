@@ -4995,7 +4995,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   field                   written by           read by                 order            what for
  *   gotrace__on             start, end           calls, twice            seq_cst/rlx, acq K1, K2
  *   in_call                 its thread           end of a trace          rlx, rel/seq_cst K1; the call's records
- *   the same, the wait      its thread           start, samples          rlx, rel/acq     comes after a change of go
+ *   the same, the wait      its thread           start, samples, end     rlx, rel/acq     K1; go has changed before
  *   chunk: size, next       its thread           transcriber             rel/acq          the records; next comes first
  *   first_session           its thread           transcriber             rel/acq          the first chunk
  *   used (of a thread)      thread, transcriber  new thread, transcriber rel/acq          the record changes hands
@@ -7178,7 +7178,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, 
     gotrace_go *g = m->go;
     if (GOTRACE__LIKELY(g && !m->level && !m->lost && !(m->in_syscall | m->lacks))) { /* the short way */
       m->outermost.id = gotrace__load_relaxed(&g->id);
-      gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__WAITS);
+      gotrace__store_release(&m->in_call, (uint32_t)GOTRACE__WAITS);
       gotrace__signal_fence(); /* from here on, a signal handler's call finds that the thread waits */
       gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__WAITING);
       return;
@@ -7267,7 +7267,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
     uint32_t in_call = gotrace__load_relaxed(&m->in_call);
     if (!in_call && !m->level) return; /* the thread does not wait */
     if (GOTRACE__LIKELY(in_call == GOTRACE__WAITS && g && gotrace__ends_short(m, g))) {
-      gotrace__store_relaxed(&m->in_call, 0u);
+      gotrace__store_release(&m->in_call, 0u);
       gotrace__signal_fence();
       if (GOTRACE__LIKELY(!m->level)) { /* no signal handler has set it aside */
         gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
