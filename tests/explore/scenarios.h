@@ -82,6 +82,9 @@
     {"listed-own", 1008, 1026, "clean; 1 self0 || 1 wait; 3 on advance || 2 unblock0; 1 waitend"},
     {"listed-moved", 1008, 1026,
      "clean pcreate0 pcreate1 create0; 1 pstart0 start0; 2 pstart1 || 1 yield; 3 on advance || 2 start0"},
+    /* The list has the thread's goroutine, and not yet its proc (with a stale read). */
+    {"listed-half", 1008, 1026,
+     "clean pcreate0 create0 || 1 pstart0 start0; 2 on advance || 1 yield pstop || 2 pstart0"},
     {"listed-handed", 1008, 1026, "clean pcreate0; 1 pstart0 || 1 pstop; 3 on advance || 2 pstart0"},
     {"listed-woken", 1008, 1026, "clean pcreate0 createblocked0; 2 pstart0 || 1 unblock0; 3 on advance || 2 start0"},
     {"listed-lost", 1008, 1026,
@@ -351,6 +354,8 @@
     {"snapshots", 1022, 1026, "onflight; 1 begin || 1 log; 2 snapshot; 3 snapshot"},
     /* A call held up across a stop, or into the next session, in which its records are skipped. */
     {"held-up", 1008, 1026, "clean; 1 self0; onsink || 1 log wait waitend; 2 stop onsink"},
+    /* The end of a trace finds the thread in a wait that began after it, and must see its records (stale reads). */
+    {"wait-after-end", 1008, 1026, "clean; 1 self0; on || 1 log wait waitend; 2 off read"},
     {"held-up-end", 1008, 1026, "clean; 1 self0; on || 1 wait waitend; 2 off; 3 read on"},
     {"held-up-twice", 1023, 1023, "clean; 1 self0; onsink || 1 log log; 2 stop onsink stop onsink"},
     {"held-up-run", 1008, 1026,
