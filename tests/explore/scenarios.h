@@ -355,7 +355,7 @@
     /* A call held up across a stop, or into the next session, in which its records are skipped. */
     {"held-up", 1008, 1026, "clean; 1 self0; onsink || 1 log wait waitend; 2 stop onsink"},
     /* The end of a trace finds the thread in a wait that began after it, and must see its records (stale reads). */
-    {"wait-after-end", 1008, 1026, "clean; 1 self0; on || 1 log wait waitend; 2 off read"},
+    {"wait-after-end", 1008, 1026, "clean; 1 self0; on || 1 log wait; 2 off read"},
     {"held-up-end", 1008, 1026, "clean; 1 self0; on || 1 wait waitend; 2 off; 3 read on"},
     {"held-up-twice", 1023, 1023, "clean; 1 self0; onsink || 1 log log; 2 stop onsink stop onsink"},
     {"held-up-run", 1008, 1026,
