@@ -94,7 +94,7 @@ mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed
        'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
 mutant('lost-proc-destroyed-early', ' || p->status == GOTRACE__PROC_SYSCALL, p->waiters);', ', p->waiters);',
        '1023/lost-destroyed')
-mutant('listed-thread-not-corrected', 'if (r->go && r->go != g) gotrace__correct_listed(t, r, false);', '',
+mutant('listed-thread-not-corrected', 'if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);', '',
        '1023/listed-late')
 mutant('listed-goroutine-not-corrected', 'gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);', '',
        '1023/listed-moved')
@@ -129,6 +129,24 @@ mutant('go-not-introduced',
        'if (gotrace__load_acquire(&g->introduced) != m->session) {\n    char label',
        'if (0) {\n    char label',
        '1023/pass-late', '1011/pass-late')
+
+# What one thread has published is visible to whoever relies on it.
+mutant('introduction-without-its-record',
+       'gotrace__publish(m, at);\n    gotrace__store_release(&g->introduced, m->session);',
+       'gotrace__publish(m, at);\n    gotrace__store_relaxed(&g->introduced, m->session);', '--stale 1 1023/listed-timed')
+mutant('introduction-seen-before-its-record',
+       'if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->introduced)',
+       'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced)', '--stale 1 1023/listed-timed')
+mutant('stamp-before-its-number', 'gotrace__store_release(stamp, m->session);',
+       'gotrace__store_relaxed(stamp, m->session);', '--stale 1 1023/listed-numbered')
+mutant('wait-hides-the-last-call', 'gotrace__store_release(&m->in_call, (uint32_t)GOTRACE__WAITS);',
+       'gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__WAITS);', '--stale 1 1023/wait-after-end')
+mutant('listed-proc-kept', '(r->go != g || (p && r->proc != p))', '(r->go != g)', '--stale 1 1023/listed-half')
+mutant('introduction-takes-a-stolen-proc', 'if (in_syscall && p && p->number) p = NULL;', '', '1008/steal-introduced')
+mutant('place-live-with-its-former-id',
+       'gotrace__store_relaxed(&g->id, (uint64_t)0);\n  gotrace__store_release(&g->live, (uint8_t)1);',
+       'gotrace__store_release(&g->live, (uint8_t)1);\n  gotrace__store_relaxed(&g->id, (uint64_t)0);',
+       '1023/key-reused')
 
 # The order of records of several threads.
 mutant('threads-before-clock',
