@@ -1258,10 +1258,11 @@ GOTRACE_API bool gotrace_is_enabled(void) GOTRACE__OFF(false);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
  * short that the 8 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
- * take 5. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL,
- * and no thread becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it;
- * calls about them are not counted as problems. Procs, tasks and nested running are tracked all the same. Any thread,
- * at any time; best before the first goroutine. */
+ * take 5. While tracing is off, the calls that create a goroutine, and gotrace_go_self, then return NULL, and no thread
+ * becomes a goroutine. A trace that starts later lacks the goroutines and waits that are older than it; calls about
+ * them are not counted as problems. Procs, tasks and nested running are tracked all the same, but not that a proc is in
+ * a system call: a steal of it is then counted as a problem if the call is older than the trace. Any thread, at any
+ * time; best before the first goroutine. */
 GOTRACE_API void gotrace_track_while_off(bool track) GOTRACE__OFF();
 
 /* Stores the statistics of the running trace, or of the last one. All zeros, except for other_copies, before the first
