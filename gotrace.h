@@ -4820,28 +4820,25 @@ typedef struct gotrace__record {
   uint32_t text_size[2];
 } gotrace__record;
 
-/* Its numbers, if one of them is long or the end is near. */
+/* Its numbers, if one of them is long, there are many, or the end is near. */
 static GOTRACE__NOINLINE const uint8_t *gotrace__get_long_record(const uint8_t *at, const uint8_t *end,
                                                                  gotrace__record *record, unsigned numbers) {
   if (!gotrace__get_numbers(&at, end, &record->tick, 1) || record->tick > UINT64_MAX / 2) return NULL;
   return gotrace__get_numbers(&at, end, record->a, numbers) ? at : NULL;
 }
 
-GOTRACE__STATIC_ASSERT(4 * (1 + GOTRACE__RECORD_NUMBERS) <= GOTRACE__EVENT_BYTES, short_numbers_are_readable);
-
 /* Reads a record, whose tick is the difference to the one before it; returns its end, or NULL if it is malformed: the
  * bytes may come from another process. */
 GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_record(const uint8_t *at, const uint8_t *end,
                                                           gotrace__record *record) {
   const uint8_t *next = at + 1;
-  uint64_t *a = record->a;
   unsigned kind = *at, numbers, texts, i;
   if (kind - 1 >= GOTRACE__RECORD_KINDS - 1) return NULL;
   record->kind = kind;
   numbers = gotrace__record_specs[kind].numbers;
   texts = gotrace__record_specs[kind].texts;
-  if (GOTRACE__LIKELY(end - at > GOTRACE__EVENT_BYTES && gotrace__take_event(&next, &record->tick, a, numbers)) &&
-      (numbers <= 5 || gotrace__take_numbers(&next, a + 5, numbers - 5)))
+  if (GOTRACE__LIKELY(end - at > GOTRACE__EVENT_BYTES && numbers <= 5 &&
+                      gotrace__take_event(&next, &record->tick, record->a, numbers)))
     at = next;
   else if ((at = gotrace__get_long_record(at + 1, end, record, numbers)) == NULL) return NULL;
   for (i = 0; i < texts; i++) {
