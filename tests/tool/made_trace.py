@@ -125,12 +125,18 @@ def chain():
     return t
 
 
-def switches():
-    """A trace in which main (1) switches to a coroutine (2), which switches to another (3), which ends by switching back to main."""
+def running_main():
+    """A trace whose main.main (1) runs on a proc, and its stack."""
     t = Trace()
     main = t.stack("main.main")
     t.event(1, 0, PROC_STATUS, 1, 1)
     t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    return t, main
+
+
+def switches():
+    """A trace in which main (1) switches to a coroutine (2), which switches to another (3), which ends by switching back to main."""
+    t, main = running_main()
     for g in 2, 3:
         t.event(1, 2, GO_STATUS, g, NO_ID, WAITING)
     t.event(1, 1000, GO_SWITCH, 2, 1)
@@ -282,10 +288,7 @@ def carried():
 
 def ends_twice():
     """Tasks that are ended twice, as by `defer End()` after an `End()`."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     for i in range(3):
         t.event(1, 1000 * i + 100, TASK_BEGIN, i + 1, NO_ID, t.string("request"), main)
         t.event(1, 1000 * i + 500, TASK_END, i + 1, main)
@@ -295,10 +298,7 @@ def ends_twice():
 
 def many_regions(count=24958, longest=777000):
     """A goroutine with many regions of one name, of which the last is the longest."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     for i in range(count):
         t.event(1, 1000 + 100 * i, REGION_BEGIN, 0, t.string("read"), main)
         t.event(1, 1000 + 100 * i + (40 if i < count - 1 else longest), REGION_END, 0, t.string("read"), main)
@@ -336,10 +336,7 @@ def runs_rarely(runs=2000, period=1000000, share=0.0066):
 
 def long_ago(at=2**54):
     """Events at times that JavaScript's numbers cannot tell apart."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     for i in range(20):
         t.event(1, at + 100 * i, GO_STOP, t.string("preempted"), main)
         t.event(1, at + 100 * i + 50, GO_START, 1, i + 1)
@@ -369,10 +366,7 @@ def shared_changes():
 
 def labelled():
     """A label that a goroutine gets after it has started and the number of procs has changed."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     t.event(1, 1000, GO_STOP, t.string("preempted"), main)
     t.event(1, 2000, GO_START, 1, 1)
     t.event(1, 2001, PROCS_CHANGE, 3, main)
@@ -383,10 +377,7 @@ def labelled():
 
 def no_thread():
     """Statuses and an unblock in a batch whose thread is none, but where a proc and a goroutine run."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     t.event(NO_ID, 100, PROC_STATUS, 2, 1)
     t.event(NO_ID, 100, GO_STATUS, 3, NO_ID, RUNNING)
     t.event(NO_ID, 100, GO_STATUS, 2, NO_ID, WAITING)
@@ -491,10 +482,7 @@ def abandoned():
 
 def recorded():
     """A goroutine whose CPU time `gotrace record` has reported twice: 8 us of the first 10, then 30 us of 40."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     for at, used in (10000, "8000"), (50000, "30000"):
         t.event(1, at, LOG, 0, t.string("gotrace record: CPU time"), t.string(used), main)
     t.event(1, 90000, GO_STOP, t.string("preempted"), main)
@@ -519,10 +507,7 @@ NAMES = ("\u202eevil\u202c", "main.template<" + 45 * "std::basic_string<" + 45 *
 
 def names():
     """Goroutines, tasks, regions and logs with each of the names: one that turns the direction, and a long one without spaces."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     for i, name in enumerate(NAMES):
         at = 1000 * i + 100
         t.event(1, at, GO_CREATE, i + 2, t.stack(name), main)
@@ -536,10 +521,7 @@ def names():
 
 def many_functions(count=700):
     """Goroutines that each begin with another function."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     for i in range(count):
         t.event(1, 100 + 10 * i, GO_CREATE, i + 2, t.stack("main.f%d" % i), main)
     return t
@@ -547,10 +529,7 @@ def many_functions(count=700):
 
 def open_tasks(count=190000):
     """Tasks of one name that never end."""
-    t = Trace()
-    main = t.stack("main.main")
-    t.event(1, 0, PROC_STATUS, 1, 1)
-    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t, main = running_main()
     for i in range(count):
         t.event(1, 100 + 10 * i, TASK_BEGIN, i + 1, NO_ID, t.string("request"), main)
     return t
