@@ -6054,10 +6054,12 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
   return g;
 }
 
-/* The short way while tracing is off; false: it does not apply. */
+/* The short way while tracing is off, which creates nothing if goroutines are untracked; false: it does not apply. */
 GOTRACE__ALWAYS_INLINE bool gotrace__create_off(gotrace__thread *m, const gotrace_location *entry, unsigned status,
                                                 gotrace_go **created) {
   unsigned count;
+  *created = NULL;
+  if (gotrace__is_untracked()) return true;
   gotrace__raise_off(m);
   count = m->free_count;
   if (GOTRACE__LIKELY(count)) {
@@ -6079,21 +6081,15 @@ GOTRACE__ALWAYS_INLINE bool gotrace__create_off(gotrace__thread *m, const gotrac
 /* Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrace_site *site,
                                                       const gotrace_location *entry, unsigned status) {
-  if (!gotrace_enabled()) {
-    gotrace_go *g;
-    if (gotrace__is_untracked()) return NULL;
-    if (gotrace__create_off(m, entry, status, &g)) return g;
-  }
+  gotrace_go *g;
+  if (!gotrace_enabled() && gotrace__create_off(m, entry, status, &g)) return g;
   return gotrace__create(m, GOTRACE__ORIGIN(site), entry, status, 0);
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller_off();
   gotrace_go *g;
-  if (GOTRACE__LIKELY(m != NULL)) {
-    if (gotrace__is_untracked()) return NULL;
-    if (GOTRACE__LIKELY(gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g))) return g;
-  }
+  if (GOTRACE__LIKELY(m && gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g))) return g;
   g = gotrace__create(NULL, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE, 0);
   GOTRACE__KEEP_FRAME();
   return g;
