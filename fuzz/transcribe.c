@@ -20,6 +20,7 @@ FUZZ_COVERED
 
 static void applied(const void *transcriber, const void *record);
 #define GOTRACE__RECORD_APPLIED(t, record) applied(t, record)
+#define GOTRACE__CHAINS ((size_t)64) /* not 64 KiB to clear for each table of each input */
 #define GOTRACE__LANE_MOST 8192
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_PLACES 4096

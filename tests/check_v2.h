@@ -153,12 +153,13 @@ static inline uint64_t check_v2_hash(const uint8_t *text, size_t size) {
 }
 
 static inline const gotrace_event_spec *check_v2_spec(const check_v2_trace *t, unsigned kind) {
-  static const gotrace_event_spec *specs[256];
-  static unsigned version;
-  unsigned i;
-  if (version != t->version)
-    for (version = t->version, i = 0; i < 256; i++) specs[i] = gotrace_find_event_spec((gotrace_format)version, (int)i);
-  return specs[kind];
+  static const gotrace_event_spec *specs[100][256];
+  static bool prepared[100];
+  unsigned i, release = t->version % 100;
+  if (!prepared[release])
+    for (prepared[release] = true, i = 0; i < 256; i++)
+      specs[release][i] = gotrace_find_event_spec((gotrace_format)t->version, (int)i);
+  return specs[release][kind];
 }
 
 /* The next event of a thread's batches; false if they are malformed. */
