@@ -8440,14 +8440,11 @@ static inline const gotrace__row *gotrace__written_row(const gotrace__transcribe
 }
 
 /* A text made at run time. */
-static uint32_t gotrace__text_number(gotrace__table *texts, const char *text, size_t size) {
-  uint32_t number = gotrace__table_put(texts, gotrace__hash_bytes(text, size), (uint32_t)size, text, size);
-  return number ? number | GOTRACE__OWN : 0;
-}
 static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
-  uint32_t reference = size ? gotrace__text_number(t->texts.table, text, size) : 0;
-  if (!reference && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
-  return reference;
+  uint32_t number =
+      size ? gotrace__table_put(t->texts.table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size) : 0;
+  if (!number && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+  return number ? number | GOTRACE__OWN : 0;
 }
 
 /* The name in a record: a number, or 0 and a text. */
@@ -11069,19 +11066,24 @@ static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirro
   gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
 }
 
-static void gotrace__mirror_renew(gotrace__transcriber *t, gotrace__mirror *mirror, gotrace__table *table) {
-  gotrace__mirror_free(t, mirror);
-  gotrace__table_free(mirror->table);
-  memset(mirror, 0, sizeof *mirror);
-  mirror->table = table;
-}
-
 /* A table of the transcriber's own. */
 static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
   gotrace__table *table = gotrace__table_new(t->options.budget, false);
   if (table) table->arena.beyond = t->options.beyond_limit;
   else gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return table;
+}
+
+static bool gotrace__own_begin(gotrace__transcriber *t, gotrace__mirror *mirror) {
+  gotrace__table *table = gotrace__own_table(t);
+  if (!table) return false;
+  memset(mirror, 0, sizeof *mirror);
+  mirror->table = table;
+  return true;
+}
+static void gotrace__own_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
+  gotrace__mirror_free(t, mirror);
+  gotrace__table_free(mirror->table);
 }
 
 /* v2: the types of heap objects that this generation refers to. */
@@ -11121,29 +11123,30 @@ static void gotrace__write_types(gotrace__transcriber *t) {
 #define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
 #endif
 static void gotrace__forget_texts(gotrace__transcriber *t) {
-  gotrace__table *texts, *stacks;
+  gotrace__mirror texts = t->texts, stacks = t->own_stacks;
   uint64_t place;
   uint32_t i;
-  if (t->texts.table->arena.bytes + t->own_stacks.table->arena.bytes + t->arena.bytes <= GOTRACE__MOST_TEXTS) return;
-  texts = gotrace__own_table(t);
-  stacks = gotrace__own_table(t);
-  if (!texts || !stacks) {
-    gotrace__table_free(texts);
-    gotrace__table_free(stacks);
-    return;
-  }
+  if (texts.table->arena.bytes + stacks.table->arena.bytes + t->arena.bytes <= GOTRACE__MOST_TEXTS) return;
+  if (!gotrace__own_begin(t, &t->texts)) return;
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);
     if (!g) continue;
     if (g->entry & GOTRACE__OWN) g->entry = 0;
     for (i = 0; i < g->region_depth; i++) {
-      gotrace__model_region *region = gotrace__region_at(g, i);
-      const gotrace__row *row = region->name & GOTRACE__OWN ? gotrace__string_row(t, region->name) : NULL;
-      if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);
+      uint32_t *name = &gotrace__region_at(g, i)->name;
+      const gotrace__row *row = *name & GOTRACE__OWN ? gotrace__row_of(t, &texts, *name & ~GOTRACE__OWN) : NULL;
+      gotrace__row *kept;
+      if (!row) continue;
+      *name = gotrace__text_reference(t, (const char *)(row->entry + 1), row->entry->size);
+      kept = gotrace__string_row(t, *name);
+      if (!kept) continue;
+      kept->generation = row->generation; /* v1: readers compare the ids of a region's begin and end */
+      kept->id = row->id;
     }
   }
-  gotrace__mirror_renew(t, &t->texts, texts);
-  gotrace__mirror_renew(t, &t->own_stacks, stacks);
+  gotrace__own_free(t, &texts);
+  if (!gotrace__own_begin(t, &t->own_stacks)) return;
+  gotrace__own_free(t, &stacks);
   gotrace__arena_free(&t->arena);
   for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
   memset(t->reason_refs, 0, sizeof t->reason_refs);
@@ -11369,15 +11372,13 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->arena.budget = options->budget;
   t->strings.table = options->strings;
   t->stacks.table = options->stacks;
-  t->texts.table = gotrace__own_table(t);
-  t->own_stacks.table = gotrace__own_table(t);
   t->arena.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
     t->types = gotrace__own_table(t);
     if (!t->types) return false;
   }
   t->service.id = options->service_thread;
-  if (!t->texts.table || !t->own_stacks.table || !gotrace__grow_heap(t) ||
+  if (!gotrace__own_begin(t, &t->texts) || !gotrace__own_begin(t, &t->own_stacks) || !gotrace__grow_heap(t) ||
       !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
       !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
                           GOTRACE__FIRST_LANE(t)) ||
@@ -11595,11 +11596,9 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
   gotrace__release(budget, t->kept_ids, t->kept_capacity * sizeof *t->kept_ids);
   gotrace__mirror_free(t, &t->strings);
-  gotrace__mirror_free(t, &t->texts);
   gotrace__mirror_free(t, &t->stacks);
-  gotrace__mirror_free(t, &t->own_stacks);
-  gotrace__table_free(t->texts.table);
-  gotrace__table_free(t->own_stacks.table);
+  gotrace__own_free(t, &t->texts);
+  gotrace__own_free(t, &t->own_stacks);
   gotrace__table_free(t->types);
   gotrace__arena_free(&t->arena);
   gotrace__lane_free(t, &t->string_lane);

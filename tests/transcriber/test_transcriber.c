@@ -1067,6 +1067,30 @@ static void check_status_time(void) {
   done();
 }
 
+/* v1: the end of a region has the id of its begin's name, which readers compare, also if so many other texts have been
+ * made in between that all are forgotten. */
+static void check_region_renamed(void) {
+  unsigned i;
+  CHECK(begin(GOTRACE_GO_1_21));
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  user(0, GOTRACE__REC_REGION_BEGIN, 0, 0, "outer");
+  for (i = 0; i < 3000; i++) {
+    char text[40];
+    snprintf(text, sizeof text, "a region made at run time %u", i);
+    user(0, GOTRACE__REC_REGION_BEGIN, 0, 0, text);
+    user(0, GOTRACE__REC_REGION_END, 0, 0, text);
+    if (i % 100 == 0) step();
+  }
+  step();
+  gotrace__transcribe_cut(&t);
+  user(0, GOTRACE__REC_REGION_END, 0, 0, "outer");
+  CHECK_EQUAL(end("region-renamed"), GOTRACE_OK); /* readers have checked it */
+  CHECK_EQUAL(t.kinds[GOTRACE_V1_USER_REGION], 6002);
+  done();
+}
+
 /* 1.22: the stack with which a goroutine older than the trace stops is found; then that of its entry, which is new and
  * moves the table's rows. */
 static void check_moved_rows(void) {
@@ -1146,6 +1170,7 @@ int main(void) {
   check_sweep_across_a_cut();
   check_skipped();
   check_status_time();
+  check_region_renamed();
   for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
   check_late_goroutine();
   check_futile_creation();
