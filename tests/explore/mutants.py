@@ -356,7 +356,8 @@ transcriber('sweep-not-restated', 'if (p->sweep_seen && !t->v1)', 'if (0)')
 transcriber('empty-generation', 'if (!t->v1 && !t->generation_used) /* readers', 'if (0) /* readers')
 transcriber('living-ids-forgotten', 'if (g && g->known && g->status != GOTRACE__DEAD) gotrace__id_add(t, &t->ids, g->id);', '')
 transcriber('open-names-forgotten',
-            'if (row) region->name = gotrace__text_number(texts, (const char *)(row->entry + 1), row->entry->size);', '')
+            '*name = gotrace__text_reference(t, (const char *)(row->entry + 1), row->entry->size);', '')
+transcriber('open-names-renumbered', 'kept->id = row->id;', 'kept->generation = 0;')
 transcriber('reasons-kept', 'memset(t->reason_refs, 0, sizeof t->reason_refs);', '')
 
 # The model.
