@@ -71,8 +71,7 @@ static uint64_t uuid_of(track where) {
 
 static struct {
   bytes packet, part, piece, interned;
-  uint8_t *told; /* for each text, one bit per use: 1 << INTERNED_... */
-  size_t told_size;
+  side_array told; /* uint32_t by text, one bit per use: 1 << INTERNED_... */
   map tracks, frames;
 } perfetto;
 
@@ -143,21 +142,10 @@ static uint64_t use_track(exporter *x, track where) {
 
 /* The id of a text for a use, interned if necessary; 0: the text is empty. */
 static uint64_t use_text_as(unsigned use, uint32_t text) {
-  static const uint8_t bits[] = {[INTERNED_CATEGORY] = 1,
-                                 [INTERNED_EVENT_NAME] = 2,
-                                 [INTERNED_ANNOTATION_NAME] = 4,
-                                 [INTERNED_FUNCTION] = 8,
-                                 [INTERNED_PATH] = 16};
+  uint32_t *told = SIDE(uint32_t, &perfetto.told, text);
   pool_text t = pool_text_of(text);
-  if (!text) return 0;
-  if (text >= perfetto.told_size) {
-    size_t size = 2 * (size_t)text + 64;
-    perfetto.told = resize(perfetto.told, size);
-    memset(perfetto.told + perfetto.told_size, 0, size - perfetto.told_size);
-    perfetto.told_size = size;
-  }
-  if (!(perfetto.told[text] & bits[use])) {
-    perfetto.told[text] |= bits[use];
+  if (text && !(*told >> use & 1)) {
+    *told |= 1u << use;
     put_number_field(&perfetto.piece, INTERNED_ID, text);
     put_string_field(&perfetto.piece, INTERNED_TEXT, t.data, t.size);
     put_message_field(&perfetto.interned, use, &perfetto.piece);
@@ -278,7 +266,6 @@ static void perfetto_finish(exporter *x) {
   free(perfetto.part.data);
   free(perfetto.piece.data);
   free(perfetto.interned.data);
-  free(perfetto.told);
   map_free(&perfetto.tracks);
   map_free(&perfetto.frames);
 }

@@ -105,7 +105,6 @@ void filter_close(filter *f) {
   for (i = 0; i < f->members.count; i++) free(((member *)f->members.values[i])->tasks);
   map_free(&f->members);
   map_free(&f->tasks);
-  free(f->functions);
 }
 
 /* -------------------------------------------------------------------------------------------- tasks, functions ---- */
@@ -167,15 +166,12 @@ static void inherit(filter *f, uint64_t creator, uint64_t g) {
 }
 
 static bool has_function(filter *f, uint32_t name) {
+  uint8_t *known;
   if (!name) return false;
-  if (name >= f->functions_capacity) {
-    uint32_t capacity = 2 * name + 64;
-    f->functions = resize(f->functions, capacity);
-    memset(f->functions + f->functions_capacity, 0, capacity - f->functions_capacity);
-    f->functions_capacity = capacity;
-  }
-  if (!f->functions[name]) f->functions[name] = pool_text_contains(name, f->set->by[BY_FUNCTION]) ? 1 : 2;
-  return f->functions[name] == 1;
+  known = SIDE(uint8_t, &f->functions, name);
+  if (!*known) *known = pool_text_contains(name, f->set->by[BY_FUNCTION]) ? 1 : 2;
+  f->function_met |= *known == 1;
+  return *known == 1;
 }
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */
@@ -328,11 +324,9 @@ static const uint64_t *unknown_id(const filter *f, unsigned which, const map *kn
 
 static bool met_function(filter *f, const world *w) {
   size_t i;
-  for (i = 0; i < f->functions_capacity; i++)
-    if (f->functions[i] == 1) return true;
-  for (i = 0; w && i < w->gos.count; i++)
-    if (is_alive(w->gos.values[i]) && has_function(f, name_of(w->gos.values[i]))) return true;
-  return false;
+  for (i = 0; w && i < w->gos.count && !f->function_met; i++)
+    if (is_alive(w->gos.values[i])) has_function(f, name_of(w->gos.values[i]));
+  return f->function_met;
 }
 
 const char *filter_unknown(filter *f, const world *w) {

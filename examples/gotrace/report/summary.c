@@ -8,24 +8,14 @@
 
 /* ---------------------------------------------------------------------------------------------------- reasons ---- */
 
-static RARE uint32_t new_reason(summary *sum, uint32_t name) {
-  uint32_t capacity = sum->reason_places_capacity, place = sum->reason_count;
-  if (name >= capacity) {
-    sum->reason_places_capacity = 2 * name + 64;
-    sum->reason_places = resize(sum->reason_places, sum->reason_places_capacity);
-    memset(sum->reason_places + capacity, 0, sum->reason_places_capacity - capacity);
-  }
-  if (place < MOST_REASONS) sum->reasons[sum->reason_count++].name = name;
-  sum->reason_places[name] = (uint8_t)(place + 1);
-  return place;
+uint32_t summary_reason(summary *sum, uint32_t name) {
+  uint8_t *place = SIDE(uint8_t, &sum->reason_places, name);
+  if (*place) return *place - 1u;
+  *place = (uint8_t)(sum->reason_count + 1);
+  if (sum->reason_count == MOST_REASONS) return MOST_REASONS;
+  sum->reasons[sum->reason_count].name = name;
+  return sum->reason_count++;
 }
-
-static inline uint32_t reason_of_text(summary *sum, uint32_t name) {
-  bool known = name < sum->reason_places_capacity && sum->reason_places[name];
-  return known ? sum->reason_places[name] - 1u : new_reason(sum, name);
-}
-
-uint32_t summary_reason(summary *sum, uint32_t name) { return reason_of_text(sum, name); }
 
 pool_text reason_text(const summary *sum, uint32_t place) {
   pool_text others = {"(others)", 8}, unknown = {"(unknown)", 9}, text;
@@ -176,7 +166,7 @@ static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
   int64_t since = of->since > g->last ? of->since : g->last;
   stretch part = {g->g, since, time, of->status, of->status, of->reason, 0, NULL, 0, true};
   if (!sum->s.begun || of->status == GO_SYSCALL || g->dead || !filter_stretch(&sum->selection, &part)) return;
-  reason = of->status == GO_WAITING ? reason_of_text(sum, of->reason) : 0;
+  reason = of->status == GO_WAITING ? summary_reason(sum, of->reason) : 0;
   account(sum, g, of->status, reason, since, time);
   g->last = time;
 }
@@ -315,7 +305,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
     single = &to->syscall;
     break;
   default:
-    reason = reason_of_text(sum, part->reason);
+    reason = summary_reason(sum, part->reason);
     account(sum, g, GO_WAITING, reason, since, part->end);
     single = waits_of(to, reason);
     break;
@@ -704,7 +694,6 @@ void summary_free(summary *sum) {
   free_groups(&sum->tasks);
   free_groups(&sum->regions);
   for (i = 0; i <= MOST_REASONS; i++) histogram_free(&sum->reasons[i].waits);
-  free(sum->reason_places);
   map_free(&sum->task_ids);
   map_free(&sum->counters);
   collector_free(&sum->gc);

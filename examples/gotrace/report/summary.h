@@ -134,8 +134,7 @@ typedef struct summary {
   map counters;                          /* struct counter_summary by name */
   wait_reason reasons[MOST_REASONS + 1]; /* the last one: others */
   uint32_t reason_count;
-  uint8_t *reason_places; /* by text: 1 + the index */
-  uint32_t reason_places_capacity;
+  side_array reason_places;    /* uint8_t by text: 1 + the index */
   latency worst[LATENCIES]; /* longest first */
   unsigned worst_count;
   collector gc;
