@@ -519,18 +519,13 @@ static void finish(consumer *c, int64_t time) {
 }
 
 int command_export(const char *path, const settings *set) {
-  input in;
+  trace_part p;
   output out;
-  filter selection;
-  source s;
   exporter x;
-  gotrace_result result;
   if (set->chrome && set->perfetto) usage("--chrome and --perfetto cannot be combined");
-  memset(&s, 0, sizeof s);
   memset(&x, 0, sizeof x);
-  if (!input_open(&in, path, true)) return 1;
-  in.lenient = set->lenient;
-  if (input_decode(&in, false) != GOTRACE_OK) fail("%s", input_error(&in));
+  if (!part_open(&p, path, set)) return 1;
+  if (input_decode(&p.in, false) != GOTRACE_OK) fail("%s", input_error(&p.in));
   x.c.begin = begin;
   x.c.take = take;
   x.c.end = finish;
@@ -538,18 +533,14 @@ int command_export(const char *path, const settings *set) {
   x.out = &out;
   x.file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
   output_open(&out, set->output);
-  filter_open(&selection, set);
-  x.c.filter = &selection;
+  x.c.filter = &p.selection;
   (set->perfetto ? perfetto_open : chrome_open)(&x);
   if (x.goroutines) x.c.stretch = show_stretch;
-  result = source_run(&s, &in, &x.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  filter_require(&selection, &s.w);
-  if (!s.begun) x.finish(&x);
+  part_read(&p, &x.c, set, NULL, NULL);
+  filter_require(&p.selection, &p.s.w);
+  if (!p.s.begun) x.finish(&x);
   output_close(&out);
   map_free(&x.rows);
-  source_free(&s);
-  filter_close(&selection);
-  input_close(&in);
+  part_close(&p);
   return 0;
 }

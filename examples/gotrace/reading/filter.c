@@ -71,12 +71,6 @@ static bool read_kinds(filter *f, const char *text) {
   return true;
 }
 
-bool filter_given(const settings *set) {
-  size_t i = 0;
-  while (i < FILTERS && !set->by[i]) i++;
-  return i < FILTERS;
-}
-
 void filter_open(filter *f, const settings *set) {
   static const struct {
     unsigned option, ids;
@@ -87,7 +81,7 @@ void filter_open(filter *f, const settings *set) {
   size_t i;
   memset(f, 0, sizeof *f);
   f->set = set;
-  f->on = filter_given(set);
+  for (i = 0; i < FILTERS; i++) f->on |= set->by[i] != NULL;
   for (i = 0; i < COUNT(numbers); i++) {
     const char *value = set->by[numbers[i].option];
     if (value && !read_ids(f, numbers[i].ids, value)) usage("invalid %s '%s'", numbers[i].name, value);

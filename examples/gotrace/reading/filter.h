@@ -40,8 +40,6 @@ typedef struct filter {
   side_array functions; /* uint8_t by text: 0 unknown, 1 selected, 2 not selected */
 } filter;
 
-bool filter_given(const settings *set); /* an option other than a range */
-
 /* Makes a filter from the settings. An invalid value ends the program. */
 void filter_open(filter *f, const settings *set);
 void filter_close(filter *f);

@@ -587,14 +587,11 @@ static void write_folded(const path *p, output *out) {
 }
 
 int command_path(const char *name, const settings *set) {
-  input in;
-  source s;
+  trace_part of;
   path *p = keep(sizeof *p);
   const task *t = NULL;
   output out;
-  gotrace_result result;
   if (set->task && set->go) fail("path takes --task or --go, not both");
-  memset(&s, 0, sizeof s);
   p->c.begin = path_begin;
   p->c.take = path_take;
   p->c.end = path_end;
@@ -603,11 +600,8 @@ int command_path(const char *name, const settings *set) {
   p->c.statuses = p->c.history = true;
   p->no_return = set->no_return;
   if (!set->task || !number_is(set->task, &p->wanted)) p->wanted = NOBODY;
-  if (!input_open(&in, name, true)) return 1;
-  in.lenient = set->lenient;
-  result = source_run(&s, &in, &p->c, set->from, set->until, watch_unblock, p);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  erase_progress();
+  if (!part_open(&of, name, set)) return 1;
+  part_read(&of, &p->c, set, watch_unblock, p);
   if (set->task) t = path_of_task(p, set->task);
   else path_of_go(p, set->go);
   order_steps(p);
@@ -623,7 +617,6 @@ int command_path(const char *name, const settings *set) {
   free(p->detours);
   map_free(&p->open);
   map_free(&p->homes);
-  source_free(&s);
-  input_close(&in);
+  part_close(&of);
   return 0;
 }

@@ -310,35 +310,25 @@ static void write_pprof(const profile *p, output *out) {
 }
 
 int command_profile(const char *path, const settings *set) {
-  input in;
-  source s;
-  filter selection;
+  trace_part of;
   profile *p = keep(sizeof *p);
   output out;
-  gotrace_result result;
-  memset(&s, 0, sizeof s);
   p->kind = kinds;
   while (strcmp(p->kind->name, set->profile) != 0) p->kind++;
-  p->s = &s;
+  p->s = &of.s;
   p->c.begin = profile_begin;
   p->c.take = profile_take;
   p->c.end = profile_end;
   p->c.stretch = p->kind->status == GO_NONE ? NULL : profile_stretch;
   p->c.statuses = p->c.history = true;
-  if (!input_open(&in, path, true)) return 1;
-  in.lenient = set->lenient;
-  filter_open(&selection, set);
-  p->c.filter = &selection;
-  result = source_run(&s, &in, &p->c, set->from, set->until, watch_status, p);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  filter_require(&selection, &s.w);
-  erase_progress();
+  p->c.filter = &of.selection;
+  if (!part_open(&of, path, set)) return 1;
+  part_read(&of, &p->c, set, watch_status, p);
+  filter_require(&of.selection, &of.s.w);
   output_open(&out, set->output);
   if (set->folded) write_folded(p, &out);
   else write_pprof(p, &out);
   output_close(&out);
-  source_free(&s);
-  filter_close(&selection);
-  input_close(&in);
+  part_close(&of);
   return 0;
 }

@@ -205,7 +205,7 @@ static void view_stretch(consumer *c, const stretch *part) {
   unsigned colour = OTHERS;
   if (part->chosen) {
     draw_stretch(v, part, place);
-    colour = (v->rows[place - 1].function - 1) % (v->selection.on ? OTHERS : COLOURS);
+    colour = (v->rows[place - 1].function - 1) % (v->c.filter->on ? OTHERS : COLOURS);
   }
   if (m && part->status == GO_RUNNING && m->p)
     add_slice(v, row_of_proc(v, m->p), part->begin, part->end, colour, 0, place);
@@ -683,16 +683,11 @@ static void open_browser(const char *page) {
 
 int command_view(const char *path, const settings *set) {
   const char *page = set->output;
-  input in;
+  trace_part p;
   output out;
-  source s;
   view v;
-  gotrace_result result;
-  gotrace_decoder_info info;
-  memset(&s, 0, sizeof s);
   memset(&v, 0, sizeof v);
-  if (!input_open(&in, path, true)) return 1;
-  in.lenient = set->lenient;
+  if (!part_open(&p, path, set)) return 1;
   v.c.begin = view_begin;
   v.c.take = view_take;
   v.c.stretch = view_stretch;
@@ -703,21 +698,16 @@ int command_view(const char *path, const settings *set) {
   v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
   v.few.part = 35;
   v.many.part = 65;
-  filter_open(&v.selection, set);
-  v.c.filter = &v.selection;
-  result = source_run(&s, &in, &v.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  source_needs_events(&s);
-  filter_require(&v.selection, &s.w);
-  gotrace_decoder_get_info(in.decoder, &info);
+  v.c.filter = &p.selection;
+  part_read(&p, &v.c, set, NULL, NULL);
+  source_needs_events(&p.s);
+  filter_require(&p.selection, &p.s.w);
   if (set->open && !page) page = temporary_page();
   output_open(&out, page);
-  view_page(&v, &out, path, info.format, s.events_of_part);
+  view_page(&v, &out, path, v.c.input, p.s.events_of_part);
   output_close(&out);
-  filter_close(&v.selection);
   view_free(&v);
-  source_free(&s);
-  input_close(&in);
+  part_close(&p);
   if (set->open) open_browser(page);
   return 0;
 }

@@ -140,8 +140,7 @@ typedef struct view {
   size_t series_count, series_capacity, counts_lost;
   size_t points;       /* of all series */
   int64_t series_step; /* minimum distance between two points of a series, in nanoseconds */
-  filter selection;
-  uint32_t gc, stw; /* 1 + their rows; 0: none yet */
+  uint32_t gc, stw;    /* 1 + their rows; 0: none yet */
   int64_t gc_begin, stw_begin;
   uint32_t stw_reason;
   map task_rows; /* by name */

@@ -332,7 +332,7 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
         ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
         "\"marksLost\":%zu,\"tasksLost\":%zu,\"countsLost\":%zu,\"filtered\":%s",
         format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
-        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->counts_lost, v->selection.on ? "true" : "false");
+        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->counts_lost, v->c.filter->on ? "true" : "false");
   if (began) print(&p->json, ",\"began\":\"%s\"", moment_text(began, true, text));
   put_rows(p, v);
   put_cuts(p, v);
