@@ -143,16 +143,13 @@ static void add_latency(latencies *l, unsigned bucket) {
 }
 
 static totals *totals_of(view *v, row *r) {
-  if (!r->function) {
-    size_t place = map_index(&v->function_places, r->name);
-    if (place == v->function_count) {
-      GROW(v->functions, v->function_count, v->function_capacity);
-      v->functions[v->function_count++] = (totals){.name = r->name};
-    }
-    r->function = (uint32_t)place + 1;
-    v->functions[place].goroutines++;
-  }
-  return &v->functions[r->function - 1];
+  totals *t;
+  if (r->function) return v->functions.values[r->function - 1];
+  t = map_keep(&v->functions, r->name, sizeof *t, NULL);
+  t->name = r->name;
+  t->goroutines++;
+  r->function = (uint32_t)map_index(&v->functions, r->name) + 1;
+  return t;
 }
 
 static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
@@ -169,13 +166,9 @@ static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
 
 static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int64_t end) {
   uint64_t length = (uint64_t)between(begin, end);
-  size_t place = map_index(&v->span_places, (uint64_t)kind << 32 | name);
-  span_totals *t;
-  if (place == v->span_count) {
-    GROW(v->spans, v->span_count, v->span_capacity);
-    v->spans[v->span_count++] = (span_totals){.kind = kind, .name = name};
-  }
-  t = &v->spans[place];
+  span_totals *t = map_keep(&v->spans, (uint64_t)kind << 32 | name, sizeof *t, NULL);
+  t->kind = kind;
+  t->name = name;
   t->count++;
   t->total += length;
   if (length > t->longest) t->longest = length;
@@ -644,15 +637,13 @@ static void view_free(view *v) {
   numbering_free(&v->stacks);
   map_free(&v->task_rows);
   map_free(&v->detail_places);
-  map_free(&v->function_places);
-  map_free(&v->span_places);
+  map_free(&v->functions);
+  map_free(&v->spans);
   levels_free(&v->few);
   levels_free(&v->many);
   free(v->rows);
   free(v->details);
   free(v->marks);
-  free(v->functions);
-  free(v->spans);
   free(v->task_records);
   free(v->samples);
 }

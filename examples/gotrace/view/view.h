@@ -19,7 +19,7 @@ typedef struct view_row { /* a lane */
   uint32_t kind, name; /* name: text */
   uint32_t parent;     /* 1 + another row: a region's goroutine, a goroutine's creator; 0: none */
   uint32_t stack;      /* where it was created */
-  uint32_t function;   /* goroutine: 1 + the index of its function's totals; 0: none yet */
+  uint32_t function;   /* goroutine: 1 + the number of its function; 0: none yet */
   int64_t begin, end;  /* start of its first slice, end of its last; begin -1: it has none */
   /* Its first slice, if that began before the trace or part: when, or UNKNOWN_BEGIN. Otherwise -1. */
   int64_t since;
@@ -124,12 +124,8 @@ typedef struct view {
   } known_details[1024]; /* a cache of recent look-ups */
   mark *marks;
   size_t mark_count, mark_capacity, marks_lost;
-  totals *functions;
-  size_t function_count, function_capacity;
-  map function_places;
-  span_totals *spans;
-  size_t span_count, span_capacity;
-  map span_places; /* kinds and names of `spans` */
+  map functions; /* struct totals by name */
+  map spans;     /* struct span_totals by kind and name */
   task_record *task_records;
   size_t task_record_count, task_record_capacity, tasks_lost;
   sample *samples;

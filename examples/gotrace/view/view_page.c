@@ -204,8 +204,8 @@ static void put_latencies(page *p, const latencies *l) {
 static void put_spans(page *p, const view *v) {
   size_t i;
   begin_list(p, "spans");
-  for (i = 0; i < v->span_count; i++) {
-    const span_totals *t = &v->spans[i];
+  for (i = 0; i < v->spans.count; i++) {
+    const span_totals *t = v->spans.values[i];
     add_number(p, t->kind);
     add_text(p, t->name);
     add_number(p, t->count);
@@ -222,8 +222,8 @@ static void put_functions(page *p, const view *v) {
   size_t i;
   unsigned c;
   begin_list(p, "functions");
-  for (i = 0; i < v->function_count; i++) {
-    const totals *t = &v->functions[i];
+  for (i = 0; i < v->functions.count; i++) {
+    const totals *t = v->functions.values[i];
     add_text(p, t->name);
     add_number(p, t->goroutines);
     for (c = 0; c < COLOURS; c++) {
