@@ -51,8 +51,10 @@ bool is_runtimes(uint32_t name) {
 static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
   unsigned i;
   g->function = group_of(&sum->functions, name);
-  for (i = 0; i < sum->worst_count; i++)
-    if (sum->worst[i].pending && sum->worst[i].g == g->g->id) sum->worst[i].name = name, sum->worst[i].pending = false;
+  for (i = 0; i < sum->worst.count; i++) {
+    latency *wait = &sum->worst.all[i];
+    if (!wait->function && wait->g == g->g->id) wait->function = g->function;
+  }
   g->function->count += g->counted;
   if (!g->unnamed) return;
   merge_group(g->function, g->unnamed, NULL);
@@ -239,17 +241,6 @@ static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
 
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
 
-void summary_note_latency(summary *sum, latency new) {
-  latency *worst = sum->worst;
-  unsigned i = sum->worst_count;
-  if (i == LATENCIES && !waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when)) return;
-  if (i < LATENCIES) sum->worst_count++;
-  else i--;
-  for (; i > 0 && waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when); i--)
-    worst[i] = worst[i - 1];
-  worst[i] = new;
-}
-
 static void add_to_place(int64_t *to, int64_t passed) { *to = plus(*to, passed); }
 
 /* Running time counts for the thread and proc of the goroutine's own event that ends it. In a damaged trace, statuses
@@ -295,8 +286,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
   case GO_RUNNABLE:
     account(sum, g, GO_RUNNABLE, 0, since, part->end);
     if (part->by && part->by->kind == GOTRACE_V2_GO_START && part->by->name) return; /* a switch: it did not wait */
-    if (part->next == GO_RUNNING)
-      summary_note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g), !g->function});
+    if (part->next == GO_RUNNING) note_latency(&sum->worst, (latency){passed, part->begin, part->g->id, g->function});
     single = &to->runnable;
     break;
   case GO_SYSCALL:

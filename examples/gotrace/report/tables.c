@@ -185,8 +185,6 @@ static void reasons_field(writing *w, const summary *sum, const times *t) {
   put_plain(w, i ? "}" : "{}");
 }
 
-static pool_text name_of_group(const group *g) { return g->others ? plain("(others)") : pool_text_of(g->name); }
-
 static int by_time(const void *a, const void *b) {
   const group *x = *(group *const *)a, *y = *(group *const *)b;
   int64_t of_x = known_time(&x->t), of_y = known_time(&y->t);
@@ -201,7 +199,7 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
   begin_table(w, name, false);
   for (at = sorted; *at; at++) {
     group *g = *at;
-    begin_row(w, name_of_group(g), plain(""));
+    begin_row(w, group_name(g), plain(""));
     text_field(w, "name", w->name);
     unsigned_field(w, "count", g->count);
     times_fields(w, &g->t);
@@ -225,14 +223,14 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
     group *g = *at;
     for (i = 0; all == functions && i < g->blocked_count; i++) {
       if (!g->blocked[i]) continue;
-      begin_row(w, name_of_group(g), reason_text(sum, i));
+      begin_row(w, group_name(g), reason_text(sum, i));
       text_field(w, "function", w->name);
       text_field(w, "reason", w->reason);
       histogram_fields(w, sum, "blocked", g->blocked[i]);
       end_row(w);
     }
     for (i = 0; all != functions && i < g->t.blocked_count; i++) {
-      begin_row(w, name_of_group(g), reason_text(sum, g->t.blocked[i].reason));
+      begin_row(w, group_name(g), reason_text(sum, g->t.blocked[i].reason));
       text_field(w, "name", w->name);
       text_field(w, "reason", w->reason);
       field(w, "blocked", "", g->t.blocked[i].time);
@@ -358,9 +356,9 @@ static void place_tables(writing *w, summary *sum) {
 static void other_tables(writing *w, const summary *sum) {
   uint64_t i;
   begin_table(w, "latencies", false);
-  for (i = 0; i < sum->worst_count; i++) {
-    const latency *l = &sum->worst[i];
-    begin_row(w, pool_text_of(l->name), plain(""));
+  for (i = 0; i < sum->worst.count; i++) {
+    const latency *l = &sum->worst.all[i];
+    begin_row(w, group_name(l->function), plain(""));
     field(w, "waited", "", l->waited);
     field(w, "since", "", since_first(sum, l->when));
     unsigned_field(w, "goroutine", l->g);
@@ -442,7 +440,7 @@ static void take_task(details *d, summary *sum, const task *of) {
   detail_tables *t = (detail_tables *)d;
   writing w = detail(&t->tasks, t, "task_list");
   ids_row(&w, "id", of->id);
-  text_field(&w, "name", of->name ? name_of_group(of->name) : plain(""));
+  text_field(&w, "name", group_name(of->name));
   unsigned_field(&w, "parent", of->parent);
   if (of->begun) field(&w, "begin", "", since_first(sum, of->begin));
   if (of->ended) field(&w, "end", "", since_first(sum, of->end));
