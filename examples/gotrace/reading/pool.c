@@ -40,7 +40,7 @@ static uint32_t put(table *t, const void *data, size_t size) {
   for (id = newest; id; id = t->entries[id - 1].same)
     if (t->entries[id - 1].size == size && memcmp(t->entries[id - 1].data, data, size) == 0) return id;
   GROW(t->entries, t->count, t->capacity);
-  copy = keep(size);
+  copy = keep((size_t)size + 1); /* zeroed */
   memcpy(copy, data, size);
   t->entries[t->count++] = (entry){copy, (uint32_t)size, newest, false};
   map_put(&t->by_hash, hash, (void *)(uintptr_t)t->count);

@@ -10,7 +10,7 @@
 #include "../base/tool.h"
 
 typedef struct pool_text {
-  const char *data; /* not terminated by a NUL */
+  const char *data; /* followed by a NUL, and may contain others */
   uint32_t size;
 } pool_text;
 
