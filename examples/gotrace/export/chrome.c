@@ -36,9 +36,8 @@ static void close(exporter *x) {
 }
 
 static void put_text_field(exporter *x, const char *key, uint32_t text) {
-  pool_text t = pool_text_of(text);
   print(x->out, "\"%s\":", key);
-  put_quoted(x->out, t.data, t.size);
+  put_quoted_text(x->out, text);
 }
 
 static void put_mark(exporter *x, const mark *m, const char *detail) {
@@ -57,9 +56,8 @@ static void put_mark(exporter *x, const mark *m, const char *detail) {
     any = true;
   }
   for (i = 0; i < stack.count; i++) {
-    pool_text function = pool_text_of(stack.frames[i].function);
     put_string(x->out, i ? "," : any ? ",\"stack\":[" : "\"stack\":[");
-    put_quoted(x->out, function.data, function.size);
+    put_quoted_text(x->out, stack.frames[i].function);
   }
   if (stack.count) put_byte(&x->out->block, ']');
   put_byte(&x->out->block, '}');

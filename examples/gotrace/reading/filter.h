@@ -35,7 +35,7 @@ typedef struct filter {
   map tasks;          /* ids of tasks with that name */
   bool *met[3];       /* of `ids`: it was seen */
   bool task_met, function_met, reason_met;
-  const ahead *ahead; /* NULL: the trace was not read ahead */
+  const ahead *ahead;   /* NULL: the trace was not read ahead */
   map members;          /* by goroutine: struct member in filter.c */
   side_array functions; /* uint8_t by text: 0 unknown, 1 selected, 2 not selected */
 } filter;

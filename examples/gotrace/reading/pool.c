@@ -100,6 +100,17 @@ bool pool_text_contains(uint32_t id, const char *part) {
   return memmem(text.data, text.size, part, strlen(part)) != NULL;
 }
 
+void put_text(output *out, uint32_t id, const char *unknown) {
+  pool_text text = pool_text_of(id);
+  if (text.size) put_visible(out, text.data, text.size);
+  else put_string(out, unknown);
+}
+
+void put_quoted_text(output *out, uint32_t id) {
+  pool_text text = pool_text_of(id);
+  put_quoted(out, text.data, text.size);
+}
+
 pool_stack pool_stack_of(uint32_t id) {
   pool_stack stack = {NULL, 0};
   if (id)

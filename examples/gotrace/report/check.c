@@ -42,11 +42,6 @@ static void *read_part(void *context, gotrace_decoder *part) {
   return made;
 }
 
-static bool fits(void *context, const void *made) {
-  (void)context, (void)made;
-  return true;
-}
-
 static void join(void *context, void *made) {
   checking *c = context;
   const part_read *part = made;
@@ -59,7 +54,7 @@ static void drop(void *made) { free(made); }
 int command_check(const char *path, const settings *set) {
   input in;
   checking c = {&in, 0};
-  const generations reading = {&c, read_whole, read_part, fits, join, drop};
+  const generations reading = {&c, read_whole, read_part, NULL, join, drop};
   gotrace_result result;
   gotrace_decoder_info info;
   unsigned jobs = set->jobs ? set->jobs : processor_count();

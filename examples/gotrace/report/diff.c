@@ -154,7 +154,6 @@ static void put_duration(output *out, double nanoseconds) {
 }
 
 static void put_row(output *out, const row *r) {
-  pool_text name = pool_text_of(r->name), reason = pool_text_of(r->reason);
   unsigned i;
   if (r->rate[0] > 0) print(out, "%+9.1f %%", 100 * (r->rate[1] - r->rate[0]) / r->rate[0]);
   else print(out, "%11s", "new");
@@ -166,20 +165,19 @@ static void put_row(output *out, const row *r) {
     put_string(out, " ");
   }
   print(out, " %s", r->what);
-  if (reason.size) put_string(out, " for "), put_visible(out, reason.data, reason.size);
+  if (r->reason) put_string(out, " for "), put_text(out, r->reason, "");
   put_string(out, ": ");
-  put_visible(out, name.size ? name.data : "(unknown)", name.size ? name.size : 9);
+  put_text(out, r->name, "(unknown)");
   put_byte(&out->block, '\n');
 }
 
 static void put_object(output *out, const row *r) {
   static const char *const sides[] = {"a", "b"};
-  pool_text name = pool_text_of(r->name), reason = pool_text_of(r->reason);
   unsigned i;
   print(out, "{\"kind\":\"%s\",\"name\":", r->what);
-  put_quoted(out, name.data, name.size);
+  put_quoted_text(out, r->name);
   put_string(out, ",\"reason\":");
-  put_quoted(out, reason.data, reason.size);
+  put_quoted_text(out, r->reason);
   print(out, ",\"beyond_noise\":%s", r->beyond ? "true" : "false");
   for (i = 0; i < 2; i++)
     print(out, ",\"%s\":{\"count\":%llu,\"total\":%llu,\"p50\":%lld,\"p99\":%lld,\"longest\":%lld}", sides[i],
@@ -190,7 +188,6 @@ static void put_object(output *out, const row *r) {
 
 static void put_counter_row(output *out, const counter_row *r) {
   const double means[2] = {r->of[0]->mean, r->of[1]->mean};
-  pool_text name = pool_text_of(r->name);
   unsigned i;
   if (!r->of[0]->count) print(out, "%11s", "new");
   else if (!r->of[1]->count) print(out, "%11s", "gone");
@@ -199,17 +196,16 @@ static void put_counter_row(output *out, const counter_row *r) {
   for (i = 0; i < 2; i++)
     print(out, " %9llu %12.6g %12.6g %12.6g ", (ull)r->of[i]->count, r->of[i]->least, r->of[i]->mean, r->of[i]->most);
   put_string(out, "  counter: ");
-  put_visible(out, name.size ? name.data : "(no name)", name.size ? name.size : 9);
+  put_text(out, r->name, "(no name)");
   put_byte(&out->block, '\n');
 }
 
 static void put_counter_object(output *out, const counter_row *r) {
   static const char *const fields[] = {"least", "most", "last", "mean"};
-  pool_text name = pool_text_of(r->name);
   char text[REAL_TEXT];
   unsigned i, k;
   put_string(out, "{\"kind\":\"counter\",\"name\":");
-  put_quoted(out, name.data, name.size);
+  put_quoted_text(out, r->name);
   print(out, ",\"beyond_noise\":%s", r->beyond ? "true" : "false");
   for (i = 0; i < 2; i++) {
     const counter_summary *c = r->of[i];

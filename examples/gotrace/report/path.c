@@ -450,12 +450,6 @@ static void put_time(output *out, const path *p, int64_t time, int width) {
   print(out, "%*s", width, text);
 }
 
-static void put_text(output *out, uint32_t text, const char *unknown) {
-  pool_text t = pool_text_of(text);
-  if (t.size) put_visible(out, t.data, t.size);
-  else put_string(out, unknown);
-}
-
 static void put_function(output *out, const path *p, uint32_t of) {
   put_text(out, function_at(p, of), of ? "(unknown)" : "outside");
 }
@@ -518,10 +512,9 @@ static void write_text(const path *p, const task *t, const char *go, output *out
 }
 
 static void put_member(output *out, const char *name, uint32_t text) {
-  pool_text t = pool_text_of(text);
   if (!text) return;
   print(out, ", \"%s\": ", name);
-  put_quoted(out, t.data, t.size);
+  put_quoted_text(out, text);
 }
 
 static void write_json(const path *p, const task *t, const char *go, output *out) {
