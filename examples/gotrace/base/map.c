@@ -28,8 +28,7 @@ void *map_get(const map *m, uint64_t key) {
 static void make_places(map *m, size_t room) {
   struct map_place *old = m->places;
   size_t i, count = old ? m->mask + 1 : 0;
-  m->places = resize(NULL, room * sizeof *m->places);
-  memset(m->places, 0, room * sizeof *m->places);
+  m->places = zeroed(room * sizeof *m->places);
   m->mask = room - 1;
   for (i = 0; i < count; i++)
     if (old[i].value) *place_of(m, old[i].key) = old[i];

@@ -52,8 +52,9 @@ void erase_progress(void);
 /* Reports wrong use of a command and where to find help, and exits with status 2. */
 __attribute__((noreturn, format(printf, 1, 2))) void usage(const char *format, ...);
 
-/* realloc that never returns NULL. */
+/* realloc and calloc that never return NULL. */
 void *resize(void *memory, size_t size);
+void *zeroed(size_t size);
 
 /* Makes room for one more element in an array whose capacity doubles. */
 #define GROW(array, count, capacity)                                   \

@@ -491,11 +491,6 @@ static void begin(consumer *c, int64_t time) {
   while (x->stw < c->w->stw) show_stw(x, time, true, c->w->stw_reason);
 }
 
-typedef struct closing {
-  exporter *x;
-  int64_t time;
-} closing;
-
 static void finish(consumer *c, int64_t time) {
   exporter *x = (exporter *)c;
   goroutine *g;

@@ -42,8 +42,7 @@ static bool read_ids(filter *f, unsigned which, const char *text) {
     if (*end && *end != ',') return false;
   }
   f->id_counts[which] = count;
-  f->met[which] = resize(NULL, count + 1);
-  memset(f->met[which], 0, count + 1);
+  f->met[which] = zeroed(count + 1);
   return count > 0;
 }
 

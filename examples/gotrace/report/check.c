@@ -30,9 +30,8 @@ static gotrace_result read_whole(void *context, input *in) {
 static void *read_part(void *context, gotrace_decoder *part) {
   const gotrace_event *events[64];
   size_t count = COUNT(events), i;
-  part_read *made = resize(NULL, sizeof *made);
+  part_read *made = zeroed(sizeof *made);
   (void)context;
-  memset(made, 0, sizeof *made);
   while (gotrace_decoder_next_batch(part, events, &count) == GOTRACE_OK) {
     made->events += count;
     for (i = 0; i < count; i++) made->implied += events[i]->implied;

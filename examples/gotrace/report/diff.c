@@ -268,8 +268,7 @@ int command_diff(char **paths, int count, const settings *set) {
   for (i = 0; i < 2; i++) {
     input in;
     if (!input_open(&in, paths[i], true)) return 1;
-    sums[i] = resize(NULL, sizeof *sums[i]);
-    memset(sums[i], 0, sizeof *sums[i]);
+    sums[i] = zeroed(sizeof *sums[i]);
     if (summarize(sums[i], &in, set) != GOTRACE_END_OF_TRACE) {
       erase_progress();
       report("%s", input_error(&in));

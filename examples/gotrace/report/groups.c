@@ -45,9 +45,7 @@ histogram *new_waits(group *f, uint32_t reason) {
     f->blocked = resize(f->blocked, (reason + 1) * sizeof *f->blocked);
     while (f->blocked_count <= reason) f->blocked[f->blocked_count++] = NULL;
   }
-  f->blocked[reason] = resize(NULL, sizeof **f->blocked);
-  memset(f->blocked[reason], 0, sizeof **f->blocked);
-  return f->blocked[reason];
+  return f->blocked[reason] = zeroed(sizeof **f->blocked);
 }
 
 void clear_group(group *f) {

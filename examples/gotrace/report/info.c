@@ -381,8 +381,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
   gotrace_result result;
   bool complete;
   in->lenient = set->lenient;
-  sum = resize(NULL, sizeof *sum);
-  memset(sum, 0, sizeof *sum);
+  sum = zeroed(sizeof *sum);
   detail_tables_begin(&each, how, path);
   if (set->details && how & (TABLES_JSON | TABLES_CSV)) sum->each = &each.d;
   result = summarize(sum, in, set);

@@ -72,9 +72,7 @@ static void learn_function(summary *sum, const goroutine *g) {
 /* The group that receives the goroutine's stretches. */
 static group *stretches_of(goroutine_summary *g) {
   if (g->function) return g->function;
-  if (g->unnamed) return g->unnamed;
-  g->unnamed = resize(NULL, sizeof *g->unnamed);
-  memset(g->unnamed, 0, sizeof *g->unnamed);
+  if (!g->unnamed) g->unnamed = zeroed(sizeof *g->unnamed);
   return g->unnamed;
 }
 
@@ -82,8 +80,7 @@ static goroutine_summary *begin_goroutine(summary *sum, uint64_t id, int64_t tim
   goroutine *of = go_record(&sum->s.w, id);
   goroutine_summary *g = summary_of(sum, of);
   if (g) return g;
-  g = *summary_place(sum, of) = resize(NULL, sizeof *g);
-  memset(g, 0, sizeof *g);
+  g = *summary_place(sum, of) = zeroed(sizeof *g);
   g->g = of;
   g->created = g->last = time;
   g->call = g->lost_proc = g->left_proc = NONE;
@@ -589,9 +586,8 @@ static void move_reasons(groups *all, const uint32_t *places) {
   group *g;
   uint32_t i, j;
   for (g = all->list; g; g = g->next) {
-    histogram **moved = resize(NULL, (MOST_REASONS + 1) * sizeof *moved);
+    histogram **moved = zeroed((MOST_REASONS + 1) * sizeof *moved);
     reason_time *waits = g->t.blocked;
-    memset(moved, 0, (MOST_REASONS + 1) * sizeof *moved);
     for (i = 0; i < g->blocked_count; i++)
       if (g->blocked[i]) moved[places[i]] = g->blocked[i];
     free(g->blocked);
