@@ -194,36 +194,25 @@ static void put_annotation(const char *name, uint64_t number, uint32_t text) {
   put_message_field(&perfetto.part, EVENT_ANNOTATION, &perfetto.piece);
 }
 
-static void put_event(exporter *x, track where, int64_t time, unsigned type, const mark *m, const char *detail) {
+static void perfetto_show(exporter *x, track where, int64_t time, slice_phase p, const mark *m) {
+  static const unsigned types[] = {TYPE_BEGIN, TYPE_END, TYPE_INSTANT};
   bytes *e = &perfetto.part;
   uint64_t uuid = use_track(x, where), id;
-  put_number_field(e, EVENT_TYPE, type);
+  put_number_field(e, EVENT_TYPE, types[p]);
   put_number_field(e, EVENT_TRACK, uuid);
-  if (type != TYPE_END) {
+  if (p != PHASE_END) {
     put_number_field(e, EVENT_CATEGORY, use_text_as(INTERNED_CATEGORY, pool_put_string(m->category)));
     if ((id = use_text_as(INTERNED_EVENT_NAME, m->name))) put_number_field(e, EVENT_NAME, id);
     if ((id = use_callstack(m->stack))) put_number_field(e, EVENT_CALLSTACK, id);
-    if (m->arrow) put_fixed_field(e, type == TYPE_BEGIN ? EVENT_FLOW_END : EVENT_FLOW, m->arrow);
+    if (m->arrow) put_fixed_field(e, p == PHASE_BEGIN ? EVENT_FLOW_END : EVENT_FLOW, m->arrow);
     if (m->g) put_annotation("goroutine", m->g, 0);
     if (m->task) put_annotation("task", m->task, 0);
   }
-  if (m->detail) put_annotation(detail, 0, m->detail);
+  if (m->detail) put_annotation(detail_name(where, p), 0, m->detail);
   put_number_field(&perfetto.packet, PACKET_TIMESTAMP, (uint64_t)between(x->c.base, time));
   if (perfetto.interned.size) put_message_field(&perfetto.packet, PACKET_INTERNED, &perfetto.interned);
   put_message_field(&perfetto.packet, PACKET_EVENT, e);
   put_packet(x);
-}
-
-static void perfetto_begin(exporter *x, track where, int64_t time, const mark *m) {
-  put_event(x, where, time, TYPE_BEGIN, m, is_annotation(where) ? "cut" : "reason");
-}
-
-static void perfetto_end(exporter *x, track where, int64_t time, const mark *m) {
-  put_event(x, where, time, TYPE_END, m, "until");
-}
-
-static void perfetto_instant(exporter *x, track where, int64_t time, const mark *m) {
-  put_event(x, where, time, TYPE_INSTANT, m, "category");
 }
 
 /* Begins a counter's value, to which the caller adds the number. `number`: of the counter. */
@@ -275,9 +264,7 @@ void perfetto_open(exporter *x) {
   unsigned i;
   memset(&perfetto, 0, sizeof perfetto);
   x->goroutines = true;
-  x->begin = perfetto_begin;
-  x->end = perfetto_end;
-  x->instant = perfetto_instant;
+  x->show = perfetto_show;
   x->count = perfetto_count;
   x->user_count = perfetto_user_count;
   x->finish = perfetto_finish;
