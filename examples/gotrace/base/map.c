@@ -74,14 +74,15 @@ void map_free(map *m) {
 }
 
 RARE void side_grow(side_array *all, uint32_t number, size_t size) {
-  while (number >= all->room) {
-    size_t count = all->room / SIDE_BLOCK;
-    if (!(count & (count - 1))) { /* the table of blocks is full */
-      char **blocks = keep((count ? 2 * count : 1) * sizeof *blocks);
-      if (count) memcpy(blocks, all->blocks, count * sizeof *blocks);
-      all->blocks = blocks;
-    }
-    all->blocks[count] = keep(SIDE_BLOCK * size);
-    all->room += SIDE_BLOCK;
+  size_t block = number / SIDE_BLOCK;
+  if (block >= all->room) {
+    size_t room = all->room ? 2 * all->room : 1;
+    char **blocks;
+    while (block >= room) room *= 2;
+    blocks = keep(room * sizeof *blocks);
+    if (all->room) memcpy(blocks, all->blocks, all->room * sizeof *blocks);
+    all->blocks = blocks;
+    all->room = room;
   }
+  all->blocks[block] = keep(SIDE_BLOCK * size);
 }
