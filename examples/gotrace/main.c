@@ -92,10 +92,9 @@ static int parse_arguments(const command *c, char **words, settings *set, bool *
   set->may_be_partial = find_option(c, "--partial", 9) != NULL;
   set->may_be_lenient = find_option(c, "--lenient", 9) != NULL;
   if (set->from > set->until && set->until >= 0) usage("--to is before --from");
-  if (count < c->least && c->least > 1) usage("%s takes %d files", c->name, c->least);
-  if (count < c->least) usage("missing FILE");
-  if (count > c->most && c->most > 1) usage("%s takes %d files", c->name, c->most);
-  if (count > c->most) usage("%s takes one FILE", c->name);
+  if (c->files && c->files != MANY && count != c->files) usage("%s takes %d files", c->name, c->files);
+  if (!count) usage("missing FILE");
+  if (!c->files && count > 1) usage("%s takes one FILE", c->name);
   return count;
 }
 

@@ -84,6 +84,12 @@ void *resize(void *memory, size_t size) {
   return memory;
 }
 
+void *zeroed(size_t size) {
+  void *memory = calloc(1, size ? size : 1);
+  if (!memory) fail("out of memory");
+  return memory;
+}
+
 /* A linked list, so that leak checkers see the blocks as reachable. */
 typedef struct kept {
   struct kept *next;
@@ -98,8 +104,7 @@ void *keep(size_t size) {
   size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
   if (size > left) {
     size_t room = size > block_size ? size : block_size;
-    kept *block = resize(NULL, sizeof *block + room);
-    memset(block->data, 0, room);
+    kept *block = zeroed(sizeof *block + room);
     block->next = blocks;
     blocks = block;
     at = (char *)block->data;

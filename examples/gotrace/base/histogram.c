@@ -13,10 +13,7 @@ static int64_t bucket_size(unsigned page) { return page < 2 ? 1 : (int64_t)((uin
 static void put_count(histogram *h, int64_t duration, uint32_t count) {
   unsigned bucket, page = histogram_place(duration, &bucket);
   uint32_t *counts = h->in.pages[page];
-  if (!counts) {
-    counts = h->in.pages[page] = resize(NULL, HISTOGRAM_PAGE * sizeof *counts);
-    memset(counts, 0, HISTOGRAM_PAGE * sizeof *counts);
-  }
+  if (!counts) counts = h->in.pages[page] = zeroed(HISTOGRAM_PAGE * sizeof *counts);
   counts[bucket] = counts[bucket] > UINT32_MAX - count ? UINT32_MAX : counts[bucket] + count;
 }
 
@@ -26,8 +23,7 @@ static void spread(histogram *h) {
   size_t count = (size_t)h->count, i;
   if (count) memcpy(few, h->in.few, count * sizeof *few);
   free(h->in.few);
-  h->in.pages = resize(NULL, (HISTOGRAM_PAGES + 1) * sizeof *h->in.pages);
-  memset(h->in.pages, 0, (HISTOGRAM_PAGES + 1) * sizeof *h->in.pages);
+  h->in.pages = zeroed((HISTOGRAM_PAGES + 1) * sizeof *h->in.pages);
   for (i = 0; i < count; i++) put_count(h, few[i], 1);
 }
 

@@ -28,8 +28,7 @@ void *map_get(const map *m, uint64_t key) {
 static void make_places(map *m, size_t room) {
   struct map_place *old = m->places;
   size_t i, count = old ? m->mask + 1 : 0;
-  m->places = resize(NULL, room * sizeof *m->places);
-  memset(m->places, 0, room * sizeof *m->places);
+  m->places = zeroed(room * sizeof *m->places);
   m->mask = room - 1;
   for (i = 0; i < count; i++)
     if (old[i].value) *place_of(m, old[i].key) = old[i];
@@ -75,14 +74,15 @@ void map_free(map *m) {
 }
 
 RARE void side_grow(side_array *all, uint32_t number, size_t size) {
-  while (number >= all->room) {
-    size_t count = all->room / SIDE_BLOCK;
-    if (!(count & (count - 1))) { /* the table of blocks is full */
-      char **blocks = keep((count ? 2 * count : 1) * sizeof *blocks);
-      if (count) memcpy(blocks, all->blocks, count * sizeof *blocks);
-      all->blocks = blocks;
-    }
-    all->blocks[count] = keep(SIDE_BLOCK * size);
-    all->room += SIDE_BLOCK;
+  size_t block = number / SIDE_BLOCK;
+  if (block >= all->room) {
+    size_t room = all->room ? 2 * all->room : 1;
+    char **blocks;
+    while (block >= room) room *= 2;
+    blocks = keep(room * sizeof *blocks);
+    if (all->room) memcpy(blocks, all->blocks, all->room * sizeof *blocks);
+    all->blocks = blocks;
+    all->room = room;
   }
+  all->blocks[block] = keep(SIDE_BLOCK * size);
 }

@@ -52,8 +52,9 @@ void erase_progress(void);
 /* Reports wrong use of a command and where to find help, and exits with status 2. */
 __attribute__((noreturn, format(printf, 1, 2))) void usage(const char *format, ...);
 
-/* realloc that never returns NULL. */
+/* realloc and calloc that never return NULL. */
 void *resize(void *memory, size_t size);
+void *zeroed(size_t size);
 
 /* Makes room for one more element in an array whose capacity doubles. */
 #define GROW(array, count, capacity)                                   \
@@ -134,18 +135,19 @@ void map_expect(map *m, size_t count); /* makes room in an empty map */
 void map_free(map *m);
 
 /* A zeroed array without an end, whose elements never move: what one user keeps about each goroutine, proc or other
- * numbered record. All zero: empty. Its memory is that of keep(). */
+ * numbered record, or about some texts. All zero: empty. Its memory is that of keep(), for blocks that are used. */
 #define SIDE_BLOCK 256
 typedef struct side_array {
-  char **blocks; /* of SIDE_BLOCK elements each */
-  size_t room;   /* elements in all blocks */
+  char **blocks; /* of SIDE_BLOCK elements each; NULL: not yet used */
+  size_t room;   /* number of `blocks` */
 } side_array;
 
 void side_grow(side_array *all, uint32_t number, size_t size); /* the slow path of SIDE() */
 
 static inline void *side_at(side_array *all, uint32_t number, size_t size) {
-  if (number >= all->room) side_grow(all, number, size);
-  return all->blocks[number / SIDE_BLOCK] + number % SIDE_BLOCK * size;
+  size_t block = number / SIDE_BLOCK;
+  if (block >= all->room || !all->blocks[block]) side_grow(all, number, size);
+  return all->blocks[block] + number % SIDE_BLOCK * size;
 }
 
 /* Points to the element with a number. */

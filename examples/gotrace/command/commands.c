@@ -204,8 +204,7 @@ const command commands[] = {
          "runnable may have slept again after it was woken. The CPU time is the kernel's count.",
      .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
                 "--min-syscall,--no-symbolize,-q",
-     .least = 1,
-     .most = MANY,
+     .files = MANY,
      .program = true,
      .run_all = command_record},
     {.name = "info",
@@ -224,8 +223,7 @@ const command commands[] = {
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/report/tables.h.",
      .options = PART "," FILTER ",--histogram,--json,--csv,--details,--lenient,--jobs N",
-     .least = 1,
-     .most = MANY,
+     .files = MANY,
      .run = command_info},
     {.name = "diff",
      .arguments = "[OPTIONS] A B",
@@ -238,8 +236,7 @@ const command commands[] = {
              "by the means of their values.\n\n"
              "  gotrace diff before.trace after.trace",
      .options = PART "," FILTER ",--json,--jobs N",
-     .least = 2,
-     .most = 2,
+     .files = 2,
      .run_all = command_diff},
     {.name = "check",
      .arguments = "FILE...",
@@ -249,8 +246,7 @@ const command commands[] = {
          "event. The verdict is that of the reader of Go 1.27. Traces of Go 1.22 and later are decoded on several "
          "threads, a generation on each.",
      .options = "--jobs N",
-     .least = 1,
-     .most = MANY,
+     .files = MANY,
      .run = command_check},
     {.name = "dump",
      .arguments = "[OPTIONS] FILE",
@@ -259,8 +255,6 @@ const command commands[] = {
          "Prints every event in order of time: nanoseconds from the first event, kind, arguments, stack. With --wire "
          "the events are those in the file, in its order, with batches and tables.",
      .options = PART "," FILTER ",--wire,--json",
-     .least = 1,
-     .most = 1,
      .run = command_dump},
     {.name = "cut",
      .arguments = "[OPTIONS] FILE",
@@ -279,8 +273,6 @@ const command commands[] = {
          "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it.",
      .options = PART "," FILTER ",-o OUT,--partial",
      .needs = PART "," FILTER,
-     .least = 1,
-     .most = 1,
      .run = command_convert},
     {.name = "convert",
      .arguments = "--to FORMAT [-o OUT] FILE",
@@ -298,8 +290,6 @@ const command commands[] = {
          "and GCScanDone of Go 1.5 to 1.9 are written in format 1.8; elsewhere they are one stopped world.",
      .options = "--to FORMAT,-o OUT,--partial",
      .needs = "--to FORMAT",
-     .least = 1,
-     .most = 1,
      .run = command_convert},
     {.name = "export",
      .arguments = "--perfetto|--chrome [-o OUT] FILE",
@@ -319,8 +309,6 @@ const command commands[] = {
          "where one around it ends.",
      .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome",
-     .least = 1,
-     .most = 1,
      .run = command_export},
     {.name = "profile",
      .arguments = "KIND [--folded] [-o OUT] FILE",
@@ -338,8 +326,6 @@ const command commands[] = {
      .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
                 ",--partial,--lenient",
      .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
-     .least = 1,
-     .most = 1,
      .run = command_profile},
     {.name = "path",
      .arguments = "--task TASK|--go ID [-o OUT] FILE",
@@ -362,8 +348,6 @@ const command commands[] = {
          "  gotrace path --task request app.trace",
      .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--partial,--lenient",
      .needs = "--task TASK,--go ID",
-     .least = 1,
-     .most = 1,
      .run = command_path},
     {.name = "view",
      .arguments = "[-o OUT|--open] FILE",
@@ -379,8 +363,6 @@ const command commands[] = {
              "  gotrace view -o app.html app.trace\n"
              "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",
-     .least = 1,
-     .most = 1,
      .run = command_view},
     {.name = "symbolize",
      .arguments = "[-o OUT] FILE",
@@ -388,8 +370,6 @@ const command commands[] = {
      .help = "Writes a trace with the functions, lines and inlined callers that debug information knows, by "
              "llvm-symbolizer or addr2line, whichever is installed. OUT may be FILE itself.",
      .options = "-o OUT",
-     .least = 1,
-     .most = 1,
      .run = command_symbolize},
     {.name = "help",
      .arguments = "[COMMAND]",
@@ -397,8 +377,6 @@ const command commands[] = {
      .help =
          "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash and --zsh, "
          "completion for these shells; --complete WORDS..., what may complete the last word.",
-     .least = 0,
-     .most = MANY,
      .run_all = command_help},
 };
 

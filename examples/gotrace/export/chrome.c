@@ -36,9 +36,8 @@ static void close(exporter *x) {
 }
 
 static void put_text_field(exporter *x, const char *key, uint32_t text) {
-  pool_text t = pool_text_of(text);
   print(x->out, "\"%s\":", key);
-  put_quoted(x->out, t.data, t.size);
+  put_quoted_text(x->out, text);
 }
 
 static void put_mark(exporter *x, const mark *m, const char *detail) {
@@ -57,9 +56,8 @@ static void put_mark(exporter *x, const mark *m, const char *detail) {
     any = true;
   }
   for (i = 0; i < stack.count; i++) {
-    pool_text function = pool_text_of(stack.frames[i].function);
     put_string(x->out, i ? "," : any ? ",\"stack\":[" : "\"stack\":[");
-    put_quoted(x->out, function.data, function.size);
+    put_quoted_text(x->out, stack.frames[i].function);
   }
   if (stack.count) put_byte(&x->out->block, ']');
   put_byte(&x->out->block, '}');
@@ -80,30 +78,17 @@ static void put_arrow(exporter *x, char phase, track where, int64_t time, uint64
   close(x);
 }
 
-static void chrome_begin(exporter *x, track where, int64_t time, const mark *m) {
-  open(x, is_annotation(where) ? 'b' : 'B', time, where);
-  put_async(x, where);
-  put_mark(x, m, is_annotation(where) ? "cut" : "reason");
-  close(x);
-  if (m->arrow) put_arrow(x, 'f', where, time, m->arrow);
-}
-
-static void chrome_end(exporter *x, track where, int64_t time, const mark *m) {
-  open(x, is_annotation(where) ? 'e' : 'E', time, where);
-  put_async(x, where);
-  put_mark(x, m, "until");
-  close(x);
-}
-
-static void chrome_instant(exporter *x, track where, int64_t time, const mark *m) {
-  if (m->arrow) {
+static void chrome_show(exporter *x, track where, int64_t time, slice_phase p, const mark *m) {
+  if (p == PHASE_INSTANT && m->arrow) {
     put_arrow(x, 's', where, time, m->arrow);
     return;
   }
-  open(x, 'i', time, where);
-  put_string(x->out, ",\"s\":\"t\"");
-  put_mark(x, m, "category");
+  open(x, (is_annotation(where) ? "bei" : "BEi")[p], time, where);
+  if (p == PHASE_INSTANT) put_string(x->out, ",\"s\":\"t\"");
+  else put_async(x, where);
+  put_mark(x, m, detail_name(where, p));
   close(x);
+  if (m->arrow && p == PHASE_BEGIN) put_arrow(x, 'f', where, time, m->arrow);
 }
 
 static void chrome_count(exporter *x, unsigned counter, int64_t time, int64_t value) {
@@ -159,9 +144,7 @@ static void chrome_finish(exporter *x) {
 }
 
 void chrome_open(exporter *x) {
-  x->begin = chrome_begin;
-  x->end = chrome_end;
-  x->instant = chrome_instant;
+  x->show = chrome_show;
   x->count = chrome_count;
   x->user_count = chrome_user_count;
   x->finish = chrome_finish;

@@ -16,6 +16,11 @@ const char *const counter_names[COUNTERS] = {"heap",
                                              "goroutines in system calls",
                                              "goroutines waiting"};
 
+const char *detail_name(track where, slice_phase p) {
+  if (p == PHASE_BEGIN) return is_annotation(where) ? "cut" : "reason";
+  return p == PHASE_END ? "until" : "category";
+}
+
 /* ------------------------------------------------------------------------------------------------------- names ---- */
 
 static uint32_t go_label(uint64_t id, uint32_t entry) {
@@ -71,7 +76,7 @@ static row *row_of(exporter *x, const thread *m) {
 static void leave_row(exporter *x, row *r, int64_t time, uint32_t reason) {
   if (!r || !r->shown) return;
   r->mark.detail = reason;
-  x->end(x, r->where, time, &r->mark);
+  x->show(x, r->where, time, PHASE_END, &r->mark);
   r->shown->row = NULL;
   r->shown = NULL;
 }
@@ -92,7 +97,7 @@ static void arrive(exporter *x, const goroutine *g, const thread *m, int64_t tim
   if (!x->goroutines) shown->arrow = 0;
   r->shown = shown;
   shown->row = r;
-  x->begin(x, r->where, time, &r->mark);
+  x->show(x, r->where, time, PHASE_BEGIN, &r->mark);
   r->mark.arrow = 0;
 }
 
@@ -109,10 +114,10 @@ static void scheduler_slice(exporter *x, int64_t time, const mark *from, uint64_
   m.name = from->name;
   m.category = "scheduler";
   m.arrow = to;
-  x->begin(x, scheduler, time, &m);
-  if (!to) x->instant(x, scheduler, time, from);
+  x->show(x, scheduler, time, PHASE_BEGIN, &m);
+  if (!to) x->show(x, scheduler, time, PHASE_INSTANT, from);
   m.arrow = 0;
-  x->end(x, scheduler, time, &m);
+  x->show(x, scheduler, time, PHASE_END, &m);
 }
 
 /* Ends an arrow whose goroutine is not shown running. */
@@ -134,8 +139,8 @@ static uint64_t send_arrow(exporter *x, const op *o, const char *what, const cha
   m.category = category;
   m.stack = o->stack;
   m.arrow = ++x->arrows;
-  if (x->goroutines && self) x->instant(x, go_track(self), o->time, &m);
-  else if (!x->goroutines && r) x->instant(x, r->where, o->time, &m);
+  if (x->goroutines && self) x->show(x, go_track(self), o->time, PHASE_INSTANT, &m);
+  else if (!x->goroutines && r) x->show(x, r->where, o->time, PHASE_INSTANT, &m);
   else scheduler_slice(x, o->time, &m, 0);
   return m.arrow;
 }
@@ -199,8 +204,8 @@ static void show_stretch(consumer *c, const stretch *s) {
   if (s->chosen) {
     mark m = status_mark(s->status, shown->reason, shown->stack), none = {0};
     m.arrow = shown->status_arrow;
-    x->begin(x, go_track(g), s->begin, &m);
-    x->end(x, go_track(g), s->end, &none);
+    x->show(x, go_track(g), s->begin, PHASE_BEGIN, &m);
+    x->show(x, go_track(g), s->end, PHASE_END, &none);
   }
   if (by) { /* otherwise the trace or part ends, until which they count */
     count_status(x, s->status, -1);
@@ -267,7 +272,7 @@ static mark region_mark(const goroutine *g, uint64_t task, uint32_t name) {
 static void begin_task(exporter *x, const op *o) {
   mark m = task_mark(o->id, o->name);
   m.stack = o->stack;
-  if (!world_task(x->c.w, o->id)->open) x->begin(x, task_track(o->id), o->time, &m);
+  if (!world_task(x->c.w, o->id)->open) x->show(x, task_track(o->id), o->time, PHASE_BEGIN, &m);
 }
 
 static void end_task(exporter *x, const op *o) {
@@ -277,17 +282,17 @@ static void end_task(exporter *x, const op *o) {
   if (!t) {
     if (!x->c.w->chosen) return;
     m.detail = unknown_detail();
-    x->begin(x, task_track(o->id), x->c.from, &m);
+    x->show(x, task_track(o->id), x->c.from, PHASE_BEGIN, &m);
     m.detail = 0;
   }
-  x->end(x, task_track(o->id), o->time, &m);
+  x->show(x, task_track(o->id), o->time, PHASE_END, &m);
 }
 
 static void begin_region(exporter *x, const goroutine *g, const user_region *r, int64_t time) {
   mark m = region_mark(g, r->task, r->name);
   m.stack = r->stack;
   m.detail = cut_detail(x, r->begin);
-  if (r->chosen) x->begin(x, region_track(g), time, &m);
+  if (r->chosen) x->show(x, region_track(g), time, PHASE_BEGIN, &m);
 }
 
 static void end_region(exporter *x, const goroutine *g, const user_region *r, int64_t time, uint32_t detail) {
@@ -295,7 +300,7 @@ static void end_region(exporter *x, const goroutine *g, const user_region *r, in
   m.name = r->name;
   m.category = "region";
   m.detail = detail;
-  if (r->chosen) x->end(x, region_track(g), time, &m);
+  if (r->chosen) x->show(x, region_track(g), time, PHASE_END, &m);
 }
 
 static void end_regions(exporter *x, const goroutine *g, int64_t time, uint32_t detail) {
@@ -316,9 +321,9 @@ static void show_early_region(exporter *x, const op *o, const goroutine *g) {
   track early = {TRACK_EARLY, ++x->early, go_label(g->id, g->entry)};
   mark m = region_mark(g, o->id, o->name);
   m.detail = unknown_detail();
-  x->begin(x, early, x->c.from, &m);
+  x->show(x, early, x->c.from, PHASE_BEGIN, &m);
   m.detail = 0;
-  x->end(x, early, o->time, &m);
+  x->show(x, early, o->time, PHASE_END, &m);
 }
 
 /* The tasks and regions that are open when the part begins. */
@@ -334,7 +339,7 @@ static void show_open(exporter *x, int64_t time) {
     m = task_mark(t->id, t->name);
     m.stack = t->stack;
     m.detail = cut_detail(x, t->begin);
-    x->begin(x, task_track(t->id), time, &m);
+    x->show(x, task_track(t->id), time, PHASE_BEGIN, &m);
   }
   for (g = w->live; g; g = g->next) {
     for (k = 0; g->regions && k < g->regions->count; k++) begin_region(x, g, &g->regions->open[k], time);
@@ -349,7 +354,7 @@ static void show_log(exporter *x, const op *o) {
   m.task = o->id;
   m.detail = o->name;
   m.stack = o->stack;
-  x->instant(x, x->goroutines && self ? go_track(self) : row_of(x, o->m)->where, o->time, &m);
+  x->show(x, x->goroutines && self ? go_track(self) : row_of(x, o->m)->where, o->time, PHASE_INSTANT, &m);
 }
 
 static void show_sample(exporter *x, const op *o) {
@@ -361,7 +366,7 @@ static void show_sample(exporter *x, const op *o) {
   m.category = "sample";
   m.stack = o->stack;
   m.g = o->a[2];
-  x->instant(x, x->goroutines && g ? go_track(g) : where, o->time, &m);
+  x->show(x, x->goroutines && g ? go_track(g) : where, o->time, PHASE_INSTANT, &m);
 }
 
 /* ------------------------------------------------------------------------------------------------- collections ---- */
@@ -372,7 +377,7 @@ static void show_gc(exporter *x, int64_t time, bool begins) {
   x->gc = begins;
   m.name = pool_put_string("GC");
   m.category = "gc";
-  (begins ? x->begin : x->end)(x, collections, time, &m);
+  x->show(x, collections, time, begins ? PHASE_BEGIN : PHASE_END, &m);
 }
 
 static void show_stw(exporter *x, int64_t time, bool begins, uint32_t reason) {
@@ -383,7 +388,7 @@ static void show_stw(exporter *x, int64_t time, bool begins, uint32_t reason) {
   if (begins) x->stw++;
   else if (!x->stw) return;
   else x->stw--;
-  (begins ? x->begin : x->end)(x, stopped, time, &m);
+  x->show(x, stopped, time, begins ? PHASE_BEGIN : PHASE_END, &m);
 }
 
 /* -------------------------------------------------------------------------------------------------- operations ---- */
@@ -491,11 +496,6 @@ static void begin(consumer *c, int64_t time) {
   while (x->stw < c->w->stw) show_stw(x, time, true, c->w->stw_reason);
 }
 
-typedef struct closing {
-  exporter *x;
-  int64_t time;
-} closing;
-
 static void finish(consumer *c, int64_t time) {
   exporter *x = (exporter *)c;
   goroutine *g;
@@ -513,24 +513,19 @@ static void finish(consumer *c, int64_t time) {
     const user_task *t = c->w->tasks.values[i];
     mark m = task_mark(t->id, t->name);
     m.detail = cut;
-    if (t->open && t->chosen) x->end(x, task_track(t->id), time, &m);
+    if (t->open && t->chosen) x->show(x, task_track(t->id), time, PHASE_END, &m);
   }
   x->finish(x);
 }
 
 int command_export(const char *path, const settings *set) {
-  input in;
+  trace_part p;
   output out;
-  filter selection;
-  source s;
   exporter x;
-  gotrace_result result;
   if (set->chrome && set->perfetto) usage("--chrome and --perfetto cannot be combined");
-  memset(&s, 0, sizeof s);
   memset(&x, 0, sizeof x);
-  if (!input_open(&in, path, true)) return 1;
-  in.lenient = set->lenient;
-  if (input_decode(&in, false) != GOTRACE_OK) fail("%s", input_error(&in));
+  if (!part_open(&p, path, set)) return 1;
+  if (input_decode(&p.in, false) != GOTRACE_OK) fail("%s", input_error(&p.in));
   x.c.begin = begin;
   x.c.take = take;
   x.c.end = finish;
@@ -538,18 +533,14 @@ int command_export(const char *path, const settings *set) {
   x.out = &out;
   x.file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
   output_open(&out, set->output);
-  filter_open(&selection, set);
-  x.c.filter = &selection;
+  x.c.filter = &p.selection;
   (set->perfetto ? perfetto_open : chrome_open)(&x);
   if (x.goroutines) x.c.stretch = show_stretch;
-  result = source_run(&s, &in, &x.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  filter_require(&selection, &s.w);
-  if (!s.begun) x.finish(&x);
+  part_read(&p, &x.c, set, NULL, NULL);
+  filter_require(&p.selection, &p.s.w);
+  if (!p.s.begun) x.finish(&x);
   output_close(&out);
   map_free(&x.rows);
-  source_free(&s);
-  filter_close(&selection);
-  input_close(&in);
+  part_close(&p);
   return 0;
 }

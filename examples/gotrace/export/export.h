@@ -43,6 +43,9 @@ typedef struct mark {
   uint32_t detail;      /* text, a reason or category, of tasks and regions how they are cut; 0: none */
 } mark;
 
+/* What is shown of a slice; or an instant. */
+typedef enum slice_phase { PHASE_BEGIN, PHASE_END, PHASE_INSTANT } slice_phase;
+
 typedef struct exporter {
   consumer c;
   output *out;
@@ -57,9 +60,8 @@ typedef struct exporter {
   int64_t counts[COUNTERS], counts_told[COUNTERS], counts_time;
   bool any; /* something was written */
   /* The format. */
-  void (*begin)(struct exporter *, track, int64_t time, const mark *);
-  void (*end)(struct exporter *, track, int64_t time, const mark *); /* the mark given to begin, except `detail` */
-  void (*instant)(struct exporter *, track, int64_t time, const mark *);
+  void (*show)(struct exporter *, track, int64_t time, slice_phase,
+               const mark *); /* END: BEGIN's mark, except `detail` */
   void (*count)(struct exporter *, unsigned counter, int64_t time, int64_t value);
   void (*user_count)(struct exporter *, uint32_t name, int64_t time, double value); /* of the program; name: text */
   void (*finish)(struct exporter *);
@@ -69,6 +71,8 @@ extern const char *const counter_names[COUNTERS];
 
 /* Tasks and regions. */
 static inline bool is_annotation(track where) { return where.kind >= TRACK_TASK && where.kind <= TRACK_EARLY; }
+
+const char *detail_name(track where, slice_phase p); /* what a mark's `detail` is called */
 
 /* Sets the functions of a format and writes its header. */
 void chrome_open(exporter *x);

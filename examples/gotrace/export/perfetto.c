@@ -71,8 +71,7 @@ static uint64_t uuid_of(track where) {
 
 static struct {
   bytes packet, part, piece, interned;
-  uint8_t *told; /* for each text, one bit per use: 1 << INTERNED_... */
-  size_t told_size;
+  side_array told; /* uint32_t by text, one bit per use: 1 << INTERNED_... */
   map tracks, frames;
 } perfetto;
 
@@ -143,21 +142,10 @@ static uint64_t use_track(exporter *x, track where) {
 
 /* The id of a text for a use, interned if necessary; 0: the text is empty. */
 static uint64_t use_text_as(unsigned use, uint32_t text) {
-  static const uint8_t bits[] = {[INTERNED_CATEGORY] = 1,
-                                 [INTERNED_EVENT_NAME] = 2,
-                                 [INTERNED_ANNOTATION_NAME] = 4,
-                                 [INTERNED_FUNCTION] = 8,
-                                 [INTERNED_PATH] = 16};
+  uint32_t *told = SIDE(uint32_t, &perfetto.told, text);
   pool_text t = pool_text_of(text);
-  if (!text) return 0;
-  if (text >= perfetto.told_size) {
-    size_t size = 2 * (size_t)text + 64;
-    perfetto.told = resize(perfetto.told, size);
-    memset(perfetto.told + perfetto.told_size, 0, size - perfetto.told_size);
-    perfetto.told_size = size;
-  }
-  if (!(perfetto.told[text] & bits[use])) {
-    perfetto.told[text] |= bits[use];
+  if (text && !(*told >> use & 1)) {
+    *told |= 1u << use;
     put_number_field(&perfetto.piece, INTERNED_ID, text);
     put_string_field(&perfetto.piece, INTERNED_TEXT, t.data, t.size);
     put_message_field(&perfetto.interned, use, &perfetto.piece);
@@ -206,36 +194,25 @@ static void put_annotation(const char *name, uint64_t number, uint32_t text) {
   put_message_field(&perfetto.part, EVENT_ANNOTATION, &perfetto.piece);
 }
 
-static void put_event(exporter *x, track where, int64_t time, unsigned type, const mark *m, const char *detail) {
+static void perfetto_show(exporter *x, track where, int64_t time, slice_phase p, const mark *m) {
+  static const unsigned types[] = {TYPE_BEGIN, TYPE_END, TYPE_INSTANT};
   bytes *e = &perfetto.part;
   uint64_t uuid = use_track(x, where), id;
-  put_number_field(e, EVENT_TYPE, type);
+  put_number_field(e, EVENT_TYPE, types[p]);
   put_number_field(e, EVENT_TRACK, uuid);
-  if (type != TYPE_END) {
+  if (p != PHASE_END) {
     put_number_field(e, EVENT_CATEGORY, use_text_as(INTERNED_CATEGORY, pool_put_string(m->category)));
     if ((id = use_text_as(INTERNED_EVENT_NAME, m->name))) put_number_field(e, EVENT_NAME, id);
     if ((id = use_callstack(m->stack))) put_number_field(e, EVENT_CALLSTACK, id);
-    if (m->arrow) put_fixed_field(e, type == TYPE_BEGIN ? EVENT_FLOW_END : EVENT_FLOW, m->arrow);
+    if (m->arrow) put_fixed_field(e, p == PHASE_BEGIN ? EVENT_FLOW_END : EVENT_FLOW, m->arrow);
     if (m->g) put_annotation("goroutine", m->g, 0);
     if (m->task) put_annotation("task", m->task, 0);
   }
-  if (m->detail) put_annotation(detail, 0, m->detail);
+  if (m->detail) put_annotation(detail_name(where, p), 0, m->detail);
   put_number_field(&perfetto.packet, PACKET_TIMESTAMP, (uint64_t)between(x->c.base, time));
   if (perfetto.interned.size) put_message_field(&perfetto.packet, PACKET_INTERNED, &perfetto.interned);
   put_message_field(&perfetto.packet, PACKET_EVENT, e);
   put_packet(x);
-}
-
-static void perfetto_begin(exporter *x, track where, int64_t time, const mark *m) {
-  put_event(x, where, time, TYPE_BEGIN, m, is_annotation(where) ? "cut" : "reason");
-}
-
-static void perfetto_end(exporter *x, track where, int64_t time, const mark *m) {
-  put_event(x, where, time, TYPE_END, m, "until");
-}
-
-static void perfetto_instant(exporter *x, track where, int64_t time, const mark *m) {
-  put_event(x, where, time, TYPE_INSTANT, m, "category");
 }
 
 /* Begins a counter's value, to which the caller adds the number. `number`: of the counter. */
@@ -278,7 +255,6 @@ static void perfetto_finish(exporter *x) {
   free(perfetto.part.data);
   free(perfetto.piece.data);
   free(perfetto.interned.data);
-  free(perfetto.told);
   map_free(&perfetto.tracks);
   map_free(&perfetto.frames);
 }
@@ -288,9 +264,7 @@ void perfetto_open(exporter *x) {
   unsigned i;
   memset(&perfetto, 0, sizeof perfetto);
   x->goroutines = true;
-  x->begin = perfetto_begin;
-  x->end = perfetto_end;
-  x->instant = perfetto_instant;
+  x->show = perfetto_show;
   x->count = perfetto_count;
   x->user_count = perfetto_user_count;
   x->finish = perfetto_finish;

@@ -22,8 +22,12 @@ typedef struct facts {
   uint32_t functions[2]; /* texts: of g and other; 0: unknown */
   const char *reason;    /* NULL: none */
   size_t reason_size;
-  uint64_t task; /* the task it concerns, if has_task */
+  unsigned change; /* GOTRACE_CHANGE_... */
+  bool creates;    /* `other` */
   bool has_task;
+  uint64_t task;   /* the task it concerns, if has_task */
+  pool_text name;  /* of a task that begins */
+  uint64_t inside; /* of a region that ends: how many open regions are inside it */
 } facts;
 
 enum { IDS_GO, IDS_PROC, IDS_THREAD };
@@ -38,8 +42,7 @@ static bool read_ids(filter *f, unsigned which, const char *text) {
     if (*end && *end != ',') return false;
   }
   f->id_counts[which] = count;
-  f->met[which] = resize(NULL, count + 1);
-  memset(f->met[which], 0, count + 1);
+  f->met[which] = zeroed(count + 1);
   return count > 0;
 }
 
@@ -71,12 +74,6 @@ static bool read_kinds(filter *f, const char *text) {
   return true;
 }
 
-bool filter_given(const settings *set) {
-  size_t i = 0;
-  while (i < FILTERS && !set->by[i]) i++;
-  return i < FILTERS;
-}
-
 void filter_open(filter *f, const settings *set) {
   static const struct {
     unsigned option, ids;
@@ -87,7 +84,7 @@ void filter_open(filter *f, const settings *set) {
   size_t i;
   memset(f, 0, sizeof *f);
   f->set = set;
-  f->on = filter_given(set);
+  for (i = 0; i < FILTERS; i++) f->on |= set->by[i] != NULL;
   for (i = 0; i < COUNT(numbers); i++) {
     const char *value = set->by[numbers[i].option];
     if (value && !read_ids(f, numbers[i].ids, value)) usage("invalid %s '%s'", numbers[i].name, value);
@@ -105,7 +102,6 @@ void filter_close(filter *f) {
   for (i = 0; i < f->members.count; i++) free(((member *)f->members.values[i])->tasks);
   map_free(&f->members);
   map_free(&f->tasks);
-  free(f->functions);
 }
 
 /* -------------------------------------------------------------------------------------------- tasks, functions ---- */
@@ -167,15 +163,12 @@ static void inherit(filter *f, uint64_t creator, uint64_t g) {
 }
 
 static bool has_function(filter *f, uint32_t name) {
+  uint8_t *known;
   if (!name) return false;
-  if (name >= f->functions_capacity) {
-    uint32_t capacity = 2 * name + 64;
-    f->functions = resize(f->functions, capacity);
-    memset(f->functions + f->functions_capacity, 0, capacity - f->functions_capacity);
-    f->functions_capacity = capacity;
-  }
-  if (!f->functions[name]) f->functions[name] = pool_text_contains(name, f->set->by[BY_FUNCTION]) ? 1 : 2;
-  return f->functions[name] == 1;
+  known = SIDE(uint8_t, &f->functions, name);
+  if (!*known) *known = pool_text_contains(name, f->set->by[BY_FUNCTION]) ? 1 : 2;
+  f->function_met |= *known == 1;
+  return *known == 1;
 }
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */
@@ -213,6 +206,18 @@ static bool selected(filter *f, const facts *k) {
   return all;
 }
 
+/* The same, and notes which tasks the goroutines are in before and afterwards. */
+static bool decide(filter *f, const facts *k) {
+  bool result;
+  if (!f->any_task) return selected(f, k);
+  if (k->creates) inherit(f, k->g, k->other);
+  if (k->change == GOTRACE_CHANGE_REGION_BEGIN) enter(f, k->g, k->task);
+  if (k->change == GOTRACE_CHANGE_TASK_BEGIN && f->task == NOBODY) name_task(f, k->task, k->name.data, k->name.size);
+  result = selected(f, k);
+  if (k->change == GOTRACE_CHANGE_REGION_END) leave(f, k->g, k->inside);
+  return result;
+}
+
 static uint64_t id_of(int64_t id) { return id == GOTRACE_NO_ID ? NOBODY : (uint64_t)id; }
 
 /* The function that a goroutine began with. */
@@ -222,40 +227,32 @@ static uint32_t function_of(const filter *f, const gotrace_decoder *d, uint64_t 
 
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c) {
   facts k = {0};
-  unsigned what = c ? c->kind : 0;
-  bool result;
   if (!f->on) return true;
   k.family = is_v1(e) ? 1 : 2;
   k.kind = e->kind;
   k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
   k.other = k.proc = NOBODY;
-  if (what == GOTRACE_CHANGE_SYNC) pool_forget_ids();
   if (c) {
+    k.change = c->kind;
+    if (k.change == GOTRACE_CHANGE_SYNC) pool_forget_ids();
     if (c->object == GOTRACE_OBJECT_GO) k.other = id_of(c->id);
     if (c->object == GOTRACE_OBJECT_PROC) k.proc = id_of(c->id);
     k.has_task = change_has_task(c->kind);
     k.task = c->task;
+    k.name = (pool_text){c->name, (uint32_t)c->name_size};
+    k.inside = (uint64_t)e->extra;
+    k.creates = k.change == GOTRACE_CHANGE_STATUS && c->from == GOTRACE_STATUS_NONE && e->extra != GOTRACE_STATUS_NONE;
     k.reason = change_reason(e, c, &k.reason_size);
   } else if (k.family == 1 && k.kind == GOTRACE_V1_GO_CREATE) {
     k.other = e->args[0]; /* the next event tells its status */
   }
-  if (what == GOTRACE_CHANGE_STATUS && c->from == GOTRACE_STATUS_NONE && e->extra != GOTRACE_STATUS_NONE)
-    inherit(f, k.g, k.other);
   if (f->set->by[BY_FUNCTION]) k.functions[0] = function_of(f, d, k.g), k.functions[1] = function_of(f, d, k.other);
-  if (!f->any_task) return selected(f, &k);
-  if (what == GOTRACE_CHANGE_REGION_BEGIN) enter(f, k.g, k.task);
-  if (what == GOTRACE_CHANGE_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, c->name, c->name_size);
-  result = selected(f, &k);
-  if (what == GOTRACE_CHANGE_REGION_END) leave(f, k.g, (uint64_t)e->extra);
-  return result;
+  return decide(f, &k);
 }
 
 bool filter_op(filter *f, world *w, const op *o) {
   facts k = {0};
-  unsigned change = op_specs[o->kind].change;
   const goroutine *g = o->m ? o->m->g : NULL, *other;
-  pool_text text = pool_text_of(o->name);
-  bool result;
   if (!f->on) return true;
   k.family = family_of(o);
   k.kind = kind_of(o);
@@ -266,9 +263,13 @@ bool filter_op(filter *f, world *w, const op *o) {
   if (o->kind == GOTRACE_V2_CPU_SAMPLE) k.m = o->a[0], k.p = o->a[1], k.g = o->a[2] ? o->a[2] : NOBODY;
   if (names_go(o->kind)) k.other = o->id;
   if (names_proc(o->kind)) k.proc = o->id;
-  if ((k.has_task = change_has_task(change))) k.task = o->id;
+  k.change = op_specs[o->kind].change;
+  k.creates = creates(o->kind);
+  if ((k.has_task = change_has_task(k.change))) k.task = o->id;
+  k.name = pool_text_of(o->name);
+  k.inside = o->a[0];
   if (o->kind == GOTRACE_V2_GO_STOP || o->kind == GOTRACE_V2_GO_BLOCK || o->kind == GOTRACE_V2_STW_BEGIN)
-    k.reason = text.data, k.reason_size = text.size;
+    k.reason = k.name.data, k.reason_size = k.name.size;
   if (f->set->by[BY_FUNCTION]) {
     if (o->kind == GOTRACE_V2_CPU_SAMPLE) g = world_go(w, k.g);
     if (g) k.functions[0] = name_of(g);
@@ -276,13 +277,7 @@ bool filter_op(filter *f, world *w, const op *o) {
     if (other) k.functions[1] = name_of(other);
     else k.functions[1] = pool_function(o->new_stack);
   }
-  if (!f->any_task) return selected(f, &k);
-  if (creates(o->kind)) inherit(f, k.g, k.other);
-  if (change == GOTRACE_CHANGE_REGION_BEGIN) enter(f, k.g, k.task);
-  if (change == GOTRACE_CHANGE_TASK_BEGIN && f->task == NOBODY) name_task(f, k.task, text.data, text.size);
-  result = selected(f, &k);
-  if (change == GOTRACE_CHANGE_REGION_END) leave(f, k.g, o->a[0]);
-  return result;
+  return decide(f, &k);
 }
 
 bool filter_stretch(filter *f, const stretch *part) {
@@ -328,11 +323,9 @@ static const uint64_t *unknown_id(const filter *f, unsigned which, const map *kn
 
 static bool met_function(filter *f, const world *w) {
   size_t i;
-  for (i = 0; i < f->functions_capacity; i++)
-    if (f->functions[i] == 1) return true;
-  for (i = 0; w && i < w->gos.count; i++)
-    if (is_alive(w->gos.values[i]) && has_function(f, name_of(w->gos.values[i]))) return true;
-  return false;
+  for (i = 0; w && i < w->gos.count && !f->function_met; i++)
+    if (is_alive(w->gos.values[i])) has_function(f, name_of(w->gos.values[i]));
+  return f->function_met;
 }
 
 const char *filter_unknown(filter *f, const world *w) {

@@ -34,14 +34,11 @@ typedef struct filter {
   uint64_t task;      /* NOBODY: it is given by name */
   map tasks;          /* ids of tasks with that name */
   bool *met[3];       /* of `ids`: it was seen */
-  bool task_met, reason_met;
-  const ahead *ahead; /* NULL: the trace was not read ahead */
-  map members;        /* by goroutine: struct member in filter.c */
-  uint8_t *functions; /* by text: 0 unknown, 1 selected, 2 not selected */
-  uint32_t functions_capacity;
+  bool task_met, function_met, reason_met;
+  const ahead *ahead;   /* NULL: the trace was not read ahead */
+  map members;          /* by goroutine: struct member in filter.c */
+  side_array functions; /* uint8_t by text: 0 unknown, 1 selected, 2 not selected */
 } filter;
-
-bool filter_given(const settings *set); /* an option other than a range */
 
 /* Makes a filter from the settings. An invalid value ends the program. */
 void filter_open(filter *f, const settings *set);

@@ -103,7 +103,8 @@ typedef struct generations {
   /* Reads a part to its end, on any thread, and returns what it found. */
   void *(*part)(void *context, gotrace_decoder *part);
   /* Called in the order of the generations, on the thread of `whole`. `fits`: whether the result fits what was read
-   * before. If so, and if the decoders can be joined, `join` takes it. Otherwise `whole` reads the generation. */
+   * before; NULL: always. If so, and if the decoders can be joined, `join` takes it. Otherwise `whole` reads the
+   * generation. */
   bool (*fits)(void *context, const void *made);
   void (*join)(void *context, void *made);
   void (*drop)(void *made);

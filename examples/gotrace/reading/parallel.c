@@ -100,7 +100,8 @@ static gotrace_result join_parts(pool *p, input *in, unsigned jobs) {
   add_worker(p);
   if (!p->thread_count) return result;
   while (result == GOTRACE_OK && (s = next_part(p)) != NULL) {
-    if (to->fits(to->context, s->made) && gotrace_decoder_join(in->decoder, s->part)) to->join(to->context, s->made);
+    bool fits = !to->fits || to->fits(to->context, s->made);
+    if (fits && gotrace_decoder_join(in->decoder, s->part)) to->join(to->context, s->made);
     else result = to->whole(to->context, in);
     drop(to, s);
     pthread_mutex_lock(&p->lock);

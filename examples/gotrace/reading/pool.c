@@ -40,7 +40,7 @@ static uint32_t put(table *t, const void *data, size_t size) {
   for (id = newest; id; id = t->entries[id - 1].same)
     if (t->entries[id - 1].size == size && memcmp(t->entries[id - 1].data, data, size) == 0) return id;
   GROW(t->entries, t->count, t->capacity);
-  copy = keep(size);
+  copy = keep((size_t)size + 1); /* zeroed */
   memcpy(copy, data, size);
   t->entries[t->count++] = (entry){copy, (uint32_t)size, newest, false};
   map_put(&t->by_hash, hash, (void *)(uintptr_t)t->count);
@@ -98,6 +98,17 @@ bool pool_text_is(uint32_t id, const char *string) {
 bool pool_text_contains(uint32_t id, const char *part) {
   pool_text text = pool_text_of(id);
   return memmem(text.data, text.size, part, strlen(part)) != NULL;
+}
+
+void put_text(output *out, uint32_t id, const char *unknown) {
+  pool_text text = pool_text_of(id);
+  if (text.size) put_visible(out, text.data, text.size);
+  else put_string(out, unknown);
+}
+
+void put_quoted_text(output *out, uint32_t id) {
+  pool_text text = pool_text_of(id);
+  put_quoted(out, text.data, text.size);
 }
 
 pool_stack pool_stack_of(uint32_t id) {

@@ -10,7 +10,7 @@
 #include "../base/tool.h"
 
 typedef struct pool_text {
-  const char *data; /* not terminated by a NUL */
+  const char *data; /* followed by a NUL, and may contain others */
   uint32_t size;
 } pool_text;
 
@@ -33,6 +33,10 @@ pool_text pool_text_of(uint32_t id);
 bool pool_text_is(uint32_t id, const char *string);
 bool pool_text_contains(uint32_t id, const char *part);
 pool_stack pool_stack_of(uint32_t id);
+
+/* Writes a text: made visible, `unknown` in place of an empty one; or as JSON, with quotation marks. */
+void put_text(output *out, uint32_t id, const char *unknown);
+void put_quoted_text(output *out, uint32_t id);
 
 /* The innermost function of a stack, as text; 0: unknown. */
 uint32_t pool_function(uint32_t stack);

@@ -379,6 +379,26 @@ void source_broken(const source *s, const settings *set) {
          (double)between(s->first, s->end) / 1e9);
 }
 
+bool part_open(trace_part *p, const char *path, const settings *set) {
+  memset(p, 0, sizeof *p);
+  if (!input_open(&p->in, path, true)) return false;
+  p->in.lenient = set->lenient;
+  filter_open(&p->selection, set);
+  return true;
+}
+
+void part_read(trace_part *p, consumer *to, const settings *set, watch_fn *watch, void *context) {
+  gotrace_result result = source_run(&p->s, &p->in, to, set->from, set->until, watch, context);
+  if (result != GOTRACE_END_OF_TRACE) source_broken(&p->s, set);
+  erase_progress();
+}
+
+void part_close(trace_part *p) {
+  source_free(&p->s);
+  filter_close(&p->selection);
+  input_close(&p->in);
+}
+
 void source_needs_events(const source *s) {
   if (!s->begun) fail("no events in this part: the trace is %.9f s long", (double)between(s->first, s->end) / 1e9);
 }

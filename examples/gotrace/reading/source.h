@@ -106,6 +106,20 @@ gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int6
                           void *context);
 void source_free(source *s);
 
+/* What a command reads: the trace that it was given, and what its settings select of that. */
+typedef struct trace_part {
+  input in;
+  filter selection;
+  source s;
+} trace_part;
+
+bool part_open(trace_part *p, const char *path, const settings *set); /* false: a message was printed */
+
+/* source_run() for the range of the settings. Fails if the trace is broken, unless --partial was given and there is
+ * something to keep. */
+void part_read(trace_part *p, consumer *to, const settings *set, watch_fn *watch, void *context);
+void part_close(trace_part *p);
+
 /* The steps of source_run(). With v2, the caller may replace source_read() and take only some of the events, in their
  * order: see digest.h. */
 gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, int64_t until);
@@ -113,7 +127,7 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context);
 void source_take(source *s, const gotrace_event *e);
 void source_end(source *s); /* gives what is left at the end of the trace or of the part */
 
-/* Call it after source_run() has failed. Fails, unless --partial was given and there is something to keep. */
+/* Call it after source_run() has failed. Fails as part_read() does. */
 void source_broken(const source *s, const settings *set);
 
 /* Call it after source_run(). Fails if the selected part is empty. */

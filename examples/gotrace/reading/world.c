@@ -82,10 +82,9 @@ static void go_end(world *w, goroutine *g, int64_t time) {
   else w->newest = g->previous;
 }
 
-static void proc_status(proc *p, int64_t time, uint8_t status, thread *m) {
+static void proc_status(proc *p, uint8_t status, thread *m) {
   if (p->m && p->m->p == p && p->m != m) p->m->p = NULL;
   p->status = status;
-  p->since = time;
   p->m = m;
   if (m) m->p = p;
 }
@@ -124,7 +123,7 @@ void load_op_specs(void) {
 static void apply_proc(world *w, const op *o) {
   proc *p = names_proc(o->kind) ? world_proc(w, o->id, true) : o->m ? o->m->p : NULL;
   uint8_t status = status_after(o);
-  if (p) proc_status(p, o->time, status, status == PROC_RUNNING || status == PROC_SYSCALL ? o->m : NULL);
+  if (p) proc_status(p, status, status == PROC_RUNNING || status == PROC_SYSCALL ? o->m : NULL);
 }
 
 /* The status of the goroutine on which the operation happens. */
@@ -148,10 +147,10 @@ static RARE void apply_switch(world *w, const op *o) {
 /* What a goroutine does in a system call also changes its proc, which the table does not tell. */
 static void apply_own(world *w, goroutine *g, const op *o, uint8_t status) {
   proc *p = o->m->p;
-  if (p && o->kind == GOTRACE_V2_GO_DESTROY_SYSCALL) proc_status(p, o->time, PROC_ABANDONED, NULL);
+  if (p && o->kind == GOTRACE_V2_GO_DESTROY_SYSCALL) proc_status(p, PROC_ABANDONED, NULL);
   own_status(w, g, o, status);
-  if (p && o->kind == GOTRACE_V2_GO_SYSCALL_BEGIN) proc_status(p, o->time, PROC_SYSCALL, o->m);
-  if (p && o->kind == GOTRACE_V2_GO_SYSCALL_END) proc_status(p, o->time, PROC_RUNNING, o->m);
+  if (p && o->kind == GOTRACE_V2_GO_SYSCALL_BEGIN) proc_status(p, PROC_SYSCALL, o->m);
+  if (p && o->kind == GOTRACE_V2_GO_SYSCALL_END) proc_status(p, PROC_RUNNING, o->m);
 }
 
 /* A goroutine is created, or its status told. */

@@ -44,7 +44,6 @@ struct proc {
   uint64_t id;
   proc *next;
   thread *m;
-  int64_t since; /* time of the last status change */
   uint32_t number;
   uint8_t status;
   bool sweep; /* sweeping */

@@ -30,9 +30,8 @@ static gotrace_result read_whole(void *context, input *in) {
 static void *read_part(void *context, gotrace_decoder *part) {
   const gotrace_event *events[64];
   size_t count = COUNT(events), i;
-  part_read *made = resize(NULL, sizeof *made);
+  part_read *made = zeroed(sizeof *made);
   (void)context;
-  memset(made, 0, sizeof *made);
   while (gotrace_decoder_next_batch(part, events, &count) == GOTRACE_OK) {
     made->events += count;
     for (i = 0; i < count; i++) made->implied += events[i]->implied;
@@ -40,11 +39,6 @@ static void *read_part(void *context, gotrace_decoder *part) {
     count = COUNT(events);
   }
   return made;
-}
-
-static bool fits(void *context, const void *made) {
-  (void)context, (void)made;
-  return true;
 }
 
 static void join(void *context, void *made) {
@@ -59,7 +53,7 @@ static void drop(void *made) { free(made); }
 int command_check(const char *path, const settings *set) {
   input in;
   checking c = {&in, 0};
-  const generations reading = {&c, read_whole, read_part, fits, join, drop};
+  const generations reading = {&c, read_whole, read_part, NULL, join, drop};
   gotrace_result result;
   gotrace_decoder_info info;
   unsigned jobs = set->jobs ? set->jobs : processor_count();

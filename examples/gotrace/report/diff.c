@@ -25,34 +25,24 @@ typedef struct row {
   bool beyond;
 } row;
 
-typedef struct rows {
-  row *all;
-  size_t count, capacity;
-  map places; /* hashes of what, name and reason; collisions chain */
-} rows;
-
-static void add_row(rows *r, unsigned side, const char *what, uint32_t name, uint32_t reason, const histogram *h) {
+/* `rows`: struct row by a hash of what, name and reason; if hashes collide, by the next one that is free. */
+static void add_row(map *rows, unsigned side, const char *what, uint32_t name, uint32_t reason, const histogram *h) {
   struct {
     uint64_t what, name, reason;
   } key = {(uint64_t)(uintptr_t)what, name, reason};
   uint64_t hash = hash_of(&key, sizeof key);
-  size_t place;
   row *at;
+  bool made;
   if (!h->count) return;
-  for (;; hash++) {
-    place = map_index(&r->places, hash);
-    if (place == r->count) break;
-    at = &r->all[place];
-    if (at->what == what && at->name == name && at->reason == reason) break;
-  }
-  if (place == r->count) {
-    GROW(r->all, r->count, r->capacity);
-    r->all[r->count++] = (row){.what = what, .name = name, .reason = reason};
-  }
-  r->all[place].h[side] = *h;
+  do at = map_keep(rows, hash++, sizeof *at, &made);
+  while (!made && (at->what != what || at->name != name || at->reason != reason));
+  at->what = what;
+  at->name = name;
+  at->reason = reason;
+  at->h[side] = *h;
 }
 
-static void add_summary(rows *r, unsigned side, const summary *sum) {
+static void add_summary(map *r, unsigned side, const summary *sum) {
   static const char running[] = "running", runnable[] = "runnable", syscalls[] = "in system calls",
                     blocked[] = "blocked", of_task[] = "task", region[] = "region", pause[] = "stopped world";
   const group *g;
@@ -99,7 +89,7 @@ static void judge(row *r, const double seconds[2]) {
 }
 
 static int by_change(const void *a, const void *b) {
-  const row *x = a, *y = b;
+  const row *x = *(row *const *)a, *y = *(row *const *)b;
   double of_x = magnitude(x->rate[1] - x->rate[0]), of_y = magnitude(y->rate[1] - y->rate[0]);
   if (x->beyond != y->beyond) return x->beyond ? -1 : 1;
   if (of_x < of_y || of_x > of_y) return of_x < of_y ? 1 : -1;
@@ -164,7 +154,6 @@ static void put_duration(output *out, double nanoseconds) {
 }
 
 static void put_row(output *out, const row *r) {
-  pool_text name = pool_text_of(r->name), reason = pool_text_of(r->reason);
   unsigned i;
   if (r->rate[0] > 0) print(out, "%+9.1f %%", 100 * (r->rate[1] - r->rate[0]) / r->rate[0]);
   else print(out, "%11s", "new");
@@ -176,20 +165,19 @@ static void put_row(output *out, const row *r) {
     put_string(out, " ");
   }
   print(out, " %s", r->what);
-  if (reason.size) put_string(out, " for "), put_visible(out, reason.data, reason.size);
+  if (r->reason) put_string(out, " for "), put_text(out, r->reason, "");
   put_string(out, ": ");
-  put_visible(out, name.size ? name.data : "(unknown)", name.size ? name.size : 9);
+  put_text(out, r->name, "(unknown)");
   put_byte(&out->block, '\n');
 }
 
 static void put_object(output *out, const row *r) {
   static const char *const sides[] = {"a", "b"};
-  pool_text name = pool_text_of(r->name), reason = pool_text_of(r->reason);
   unsigned i;
   print(out, "{\"kind\":\"%s\",\"name\":", r->what);
-  put_quoted(out, name.data, name.size);
+  put_quoted_text(out, r->name);
   put_string(out, ",\"reason\":");
-  put_quoted(out, reason.data, reason.size);
+  put_quoted_text(out, r->reason);
   print(out, ",\"beyond_noise\":%s", r->beyond ? "true" : "false");
   for (i = 0; i < 2; i++)
     print(out, ",\"%s\":{\"count\":%llu,\"total\":%llu,\"p50\":%lld,\"p99\":%lld,\"longest\":%lld}", sides[i],
@@ -200,7 +188,6 @@ static void put_object(output *out, const row *r) {
 
 static void put_counter_row(output *out, const counter_row *r) {
   const double means[2] = {r->of[0]->mean, r->of[1]->mean};
-  pool_text name = pool_text_of(r->name);
   unsigned i;
   if (!r->of[0]->count) print(out, "%11s", "new");
   else if (!r->of[1]->count) print(out, "%11s", "gone");
@@ -209,17 +196,16 @@ static void put_counter_row(output *out, const counter_row *r) {
   for (i = 0; i < 2; i++)
     print(out, " %9llu %12.6g %12.6g %12.6g ", (ull)r->of[i]->count, r->of[i]->least, r->of[i]->mean, r->of[i]->most);
   put_string(out, "  counter: ");
-  put_visible(out, name.size ? name.data : "(no name)", name.size ? name.size : 9);
+  put_text(out, r->name, "(no name)");
   put_byte(&out->block, '\n');
 }
 
 static void put_counter_object(output *out, const counter_row *r) {
   static const char *const fields[] = {"least", "most", "last", "mean"};
-  pool_text name = pool_text_of(r->name);
   char text[REAL_TEXT];
   unsigned i, k;
   put_string(out, "{\"kind\":\"counter\",\"name\":");
-  put_quoted(out, name.data, name.size);
+  put_quoted_text(out, r->name);
   print(out, ",\"beyond_noise\":%s", r->beyond ? "true" : "false");
   for (i = 0; i < 2; i++) {
     const counter_summary *c = r->of[i];
@@ -243,11 +229,11 @@ static void print_counter_rows(output *out, summary *const sums[2], bool json) {
 
 #define MOST_OTHERS 20
 
-static void print_rows(const rows *r, summary *const sums[2], const settings *set, char **paths) {
+static void print_rows(row *const *all, size_t count, summary *const sums[2], const settings *set, char **paths) {
   output out;
   size_t i, beyond = 0;
   output_direct(&out);
-  for (i = 0; i < r->count; i++) beyond += r->all[i].beyond;
+  for (i = 0; i < count; i++) beyond += all[i]->beyond;
   if (!set->json) {
     put_string(&out, "A is ");
     put_visible(&out, paths[0], strlen(paths[0]));
@@ -258,34 +244,31 @@ static void print_rows(const rows *r, summary *const sums[2], const settings *se
           "count B", "total B", "average B", "p99 B");
     print(&out, "changes beyond noise: %zu\n", beyond);
   }
-  for (i = 0; i < r->count; i++, output_check(&out)) {
+  for (i = 0; i < count; i++, output_check(&out)) {
     if (set->json) {
-      put_object(&out, &r->all[i]);
+      put_object(&out, all[i]);
       continue;
     }
     if (i == beyond) put_string(&out, "changes within noise\n");
     if (i >= beyond + MOST_OTHERS) continue;
-    put_row(&out, &r->all[i]);
+    put_row(&out, all[i]);
   }
-  if (!set->json && r->count > beyond + MOST_OTHERS)
-    print(&out, "%11s %zu more\n", "", r->count - beyond - MOST_OTHERS);
+  if (!set->json && count > beyond + MOST_OTHERS) print(&out, "%11s %zu more\n", "", count - beyond - MOST_OTHERS);
   print_counter_rows(&out, sums, set->json);
   output_close(&out);
 }
 
 int command_diff(char **paths, int count, const settings *set) {
   summary *sums[2];
-  rows r;
+  map rows = {0};
   double seconds[2];
   int i, status = 0;
   size_t j;
   (void)count;
-  memset(&r, 0, sizeof r);
   for (i = 0; i < 2; i++) {
     input in;
     if (!input_open(&in, paths[i], true)) return 1;
-    sums[i] = resize(NULL, sizeof *sums[i]);
-    memset(sums[i], 0, sizeof *sums[i]);
+    sums[i] = zeroed(sizeof *sums[i]);
     if (summarize(sums[i], &in, set) != GOTRACE_END_OF_TRACE) {
       erase_progress();
       report("%s", input_error(&in));
@@ -293,16 +276,15 @@ int command_diff(char **paths, int count, const settings *set) {
     }
     erase_progress();
     seconds[i] = sums[i]->duration > 0 ? (double)sums[i]->duration / 1e9 : 1e-9;
-    add_summary(&r, (unsigned)i, sums[i]);
+    add_summary(&rows, (unsigned)i, sums[i]);
     input_close(&in);
     pool_forget_ids();
   }
-  for (j = 0; j < r.count; j++) judge(&r.all[j], seconds);
-  if (r.count) qsort(r.all, r.count, sizeof *r.all, by_change);
+  for (j = 0; j < rows.count; j++) judge(rows.values[j], seconds);
+  if (rows.count) qsort(rows.values, rows.count, sizeof *rows.values, by_change);
   if (!status && sums[0]->unknown && sums[1]->unknown) fail("%s", sums[1]->unknown);
-  if (!status) print_rows(&r, sums, set, paths);
-  free(r.all);
-  map_free(&r.places);
+  if (!status) print_rows((row *const *)rows.values, rows.count, sums, set, paths);
+  map_free(&rows);
   for (i = 0; i < 2; i++) summary_free(sums[i]), free(sums[i]);
   return status;
 }

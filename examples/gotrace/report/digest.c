@@ -156,16 +156,6 @@ static inline uint8_t reason_of(digest *d, uint64_t string) {
 
 /* --------------------------------------------------------------------------------------------------- stretches ---- */
 
-static RARE void note_wait(digest *d, const digested *g, int64_t waited) {
-  unsigned i = d->worst_count;
-  if (i == LATENCIES && !waited_longer(waited, g->since, d->worst[i - 1].waited, d->worst[i - 1].when)) return;
-  if (i < LATENCIES) d->worst_count++;
-  else i--;
-  for (; i > 0 && waited_longer(waited, g->since, d->worst[i - 1].waited, d->worst[i - 1].when); i--)
-    d->worst[i] = d->worst[i - 1];
-  d->worst[i] = (long_wait){waited, g->since, g->id, g->to};
-}
-
 static inline void end_running(digest *d, digested *g, const gotrace_event *e) {
   int64_t passed = between(g->since, e->time);
   busy *m = place_of(&d->threads, e->m), *p = place_of(&d->procs, e->p);
@@ -178,7 +168,8 @@ static inline void end_running(digest *d, digested *g, const gotrace_event *e) {
 static inline void end_runnable(digest *d, digested *g, int64_t time) {
   int64_t passed = between(g->since, time);
   g->runnable = plus(g->runnable, passed);
-  if (d->worst_count < LATENCIES || passed >= d->worst[LATENCIES - 1].waited) note_wait(d, g, passed);
+  if (d->worst.count < LATENCIES || passed >= d->worst.all[LATENCIES - 1].waited)
+    note_latency(&d->worst, (latency){passed, g->since, g->id, g->to});
   histogram_add(&g->to->runnable, passed, g->since, g->id);
 }
 

@@ -22,8 +22,6 @@
 #include "groups.h"
 #include "../reading/world.h"
 
-#define LATENCIES 10
-
 #define DIGESTED_WAITS 2
 
 typedef struct digested { /* a goroutine: one cache line */
@@ -45,12 +43,6 @@ typedef struct digested { /* a goroutine: one cache line */
   uint8_t barred : 1;  /* not for a recording: it had a label, or a wait that is not digested */
   uint8_t assists : 1; /* in a mark assist */
 } digested;
-
-typedef struct long_wait { /* of a runnable goroutine for a proc */
-  int64_t waited, when;
-  uint64_t g;
-  const group *function;
-} long_wait;
 
 typedef struct busy { /* a thread or proc */
   uint64_t id;
@@ -89,8 +81,7 @@ typedef struct digest {
   int64_t first, last;                  /* times of the first and last event */
   uint64_t offset;                      /* of the last event */
   bool admitted;                        /* at least one goroutine has been admitted */
-  long_wait worst[LATENCIES];           /* longest first */
-  unsigned worst_count;
+  latencies worst;
 } digest;
 
 #define PASS_ON UINT8_MAX
@@ -131,11 +122,6 @@ const digested *digest_find(const digest *d, uint64_t id);
 /* The goroutine that an event is about: the one that it names, or else its own. */
 static inline uint64_t event_subject(const gotrace_event *e) {
   return names_go(e->kind) || e->g == GOTRACE_NO_ID ? e->args[0] : (uint64_t)e->g;
-}
-
-/* Order of the longest waits in a list: longest first, of equal ones the earliest. */
-static inline bool waited_longer(int64_t waited, int64_t when, int64_t than, int64_t than_when) {
-  return waited > than || (waited == than && when < than_when);
 }
 
 #endif

@@ -92,9 +92,10 @@ static void add_digest(summary *sum, const digest *d) {
     place_times *t = &summary_of_proc(sum, world_proc(&sum->s.w, d->procs.all[i]->id, true))->t;
     t->running = plus(t->running, d->procs.all[i]->running);
   }
-  for (i = 0; i < d->worst_count; i++) {
-    const long_wait *w = &d->worst[i];
-    summary_note_latency(sum, (latency){w->waited, w->when, w->g, w->function->name, false});
+  for (i = 0; i < d->worst.count; i++) {
+    latency wait = d->worst.all[i];
+    wait.function = group_of(&sum->functions, wait.function->name);
+    note_latency(&sum->worst, wait);
   }
   sum->s.events += d->events;
   if (d->events && d->last > sum->s.end) sum->s.end = d->last;

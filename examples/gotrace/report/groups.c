@@ -45,9 +45,7 @@ histogram *new_waits(group *f, uint32_t reason) {
     f->blocked = resize(f->blocked, (reason + 1) * sizeof *f->blocked);
     while (f->blocked_count <= reason) f->blocked[f->blocked_count++] = NULL;
   }
-  f->blocked[reason] = resize(NULL, sizeof **f->blocked);
-  memset(f->blocked[reason], 0, sizeof **f->blocked);
-  return f->blocked[reason];
+  return f->blocked[reason] = zeroed(sizeof **f->blocked);
 }
 
 void clear_group(group *f) {
@@ -75,6 +73,19 @@ void merge_group(group *to, const group *from, const uint32_t *places) {
   }
 }
 
+static bool waited_longer(const latency *a, const latency *than) {
+  return a->waited > than->waited || (a->waited == than->waited && a->when < than->when);
+}
+
+void note_latency(latencies *to, latency new) {
+  unsigned i = to->count;
+  if (i == LATENCIES && !waited_longer(&new, &to->all[i - 1])) return;
+  if (i < LATENCIES) to->count++;
+  else i--;
+  for (; i > 0 && waited_longer(&new, &to->all[i - 1]); i--) to->all[i] = to->all[i - 1];
+  to->all[i] = new;
+}
+
 group *group_of(groups *all, uint32_t name) {
   group *g = map_get(&all->by_name, (uint64_t)name + 1);
   bool others = all->count >= MOST_GROUPS;
@@ -100,6 +111,11 @@ int text_order(uint32_t a, uint32_t b) {
   pool_text x = pool_text_of(a), y = pool_text_of(b);
   int order = memcmp(x.data, y.data, x.size < y.size ? x.size : y.size);
   return order ? order : x.size < y.size ? -1 : x.size > y.size;
+}
+
+pool_text group_name(const group *g) {
+  static const pool_text others = {"(others)", 8};
+  return g && g->others ? others : pool_text_of(g ? g->name : 0);
 }
 
 int by_name(const group *a, const group *b) { return text_order(a->name, b->name); }

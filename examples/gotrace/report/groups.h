@@ -42,6 +42,21 @@ typedef struct groups {
   size_t count;
 } groups;
 
+/* The longest waits of runnable goroutines for a proc. */
+#define LATENCIES 10
+typedef struct latency {
+  int64_t waited, when;
+  uint64_t g;
+  const group *function; /* NULL: not known yet */
+} latency;
+
+typedef struct latencies {
+  latency all[LATENCIES]; /* longest first, of equal ones the earliest */
+  unsigned count;
+} latencies;
+
+void note_latency(latencies *to, latency new);
+
 /* The group with a name; added if it is new. */
 group *group_of(groups *all, uint32_t name);
 void free_groups(groups *all);
@@ -49,6 +64,7 @@ void free_groups(groups *all);
 /* Those with anything in them, sorted, NULL-terminated; free it. */
 group **sorted_groups(const groups *all, int (*compare)(const void *, const void *));
 int by_name(const group *a, const group *b); /* breaks ties of `compare` */
+pool_text group_name(const group *g);        /* `g` NULL: unknown */
 
 int text_order(uint32_t a, uint32_t b); /* compares texts byte by byte */
 

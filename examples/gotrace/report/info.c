@@ -139,11 +139,6 @@ static void times_line(const printer *p, uint64_t count, const times *t) {
   duration(p, blocked_time(t));
 }
 
-static pool_text group_name(const group *g) {
-  pool_text others = {"(others)", 8};
-  return g->others ? others : pool_text_of(g->name);
-}
-
 static int64_t active_time(const times *t) { return plus(plus(t->running, t->runnable), t->syscall); }
 
 /* Groups by active time, longest first; then those that only waited. */
@@ -305,14 +300,14 @@ static void print_losses(const printer *p) {
 static void print_latencies(const printer *p) {
   unsigned i;
   char text[32];
-  if (p->sum->worst_count)
+  if (p->sum->worst.count)
     fprintf(p->to, "\n     waited       since  goroutine  longest %s\n",
             p->sum->recorded ? "times from being woken to running again" : "scheduling latencies");
-  for (i = 0; i < p->sum->worst_count; i++) {
-    const latency *l = &p->sum->worst[i];
+  for (i = 0; i < p->sum->worst.count; i++) {
+    const latency *l = &p->sum->worst.all[i];
     fprintf(p->to, "%11s", duration_text((double)l->waited, text));
     fprintf(p->to, " %11s %10llu  ", duration_text((double)between(p->sum->s.first, l->when), text), (ull)l->g);
-    put_name(p, pool_text_of(l->name), "(unknown)", 36);
+    put_name(p, group_name(l->function), "(unknown)", 36);
   }
 }
 
@@ -386,8 +381,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
   gotrace_result result;
   bool complete;
   in->lenient = set->lenient;
-  sum = resize(NULL, sizeof *sum);
-  memset(sum, 0, sizeof *sum);
+  sum = zeroed(sizeof *sum);
   detail_tables_begin(&each, how, path);
   if (set->details && how & (TABLES_JSON | TABLES_CSV)) sum->each = &each.d;
   result = summarize(sum, in, set);

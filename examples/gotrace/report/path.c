@@ -417,31 +417,23 @@ static uint32_t top_frame(uint32_t stack) {
 }
 
 static int by_total(const void *a, const void *b) {
-  const total *x = a, *y = b;
+  const total *x = *(total *const *)a, *y = *(total *const *)b;
   if (x->time != y->time) return x->time < y->time ? 1 : -1;
   if (x->function != y->function) return x->function < y->function ? -1 : 1;
   return x->status != y->status ? x->status - y->status : x->reason < y->reason ? -1 : x->reason > y->reason;
 }
 
-static total *add_totals(const path *p, bool by_stack, size_t *count) {
-  total *all = NULL;
-  size_t capacity = 0, i;
-  map places = {0};
-  *count = 0;
+/* The totals, sorted; free them by map_free(). */
+static map add_totals(const path *p, bool by_stack) {
+  map all = {0};
+  size_t i;
   for (i = 0; i < p->step_count; i++) {
     const step *s = &p->steps[i];
-    uint32_t name = function_at(p, s->life), stack = by_stack ? s->stack : 0;
-    uint32_t of[4] = {name, s->reason, stack, s->status};
-    size_t place = map_index(&places, hash_of(of, sizeof of));
-    if (place == *count) {
-      GROW(all, *count, capacity);
-      all[(*count)++] = (total){name, s->reason, stack, s->status, 0, 0};
-    }
-    all[place].count++;
-    all[place].time += s->end - s->begin;
+    uint32_t of[4] = {function_at(p, s->life), s->reason, by_stack ? s->stack : 0, s->status};
+    total *t = map_keep(&all, hash_of(of, sizeof of), sizeof *t, NULL);
+    *t = (total){of[0], of[1], of[2], s->status, t->count + 1, t->time + s->end - s->begin};
   }
-  map_free(&places);
-  if (*count) qsort(all, *count, sizeof *all, by_total);
+  if (all.count) qsort(all.values, all.count, sizeof *all.values, by_total);
   return all;
 }
 
@@ -458,31 +450,25 @@ static void put_time(output *out, const path *p, int64_t time, int width) {
   print(out, "%*s", width, text);
 }
 
-static void put_text(output *out, uint32_t text, const char *unknown) {
-  pool_text t = pool_text_of(text);
-  if (t.size) put_visible(out, t.data, t.size);
-  else put_string(out, unknown);
-}
-
 static void put_function(output *out, const path *p, uint32_t of) {
   put_text(out, function_at(p, of), of ? "(unknown)" : "outside");
 }
 
 static void write_totals(const path *p, output *out) {
-  size_t count, i;
-  total *all = add_totals(p, false, &count);
+  map all = add_totals(p, false);
+  size_t i;
   print(out, "\n%14s %7s %9s  %-9s function, reason\n", "time", "share", "count", "state");
-  for (i = 0; i < count; i++) {
-    put_duration(out, all[i].time, 14);
-    print(out, " %5.1f %% %9llu  %-9s ",
-          p->end > p->begin ? 100.0 * (double)all[i].time / (double)(p->end - p->begin) : 0, (ull)all[i].count,
-          states[all[i].status]);
-    put_text(out, all[i].function, all[i].status ? "(unknown)" : "outside");
-    if (all[i].reason) put_string(out, ", "), put_text(out, all[i].reason, "");
+  for (i = 0; i < all.count; i++) {
+    const total *t = all.values[i];
+    put_duration(out, t->time, 14);
+    print(out, " %5.1f %% %9llu  %-9s ", p->end > p->begin ? 100.0 * (double)t->time / (double)(p->end - p->begin) : 0,
+          (ull)t->count, states[t->status]);
+    put_text(out, t->function, t->status ? "(unknown)" : "outside");
+    if (t->reason) put_string(out, ", "), put_text(out, t->reason, "");
     put_string(out, "\n");
     output_check(out);
   }
-  free(all);
+  map_free(&all);
 }
 
 static void write_step(const path *p, const step *s, output *out) {
@@ -526,15 +512,14 @@ static void write_text(const path *p, const task *t, const char *go, output *out
 }
 
 static void put_member(output *out, const char *name, uint32_t text) {
-  pool_text t = pool_text_of(text);
   if (!text) return;
   print(out, ", \"%s\": ", name);
-  put_quoted(out, t.data, t.size);
+  put_quoted_text(out, text);
 }
 
 static void write_json(const path *p, const task *t, const char *go, output *out) {
-  size_t count, i;
-  total *all = add_totals(p, false, &count);
+  map all = add_totals(p, false);
+  size_t i;
   print(out, "{\"begin\": %lld, \"end\": %lld", (long long)between(p->c.base, p->begin),
         (long long)between(p->c.base, p->end));
   if (t) print(out, ", \"task\": %llu", (ull)t->id), put_member(out, "name", t->name);
@@ -558,43 +543,42 @@ static void write_json(const path *p, const task *t, const char *go, output *out
     output_check(out);
   }
   put_string(out, "],\n \"totals\": [");
-  for (i = 0; i < count; i++) {
-    print(out, "%s\n  {\"time\": %lld, \"count\": %llu, \"state\": \"%s\"", i ? "," : "", (long long)all[i].time,
-          (ull)all[i].count, states[all[i].status]);
-    put_member(out, "function", all[i].function);
-    put_member(out, "reason", all[i].reason);
+  for (i = 0; i < all.count; i++) {
+    const total *of = all.values[i];
+    print(out, "%s\n  {\"time\": %lld, \"count\": %llu, \"state\": \"%s\"", i ? "," : "", (long long)of->time,
+          (ull)of->count, states[of->status]);
+    put_member(out, "function", of->function);
+    put_member(out, "reason", of->reason);
     put_string(out, "}");
     output_check(out);
   }
   put_string(out, "]}\n");
-  free(all);
+  map_free(&all);
 }
 
 /* A line per step: its stack, with the goroutine's state as the innermost frame. */
 static void write_folded(const path *p, output *out) {
   folded lines = {0};
-  size_t count, i;
-  total *all = add_totals(p, true, &count);
-  for (i = 0; i < count; i++) {
-    pool_text reason = pool_text_of(all[i].reason);
+  map all = add_totals(p, true);
+  size_t i;
+  for (i = 0; i < all.count; i++) {
+    const total *t = all.values[i];
+    pool_text reason = pool_text_of(t->reason);
     char leaf[64];
-    snprintf(leaf, sizeof leaf, "[%s%s%.*s]", states[all[i].status], reason.size ? ", " : "",
+    snprintf(leaf, sizeof leaf, "[%s%s%.*s]", states[t->status], reason.size ? ", " : "",
              (int)prefix_size(reason.data, reason.size, 40), reason.data);
-    folded_add(&lines, all[i].stack, all[i].function, leaf, (uint64_t)all[i].time);
+    folded_add(&lines, t->stack, t->function, leaf, (uint64_t)t->time);
   }
-  free(all);
+  map_free(&all);
   folded_write(&lines, out);
 }
 
 int command_path(const char *name, const settings *set) {
-  input in;
-  source s;
+  trace_part of;
   path *p = keep(sizeof *p);
   const task *t = NULL;
   output out;
-  gotrace_result result;
   if (set->task && set->go) fail("path takes --task or --go, not both");
-  memset(&s, 0, sizeof s);
   p->c.begin = path_begin;
   p->c.take = path_take;
   p->c.end = path_end;
@@ -603,11 +587,8 @@ int command_path(const char *name, const settings *set) {
   p->c.statuses = p->c.history = true;
   p->no_return = set->no_return;
   if (!set->task || !number_is(set->task, &p->wanted)) p->wanted = NOBODY;
-  if (!input_open(&in, name, true)) return 1;
-  in.lenient = set->lenient;
-  result = source_run(&s, &in, &p->c, set->from, set->until, watch_unblock, p);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  erase_progress();
+  if (!part_open(&of, name, set)) return 1;
+  part_read(&of, &p->c, set, watch_unblock, p);
   if (set->task) t = path_of_task(p, set->task);
   else path_of_go(p, set->go);
   order_steps(p);
@@ -623,7 +604,6 @@ int command_path(const char *name, const settings *set) {
   free(p->detours);
   map_free(&p->open);
   map_free(&p->homes);
-  source_free(&s);
-  input_close(&in);
+  part_close(&of);
   return 0;
 }

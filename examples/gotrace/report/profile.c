@@ -60,9 +60,7 @@ typedef struct profile {
   side_array gos; /* struct profiled */
   const kind *kind;
   const source *s;
-  record *records;
-  uint32_t count, capacity;
-  map places;  /* the stacks of `records` */
+  map records; /* struct record by stack */
   map reasons; /* from a text to `yes` or `no` */
   map told;    /* goroutines first seen in a system call: to the time of that status event */
   held *held;
@@ -79,13 +77,8 @@ static uint32_t known_stack(uint32_t stack) {
 }
 
 static void add(profile *p, uint32_t stack, int64_t time) {
-  size_t place = map_index(&p->places, stack);
-  record *r;
-  if (place == p->count) {
-    GROW(p->records, p->count, p->capacity);
-    p->records[p->count++] = (record){stack, 0, 0};
-  }
-  r = &p->records[place];
+  record *r = map_keep(&p->records, stack, sizeof *r, NULL);
+  r->stack = stack;
   r->count++;
   r->time = r->time > INT64_MAX - time ? INT64_MAX : r->time + time;
 }
@@ -185,9 +178,9 @@ static void watch_status(void *context, const gotrace_event *e) {
 
 static void write_folded(const profile *p, output *out) {
   folded lines = {0};
-  uint32_t i;
-  for (i = 0; i < p->count; i++) {
-    const record *r = &p->records[i];
+  size_t i;
+  for (i = 0; i < p->records.count; i++) {
+    const record *r = p->records.values[i];
     folded_add(&lines, r->stack, 0, NULL, p->kind->status == GO_NONE ? r->count : (uint64_t)r->time);
   }
   folded_write(&lines, out);
@@ -283,7 +276,7 @@ static void write_pprof(const profile *p, output *out) {
   uint64_t wall = wall_at(&p->c.w->wall, p->begin);
   bool times = p->kind->status != GO_NONE;
   pprof w;
-  uint32_t i;
+  size_t i;
   memset(&w, 0, sizeof w);
   put_data_field(&w.strings, PROFILE_STRING_TABLE, "", 0);
   put_value_type(&w, PROFILE_SAMPLE_TYPE, p->kind->counted, "count");
@@ -292,7 +285,7 @@ static void write_pprof(const profile *p, output *out) {
   put_number_field(&w.rest, PROFILE_PERIOD, 1);
   put_number_field(&w.rest, PROFILE_DURATION_NANOS, (uint64_t)between(p->begin, p->end));
   if (wall) put_number_field(&w.rest, PROFILE_TIME_NANOS, wall);
-  for (i = 0; i < p->count; i++) put_record(&w, &p->records[i], times, out);
+  for (i = 0; i < p->records.count; i++) put_record(&w, p->records.values[i], times, out);
   put_data(&out->block, w.rest.data, w.rest.size);
   put_data(&out->block, w.locations.data, w.locations.size);
   put_data(&out->block, w.functions.data, w.functions.size);
@@ -310,35 +303,25 @@ static void write_pprof(const profile *p, output *out) {
 }
 
 int command_profile(const char *path, const settings *set) {
-  input in;
-  source s;
-  filter selection;
+  trace_part of;
   profile *p = keep(sizeof *p);
   output out;
-  gotrace_result result;
-  memset(&s, 0, sizeof s);
   p->kind = kinds;
   while (strcmp(p->kind->name, set->profile) != 0) p->kind++;
-  p->s = &s;
+  p->s = &of.s;
   p->c.begin = profile_begin;
   p->c.take = profile_take;
   p->c.end = profile_end;
   p->c.stretch = p->kind->status == GO_NONE ? NULL : profile_stretch;
   p->c.statuses = p->c.history = true;
-  if (!input_open(&in, path, true)) return 1;
-  in.lenient = set->lenient;
-  filter_open(&selection, set);
-  p->c.filter = &selection;
-  result = source_run(&s, &in, &p->c, set->from, set->until, watch_status, p);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  filter_require(&selection, &s.w);
-  erase_progress();
+  p->c.filter = &of.selection;
+  if (!part_open(&of, path, set)) return 1;
+  part_read(&of, &p->c, set, watch_status, p);
+  filter_require(&of.selection, &of.s.w);
   output_open(&out, set->output);
   if (set->folded) write_folded(p, &out);
   else write_pprof(p, &out);
   output_close(&out);
-  source_free(&s);
-  filter_close(&selection);
-  input_close(&in);
+  part_close(&of);
   return 0;
 }

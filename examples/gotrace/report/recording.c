@@ -141,8 +141,7 @@ static const char *function_of(const gotrace_decoder *part, uint64_t stack, bool
 }
 
 static recorded_group *new_group(recording *r, const char *name, size_t size) {
-  recorded_group *made = resize(NULL, sizeof *made);
-  memset(made, 0, sizeof *made);
+  recorded_group *made = zeroed(sizeof *made);
   made->name = name;
   made->name_size = size;
   made->next = r->groups;
@@ -248,8 +247,7 @@ static void free_recording(digest *d) {
 
 recording *recording_new(const gotrace_decoder *part, const digest *earlier, bool wary) {
   static const digest_host host = {record_event, record_go, admit, reason, free_recording};
-  recording *r = resize(NULL, sizeof *r);
-  memset(r, 0, sizeof *r);
+  recording *r = zeroed(sizeof *r);
   digest_begin(&r->d, &host, part, earlier);
   r->wary = wary;
   return r;

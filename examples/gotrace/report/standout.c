@@ -95,11 +95,11 @@ static int main_fact(const summary *sum, char *text, size_t size) {
 }
 
 void stands_out(const summary *sum, char *text, size_t size) {
-  const latency *l = &sum->worst[0];
-  pool_text name = pool_text_of(l->name), unknown = {"an unknown function", 19};
+  const latency *l = &sum->worst.all[0];
+  pool_text name = group_name(l->function), unknown = {"an unknown function", 19};
   char waited[32], when[32];
   size_t used = (size_t)main_fact(sum, text, size);
-  if (!sum->recorded && sum->worst_count && l->waited >= LONG && used < size) {
+  if (!sum->recorded && sum->worst.count && l->waited >= LONG && used < size) {
     if (!name.size) name = unknown;
     time_text(l->waited, waited);
     time_text(between(sum->s.first, l->when), when);

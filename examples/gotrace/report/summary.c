@@ -8,24 +8,14 @@
 
 /* ---------------------------------------------------------------------------------------------------- reasons ---- */
 
-static RARE uint32_t new_reason(summary *sum, uint32_t name) {
-  uint32_t capacity = sum->reason_places_capacity, place = sum->reason_count;
-  if (name >= capacity) {
-    sum->reason_places_capacity = 2 * name + 64;
-    sum->reason_places = resize(sum->reason_places, sum->reason_places_capacity);
-    memset(sum->reason_places + capacity, 0, sum->reason_places_capacity - capacity);
-  }
-  if (place < MOST_REASONS) sum->reasons[sum->reason_count++].name = name;
-  sum->reason_places[name] = (uint8_t)(place + 1);
-  return place;
+uint32_t summary_reason(summary *sum, uint32_t name) {
+  uint8_t *place = SIDE(uint8_t, &sum->reason_places, name);
+  if (*place) return *place - 1u;
+  *place = (uint8_t)(sum->reason_count + 1);
+  if (sum->reason_count == MOST_REASONS) return MOST_REASONS;
+  sum->reasons[sum->reason_count].name = name;
+  return sum->reason_count++;
 }
-
-static inline uint32_t reason_of_text(summary *sum, uint32_t name) {
-  bool known = name < sum->reason_places_capacity && sum->reason_places[name];
-  return known ? sum->reason_places[name] - 1u : new_reason(sum, name);
-}
-
-uint32_t summary_reason(summary *sum, uint32_t name) { return reason_of_text(sum, name); }
 
 pool_text reason_text(const summary *sum, uint32_t place) {
   pool_text others = {"(others)", 8}, unknown = {"(unknown)", 9}, text;
@@ -61,8 +51,10 @@ bool is_runtimes(uint32_t name) {
 static void set_function(summary *sum, goroutine_summary *g, uint32_t name) {
   unsigned i;
   g->function = group_of(&sum->functions, name);
-  for (i = 0; i < sum->worst_count; i++)
-    if (sum->worst[i].pending && sum->worst[i].g == g->g->id) sum->worst[i].name = name, sum->worst[i].pending = false;
+  for (i = 0; i < sum->worst.count; i++) {
+    latency *wait = &sum->worst.all[i];
+    if (!wait->function && wait->g == g->g->id) wait->function = g->function;
+  }
   g->function->count += g->counted;
   if (!g->unnamed) return;
   merge_group(g->function, g->unnamed, NULL);
@@ -80,9 +72,7 @@ static void learn_function(summary *sum, const goroutine *g) {
 /* The group that receives the goroutine's stretches. */
 static group *stretches_of(goroutine_summary *g) {
   if (g->function) return g->function;
-  if (g->unnamed) return g->unnamed;
-  g->unnamed = resize(NULL, sizeof *g->unnamed);
-  memset(g->unnamed, 0, sizeof *g->unnamed);
+  if (!g->unnamed) g->unnamed = zeroed(sizeof *g->unnamed);
   return g->unnamed;
 }
 
@@ -90,8 +80,7 @@ static goroutine_summary *begin_goroutine(summary *sum, uint64_t id, int64_t tim
   goroutine *of = go_record(&sum->s.w, id);
   goroutine_summary *g = summary_of(sum, of);
   if (g) return g;
-  g = *summary_place(sum, of) = resize(NULL, sizeof *g);
-  memset(g, 0, sizeof *g);
+  g = *summary_place(sum, of) = zeroed(sizeof *g);
   g->g = of;
   g->created = g->last = time;
   g->call = g->lost_proc = g->left_proc = NONE;
@@ -176,7 +165,7 @@ static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
   int64_t since = of->since > g->last ? of->since : g->last;
   stretch part = {g->g, since, time, of->status, of->status, of->reason, 0, NULL, 0, true};
   if (!sum->s.begun || of->status == GO_SYSCALL || g->dead || !filter_stretch(&sum->selection, &part)) return;
-  reason = of->status == GO_WAITING ? reason_of_text(sum, of->reason) : 0;
+  reason = of->status == GO_WAITING ? summary_reason(sum, of->reason) : 0;
   account(sum, g, of->status, reason, since, time);
   g->last = time;
 }
@@ -249,17 +238,6 @@ static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
 
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
 
-void summary_note_latency(summary *sum, latency new) {
-  latency *worst = sum->worst;
-  unsigned i = sum->worst_count;
-  if (i == LATENCIES && !waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when)) return;
-  if (i < LATENCIES) sum->worst_count++;
-  else i--;
-  for (; i > 0 && waited_longer(new.waited, new.when, worst[i - 1].waited, worst[i - 1].when); i--)
-    worst[i] = worst[i - 1];
-  worst[i] = new;
-}
-
 static void add_to_place(int64_t *to, int64_t passed) { *to = plus(*to, passed); }
 
 /* Running time counts for the thread and proc of the goroutine's own event that ends it. In a damaged trace, statuses
@@ -305,8 +283,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
   case GO_RUNNABLE:
     account(sum, g, GO_RUNNABLE, 0, since, part->end);
     if (part->by && part->by->kind == GOTRACE_V2_GO_START && part->by->name) return; /* a switch: it did not wait */
-    if (part->next == GO_RUNNING)
-      summary_note_latency(sum, (latency){passed, part->begin, part->g->id, name_of(part->g), !g->function});
+    if (part->next == GO_RUNNING) note_latency(&sum->worst, (latency){passed, part->begin, part->g->id, g->function});
     single = &to->runnable;
     break;
   case GO_SYSCALL:
@@ -315,7 +292,7 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
     single = &to->syscall;
     break;
   default:
-    reason = reason_of_text(sum, part->reason);
+    reason = summary_reason(sum, part->reason);
     account(sum, g, GO_WAITING, reason, since, part->end);
     single = waits_of(to, reason);
     break;
@@ -609,9 +586,8 @@ static void move_reasons(groups *all, const uint32_t *places) {
   group *g;
   uint32_t i, j;
   for (g = all->list; g; g = g->next) {
-    histogram **moved = resize(NULL, (MOST_REASONS + 1) * sizeof *moved);
+    histogram **moved = zeroed((MOST_REASONS + 1) * sizeof *moved);
     reason_time *waits = g->t.blocked;
-    memset(moved, 0, (MOST_REASONS + 1) * sizeof *moved);
     for (i = 0; i < g->blocked_count; i++)
       if (g->blocked[i]) moved[places[i]] = g->blocked[i];
     free(g->blocked);
@@ -704,7 +680,6 @@ void summary_free(summary *sum) {
   free_groups(&sum->tasks);
   free_groups(&sum->regions);
   for (i = 0; i <= MOST_REASONS; i++) histogram_free(&sum->reasons[i].waits);
-  free(sum->reason_places);
   map_free(&sum->task_ids);
   map_free(&sum->counters);
   collector_free(&sum->gc);

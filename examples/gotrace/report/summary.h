@@ -105,13 +105,6 @@ typedef struct timed_place { /* a proc or thread, in the result */
   place_times t;
 } timed_place;
 
-typedef struct latency {
-  int64_t waited, when;
-  uint64_t g;
-  uint32_t name; /* text; 0: unknown */
-  bool pending;  /* the function is not known yet */
-} latency;
-
 struct summary;
 
 /* Receives each goroutine, region and task separately; see tables.c. */
@@ -134,10 +127,8 @@ typedef struct summary {
   map counters;                          /* struct counter_summary by name */
   wait_reason reasons[MOST_REASONS + 1]; /* the last one: others */
   uint32_t reason_count;
-  uint8_t *reason_places; /* by text: 1 + the index */
-  uint32_t reason_places_capacity;
-  latency worst[LATENCIES]; /* longest first */
-  unsigned worst_count;
+  side_array reason_places; /* uint8_t by text: 1 + the index */
+  latencies worst;
   collector gc;
   uint64_t kinds[256], dropped, events;
   uint32_t losses[MOST_LOSSES]; /* texts: losses that the tracer reports */
@@ -177,8 +168,7 @@ gotrace_result read_generations(summary *sum, input *in);
 
 uint32_t summary_reason(summary *sum, uint32_t name); /* the reason's place; MOST_REASONS: one of the others */
 void summary_add_time(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time);
-void summary_note_latency(summary *sum, latency new); /* keeps the longest */
-void summary_note_generation(summary *sum);           /* to be called at each Sync; the last generation has two */
+void summary_note_generation(summary *sum); /* to be called at each Sync; the last generation has two */
 
 static inline goroutine_summary **summary_place(summary *sum, const goroutine *g) {
   return SIDE(goroutine_summary *, &sum->gos, g->number);

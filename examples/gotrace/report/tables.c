@@ -15,7 +15,7 @@ typedef struct writing {
 } writing;
 
 /* Quotes a text for JSON or CSV. */
-static void put_text(writing *w, pool_text text) {
+static void put_cell(writing *w, pool_text text) {
   put_byte(w->to, '"');
   put_safe(w->to, w->how & TABLES_CSV ? TEXT_CSV : TEXT_JSON, text.data, text.size);
   put_byte(w->to, '"');
@@ -39,7 +39,7 @@ static void begin_table(writing *w, const char *name, bool single) {
   w->rows = false;
   if (w->how & TABLES_CSV) return;
   put_byte(w->to, ',');
-  put_text(w, plain(name));
+  put_cell(w, plain(name));
   put_plain(w, single ? ":" : ":[");
 }
 
@@ -63,13 +63,13 @@ static void begin_field(writing *w, const char *name, const char *end) {
   char whole[64];
   snprintf(whole, sizeof whole, "%s%s", name, end);
   if (w->how & TABLES_CSV) {
-    put_text(w, plain(w->file));
+    put_cell(w, plain(w->file));
     put_byte(w->to, ',');
     put_plain(w, w->table);
     put_byte(w->to, ',');
-    put_text(w, w->name);
+    put_cell(w, w->name);
     put_byte(w->to, ',');
-    put_text(w, w->reason);
+    put_cell(w, w->reason);
     put_byte(w->to, ',');
     put_plain(w, whole);
     put_byte(w->to, ',');
@@ -77,7 +77,7 @@ static void begin_field(writing *w, const char *name, const char *end) {
   }
   if (w->fields) put_byte(w->to, ',');
   w->fields = true;
-  put_text(w, plain(whole));
+  put_cell(w, plain(whole));
   put_byte(w->to, ':');
 }
 
@@ -114,7 +114,7 @@ static void flag_field(writing *w, const char *name, bool value) {
 
 static void text_field(writing *w, const char *name, pool_text value) {
   begin_field(w, name, "");
-  put_text(w, value);
+  put_cell(w, value);
   end_field(w);
 }
 
@@ -162,7 +162,6 @@ static void times_fields(writing *w, const times *t) {
   field(w, "runnable", "", t->runnable);
   field(w, "syscall", "", t->syscall);
   field(w, "syscall_blocked", "", t->syscall_blocked);
-  field(w, "blocked", "", blocked_time(t));
 }
 
 static void reasons_field(writing *w, const summary *sum, const times *t) {
@@ -178,14 +177,12 @@ static void reasons_field(writing *w, const summary *sum, const times *t) {
   begin_field(w, "blocked", "");
   for (i = 0; i < t->blocked_count; i++) {
     put_byte(w->to, i ? ',' : '{');
-    put_text(w, reason_text(sum, t->blocked[i].reason));
+    put_cell(w, reason_text(sum, t->blocked[i].reason));
     put_byte(w->to, ':');
     put_integer(w, t->blocked[i].time);
   }
   put_plain(w, i ? "}" : "{}");
 }
-
-static pool_text name_of_group(const group *g) { return g->others ? plain("(others)") : pool_text_of(g->name); }
 
 static int by_time(const void *a, const void *b) {
   const group *x = *(group *const *)a, *y = *(group *const *)b;
@@ -201,10 +198,11 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
   begin_table(w, name, false);
   for (at = sorted; *at; at++) {
     group *g = *at;
-    begin_row(w, name_of_group(g), plain(""));
+    begin_row(w, group_name(g), plain(""));
     text_field(w, "name", w->name);
     unsigned_field(w, "count", g->count);
     times_fields(w, &g->t);
+    field(w, "blocked", "", blocked_time(&g->t));
     if (all == functions) {
       if (sum->recorded) field(w, "cpu", "", g->t.cpu);
       histogram_fields(w, sum, "running", &g->running);
@@ -225,14 +223,14 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
     group *g = *at;
     for (i = 0; all == functions && i < g->blocked_count; i++) {
       if (!g->blocked[i]) continue;
-      begin_row(w, name_of_group(g), reason_text(sum, i));
+      begin_row(w, group_name(g), reason_text(sum, i));
       text_field(w, "function", w->name);
       text_field(w, "reason", w->reason);
       histogram_fields(w, sum, "blocked", g->blocked[i]);
       end_row(w);
     }
     for (i = 0; all != functions && i < g->t.blocked_count; i++) {
-      begin_row(w, name_of_group(g), reason_text(sum, g->t.blocked[i].reason));
+      begin_row(w, group_name(g), reason_text(sum, g->t.blocked[i].reason));
       text_field(w, "name", w->name);
       text_field(w, "reason", w->reason);
       field(w, "blocked", "", g->t.blocked[i].time);
@@ -358,9 +356,9 @@ static void place_tables(writing *w, summary *sum) {
 static void other_tables(writing *w, const summary *sum) {
   uint64_t i;
   begin_table(w, "latencies", false);
-  for (i = 0; i < sum->worst_count; i++) {
-    const latency *l = &sum->worst[i];
-    begin_row(w, pool_text_of(l->name), plain(""));
+  for (i = 0; i < sum->worst.count; i++) {
+    const latency *l = &sum->worst.all[i];
+    begin_row(w, group_name(l->function), plain(""));
     field(w, "waited", "", l->waited);
     field(w, "since", "", since_first(sum, l->when));
     unsigned_field(w, "goroutine", l->g);
@@ -407,10 +405,7 @@ static void ids_row(writing *w, const char *name, uint64_t id) {
 }
 
 static void put_times(writing *w, const summary *sum, const times *t) {
-  field(w, "running", "", t->running);
-  field(w, "runnable", "", t->runnable);
-  field(w, "syscall", "", t->syscall);
-  field(w, "syscall_blocked", "", t->syscall_blocked);
+  times_fields(w, t);
   reasons_field(w, sum, t);
   end_row(w);
 }
@@ -442,7 +437,7 @@ static void take_task(details *d, summary *sum, const task *of) {
   detail_tables *t = (detail_tables *)d;
   writing w = detail(&t->tasks, t, "task_list");
   ids_row(&w, "id", of->id);
-  text_field(&w, "name", of->name ? name_of_group(of->name) : plain(""));
+  text_field(&w, "name", group_name(of->name));
   unsigned_field(&w, "parent", of->parent);
   if (of->begun) field(&w, "begin", "", since_first(sum, of->begin));
   if (of->ended) field(&w, "end", "", since_first(sum, of->end));
@@ -482,7 +477,7 @@ void print_tables(output *out, summary *sum, unsigned how, const char *file, boo
   w.file = file;
   if (how & TABLES_JSON) {
     put_string(out, "{\"file\":");
-    put_text(&w, plain(file));
+    put_cell(&w, plain(file));
   }
   trace_table(&w, sum, complete);
   group_tables(&w, sum, &sum->functions, "functions", "function_reasons");

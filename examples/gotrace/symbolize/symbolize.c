@@ -15,6 +15,7 @@
  * its pc, so each gets its own: the address of the frame, with the inlining depth in the highest byte. */
 
 #include "../command/commands.h"
+#include "../reading/pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,13 +34,8 @@
 #define MOST_ANSWER (1 << 20) /* bytes that are read about an address */
 #define MOST_GROWTH 64        /* how many times as large what is unpacked or demangled may be */
 
-typedef struct text {
-  const char *data;
-  size_t size;
-} text;
-
 typedef struct source_frame {
-  text function, file;
+  uint32_t function, file; /* texts */
   uint64_t line;
 } source_frame;
 
@@ -51,8 +47,7 @@ typedef struct address {
 
 /* A file with code. A trace may name it as several modules: at other addresses, or by other paths. */
 typedef struct object {
-  struct object *next, *with_hash; /* all; those whose `key` has the same hash */
-  text key;                        /* what the file is known by: build id (or else path) and relative addresses */
+  struct object *next;
   struct module *modules;
   bool separate;      /* symbols are from a file with debug information only */
   map places;         /* from a relative pc to its address */
@@ -62,8 +57,7 @@ typedef struct object {
 } object;
 
 typedef struct module {
-  struct module *with_hash, *of_object; /* the next one whose description has the same hash; of the same object */
-  text description;                     /* as in the trace */
+  struct module *of_object; /* the next one of the same object */
   uint64_t base, low, high;
   const char *id, *path;
   object *object;
@@ -77,19 +71,16 @@ typedef struct range { /* a module, sorted by its lowest address */
 
 /* The tables of a generation; v1: of the trace. */
 typedef struct tables {
-  map strings; /* to a text */
+  map strings; /* from an id to a text */
   range *modules;
   size_t count, capacity;
   uint64_t last_string; /* largest id */
-  map added;            /* from the hash of a text to an added_string */
+  map added;            /* from a text to its id, uint64_t, if it was added to the trace */
 } tables;
 
-typedef struct added_string {
-  struct added_string *next; /* with the same hash */
-  text text;
-  uint64_t id;    /* if it was added to the trace */
-  text demangled; /* if `text` is a mangled name */
-} added_string;
+typedef struct mangled {
+  uint32_t name, demangled; /* texts; `demangled`: 0 if it is not known */
+} mangled;
 
 typedef struct symbolizer {
   const uint8_t *data;
@@ -97,10 +88,10 @@ typedef struct symbolizer {
   bool v2;
   choose_file *choose;
   map generations; /* to tables */
-  map modules;     /* from the hash of a description to a module */
-  map by_key;      /* from the hash of a key to an object */
+  map modules;     /* struct module by description, as in the trace */
+  map by_key;      /* from what a file is known by, build id (or else path) and relative addresses, to an object */
   object *objects;
-  map demangled;        /* from the hash of a mangled name to an added_string */
+  map mangled;          /* struct mangled by name */
   bytes strings, stack; /* v1: records, not yet written */
 } symbolizer;
 
@@ -166,28 +157,17 @@ static FILE *temporary_file(void) {
 }
 
 /* The next line of an output, without the newline; false: none. */
-static bool next_line(const bytes *answers, size_t *at, text *line) {
+static bool next_line(const bytes *answers, size_t *at, pool_text *line) {
   const char *begin = (const char *)answers->data + *at, *end;
   if (*at >= answers->size) return false;
   end = memchr(begin, '\n', answers->size - *at);
   line->data = begin;
-  line->size = end ? (size_t)(end - begin) : answers->size - *at;
-  *at += line->size + 1;
+  line->size = (uint32_t)(end ? (size_t)(end - begin) : answers->size - *at);
+  *at += (size_t)line->size + 1;
   return true;
 }
 
-static text copy_text(const char *data, size_t size) {
-  text copy;
-  char *kept = keep(size + 1);
-  memcpy(kept, data, size);
-  copy.data = kept;
-  copy.size = size;
-  return copy;
-}
-
-static bool text_is(text a, const char *string) {
-  return a.size == strlen(string) && memcmp(a.data, string, a.size) == 0;
-}
+static bool is_unknown(pool_text text) { return text.size == 2 && memcmp(text.data, "??", 2) == 0; }
 
 /* ----------------------------------------------------------------------------------------------------- modules ---- */
 
@@ -202,47 +182,34 @@ static bool parse_hex(const char **at, char end, uint64_t *value) {
 static object *object_of(symbolizer *s, const module *m) {
   bool has_id = strlen(m->id) > 2;
   char *key = keep(strlen(m->id) + strlen(m->path) + 64);
-  size_t size = (size_t)sprintf(key, "%llx-%llx %s%s", (ull)(m->low - m->base), (ull)(m->high - m->base), m->id,
-                                has_id ? "" : m->path);
-  uint64_t hash = hash_of(key, size);
-  object *o = map_get(&s->by_key, hash);
-  while (o && (o->key.size != size || memcmp(o->key.data, key, size) != 0)) o = o->with_hash;
-  if (o) return o;
-  o = keep(sizeof *o);
-  o->key = (text){key, size};
-  o->with_hash = map_get(&s->by_key, hash);
-  map_put(&s->by_key, hash, o);
+  object *o;
+  bool made;
+  sprintf(key, "%llx-%llx %s%s", (ull)(m->low - m->base), (ull)(m->high - m->base), m->id, has_id ? "" : m->path);
+  o = map_keep(&s->by_key, pool_put_string(key), sizeof *o, &made);
+  if (!made) return o;
   o->next = s->objects;
   return s->objects = o;
 }
 
 /* The module that a string of the trace describes; NULL if it is another string. */
-static module *module_of(symbolizer *s, const char *data, size_t size) {
+static module *module_of(symbolizer *s, uint32_t description) {
   static const char begin[] = "gotrace.module ";
   size_t length = sizeof begin - 1, id_length;
-  const char *at;
-  char *id;
-  uint64_t hash;
+  const char *at = pool_text_of(description).data;
   module *m;
-  if (size <= length || memcmp(data, begin, length) != 0) return NULL;
-  hash = hash_of(data, size);
-  for (m = map_get(&s->modules, hash); m; m = m->with_hash)
-    if (m->description.size == size && memcmp(m->description.data, data, size) == 0) return m;
+  if (strncmp(at, begin, length) != 0) return NULL;
+  if ((m = map_get(&s->modules, description))) return m;
   m = keep(sizeof *m);
-  m->description = copy_text(data, size);
-  at = m->description.data + length;
+  at += length;
   if (!parse_hex(&at, ' ', &m->base) || !parse_hex(&at, '-', &m->low) || !parse_hex(&at, ' ', &m->high)) return NULL;
   id_length = strspn(at, "0123456789abcdef-");                       /* it becomes part of a path */
   if (at[id_length] != ' ' || at[id_length + 1] != '/') return NULL; /* not in a file */
-  id = keep(id_length + 1);
-  memcpy(id, at, id_length);
-  m->id = id;
+  m->id = pool_text_of(pool_put_text(at, id_length)).data;
   m->path = at + id_length + 1;
   m->object = object_of(s, m);
   m->of_object = m->object->modules;
   m->object->modules = m;
-  m->with_hash = map_get(&s->modules, hash);
-  map_put(&s->modules, hash, m);
+  map_put(&s->modules, description, m);
   return m;
 }
 
@@ -287,15 +254,11 @@ static tables *tables_of(symbolizer *s, uint64_t generation) {
   return map_keep(&s->generations, generation, sizeof(tables), NULL);
 }
 
-static text string_of(const tables *t, uint64_t id) {
-  static const text empty = {"", 0};
-  const text *found = map_get(&t->strings, id);
-  return found ? *found : empty;
-}
+static uint32_t string_of(const tables *t, uint64_t id) { return (uint32_t)(uintptr_t)map_get(&t->strings, id); }
 
 /* ------------------------------------------------------------------------------------------- debug information ---- */
 
-static bool is_address(text line) {
+static bool is_address(pool_text line) {
   size_t i;
   if (line.size < 3 || line.data[0] != '0' || line.data[1] != 'x') return false;
   for (i = 2; i < line.size; i++)
@@ -304,20 +267,20 @@ static bool is_address(text line) {
 }
 
 /* "FILE:LINE", perhaps with a remark in parentheses. "??" means unknown. */
-static void parse_place(text line, source_frame *frame) {
+static void parse_place(pool_text line, source_frame *frame) {
   const char *end = line.data + line.size, *colon = end;
   while (colon > line.data && *colon != ':') colon--;
   if (*colon != ':' || line.size >= 4096) return;
   frame->line = strtoull(colon + 1, NULL, 10); /* a NUL follows the output */
-  line.size = (size_t)(colon - line.data);
-  if (!frame->line || text_is(line, "??")) frame->line = 0;
-  else frame->file = copy_text(line.data, line.size);
+  line.size = (uint32_t)(colon - line.data);
+  if (!frame->line || is_unknown(line)) frame->line = 0;
+  else frame->file = pool_put_text(line.data, line.size);
 }
 
 /* Parses the answers: each address, then two lines per function, innermost first. */
 static void take_places(object *o, bytes *answers) {
   size_t at = 0, i = 0;
-  text line;
+  pool_text line;
   address *a = NULL;
   *bytes_room(answers, 1) = 0;
   while (next_line(answers, &at, &line)) {
@@ -329,7 +292,7 @@ static void take_places(object *o, bytes *answers) {
     }
     if (!a || !line.size) continue;
     memset(&frame, 0, sizeof frame);
-    if (!text_is(line, "??")) frame.function = copy_text(line.data, line.size);
+    if (!is_unknown(line)) frame.function = pool_put_text(line.data, line.size);
     if (!next_line(answers, &at, &line)) return;
     parse_place(line, &frame);
     if (a->count == MOST_INLINED) continue;
@@ -429,28 +392,11 @@ static void ask_debugger(const symbolizer *s, object *o) {
 
 /* ------------------------------------------------------------------------------------------------------ names ---- */
 
-static bool is_mangled(text name) {
-  return name.size > 2 && name.size < 4096 && (memcmp(name.data, "_Z", 2) == 0 || memcmp(name.data, "_R", 2) == 0) &&
-         !memchr(name.data, '\n', name.size);
-}
-
-static added_string *find_added(const map *m, text name) {
-  added_string *a = map_get(m, hash_of(name.data, name.size));
-  while (a && (a->text.size != name.size || memcmp(a->text.data, name.data, name.size) != 0)) a = a->next;
-  return a;
-}
-
-static added_string *add_name(map *m, text name) {
-  uint64_t hash = hash_of(name.data, name.size);
-  added_string *a = keep(sizeof *a);
-  a->text = copy_text(name.data, name.size);
-  a->next = map_get(m, hash);
-  map_put(m, hash, a);
-  return a;
-}
-
-static void want_demangled(symbolizer *s, text name) {
-  if (is_mangled(name) && !find_added(&s->demangled, name)) add_name(&s->demangled, name);
+static void want_demangled(symbolizer *s, uint32_t name) {
+  pool_text text = pool_text_of(name);
+  bool is_mangled = (strncmp(text.data, "_Z", 2) == 0 || strncmp(text.data, "_R", 2) == 0) && text.size > 2 &&
+                    text.size < 4096 && !memchr(text.data, '\n', text.size);
+  if (is_mangled) ((mangled *)map_keep(&s->mangled, name, sizeof(mangled), NULL))->name = name;
 }
 
 static void demangle_all(symbolizer *s) {
@@ -458,27 +404,24 @@ static void demangle_all(symbolizer *s) {
   char *words[] = {(char *)(uintptr_t)tool, NULL};
   FILE *questions;
   bytes answers = {0};
+  pool_text line;
   size_t i, at = 0;
-  if (!s->demangled.count || !is_there(tool)) return;
+  if (!s->mangled.count || !is_there(tool)) return;
   questions = temporary_file();
-  for (i = 0; i < s->demangled.count; i++) {
-    const added_string *a = s->demangled.values[i];
-    for (; a; a = a->next) fprintf(questions, "%.*s\n", (int)a->text.size, a->text.data);
+  for (i = 0; i < s->mangled.count; i++) {
+    pool_text name = pool_text_of(((const mangled *)s->mangled.values[i])->name);
+    fprintf(questions, "%.*s\n", (int)name.size, name.data);
   }
   if (run_program(words, true, questions, MOST_ANSWER + MOST_GROWTH * (uint64_t)ftell(questions), &answers))
-    for (i = 0; i < s->demangled.count; i++) {
-      added_string *a = s->demangled.values[i];
-      text line;
-      for (; a; a = a->next)
-        if (next_line(&answers, &at, &line)) a->demangled = copy_text(line.data, line.size);
-    }
+    for (i = 0; i < s->mangled.count && next_line(&answers, &at, &line); i++)
+      ((mangled *)s->mangled.values[i])->demangled = pool_put_text(line.data, line.size);
   fclose(questions);
   free(answers.data);
 }
 
-static text demangled(const symbolizer *s, text name) {
-  const added_string *a = is_mangled(name) ? find_added(&s->demangled, name) : NULL;
-  return a && a->demangled.size ? a->demangled : name;
+static uint32_t demangled(const symbolizer *s, uint32_t name) {
+  const mangled *of = map_get(&s->mangled, name);
+  return of && of->demangled ? of->demangled : name;
 }
 
 /* Looks up everything that can be known about a file's addresses. */
@@ -487,7 +430,7 @@ static void look_up(symbolizer *s, object *o) {
   ask_debugger(s, o);
   for (i = 0; i < o->count; i++) {
     const char *name = small_name(o, o->addresses[i]->pc);
-    if (name) want_demangled(s, (text){name, strlen(name)});
+    if (name) want_demangled(s, pool_put_string(name));
   }
 }
 
@@ -543,7 +486,7 @@ static void look_at_stack(symbolizer *s, const tables *t, cursor *c) {
   }
 }
 
-static void write_string(const symbolizer *s, bytes *b, uint64_t id, text string) {
+static void write_string(const symbolizer *s, bytes *b, uint64_t id, pool_text string) {
   put_byte(b, s->v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
   put_number(b, id);
   put_number(b, string.size);
@@ -551,16 +494,15 @@ static void write_string(const symbolizer *s, bytes *b, uint64_t id, text string
 }
 
 /* The id of a string in a generation's table; adds it if necessary. */
-static uint64_t string_id(symbolizer *s, tables *t, text string) {
-  added_string *a;
-  string.size = cut_size(string.data, string.size);
+static uint64_t string_id(symbolizer *s, tables *t, uint32_t name) {
+  pool_text string = pool_text_of(name);
+  uint64_t *id;
+  bool made;
+  string.size = (uint32_t)cut_size(string.data, string.size);
   if (!string.size) return 0;
-  a = find_added(&t->added, string);
-  if (a) return a->id;
-  a = add_name(&t->added, string);
-  a->id = ++t->last_string;
-  write_string(s, &s->strings, a->id, string);
-  return a->id;
+  id = map_keep(&t->added, pool_put_text(string.data, string.size), sizeof *id, &made);
+  if (made) write_string(s, &s->strings, *id = ++t->last_string, string);
+  return *id;
 }
 
 static void put_frame(bytes *b, uint64_t pc, uint64_t function, uint64_t file, uint64_t line) {
@@ -571,7 +513,8 @@ static void put_frame(bytes *b, uint64_t pc, uint64_t function, uint64_t file, u
 }
 
 /* Whether this is how the tracer names a function without a symbol: "pigz!0x11240", "pigz+0x11250". */
-static bool is_nameless(text name) {
+static bool is_nameless(uint32_t text) {
+  pool_text name = pool_text_of(text);
   size_t i = name.size;
   while (i > 0 && name.data[i - 1] != '!' && name.data[i - 1] != '+') i--;
   return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
@@ -579,18 +522,18 @@ static bool is_nameless(text name) {
 
 /* Writes the frames that replace a frame; returns their number. */
 static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, uint32_t room) {
-  text old = string_of(t, f->function), name = demangled(s, old);
+  uint32_t old = string_of(t, f->function), name = demangled(s, old);
   uint64_t pc;
   const object *o = object_at(t, f, &pc);
   const address *a = o ? map_get(&o->places, pc) : NULL;
   const source_frame *last = a && a->count ? &a->frames[a->count - 1] : NULL;
   uint64_t function = f->function;
   uint32_t i;
-  if (!last || !last->line || !last->function.size) { /* only a symbol's name, which may be a neighbour's */
+  if (!last || !last->line || !last->function) { /* only a symbol's name, which may be a neighbour's */
     const char *symbol = o && is_nameless(old) ? small_name(o, pc) : NULL;
-    if (last && o->separate && last->function.size) name = last->function;
-    else if (symbol) name = demangled(s, (text){symbol, strlen(symbol)});
-    if (name.size != old.size || memcmp(name.data, old.data, old.size) != 0) function = string_id(s, t, name);
+    if (last && o->separate && last->function) name = last->function;
+    else if (symbol) name = demangled(s, pool_put_string(symbol));
+    if (name != old) function = string_id(s, t, name);
     put_frame(b, f->pc, function, f->file, f->line);
     return 1;
   }
@@ -633,11 +576,9 @@ static void write_stack(symbolizer *s, tables *t, uint64_t id, cursor *c) {
 /* -------------------------------------------------------------------------------------------------- the trace ---- */
 
 static void take_string(symbolizer *s, tables *t, uint64_t id, const char *data, size_t size) {
-  module *m = module_of(s, data, size);
-  text *string = keep(sizeof *string);
-  string->data = data;
-  string->size = size;
-  map_put(&t->strings, id, string);
+  uint32_t string = pool_put_text(data, size);
+  module *m = module_of(s, string);
+  map_put(&t->strings, id, (void *)(uintptr_t)string);
   if (id > t->last_string) t->last_string = id;
   if (!m) return;
   GROW(t->modules, t->count, t->capacity);
@@ -789,7 +730,7 @@ static void tables_free(symbolizer *s) {
   map_free(&s->generations);
   map_free(&s->modules);
   map_free(&s->by_key);
-  map_free(&s->demangled);
+  map_free(&s->mangled);
   free(s->strings.data);
   free(s->stack.data);
 }

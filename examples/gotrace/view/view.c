@@ -143,42 +143,35 @@ static void add_latency(latencies *l, unsigned bucket) {
 }
 
 static totals *totals_of(view *v, row *r) {
-  if (!r->function) {
-    size_t place = map_index(&v->function_places, r->name);
-    if (place == v->function_count) {
-      GROW(v->functions, v->function_count, v->function_capacity);
-      v->functions[v->function_count++] = (totals){.name = r->name};
-    }
-    r->function = (uint32_t)place + 1;
-    v->functions[place].goroutines++;
-  }
-  return &v->functions[r->function - 1];
+  totals *t;
+  if (r->function) return v->functions.values[r->function - 1];
+  t = map_keep(&v->functions, r->name, sizeof *t, NULL);
+  t->name = r->name;
+  t->goroutines++;
+  r->function = (uint32_t)map_index(&v->functions, r->name) + 1;
+  return t;
+}
+
+static void measure_add(measure *m, uint64_t length) {
+  m->count++;
+  m->total += length;
+  if (length > m->longest) m->longest = length;
 }
 
 static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
   uint64_t length = (uint64_t)between(part->begin, part->end);
   totals *t = totals_of(v, r);
-  t->count[d->colour]++;
-  t->total[d->colour] += length;
-  if (length > t->longest[d->colour]) t->longest[d->colour] = length;
+  measure_add(&t->all[d->colour], length);
   add_latency(&t->latencies[d->colour], bucket_of(length));
-  d->count++;
-  d->total += length;
-  if (length > d->longest) d->longest = length;
+  measure_add(&d->all, length);
 }
 
 static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int64_t end) {
   uint64_t length = (uint64_t)between(begin, end);
-  size_t place = map_index(&v->span_places, (uint64_t)kind << 32 | name);
-  span_totals *t;
-  if (place == v->span_count) {
-    GROW(v->spans, v->span_count, v->span_capacity);
-    v->spans[v->span_count++] = (span_totals){.kind = kind, .name = name};
-  }
-  t = &v->spans[place];
-  t->count++;
-  t->total += length;
-  if (length > t->longest) t->longest = length;
+  span_totals *t = map_keep(&v->spans, (uint64_t)kind << 32 | name, sizeof *t, NULL);
+  t->kind = kind;
+  t->name = name;
+  measure_add(&t->all, length);
   add_latency(&t->latencies, bucket_of(length));
 }
 
@@ -205,7 +198,7 @@ static void view_stretch(consumer *c, const stretch *part) {
   unsigned colour = OTHERS;
   if (part->chosen) {
     draw_stretch(v, part, place);
-    colour = (v->rows[place - 1].function - 1) % (v->selection.on ? OTHERS : COLOURS);
+    colour = (v->rows[place - 1].function - 1) % (v->c.filter->on ? OTHERS : COLOURS);
   }
   if (m && part->status == GO_RUNNING && m->p)
     add_slice(v, row_of_proc(v, m->p), part->begin, part->end, colour, 0, place);
@@ -215,116 +208,95 @@ static void view_stretch(consumer *c, const stretch *part) {
 
 /* ---------------------------------------------------------------------------------------------------- counters ---- */
 
-/* Adds a sample, for which there is room if it is not merged with the last one, and for one before it: two samples
- * closer than sample_step become one, with the greater values, after which the later values follow. */
-static void put_sample(view *v, sample s) {
-  sample *last = v->sample_count ? &v->samples[v->sample_count - 1] : NULL;
-  bool apart = !last || s.time - last->time >= v->sample_step;
-  unsigned i;
-  if (last && apart && memcmp(v->latest.values, last->values, sizeof s.values) != 0) {
-    last[1] = v->latest;
-    last[1].time = last->time + v->sample_step;
-    v->sample_count++;
-  }
-  v->latest = s;
-  if (apart) v->samples[v->sample_count++] = s;
-  for (i = 0; !apart && i < COUNTERS; i++)
-    if (s.values[i] > last->values[i]) last->values[i] = s.values[i];
-}
+static bool differ(const point *a, const point *b) { return memcmp(a->values, b->values, sizeof a->values) != 0; }
 
-/* Doubles the step. Each sample that is put before another one has taken the place of a merged one. */
-static void thin_samples(view *v) {
-  size_t from, count = v->sample_count;
-  sample latest = v->latest;
-  v->sample_step = v->sample_step ? 2 * v->sample_step : v->now.time / MOST_SAMPLES + 1;
-  v->sample_count = 0;
-  for (from = 0; from < count; from++) put_sample(v, v->samples[from]);
-  v->latest = latest;
-}
-
-/* Records the counters at a time. */
-static void sample_counters(view *v, int64_t time) {
-  v->now.time = between(v->c.base, time);
-  while (v->sample_count >= MOST_SAMPLES && v->now.time - v->samples[v->sample_count - 1].time >= v->sample_step)
-    thin_samples(v);
-  if (v->sample_count + 3 > v->sample_capacity) { /* one is added at the end */
-    v->sample_capacity = v->sample_capacity ? 2 * v->sample_capacity : 16;
-    v->samples = resize(v->samples, v->sample_capacity * sizeof *v->samples);
-  }
-  put_sample(v, v->now);
+static bool is_apart(const curves *c, const series *s, int64_t time) {
+  return !s->count || time - s->points[s->count - 1].time >= c->step;
 }
 
 /* Adds a point, for which there is room if it is not merged with the last one, and for one before it: two points closer
- * than series_step become one, with the greater value, after which the later value follows. */
-static void put_point(const view *v, series *s, struct series_point p) {
-  struct series_point *last = s->count ? &s->points[s->count - 1] : NULL;
-  if (last && s->latest != last->value && p.time - last->time >= v->series_step) {
-    last[1] = (struct series_point){last->time + v->series_step, s->latest};
-    last = &s->points[s->count++];
+ * than the step become one, with the greater values, after which the later values follow. */
+static void put_point(const curves *c, series *s, point p) {
+  point *last = s->count ? &s->points[s->count - 1] : NULL;
+  bool apart = is_apart(c, s, p.time);
+  unsigned i;
+  if (last && apart && differ(&s->latest, last)) {
+    last[1] = s->latest;
+    last[1].time = last->time + c->step;
+    s->count++;
   }
-  s->latest = p.value;
-  if (!last || p.time - last->time >= v->series_step) s->points[s->count++] = p;
-  else if (p.value > last->value) last->value = p.value;
+  s->latest = p;
+  if (apart) s->points[s->count++] = p;
+  for (i = 0; !apart && i < COUNTERS; i++)
+    if (p.values[i] > last->values[i]) last->values[i] = p.values[i];
 }
 
-/* A series with the present step. Each point that is put before another one has taken the place of a merged one. */
-static size_t thin_series(const view *v, series *s) {
-  size_t from, count = s->count;
-  double latest = s->latest;
-  s->count = 0;
-  for (from = 0; from < count; from++) put_point(v, s, s->points[from]);
-  s->latest = latest;
-  return s->count;
+/* Doubles the step. Each point that is put before another one has taken the place of a merged one. */
+static void thin(curves *c, int64_t now) {
+  size_t i, from;
+  c->step = c->step ? 2 * c->step : now / (int64_t)c->most + 1;
+  for (c->points = 0, i = 0; i < c->count; i++) {
+    series *s = &c->all[i];
+    size_t count = s->count;
+    point latest = s->latest;
+    for (s->count = 0, from = 0; from < count; from++) put_point(c, s, s->points[from]);
+    s->latest = latest;
+    c->points += s->count;
+  }
 }
 
-/* Records a value of the program's counter. As with samples, the step is doubled when there are too many points. */
-static void add_count(view *v, const user_counter *counter, int64_t time, double value) {
-  uint32_t *at = SIDE(uint32_t, &v->counters, counter->number);
-  struct series_point p = {between(v->c.base, time), value};
-  series *s;
-  size_t i;
-  if (!*at && v->series_count < MOST_SERIES) {
-    GROW(v->all_series, v->series_count, v->series_capacity);
-    v->all_series[v->series_count++] = (series){.name = counter->name};
-    *at = (uint32_t)v->series_count;
-  }
-  if (!*at) {
-    v->counts_lost++;
-    return;
-  }
-  s = &v->all_series[*at - 1];
-  while (v->points >= MOST_POINTS) {
-    v->series_step = v->series_step ? 2 * v->series_step : p.time / MOST_POINTS + 1;
-    for (v->points = 0, i = 0; i < v->series_count; i++) v->points += thin_series(v, &v->all_series[i]);
-  }
+static void add_point(curves *c, series *s, point p) {
+  while (c->points >= c->most && is_apart(c, s, p.time)) thin(c, p.time);
   if (s->count + 3 > s->capacity) { /* one is added at the end */
     s->capacity = s->capacity ? 2 * s->capacity : 16;
     s->points = resize(s->points, s->capacity * sizeof *s->points);
   }
-  v->points -= s->count;
-  put_point(v, s, p);
-  v->points += s->count;
+  c->points -= s->count;
+  put_point(c, s, p);
+  c->points += s->count;
 }
 
-/* At the end: the values after the last sample and the last points. */
-static void end_series(view *v, int64_t time) {
-  sample *sampled = v->sample_count ? &v->samples[v->sample_count - 1] : NULL;
-  int64_t end = between(v->c.base, time), next;
+/* At the end: the values after the last points. */
+static void end_series(const curves *c, int64_t end) {
   size_t i;
-  if (sampled && memcmp(v->latest.values, sampled->values, sizeof sampled->values) != 0) {
-    next = sampled->time + v->sample_step;
-    sampled[1] = v->latest;
-    sampled[1].time = next < end ? next : end;
-    v->sample_count++;
-  }
-  for (i = 0; i < v->series_count; i++) {
-    series *s = &v->all_series[i];
-    struct series_point *last = &s->points[s->count - 1];
-    if (s->latest == last->value) continue;
-    next = last->time + v->series_step;
-    last[1] = (struct series_point){next < end ? next : end, s->latest};
+  for (i = 0; i < c->count; i++) {
+    series *s = &c->all[i];
+    point *last = &s->points[s->count - 1];
+    int64_t next = last->time + c->step;
+    if (!differ(&s->latest, last)) continue;
+    last[1] = s->latest;
+    last[1].time = next < end ? next : end;
     s->count++;
   }
+}
+
+static series *new_series(curves *c, uint32_t name) {
+  GROW(c->all, c->count, c->capacity);
+  c->all[c->count] = (series){.name = name};
+  return &c->all[c->count++];
+}
+
+/* Records the counters of the trace at a time. */
+static void sample_counters(view *v, int64_t time) {
+  v->now.time = between(v->c.base, time);
+  add_point(&v->of_trace, v->of_trace.count ? v->of_trace.all : new_series(&v->of_trace, 0), v->now);
+}
+
+/* Records a value of the program's counter. */
+static void add_count(view *v, const user_counter *counter, int64_t time, double value) {
+  uint32_t *at = SIDE(uint32_t, &v->counters, counter->number);
+  if (!*at && v->of_program.count < MOST_SERIES) {
+    new_series(&v->of_program, counter->name);
+    *at = (uint32_t)v->of_program.count;
+  }
+  if (*at) add_point(&v->of_program, &v->of_program.all[*at - 1], (point){between(v->c.base, time), {value}});
+  else v->counts_lost++;
+}
+
+static void free_series(curves *c) {
+  size_t i;
+  for (i = 0; i < c->count; i++) free(c->all[i].points);
+  free(c->all);
 }
 
 /* The counter of the goroutines with this status; COUNTERS: none. */
@@ -337,7 +309,7 @@ static unsigned counter_of(unsigned status) {
 
 static void count_change(view *v, unsigned from, unsigned to) {
   from = counter_of(from), to = counter_of(to);
-  if (from < COUNTERS && v->now.values[from]) v->now.values[from]--;
+  if (from < COUNTERS && v->now.values[from] > 0) v->now.values[from]--;
   if (to < COUNTERS) v->now.values[to]++;
 }
 
@@ -352,9 +324,9 @@ static void count_op(view *v, const op *o) {
   case GOTRACE_V2_PROC_STATUS:
   case GOTRACE_V2_PROC_START:
   case GOTRACE_V2_PROC_STOP:
-  case GOTRACE_V2_PROC_STEAL: v->now.values[COUNT_PROCS] += (uint64_t)in_use(status_after(o)) - used; break;
-  case GOTRACE_V2_HEAP_ALLOC: v->now.values[COUNT_HEAP] = o->a[0]; break;
-  case GOTRACE_V2_HEAP_GOAL: v->now.values[COUNT_GOAL] = o->a[0]; break;
+  case GOTRACE_V2_PROC_STEAL: v->now.values[COUNT_PROCS] += in_use(status_after(o)) - used; break;
+  case GOTRACE_V2_HEAP_ALLOC: v->now.values[COUNT_HEAP] = (double)o->a[0]; break;
+  case GOTRACE_V2_HEAP_GOAL: v->now.values[COUNT_GOAL] = (double)o->a[0]; break;
   case GOTRACE_V2_GO_DESTROY_SYSCALL: v->now.values[COUNT_PROCS] -= g && used; /* fall through */
   default:
     if (!changes_go(o->kind) || o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) return; /* no counter has it */
@@ -583,8 +555,8 @@ static void view_begin(consumer *c, int64_t time) {
   size_t i;
   for (g = c->w->live; g; g = g->next) count_change(v, GO_NONE, g->status);
   for (p = c->w->proc_list; p; p = p->next) v->now.values[COUNT_PROCS] += in_use(p->status);
-  v->now.values[COUNT_HEAP] = c->w->heap;
-  v->now.values[COUNT_GOAL] = c->w->heap_goal;
+  v->now.values[COUNT_HEAP] = (double)c->w->heap;
+  v->now.values[COUNT_GOAL] = (double)c->w->heap_goal;
   if (c->w->gc) {
     v->gc_begin = time + 1;
     v->gc = add_row(v, LANE_GC, 0, 0);
@@ -624,8 +596,9 @@ static void view_finish(consumer *c, int64_t time) {
   end_gc(v, time);
   end_stw(v, time);
   for (i = 0; i < v->row_count; i++) end_row(v, (uint32_t)i + 1);
-  end_series(v, time);
   v->end = between(c->base, time);
+  end_series(&v->of_trace, v->end);
+  end_series(&v->of_program, v->end);
   v->coarsest = coarsest_level(between(c->from, time));
   levels_finish(&v->few);
   levels_finish(&v->many);
@@ -638,23 +611,20 @@ static void view_free(view *v) {
     free(rows->free);
     free(rows->all);
   }
-  for (i = 0; i < v->series_count; i++) free(v->all_series[i].points);
-  free(v->all_series);
+  free_series(&v->of_trace);
+  free_series(&v->of_program);
   numbering_free(&v->texts);
   numbering_free(&v->stacks);
   map_free(&v->task_rows);
   map_free(&v->detail_places);
-  map_free(&v->function_places);
-  map_free(&v->span_places);
+  map_free(&v->functions);
+  map_free(&v->spans);
   levels_free(&v->few);
   levels_free(&v->many);
   free(v->rows);
   free(v->details);
   free(v->marks);
-  free(v->functions);
-  free(v->spans);
   free(v->task_records);
-  free(v->samples);
 }
 
 /* Where the page is written if it is to be opened and no name was given. */
@@ -683,41 +653,33 @@ static void open_browser(const char *page) {
 
 int command_view(const char *path, const settings *set) {
   const char *page = set->output;
-  input in;
+  trace_part p;
   output out;
-  source s;
   view v;
-  gotrace_result result;
-  gotrace_decoder_info info;
-  memset(&s, 0, sizeof s);
   memset(&v, 0, sizeof v);
-  if (!input_open(&in, path, true)) return 1;
-  in.lenient = set->lenient;
+  if (!part_open(&p, path, set)) return 1;
   v.c.begin = view_begin;
   v.c.take = view_take;
   v.c.stretch = view_stretch;
   v.c.end = view_finish;
   v.c.statuses = v.c.history = v.c.all = true;
+  v.of_trace.most = MOST_SAMPLES;
+  v.of_program.most = MOST_POINTS;
   v.few.next = &v.many;
   v.many.next = &v.few;
   v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
   v.few.part = 35;
   v.many.part = 65;
-  filter_open(&v.selection, set);
-  v.c.filter = &v.selection;
-  result = source_run(&s, &in, &v.c, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  source_needs_events(&s);
-  filter_require(&v.selection, &s.w);
-  gotrace_decoder_get_info(in.decoder, &info);
+  v.c.filter = &p.selection;
+  part_read(&p, &v.c, set, NULL, NULL);
+  source_needs_events(&p.s);
+  filter_require(&p.selection, &p.s.w);
   if (set->open && !page) page = temporary_page();
   output_open(&out, page);
-  view_page(&v, &out, path, info.format, s.events_of_part);
+  view_page(&v, &out, path, v.c.input, p.s.events_of_part);
   output_close(&out);
-  filter_close(&v.selection);
   view_free(&v);
-  source_free(&s);
-  input_close(&in);
+  part_close(&p);
   if (set->open) open_browser(page);
   return 0;
 }

@@ -19,7 +19,7 @@ typedef struct view_row { /* a lane */
   uint32_t kind, name; /* name: text */
   uint32_t parent;     /* 1 + another row: a region's goroutine, a goroutine's creator; 0: none */
   uint32_t stack;      /* where it was created */
-  uint32_t function;   /* goroutine: 1 + the index of its function's totals; 0: none yet */
+  uint32_t function;   /* goroutine: 1 + the number of its function; 0: none yet */
   int64_t begin, end;  /* start of its first slice, end of its last; begin -1: it has none */
   /* Its first slice, if that began before the trace or part: when, or UNKNOWN_BEGIN. Otherwise -1. */
   int64_t since;
@@ -27,10 +27,14 @@ typedef struct view_row { /* a lane */
 } row;
 #define UNKNOWN_BEGIN INT64_MAX
 
+typedef struct measure { /* of durations, in nanoseconds */
+  uint64_t count, total, longest;
+} measure;
+
 typedef struct detail { /* what slices of goroutines have in common */
   uint32_t colour, reason;
-  uint32_t stack;                 /* runnable: where it was woken or created */
-  uint64_t count, total, longest; /* over all slices with this detail */
+  uint32_t stack; /* runnable: where it was woken or created */
+  measure all;    /* slices with this detail */
 } detail;
 
 typedef struct mark { /* a log or CPU sample */
@@ -58,34 +62,38 @@ typedef struct latencies {
 typedef struct totals {
   uint32_t name;
   uint64_t goroutines;
-  uint64_t count[COLOURS], total[COLOURS], longest[COLOURS];
+  measure all[COLOURS];
   latencies latencies[COLOURS];
 } totals;
 
 /* Totals of regions, tasks, collections and stopped worlds, by name. */
 typedef struct span_totals {
   uint32_t kind, name;
-  uint64_t count, total, longest;
+  measure all;
   latencies latencies;
 } span_totals;
 
 enum { COUNT_RUNNING, COUNT_RUNNABLE, COUNT_BLOCKED, COUNT_PROCS, COUNT_HEAP, COUNT_GOAL, COUNTERS };
 
-typedef struct sample { /* the counters from a time on */
+typedef struct point { /* the values of a series from a time on */
   int64_t time;
-  uint64_t values[COUNTERS];
-} sample;
+  double values[COUNTERS]; /* a counter of the program has only the first */
+} point;
 
-/* The values of a counter of the program. */
 typedef struct series {
-  uint32_t name; /* text */
-  struct series_point {
-    int64_t time;
-    double value;
-  } * points;
+  uint32_t name; /* text: of the program's counter */
+  point *points;
   size_t count, capacity;
-  double latest; /* the value after the last point, which may stand for several */
+  point latest; /* the values after the last point, which may stand for several */
 } series;
+
+/* Series that share a limit: if they have more points, those of a series that are closer than `step` become one. */
+typedef struct curves {
+  series *all;
+  size_t count, capacity;
+  size_t points, most; /* of all series */
+  int64_t step;        /* nanoseconds */
+} curves;
 
 typedef struct numbering { /* numbers from 0 for the texts or stacks that the page needs */
   map places;
@@ -124,23 +132,13 @@ typedef struct view {
   } known_details[1024]; /* a cache of recent look-ups */
   mark *marks;
   size_t mark_count, mark_capacity, marks_lost;
-  totals *functions;
-  size_t function_count, function_capacity;
-  map function_places;
-  span_totals *spans;
-  size_t span_count, span_capacity;
-  map span_places; /* kinds and names of `spans` */
+  map functions; /* struct totals by name */
+  map spans;     /* struct span_totals by kind and name */
   task_record *task_records;
   size_t task_record_count, task_record_capacity, tasks_lost;
-  sample *samples;
-  size_t sample_count, sample_capacity;
-  int64_t sample_step; /* minimum distance between two samples, in nanoseconds */
-  sample now, latest;  /* latest: the values after the last sample, which may stand for several */
-  series *all_series;
-  size_t series_count, series_capacity, counts_lost;
-  size_t points;       /* of all series */
-  int64_t series_step; /* minimum distance between two points of a series, in nanoseconds */
-  filter selection;
+  curves of_trace, of_program; /* counters; those of the trace are one series */
+  point now;                   /* the counters of the trace */
+  size_t counts_lost;
   uint32_t gc, stw; /* 1 + their rows; 0: none yet */
   int64_t gc_begin, stw_begin;
   uint32_t stw_reason;

@@ -284,8 +284,7 @@ static void put_merged(levels *l, const lane *of, unsigned level, const open_sli
 /* ------------------------------------------------------------------------------------------------------- lanes ---- */
 
 lane *lane_new(uint32_t number) {
-  lane *of = resize(NULL, sizeof *of);
-  memset(of, 0, sizeof *of);
+  lane *of = zeroed(sizeof *of);
   of->number = number;
   return of;
 }

@@ -108,6 +108,11 @@ static void add_id(page *p, uint64_t id) {
 static void add_time(page *p, int64_t time) { add_number(p, time < 0 ? 0 : (uint64_t)time); }
 static void add_text(page *p, uint32_t text) { add_number(p, number_of(p->texts, text)); }
 static void add_stack(page *p, uint32_t stack) { add_number(p, number_of(p->stacks, stack)); }
+static void add_measure(page *p, const measure *m) {
+  add_number(p, m->count);
+  add_number(p, m->total);
+  add_number(p, m->longest);
+}
 static void end_list(page *p) { put_byte(&p->json.block, ']'); }
 
 /* ---------------------------------------------------------------------------------------------------- contents ---- */
@@ -152,9 +157,7 @@ static void put_details(page *p, const view *v) {
     add_number(p, d->colour);
     add_text(p, d->reason);
     add_stack(p, d->stack);
-    add_number(p, d->count);
-    add_number(p, d->total);
-    add_number(p, d->longest);
+    add_measure(p, &d->all);
   }
   end_list(p);
 }
@@ -204,13 +207,11 @@ static void put_latencies(page *p, const latencies *l) {
 static void put_spans(page *p, const view *v) {
   size_t i;
   begin_list(p, "spans");
-  for (i = 0; i < v->span_count; i++) {
-    const span_totals *t = &v->spans[i];
+  for (i = 0; i < v->spans.count; i++) {
+    const span_totals *t = v->spans.values[i];
     add_number(p, t->kind);
     add_text(p, t->name);
-    add_number(p, t->count);
-    add_number(p, t->total);
-    add_number(p, t->longest);
+    add_measure(p, &t->all);
     put_latencies(p, &t->latencies);
   }
   end_list(p);
@@ -222,26 +223,27 @@ static void put_functions(page *p, const view *v) {
   size_t i;
   unsigned c;
   begin_list(p, "functions");
-  for (i = 0; i < v->function_count; i++) {
-    const totals *t = &v->functions[i];
+  for (i = 0; i < v->functions.count; i++) {
+    const totals *t = v->functions.values[i];
     add_text(p, t->name);
     add_number(p, t->goroutines);
     for (c = 0; c < COLOURS; c++) {
-      add_number(p, t->count[c]);
-      add_number(p, t->total[c]);
-      add_number(p, t->longest[c]);
+      add_measure(p, &t->all[c]);
       put_latencies(p, &t->latencies[c]);
     }
   }
   end_list(p);
 }
 
+static uint64_t whole(double value) { return value < 0 ? 0 : value < 0x1p64 ? (uint64_t)value : UINT64_MAX; }
+
 static void put_counters(page *p, const view *v) {
+  const series *s = v->of_trace.all;
   size_t i, c;
   begin_list(p, "counters");
-  for (i = 0; i < v->sample_count; i++) {
-    add_time(p, v->samples[i].time);
-    for (c = 0; c < COUNTERS; c++) add_number(p, v->samples[i].values[c]);
+  for (i = 0; s && i < s->count; i++) {
+    add_time(p, s->points[i].time);
+    for (c = 0; c < COUNTERS; c++) add_number(p, whole(s->points[i].values[c]));
   }
   end_list(p);
 }
@@ -251,14 +253,14 @@ static void put_series(page *p, const view *v) {
   char text[REAL_TEXT];
   size_t i, k;
   begin_list(p, "series");
-  for (i = 0; i < v->series_count; i++) {
-    const series *s = &v->all_series[i];
+  for (i = 0; i < v->of_program.count; i++) {
+    const series *s = &v->of_program.all[i];
     add_text(p, s->name);
     add_number(p, s->count);
     for (k = 0; k < s->count; k++) {
       add_time(p, s->points[k].time);
       put_byte(&p->json.block, ',');
-      put_string(&p->json, real_text(s->points[k].value, text));
+      put_string(&p->json, real_text(s->points[k].values[0], text));
     }
   }
   end_list(p);
@@ -314,9 +316,8 @@ static void put_texts(page *p) {
   size_t i;
   begin_list(p, "texts");
   for (i = 0; i < p->texts->count; i++) {
-    pool_text t = pool_text_of(p->texts->all[i]);
     if (i) put_byte(&p->json.block, ',');
-    put_quoted(&p->json, t.data, t.size);
+    put_quoted_text(&p->json, p->texts->all[i]);
   }
   end_list(p);
 }
@@ -332,7 +333,7 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
         ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
         "\"marksLost\":%zu,\"tasksLost\":%zu,\"countsLost\":%zu,\"filtered\":%s",
         format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
-        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->counts_lost, v->selection.on ? "true" : "false");
+        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->counts_lost, v->c.filter->on ? "true" : "false");
   if (began) print(&p->json, ",\"began\":\"%s\"", moment_text(began, true, text));
   put_rows(p, v);
   put_cuts(p, v);

@@ -67,38 +67,33 @@ static void tell_losses(const writer *w, const source *s) {
 }
 
 int command_convert(const char *path, const settings *set) {
-  input in;
+  trace_part p;
   output out;
-  source s;
   writer w;
   keeper k;
   consumer *to = &w.c;
-  gotrace_result result;
   gotrace_decoder_info info;
-  memset(&s, 0, sizeof s);
   memset(&w, 0, sizeof w);
   memset(&k, 0, sizeof k);
-  if (!input_open(&in, path, true)) return 1;
-  if (input_decode(&in, false) != GOTRACE_OK) fail("%s", input_error(&in));
-  gotrace_decoder_get_info(in.decoder, &info);
+  if (!part_open(&p, path, set)) return 1;
+  if (input_decode(&p.in, false) != GOTRACE_OK) fail("%s", input_error(&p.in));
+  gotrace_decoder_get_info(p.in.decoder, &info);
   output_open(&out, set->output);
   writer_open(&w, &out, set->format ? set->format : nearest_format(info.format));
-  if (filter_given(set)) {
-    keeper_choose(&k, &in, set);
+  if (p.selection.on) {
+    keeper_choose(&k, &p.in, set);
     if (!k.kept.count) fail("no goroutine in this part is selected");
     keeper_begin(&k, &w.c);
     to = &k.c;
   }
-  result = source_run(&s, &in, to, set->from, set->until, NULL, NULL);
-  if (result != GOTRACE_END_OF_TRACE) source_broken(&s, set);
-  source_needs_events(&s);
+  part_read(&p, to, set, NULL, NULL);
+  source_needs_events(&p.s);
   output_verify(&out);
   output_close(&out);
-  tell_losses(&w, &s);
+  tell_losses(&w, &p.s);
   writer_free(&w);
   keeper_free(&k);
-  source_free(&s);
-  input_close(&in);
+  part_close(&p);
   return 0;
 }
 

@@ -214,18 +214,8 @@ static void before_read(int fd) {
 }
 
 #define TRANSFER(type, name, parameters, arguments, fd, direction, may_wait, before) \
-  EXPORT type name parameters {                                                      \
-    type result;                                                                     \
-    bool waited;                                                                     \
-    if (!tracing()) return REAL(name) arguments;                                     \
-    ENTER(name);                                                                     \
-    before(fd);                                                                      \
-    waited = begin_transfer(fd, direction, may_wait);                                \
-    result = real.name arguments;                                                    \
-    end_transfer(waited);                                                            \
-    LEAVE();                                                                         \
-    return result;                                                                   \
-  }
+  REPORTED(type, name, parameters, arguments, false, before(fd);                     \
+           bool waited = begin_transfer(fd, direction, may_wait), end_transfer(waited))
 #define READS(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, IN, true, before_read)
 #define WRITES(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, OUT, true, before_write)
 #define RECEIVES(name, parameters, arguments) \
@@ -262,59 +252,38 @@ TRANSFER(ssize_t, vmsplice, (int fd, const struct iovec *parts, size_t count, un
          (fd, parts, count, flags), fd, OUT, !(flags & SPLICE_F_NONBLOCK), before_write)
 
 /* Between two descriptors: waits for input, or for room. */
-#define MOVES(name, parameters, arguments)                                                        \
-  EXPORT ssize_t name parameters {                                                                \
-    ssize_t result;                                                                               \
-    bool waited, may_wait = !(flags & SPLICE_F_NONBLOCK);                                         \
-    if (!tracing()) return REAL(name) arguments;                                                  \
-    ENTER(name);                                                                                  \
-    before_read(from);                                                                            \
-    before_write(to);                                                                             \
-    if (kind_of(from) == READY || is_ready(from, IN)) waited = begin_transfer(to, OUT, may_wait); \
-    else waited = begin_transfer(from, IN, may_wait);                                             \
-    result = real.name arguments;                                                                 \
-    end_transfer(waited);                                                                         \
-    LEAVE();                                                                                      \
-    return result;                                                                                \
-  }
+static bool begin_move(int from, int to, unsigned flags) {
+  bool may_wait = !(flags & SPLICE_F_NONBLOCK);
+  before_read(from);
+  before_write(to);
+  if (kind_of(from) == READY || is_ready(from, IN)) return begin_transfer(to, OUT, may_wait);
+  return begin_transfer(from, IN, may_wait);
+}
+
+#define MOVES(name, parameters, arguments) \
+  REPORTED(ssize_t, name, parameters, arguments, false, bool waited = begin_move(from, to, flags), end_transfer(waited))
 MOVES(splice, (int from, off_t *from_at, int to, off_t *to_at, size_t size, unsigned flags),
       (from, from_at, to, to_at, size, flags))
 MOVES(tee, (int from, int to, size_t size, unsigned flags), (from, to, size, flags))
 
 /* The descriptor of the new connection may have been used for something else before. */
-#define ACCEPTS(name, parameters, arguments)     \
-  EXPORT int name parameters {                   \
-    int result;                                  \
-    bool waited;                                 \
-    if (!tracing()) return REAL(name) arguments; \
-    ENTER(name);                                 \
-    waited = begin_transfer(fd, IN, true);       \
-    result = real.name arguments;                \
-    end_transfer(waited);                        \
-    forget(result);                              \
-    LEAVE();                                     \
-    return result;                               \
-  }
+#define ACCEPTS(name, parameters, arguments)                                                                          \
+  REPORTED(int, name, parameters, arguments, false, bool waited = begin_transfer(fd, IN, true), end_transfer(waited); \
+           forget(result))
 ACCEPTS(accept, (int fd, ADDRESS address, socklen_t *length), (fd, address, length))
 ACCEPTS(accept4, (int fd, ADDRESS address, socklen_t *length, int flags), (fd, address, length, flags))
 
 /* Whether connect waits is not known in advance: it does not for a local socket with room in its queue. */
-EXPORT int connect(int fd, CONST_ADDRESS address, socklen_t length) {
-  int result;
-  bool waits;
-  if (!tracing()) return REAL(connect)(fd, address, length);
-  ENTER(connect);
-  waits = SOCKADDR(address) && length >= sizeof(sa_family_t) &&
-          (SOCKADDR(address)->sa_family == AF_INET || SOCKADDR(address)->sa_family == AF_INET6) &&
-          kind_of(fd) == SOCKET;
+static bool begin_connect(int fd, const struct sockaddr *address, socklen_t length) {
+  bool waits = address && length >= sizeof(sa_family_t) &&
+               (address->sa_family == AF_INET || address->sa_family == AF_INET6) && kind_of(fd) == SOCKET;
   if (waits) begin_wait(NULL, REASON_NETWORK);
   else if (!state.only_waits) begin_system_call();
-  result = real.connect(fd, address, length);
-  if (waits) end_wait();
-  else if (self.in_system_call) end_system_call();
-  LEAVE();
-  return result;
+  return waits;
 }
+
+REPORTED(int, connect, (int fd, CONST_ADDRESS address, socklen_t length), (fd, address, length), false,
+         bool waits = begin_connect(fd, SOCKADDR(address), length), end_transfer(waits))
 
 /* Calls that are reported as system calls, however long they take. */
 #define SYSTEM_CALLS(X)                                                                                      \
@@ -342,18 +311,8 @@ EXPORT int connect(int fd, CONST_ADDRESS address, socklen_t length) {
 #define GNU_SYSTEM_CALLS(X)
 #endif
 
-/* A call that is passed on without a report if `passes` holds. */
 #define REPORTED_CALL(passes, type, name, parameters, arguments) \
-  EXPORT type name parameters {                                  \
-    type result;                                                 \
-    if ((passes) || !tracing()) return REAL(name) arguments;     \
-    ENTER(name);                                                 \
-    begin_system_call();                                         \
-    result = real.name arguments;                                \
-    end_system_call();                                           \
-    LEAVE();                                                     \
-    return result;                                               \
-  }
+  REPORTED(type, name, parameters, arguments, passes, begin_system_call(), end_system_call())
 #define SYSTEM_CALL(type, name, parameters, arguments) \
   REPORTED_CALL(state.only_waits, type, name, parameters, arguments)
 SYSTEM_CALLS(SYSTEM_CALL)
@@ -433,17 +392,7 @@ static bool begins_wait(FILE *file, size_t most, int end) {
 }
 
 #define STDIO(type, name, parameters, arguments, file, most, end) \
-  EXPORT type name parameters {                                   \
-    type result;                                                  \
-    bool waits;                                                   \
-    if (!tracing()) return REAL(name) arguments;                  \
-    ENTER(name);                                                  \
-    waits = begins_wait(file, most, end);                         \
-    result = real.name arguments;                                 \
-    if (waits || self.in_system_call) end_transfer(waits);        \
-    LEAVE();                                                      \
-    return result;                                                \
-  }
+  REPORTED(type, name, parameters, arguments, false, bool waits = begins_wait(file, most, end), end_transfer(waits))
 STDIO(char *, fgets, (char *data, int size, FILE *file), (data, size, file), file, size > 1 ? (size_t)size - 1 : 0,
       '\n')
 STDIO(size_t, fread, (void *data, size_t size, size_t count, FILE *file), (data, size, count, file), file, size *count,
@@ -510,16 +459,7 @@ CHILD_CALLS(CHILD_CALL)
     (node, service, hints, found), NETWORK)
 
 #define WAITING(type, name, parameters, arguments, reason) \
-  EXPORT type name parameters {                            \
-    type result;                                           \
-    if (!tracing()) return REAL(name) arguments;           \
-    ENTER(name);                                           \
-    begin_wait(NULL, REASON_##reason);                     \
-    result = real.name arguments;                          \
-    end_wait();                                            \
-    LEAVE();                                               \
-    return result;                                         \
-  }
+  REPORTED(type, name, parameters, arguments, false, begin_wait(NULL, REASON_##reason), end_wait())
 WAITS(WAITING)
 #if defined(__GLIBC__)
 WAITING(int, aio_suspend64, (const struct aiocb64 *const *all, int count, const struct timespec *time),
@@ -535,11 +475,7 @@ WAITING(int, aio_suspend64, (const struct aiocb64 *const *all, int count, const 
     result = try;                                                            \
     if (result >= 0 || !(held)) return result;                               \
     errno = kept;                                                            \
-    ENTER(name);                                                             \
-    begin_wait(NULL, REASON_##reason);                                       \
-    result = real.name arguments;                                            \
-    end_wait();                                                              \
-    LEAVE();                                                                 \
+    WAIT_FOR(result, NULL, reason, name, arguments);                         \
     return result;                                                           \
   }
 TRIED(int, flock, (int fd, int operation), (fd, operation), operation &(LOCK_NB | LOCK_UN),
@@ -647,17 +583,9 @@ POLLS(__ppoll_chk, (struct pollfd * all, nfds_t count, const struct timespec *ti
 #endif
 
 /* Without descriptors, it is a sleep. */
-#define SELECTS(name, parameters, arguments, at_once)                                   \
-  EXPORT int name parameters {                                                          \
-    int result;                                                                         \
-    if ((at_once) || !tracing()) return REAL(name) arguments;                           \
-    ENTER(name);                                                                        \
-    begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP); \
-    result = real.name arguments;                                                       \
-    end_wait();                                                                         \
-    LEAVE();                                                                            \
-    return result;                                                                      \
-  }
+#define SELECTS(name, parameters, arguments, at_once) \
+  REPORTED(int, name, parameters, arguments, at_once, \
+           begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP), end_wait())
 SELECTS(select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *time),
         (count, in, out, other, time), time && !time->tv_sec && !time->tv_usec)
 SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *time, const sigset_t *mask),
@@ -794,11 +722,7 @@ EXPORT int dup3(int from, int to, int flags) {
     va_end(arguments);                                                                      \
     if (command == F_SETFL || command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget(fd); \
     if ((command == F_SETLKW || command == F_OFD_SETLKW) && tracing()) {                    \
-      ENTER(name);                                                                          \
-      begin_wait(NULL, REASON_FILE_LOCK);                                                   \
-      result = real.name(fd, command, argument);                                            \
-      end_wait();                                                                           \
-      LEAVE();                                                                              \
+      WAIT_FOR(result, NULL, FILE_LOCK, name, (fd, command, argument));                     \
       return result;                                                                        \
     }                                                                                       \
     result = REAL(name)(fd, command, argument);                                             \

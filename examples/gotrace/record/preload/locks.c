@@ -11,16 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* Waits in the real function, and reports it. */
-#define WAIT_FOR(result, key, reason, name, arguments) \
-  do {                                                 \
-    ENTER(name);                                       \
-    begin_wait(key, REASON_##reason);                  \
-    result = real.name arguments;                      \
-    end_wait();                                        \
-    LEAVE();                                           \
-  } while (0)
-
 /* A function that usually does not wait has a fast path and a slow path. The fast path ends in a tail call of the slow
  * path, which then finds the program's frame and return address as if the program had called it. So this library is
  * always built with optimization. */
@@ -129,18 +119,9 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l) {
 /* ----------------------------------------------------------------------------------------- condition variables ---- */
 
 /* The wait releases the mutex and locks it again. */
-#define CONDITION(name, parameters, arguments)   \
-  EXPORT int name parameters {                   \
-    int result;                                  \
-    if (!tracing()) return REAL(name) arguments; \
-    ENTER(name);                                 \
-    if (has_waiters(m)) wake(m, 1);              \
-    begin_wait(c, REASON_CONDITION);             \
-    result = real.name arguments;                \
-    end_wait();                                  \
-    LEAVE();                                     \
-    return result;                               \
-  }
+#define CONDITION(name, parameters, arguments)                                      \
+  REPORTED(int, name, parameters, arguments, false, if (has_waiters(m)) wake(m, 1); \
+           begin_wait(c, REASON_CONDITION), end_wait())
 CONDITION(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m))
 CONDITION(pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until), (c, m, until))
 CONDITION(pthread_cond_clockwait,

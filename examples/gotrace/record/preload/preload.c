@@ -253,21 +253,6 @@ static int take_stack(void *context, uintptr_t *pcs, int max) {
 
 /* ----------------------------------------------------------------------------------------------- start and end ---- */
 
-/* Appends to a text that ends before `limit`. */
-static char *append(char *at, const char *limit, const char *text, size_t size) {
-  while (size-- && *text && at < limit - 1) *at++ = *text++;
-  *at = 0;
-  return at;
-}
-
-static char *append_number(char *at, const char *limit, unsigned number) {
-  char digits[16], *d = digits + sizeof digits - 1;
-  *d = 0;
-  do *--d = (char)('0' + number % 10);
-  while (number /= 10);
-  return append(at, limit, d, sizeof digits);
-}
-
 /* Opens the file with this identity; NULL: a regular file of this user. Anything else at the path, such as a device, is
  * not opened. */
 static int open_known(const char *path, const struct file_identity *identity, int flags) {
@@ -307,35 +292,33 @@ static void *map_kept(const struct kept_file *kept, size_t size) {
 /* Chooses a name for a file of this process. `turn`: how often it had to be chosen; `snapshot`: its number, or 0. */
 static void choose_name(char *to, unsigned turn, unsigned snapshot) {
   const struct record_settings *s = state.settings;
-  const char *limit = to + NAME_MAX + 1, *from = s->output, *name = program_invocation_short_name;
-  bool is_first = s->first_pid == state.pid, has_pid = false;
-  char *at = to, *dot;
-  if (!*from) {
-    at = append(at, limit, is_first ? s->program : name && *name ? name : "program", 200);
-    at = append(at, limit, ".", 1);
-    at = append_number(at, limit, (unsigned)state.pid);
-    at = append(at, limit, ".trace", 6);
-    has_pid = true;
-  }
-  for (; *from; from++) {
-    if (from[0] == '%' && from[1] == '%') from++;
-    else if (from[0] == '%' && from[1] == 'p') {
-      at = append_number(at, limit, (unsigned)state.pid), from++, has_pid = true;
+  const char *from = s->output, *name = program_invocation_short_name;
+  bool is_first = s->first_pid == state.pid, has_pid = !*from;
+  char suffix[NAME_MAX + 1], own[16] = "", again[16] = "", shot[16] = "", *at = to, *dot;
+  const char *limit = to + NAME_MAX;
+  if (!*from)
+    at += snprintf(at, NAME_MAX + 1, "%.200s.%d.trace",
+                   is_first        ? s->program
+                   : name && *name ? name
+                                   : "program",
+                   state.pid);
+  for (; *from && at < limit; from++) {
+    if (from[0] == '%' && from[1] == 'p') {
+      at += snprintf(at, (size_t)(limit - at) + 1, "%d", state.pid), from++, has_pid = true;
       continue;
     }
-    at = append(at, limit, from, 1);
+    if (from[0] == '%' && from[1] == '%') from++;
+    *at++ = *from;
   }
+  if (at > limit) at = to + NAME_MAX;
+  *at = 0;
   dot = strrchr(to, '.');
   if (!dot) dot = at;
-  if (turn > 1 || snapshot || (!is_first && !has_pid)) { /* insert a number before the suffix */
-    char suffix[NAME_MAX + 1];
-    append(suffix, suffix + sizeof suffix, dot, sizeof suffix);
-    at = dot;
-    if (!is_first && !has_pid) at = append_number(append(at, limit, ".", 1), limit, (unsigned)state.pid);
-    if (turn > 1) at = append_number(append(at, limit, "-", 1), limit, turn);
-    if (snapshot) at = append_number(append(at, limit, ".", 1), limit, snapshot);
-    append(at, limit, suffix, sizeof suffix);
-  }
+  snprintf(suffix, sizeof suffix, "%s", dot);
+  if (!has_pid && !is_first) snprintf(own, sizeof own, ".%d", state.pid); /* numbers before the suffix */
+  if (turn > 1) snprintf(again, sizeof again, "-%u", turn);
+  if (snapshot) snprintf(shot, sizeof shot, ".%u", snapshot);
+  snprintf(dot, (size_t)(limit - dot) + 1, "%s%s%s%s", own, again, shot, suffix);
 }
 
 #define NEW_FILE (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
@@ -429,7 +412,7 @@ static void write_snapshot(unsigned number) {
   file = create_file(folder, name, number);
   if (file >= 0) {
     real.close(file);
-    append(append(unfinished, unfinished + NAME_MAX - 4, name, NAME_MAX), unfinished + NAME_MAX, ".new", 4);
+    snprintf(unfinished, sizeof unfinished, "%.*s.new", NAME_MAX - 5, name);
     file = openat(folder, unfinished, NEW_FILE, 0600);
     if (file >= 0) {
       written = gotrace_flight_snapshot(write_to, &file) == GOTRACE_OK;
@@ -800,7 +783,7 @@ void start_trace(void) {
     entry->system_error = result == GOTRACE_ERROR_SINK ? errno : 0;
     if (result != GOTRACE_OK && file >= 0) remove_file(trace.name);
     entry->identity = trace.identity;
-    append(entry->name, entry->name + sizeof entry->name, trace.name, sizeof trace.name);
+    snprintf(entry->name, sizeof entry->name, "%s", trace.name);
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
     if (result == GOTRACE_OK) {
       if (!reasons[0]) prepare_reasons();

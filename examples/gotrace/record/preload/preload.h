@@ -93,6 +93,30 @@ bool recover(char *frame);
    self.frame = (char *)__builtin_frame_address(0))
 #define LEAVE() (self.inside = 0)
 
+/* Defines a function that passes the call on: without a report if `passes` holds, otherwise with `before` and `after`
+ * around it. `before` may declare variables. */
+#define REPORTED(type, name, parameters, arguments, passes, before, after) \
+  EXPORT type name parameters {                                            \
+    type result;                                                           \
+    if ((passes) || !tracing()) return REAL(name) arguments;               \
+    ENTER(name);                                                           \
+    before;                                                                \
+    result = real.name arguments;                                          \
+    after;                                                                 \
+    LEAVE();                                                               \
+    return result;                                                         \
+  }
+
+/* Waits in the real function, and reports it. */
+#define WAIT_FOR(result, key, reason, name, arguments) \
+  do {                                                 \
+    ENTER(name);                                       \
+    begin_wait(key, REASON_##reason);                  \
+    result = real.name arguments;                      \
+    end_wait();                                        \
+    LEAVE();                                           \
+  } while (0)
+
 /* Each preserves errno. */
 void begin_wait(const void *key, unsigned reason);
 void end_wait(void);    /* does nothing if there is no wait */

@@ -248,9 +248,21 @@ static uintptr_t entry_of(uintptr_t function, void *argument) {
   return dladdr((void *)functions[2], &info) ? functions[2] : function;
 }
 
-static gotrace_go *create_go(uintptr_t function, void *argument) {
-  gotrace_site *entry = gotrace_site_make_pc(entry_of(function, argument) + 1); /* call sites are return addresses */
-  return gotrace_thread_create_at(NULL, entry ? &entry->location : NULL);
+/* Reports that a thread is about to be created. Its record; NULL: none, and nothing is reported. */
+static thread *begin_create(uintptr_t function, void *argument) {
+  thread *t = new_thread();
+  gotrace_site *entry;
+  if (!t) return NULL;
+  apply_name();
+  entry = gotrace_site_make_pc(entry_of(function, argument) + 1); /* call sites are return addresses */
+  t->go = gotrace_thread_create_at(NULL, entry ? &entry->location : NULL);
+  t->argument = argument;
+  return t;
+}
+
+static void end_create(thread *t, bool created) {
+  if (!created) gotrace_go_destroy_at(NULL, t->go), free_thread(t);
+  LEAVE();
 }
 
 /* Stacks smaller than SMALL_STACK may have no room for this library's functions, so they become larger. */
@@ -281,15 +293,12 @@ EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, v
   int result;
   if (!tracing()) return REAL(pthread_create)(handle, attributes, function, argument);
   ENTER(pthread_create);
-  t = new_thread();
+  t = begin_create((uintptr_t)function, argument);
   if (!t) {
     LEAVE();
     return real.pthread_create(handle, attributes, function, argument);
   }
-  apply_name();
   t->function = function;
-  t->argument = argument;
-  t->go = create_go((uintptr_t)function, argument);
   has_own = attributes || pthread_getattr_default_np(&own) == 0;
   if (attributes) own = *attributes;
   if (has_own) {
@@ -298,11 +307,7 @@ EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, v
   }
   result = real.pthread_create(handle, has_own ? &own : NULL, run_thread, t);
   if (has_own && !attributes) pthread_attr_destroy(&own);
-  if (result) {
-    gotrace_go_destroy_at(NULL, t->go);
-    free_thread(t);
-  }
-  LEAVE();
+  end_create(t, result == 0);
   return result;
 }
 
@@ -312,25 +317,18 @@ EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
   int result;
   if (!tracing()) return REAL(thrd_create)(handle, function, argument);
   ENTER(thrd_create);
-  t = new_thread();
+  t = begin_create((uintptr_t)function, argument);
   if (!t) {
     LEAVE();
     return real.thrd_create(handle, function, argument);
   }
-  apply_name();
   t->function_c11 = function;
-  t->argument = argument;
-  t->go = create_go((uintptr_t)function, argument);
   if (pthread_getattr_default_np(&usual) == 0) {
     t->stack = stack_size(&usual);
     pthread_attr_destroy(&usual);
   }
   result = real.thrd_create(handle, run_thread_c11, t);
-  if (result != thrd_success) {
-    gotrace_go_destroy_at(NULL, t->go);
-    free_thread(t);
-  }
-  LEAVE();
+  end_create(t, result == thrd_success);
   return result;
 }
 
@@ -339,42 +337,26 @@ EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
  * A thread that ends wakes the threads that wait for its handle.
  */
 
-#define JOIN(result, name, try, handle, ...)           \
-  do {                                                 \
-    if (!tracing()) return REAL(name)(__VA_ARGS__);    \
-    ENTER(name);                                       \
-    result = try;                                      \
-    if (result == EBUSY) {                             \
-      begin_wait((const void *)(handle), REASON_JOIN); \
-      result = real.name(__VA_ARGS__);                 \
-      end_wait();                                      \
-    }                                                  \
-    LEAVE();                                           \
-  } while (0)
-
-EXPORT int pthread_join(pthread_t handle, void **value) {
-  int result;
-  JOIN(result, pthread_join, real.pthread_tryjoin_np(handle, value), handle, handle, value);
-  return result;
-}
-
-EXPORT int pthread_timedjoin_np(pthread_t handle, void **value, const struct timespec *until) {
-  int result;
-  JOIN(result, pthread_timedjoin_np, real.pthread_tryjoin_np(handle, value), handle, handle, value, until);
-  return result;
-}
-
-EXPORT int pthread_clockjoin_np(pthread_t handle, void **value, clockid_t clock, const struct timespec *until) {
-  int result;
-  JOIN(result, pthread_clockjoin_np, real.pthread_tryjoin_np(handle, value), handle, handle, value, clock, until);
-  return result;
-}
-
-EXPORT int thrd_join(thrd_t handle, int *value) {
-  int result;
-  JOIN(result, thrd_join, EBUSY, handle, handle, value);
-  return result;
-}
+#define JOIN(name, parameters, arguments, try)       \
+  EXPORT int name parameters {                       \
+    int result;                                      \
+    if (!tracing()) return REAL(name) arguments;     \
+    ENTER(name);                                     \
+    result = try;                                    \
+    if (result == EBUSY) {                           \
+      begin_wait((const void *)handle, REASON_JOIN); \
+      result = real.name arguments;                  \
+      end_wait();                                    \
+    }                                                \
+    LEAVE();                                         \
+    return result;                                   \
+  }
+JOIN(pthread_join, (pthread_t handle, void **value), (handle, value), real.pthread_tryjoin_np(handle, value))
+JOIN(pthread_timedjoin_np, (pthread_t handle, void **value, const struct timespec *until), (handle, value, until),
+     real.pthread_tryjoin_np(handle, value))
+JOIN(pthread_clockjoin_np, (pthread_t handle, void **value, clockid_t clock, const struct timespec *until),
+     (handle, value, clock, until), real.pthread_tryjoin_np(handle, value))
+JOIN(thrd_join, (thrd_t handle, int *value), (handle, value), EBUSY)
 
 /* ------------------------------------------------------------------------------------------------------- names ---- */
 
