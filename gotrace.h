@@ -1747,17 +1747,29 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
  *
  * In C, GOTRACE_REGION is a loop that runs once, also with GOTRACE_DISABLE: a break or continue inside it leaves only
  * the region, not a loop or switch around it, and a compiler may warn of a missing return after a region that returns.
- * GOTRACE_SCOPE has neither problem. With other C compilers, leave the block only at its end. In C++ it is no loop; if
- * it is the whole body of an if, put that in braces, or the compiler warns. A constexpr function can have neither.
+ * GOTRACE_SCOPE has neither problem; but compilers reject a goto or a case label that jumps over it, so after a case
+ * label, put it in braces. With other C compilers, leave the block only at its end. In C++ it is no loop; if it is the
+ * whole body of an if, put that in braces, or the compiler warns. A constexpr function can have neither.
  *
  * GOTRACE_TASK_SCOPE(task, "name") and GOTRACE_TASK_REGION(task, "name") are the same within a task. The name must stay
  * valid until the region has ended. */
 #define GOTRACE_SCOPE(name) GOTRACE_TASK_SCOPE(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_SCOPE(task, name) \
-  GOTRACE__SHADOWING(GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
+  GOTRACE__SHADOWING(GOTRACE__GUARDED_SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) \
   GOTRACE__SHADOWING(GOTRACE__REGION(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
+
+/* A goto or case label that jumps over a variable with a cleanup: C++ and Clang reject it; GCC compiles it, and the
+ * cleanup would read whatever is there. GCC rejects a jump over an array type whose size is no constant expression. */
+#if GOTRACE__GNU && !defined(__clang__) && !defined(__cplusplus) && !GOTRACE_DISABLE
+#define GOTRACE__GUARDED_SCOPE(variable, task, name)                                                     \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wvla\"") typedef char GOTRACE__NAME( \
+      variable, _guard)[(int){1}] GOTRACE__MAY_BE_UNUSED;                                                \
+  _Pragma("GCC diagnostic pop") GOTRACE__SCOPE(variable, task, name)
+#else
+#define GOTRACE__GUARDED_SCOPE GOTRACE__SCOPE
+#endif
 
 /* In C++, a region is the else of an if whose condition declares a variable and is false. */
 #if defined(__cplusplus)
