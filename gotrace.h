@@ -2356,6 +2356,10 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #ifdef __cplusplus
 extern "C" {
+#if defined(__clang__) /* GCC does not report casts in extern "C" */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wold-style-cast"
+#endif
 #endif
 
 /* Version, names of events, results and problems: present even if the tracer itself is compiled out. */
@@ -18858,6 +18862,9 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #endif /* GOTRACE_NO_DECODER */
 
 #ifdef __cplusplus
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 }
 #endif
 
