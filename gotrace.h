@@ -801,7 +801,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
   X(REGION_OLDER, 38, 2, "region that began before the trace, or never: shown without a start, or not at all") \
   X(CREATE_NO_PROC, 39, 2, "creator of a goroutine: it was created on a thread without a proc")                \
-  X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
+  X(NEST_NONE, 40, 0, "end of nested running that did not begin, or with another outer goroutine")             \
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
   X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")            \
@@ -14102,6 +14102,16 @@ static bool gotrace__read_environment(char *value, gotrace_options *options, uin
          gotrace__say("GOTRACE: limit and flight exclude each other");
 }
 
+/* What GOTRACE may be, after a mistake in it. */
+static void gotrace__say_possible(void) {
+#define GOTRACE__OR(NAME, number, name) "|" name
+  static const char formats[] = GOTRACE_FORMATS(GOTRACE__OR); /* the first has a sign too many */
+#undef GOTRACE__OR
+  gotrace__say("possible: GOTRACE=FILE,format=%s,stacks=call-site|none|frame-pointers,limit=10M,flight=SECONDS,stats; "
+               "flight needs format 1.22 or later",
+               formats + 1);
+}
+
 static gotrace_result gotrace__start_asked(uint32_t what) {
   const char *given = getenv("GOTRACE");
   char value[GOTRACE__PATH + 256];
@@ -14114,13 +14124,17 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
     return GOTRACE_ERROR_ARGUMENT;
   }
   memcpy(value, given, strlen(given) + 1);
-  if (!gotrace__read_environment(value, &options, &what)) return GOTRACE_ERROR_ARGUMENT;
+  if (!gotrace__read_environment(value, &options, &what)) {
+    gotrace__say_possible();
+    return GOTRACE_ERROR_ARGUMENT;
+  }
   if (what & GOTRACE__ASKS_FLIGHT) result = gotrace_flight_start(&options);
   else result = gotrace__start_path(value, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
   if (result != GOTRACE_OK) {
     int saved = errno;
     if (result != GOTRACE_ERROR_ALREADY_RUNNING && result != GOTRACE_ERROR_NESTED)
       gotrace__say("cannot trace to %s: %s", value, gotrace__why(result, saved));
+    if (result == GOTRACE_ERROR_FORMAT) gotrace__say_possible();
     errno = saved;
     return result;
   }
