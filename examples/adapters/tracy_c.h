@@ -121,15 +121,17 @@ static inline void tracy_c_name_lock(TracyCLockCtx lock, const char *name, size_
 #define TracyCZoneCS(zone, color, depth, active) TracyCZone(zone, active)
 #define TracyCZoneNCS(zone, name, color, depth, active) TracyCZoneN(zone, name, active)
 #define TracyCZoneEnd(zone) tracy_c_zone_end(zone);
-#define TracyCZoneText(zone, text, size) tracy_c_text((zone).name, text, size);
-#define TracyCZoneTextF(zone, ...) gotrace_logf(GOTRACE_NO_TASK, (zone).name, __VA_ARGS__);
-#define TracyCZoneName(zone, text, size) tracy_c_text((zone).name, text, size);
-#define TracyCZoneNameF(zone, ...) gotrace_logf(GOTRACE_NO_TASK, (zone).name, __VA_ARGS__);
-#define TracyCZoneValue(zone, value) gotrace_logf(GOTRACE_NO_TASK, (zone).name, "%llu", (unsigned long long)(value));
+#define TracyCZoneTextF(zone, ...) \
+  ((zone).active ? (void)gotrace_logf(GOTRACE_NO_TASK, (zone).name, __VA_ARGS__) : (void)0);
+#define TracyCZoneText(zone, text, size) ((zone).active ? tracy_c_text((zone).name, text, size) : (void)0);
+#define TracyCZoneName(zone, text, size) TracyCZoneText(zone, text, size)
+#define TracyCZoneNameF(zone, ...) TracyCZoneTextF(zone, __VA_ARGS__)
+#define TracyCZoneValue(zone, value) TracyCZoneTextF(zone, "%llu", (unsigned long long)(value))
 #define TracyCZoneColor(zone, color)
 
-#define TracyCMessage(text, size) tracy_c_text("message", text, size);
-#define TracyCMessageL(text) gotrace_log(GOTRACE_NO_TASK, "message", text);
+/* As in TracyC.h, these are expressions, and the other macros end with a semicolon. */
+#define TracyCMessage(text, size) tracy_c_text("message", text, size)
+#define TracyCMessageL(text) gotrace_log(GOTRACE_NO_TASK, "message", text)
 #define TracyCMessageC(text, size, color) TracyCMessage(text, size)
 #define TracyCMessageLC(text, color) TracyCMessageL(text)
 #define TracyCMessageS(text, size, depth) TracyCMessage(text, size)
@@ -138,6 +140,12 @@ static inline void tracy_c_name_lock(TracyCLockCtx lock, const char *name, size_
 #define TracyCMessageLCS(text, color, depth) TracyCMessageL(text)
 #define TracyCAppInfo(text, size) tracy_c_text("application", text, size);
 
+enum TracyPlotFormatEnum {
+  TracyPlotFormatNumber,
+  TracyPlotFormatMemory,
+  TracyPlotFormatPercentage,
+  TracyPlotFormatWatt
+};
 #define TracyCPlot(name, value) gotrace_count_double(name, value);
 #define TracyCPlotF(name, value) gotrace_count_double(name, (double)(value));
 #define TracyCPlotI(name, value) gotrace_count(name, value);
