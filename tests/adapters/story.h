@@ -7,6 +7,7 @@
  *     stopped FUNCTION REASON   it gave its thread up, but could run on
  *     blocked FUNCTION REASON   it began to wait
  *     woken FUNCTION            another goroutine ended its wait; not counted if it did so itself, as after a time-out
+ *     continued FUNCTION        its wait ended without a waker and without a place
  *     ended FUNCTION
  *     region NAME, log CATEGORY, task NAME
  *     counted NAME VALUE        a counter
@@ -82,6 +83,8 @@ static void story_event(gotrace_decoder *decoder, const gotrace_event *event) {
   case GOTRACE_V2_GO_SWITCH_DESTROY:
   case GOTRACE_V2_GO_UNBLOCK:
     if (event->g >= 0 && args[0] != self) snprintf(fact, sizeof fact, "woken %s", story_name(args[0]));
+    else if (event->kind == GOTRACE_V2_GO_UNBLOCK && !args[2])
+      snprintf(fact, sizeof fact, "continued %s", story_name(args[0]));
     break;
   case GOTRACE_V2_GO_DESTROY:
     snprintf(fact, sizeof fact, "ended %s", story_name(self));
