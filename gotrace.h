@@ -203,7 +203,7 @@
  *     Stacks by frame pointers?              Call gotrace_go_stack_bounds when a coroutine gets its stack
  *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
  *                                            gotrace_thread_end first. To run tasks now and then: gotrace_nest_begin
- *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
+ *     The runtime ends by _exit or _Exit?    Call gotrace_stop before; nothing runs after these
  *
  * PLAIN THREADS
  *
@@ -445,8 +445,9 @@
 #define GOTRACE_AUTOSTART 1
 #endif
 
-/* Everywhere. 1: report each misuse to gotrace_options.report or on standard error, once per call site, with the place
- * of the call and the goroutine, proc and thread that made it. Costs time in every call. */
+/* Everywhere. 1: while tracing is on, report each misuse to gotrace_options.report or on standard error, once per call
+ * site, with the place of the call and the goroutine, proc (-1: none) and thread that made it. Costs time in each call.
+ */
 #ifndef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_DEBUG)
@@ -1435,8 +1436,8 @@ GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason) GOTRACE
 GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
 
 /* The goroutine that has just blocked or stopped on the calling thread runs on: the block did not happen, since what it
- * waits for was there already. The trace shows a block of no length. It has no effect on the goroutine's waker, if
- * there is one: if that was faster, the goroutine only starts.
+ * waits for was there already. The trace shows a block between the two calls, without a waker. It has no effect on the
+ * goroutine's waker, if there is one: if that was faster, the goroutine only starts.
  *
  * With lock-free queues and tokens, report the block before the waiter becomes visible, and take it back if it does not
  * wait after all. Here `state` is RUNNING, PARKED or NOTIFIED; a wake-up before the wait is kept in it:
