@@ -171,7 +171,8 @@
  *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
  *                                   gotrace_go_unblock where it is woken, not where it is resumed
  *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
- *                                   have blocked, or be made by gotrace_go_create_blocked
+ *                                   have blocked, or be made by gotrace_go_create_blocked. The thread that switches
+ *                                   to the first one is gotrace_go_self(), also to return to it
  *     fibers of another library,    gotrace_go_keyed(id, &entry) instead of a handle; else as coroutines.
  *       known by an id only         gotrace_go_keyed_free(id) when the library frees the fiber
  *
