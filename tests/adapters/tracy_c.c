@@ -86,6 +86,7 @@ int main(int argc, char **argv) {
   story_expect("region turn", FIBERS * TURNS);
   story_expect("region left out", 0);
   story_expect("log left out", 0);
+  story_expect("placed *tracy_c.h", 0);
   story_expect("log turn", 2 * FIBERS * TURNS);
   story_expect("blocked worker the lock", 2);
   story_expect("log message", 3);
