@@ -1733,8 +1733,9 @@ GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size) GOTRACE_
 /* A counter: `name` has this value from now on, such as a queue's length or the bytes in a cache. Any thread. The trace
  * has it as a log without a task, whose category is GOTRACE_COUNTER followed by the name, and whose message is the
  * value in base 10; a double has 15 significant digits. Go's viewer shows the logs; `gotrace view`, export and info
- * show counters. A double beyond 1e290, or not a number, is only a log to them. Name and GOTRACE_COUNTER together have
- * up to 1,024 bytes. Costs somewhat more than a log, a double six times as much. */
+ * show counters. A double beyond 1e290, or not a number, is only a log to them. gotrace_count is for whole numbers, and
+ * truncates a double. Name and GOTRACE_COUNTER together have up to 1,024 bytes. Costs somewhat more than a log, a
+ * double six times as much. */
 #define GOTRACE_COUNTER "gotrace.counter "
 #define gotrace_count(name, value) (gotrace_enabled() ? gotrace_count_at(GOTRACE_HERE, (name), (value)) : (void)0)
 #define gotrace_count_double(name, value) \
