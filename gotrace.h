@@ -171,7 +171,8 @@
  *     coroutines resumed by a loop  as the worker above; gotrace_go_block before a coroutine can be woken, and
  *                                   gotrace_go_unblock where it is woken, not where it is resumed
  *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
- *                                   have blocked, or be made by gotrace_go_create_blocked
+ *                                   have blocked, or be made by gotrace_go_create_blocked. The thread that switches
+ *                                   to the first one is gotrace_go_self(), also to return to it
  *     fibers of another library,    gotrace_go_keyed(id, &entry) instead of a handle; else as coroutines.
  *       known by an id only         gotrace_go_keyed_free(id) when the library frees the fiber
  *
@@ -203,7 +204,7 @@
  *     Stacks by frame pointers?              Call gotrace_go_stack_bounds when a coroutine gets its stack
  *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
  *                                            gotrace_thread_end first. To run tasks now and then: gotrace_nest_begin
- *     The runtime ends by _exit?             Call gotrace_stop before; nothing runs after _exit
+ *     The runtime ends by _exit or _Exit?    Call gotrace_stop before; nothing runs after these
  *
  * PLAIN THREADS
  *
@@ -445,8 +446,9 @@
 #define GOTRACE_AUTOSTART 1
 #endif
 
-/* Everywhere. 1: report each misuse to gotrace_options.report or on standard error, once per call site, with the place
- * of the call and the goroutine, proc and thread that made it. Costs time in every call. */
+/* Everywhere. 1: while tracing is on, report each misuse to gotrace_options.report or on standard error, once per call
+ * site, with the place of the call and the goroutine, proc (-1: none) and thread that made it. Costs time in each call.
+ */
 #ifndef GOTRACE_DEBUG
 #define GOTRACE_DEBUG 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_DEBUG)
@@ -801,7 +803,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(DESTROY, 37, 0, "destroy of a goroutine that is running, in a system call or dead")                        \
   X(REGION_OLDER, 38, 2, "region that began before the trace, or never: shown without a start, or not at all") \
   X(CREATE_NO_PROC, 39, 2, "creator of a goroutine: it was created on a thread without a proc")                \
-  X(NEST_NONE, 40, 0, "end of nested running that did not begin")                                              \
+  X(NEST_NONE, 40, 0, "end of nested running that did not begin, or with another outer goroutine")             \
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
   X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")            \
@@ -1435,8 +1437,8 @@ GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason) GOTRACE
 GOTRACE_API void gotrace_go_block_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
 
 /* The goroutine that has just blocked or stopped on the calling thread runs on: the block did not happen, since what it
- * waits for was there already. The trace shows a block of no length. It has no effect on the goroutine's waker, if
- * there is one: if that was faster, the goroutine only starts.
+ * waits for was there already. The trace shows a block between the two calls, without a waker. It has no effect on the
+ * goroutine's waker, if there is one: if that was faster, the goroutine only starts.
  *
  * With lock-free queues and tokens, report the block before the waiter becomes visible, and take it back if it does not
  * wait after all. Here `state` is RUNNING, PARKED or NOTIFIED; a wake-up before the wait is kept in it:
@@ -1731,8 +1733,9 @@ GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size) GOTRACE_
 /* A counter: `name` has this value from now on, such as a queue's length or the bytes in a cache. Any thread. The trace
  * has it as a log without a task, whose category is GOTRACE_COUNTER followed by the name, and whose message is the
  * value in base 10; a double has 15 significant digits. Go's viewer shows the logs; `gotrace view`, export and info
- * show counters. A double beyond 1e290, or not a number, is only a log to them. Name and GOTRACE_COUNTER together have
- * up to 1,024 bytes. Costs somewhat more than a log, a double six times as much. */
+ * show counters. A double beyond 1e290, or not a number, is only a log to them. gotrace_count is for whole numbers, and
+ * truncates a double. Name and GOTRACE_COUNTER together have up to 1,024 bytes. Costs somewhat more than a log, a
+ * double six times as much. */
 #define GOTRACE_COUNTER "gotrace.counter "
 #define gotrace_count(name, value) (gotrace_enabled() ? gotrace_count_at(GOTRACE_HERE, (name), (value)) : (void)0)
 #define gotrace_count_double(name, value) \
@@ -1747,17 +1750,29 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
  *
  * In C, GOTRACE_REGION is a loop that runs once, also with GOTRACE_DISABLE: a break or continue inside it leaves only
  * the region, not a loop or switch around it, and a compiler may warn of a missing return after a region that returns.
- * GOTRACE_SCOPE has neither problem. With other C compilers, leave the block only at its end. In C++ it is no loop; if
- * it is the whole body of an if, put that in braces, or the compiler warns. A constexpr function can have neither.
+ * GOTRACE_SCOPE has neither problem; but compilers reject a goto or a case label that jumps over it, so after a case
+ * label, put it in braces. With other C compilers, leave the block only at its end. In C++ it is no loop; if it is the
+ * whole body of an if, put that in braces, or the compiler warns. A constexpr function can have neither.
  *
  * GOTRACE_TASK_SCOPE(task, "name") and GOTRACE_TASK_REGION(task, "name") are the same within a task. The name must stay
  * valid until the region has ended. */
 #define GOTRACE_SCOPE(name) GOTRACE_TASK_SCOPE(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_SCOPE(task, name) \
-  GOTRACE__SHADOWING(GOTRACE__SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
+  GOTRACE__SHADOWING(GOTRACE__GUARDED_SCOPE(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
 #define GOTRACE_REGION(name) GOTRACE_TASK_REGION(GOTRACE_NO_TASK, name)
 #define GOTRACE_TASK_REGION(task, name) \
   GOTRACE__SHADOWING(GOTRACE__REGION(GOTRACE__NAME(gotrace__scope_, GOTRACE__UNIQUE), task, name))
+
+/* A goto or case label that jumps over a variable with a cleanup: C++ and Clang reject it; GCC compiles it, and the
+ * cleanup would read whatever is there. GCC rejects a jump over an array type whose size is no constant expression. */
+#if GOTRACE__GNU && !defined(__clang__) && !defined(__cplusplus) && !GOTRACE_DISABLE
+#define GOTRACE__GUARDED_SCOPE(variable, task, name)                                                     \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wvla\"") typedef char GOTRACE__NAME( \
+      variable, _guard)[(int){1}] GOTRACE__MAY_BE_UNUSED;                                                \
+  _Pragma("GCC diagnostic pop") GOTRACE__SCOPE(variable, task, name)
+#else
+#define GOTRACE__GUARDED_SCOPE GOTRACE__SCOPE
+#endif
 
 /* In C++, a region is the else of an if whose condition declares a variable and is false. */
 #if defined(__cplusplus)
@@ -2344,6 +2359,10 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #ifdef __cplusplus
 extern "C" {
+#if defined(__clang__) /* GCC does not report casts in extern "C" */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wold-style-cast"
+#endif
 #endif
 
 /* Version, names of events, results and problems: present even if the tracer itself is compiled out. */
@@ -14086,6 +14105,16 @@ static bool gotrace__read_environment(char *value, gotrace_options *options, uin
          gotrace__say("GOTRACE: limit and flight exclude each other");
 }
 
+/* What GOTRACE may be, after a mistake in it. */
+static void gotrace__say_possible(void) {
+#define GOTRACE__OR(NAME, number, name) "|" name
+  static const char formats[] = GOTRACE_FORMATS(GOTRACE__OR); /* the first has a sign too many */
+#undef GOTRACE__OR
+  gotrace__say("possible: GOTRACE=FILE,format=%s,stacks=call-site|none|frame-pointers,limit=10M,flight=SECONDS,stats; "
+               "flight needs format 1.22 or later",
+               formats + 1);
+}
+
 static gotrace_result gotrace__start_asked(uint32_t what) {
   const char *given = getenv("GOTRACE");
   char value[GOTRACE__PATH + 256];
@@ -14098,13 +14127,17 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
     return GOTRACE_ERROR_ARGUMENT;
   }
   memcpy(value, given, strlen(given) + 1);
-  if (!gotrace__read_environment(value, &options, &what)) return GOTRACE_ERROR_ARGUMENT;
+  if (!gotrace__read_environment(value, &options, &what)) {
+    gotrace__say_possible();
+    return GOTRACE_ERROR_ARGUMENT;
+  }
   if (what & GOTRACE__ASKS_FLIGHT) result = gotrace_flight_start(&options);
   else result = gotrace__start_path(value, GOTRACE__CREATE | GOTRACE__NOFOLLOW, &options);
   if (result != GOTRACE_OK) {
     int saved = errno;
     if (result != GOTRACE_ERROR_ALREADY_RUNNING && result != GOTRACE_ERROR_NESTED)
       gotrace__say("cannot trace to %s: %s", value, gotrace__why(result, saved));
+    if (result == GOTRACE_ERROR_FORMAT) gotrace__say_possible();
     errno = saved;
     return result;
   }
@@ -18846,6 +18879,9 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 #endif /* GOTRACE_NO_DECODER */
 
 #ifdef __cplusplus
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 }
 #endif
 

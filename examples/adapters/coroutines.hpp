@@ -59,9 +59,7 @@ template <typename inner_type> struct traced_awaiter {
     struct continues {     // also if await_suspend throws
       gotrace_go *go;
       ~continues() {
-        if (!go) return;
-        gotrace_go_unblock(go);
-        gotrace_go_start(go);
+        if (go) gotrace_go_continue(go);
       }
     } guard = {self};
     gotrace_go_block_at(site, reason);

@@ -52,11 +52,11 @@ static inline TracyCZoneCtx tracy_c_zone_begin(gotrace_site *site, const char *n
 static inline void tracy_c_zone_end(TracyCZoneCtx zone) {
   if (zone.active && gotrace_enabled()) gotrace_region_end_at(zone.site, GOTRACE_NO_TASK, zone.name, 0);
 }
-static inline void tracy_c_text(const char *category, const char *text, size_t size) {
-  gotrace_logf(GOTRACE_NO_TASK, category, "%.*s", size < 1024 ? (int)size : 1024, text);
+static inline void tracy_c_text(gotrace_site *site, const char *category, const char *text, size_t size) {
+  if (gotrace_enabled()) gotrace_log_n_at(site, GOTRACE_NO_TASK, category, SIZE_MAX, text, size);
 }
 
-static inline tracy_c_fiber *tracy_c_find_fiber(const char *name) {
+static inline tracy_c_fiber *tracy_c_find_fiber(gotrace_site *site, const char *name) {
   tracy_c_fiber *first = __atomic_load_n(&tracy_c_fibers, __ATOMIC_ACQUIRE), *fiber;
   gotrace_location entry = GOTRACE_NAMED_ENTRY(name);
   for (fiber = first; fiber; fiber = fiber->next)
@@ -66,41 +66,41 @@ static inline tracy_c_fiber *tracy_c_find_fiber(const char *name) {
   fiber->name = strcpy((char *)(fiber + 1), name);
   entry.function = fiber->name;
   fiber->ran = 0;
-  fiber->go = gotrace_go_create(&entry);
+  fiber->go = gotrace_go_create_at(site, &entry);
   fiber->next = first;
   while (!__atomic_compare_exchange_n(&tracy_c_fibers, &fiber->next, fiber, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
     continue;
   return fiber;
 }
 
-static inline void tracy_c_fiber_block(void) {
+static inline void tracy_c_fiber_block(gotrace_site *site) {
   tracy_c_current->ran = 1;
-  gotrace_go_block(GOTRACE_REASON("fiber"));
+  gotrace_go_block_at(site, GOTRACE_REASON("fiber"));
   tracy_c_current = NULL;
 }
-static inline void tracy_c_fiber_leave(void) {
+static inline void tracy_c_fiber_leave(gotrace_site *site) {
   if (!tracy_c_current) return;
-  tracy_c_fiber_block();
+  tracy_c_fiber_block(site);
   gotrace_go_start(tracy_c_thread);
 }
 
 /* Directly from one fiber to the next, too. The thread's own goroutine or the last fiber wakes it. */
-static inline void tracy_c_fiber_enter(const char *name) {
+static inline void tracy_c_fiber_enter(gotrace_site *site, const char *name) {
   tracy_c_fiber *fiber;
   if (!tracy_c_current) tracy_c_thread = gotrace_go_self();
-  fiber = tracy_c_find_fiber(name);
+  fiber = tracy_c_find_fiber(site, name);
   if (!fiber || fiber == tracy_c_current) return;
-  if (fiber->ran) gotrace_go_unblock(fiber->go);
-  if (tracy_c_current) tracy_c_fiber_block();
-  else gotrace_go_stop(GOTRACE_STOP_YIELD);
+  if (fiber->ran) gotrace_go_unblock_at(site, fiber->go);
+  if (tracy_c_current) tracy_c_fiber_block(site);
+  else gotrace_go_stop_at(site, GOTRACE_STOP_YIELD);
   gotrace_go_start(fiber->go);
   tracy_c_current = fiber;
 }
 
 /* A lock that is waited for by a fiber: only its block, since the wake is for plain threads. */
-static inline int tracy_c_before_lock(TracyCLockCtx lock) {
+static inline int tracy_c_before_lock(gotrace_site *site, TracyCLockCtx lock) {
   const char *name = lock && lock->text[0] ? lock->text : "lock";
-  gotrace_wait_on(lock, gotrace_reason(name) + GOTRACE_BLOCK_SYNC);
+  gotrace_wait_on_at(site, lock, gotrace_reason(name) + GOTRACE_BLOCK_SYNC);
   return 1;
 }
 static inline void tracy_c_name_lock(TracyCLockCtx lock, const char *name, size_t size) {
@@ -121,23 +121,32 @@ static inline void tracy_c_name_lock(TracyCLockCtx lock, const char *name, size_
 #define TracyCZoneCS(zone, color, depth, active) TracyCZone(zone, active)
 #define TracyCZoneNCS(zone, name, color, depth, active) TracyCZoneN(zone, name, active)
 #define TracyCZoneEnd(zone) tracy_c_zone_end(zone);
-#define TracyCZoneText(zone, text, size) tracy_c_text((zone).name, text, size);
-#define TracyCZoneTextF(zone, ...) gotrace_logf(GOTRACE_NO_TASK, (zone).name, __VA_ARGS__);
-#define TracyCZoneName(zone, text, size) tracy_c_text((zone).name, text, size);
-#define TracyCZoneNameF(zone, ...) gotrace_logf(GOTRACE_NO_TASK, (zone).name, __VA_ARGS__);
-#define TracyCZoneValue(zone, value) gotrace_logf(GOTRACE_NO_TASK, (zone).name, "%llu", (unsigned long long)(value));
+#define TracyCZoneTextF(zone, ...) \
+  ((zone).active ? (void)gotrace_logf(GOTRACE_NO_TASK, (zone).name, __VA_ARGS__) : (void)0);
+#define TracyCZoneText(zone, text, size) \
+  ((zone).active ? tracy_c_text(GOTRACE_HERE, (zone).name, text, size) : (void)0);
+#define TracyCZoneName(zone, text, size) TracyCZoneText(zone, text, size)
+#define TracyCZoneNameF(zone, ...) TracyCZoneTextF(zone, __VA_ARGS__)
+#define TracyCZoneValue(zone, value) TracyCZoneTextF(zone, "%llu", (unsigned long long)(value))
 #define TracyCZoneColor(zone, color)
 
-#define TracyCMessage(text, size) tracy_c_text("message", text, size);
-#define TracyCMessageL(text) gotrace_log(GOTRACE_NO_TASK, "message", text);
+/* As in TracyC.h, these are expressions, and the other macros end with a semicolon. */
+#define TracyCMessage(text, size) tracy_c_text(GOTRACE_HERE, "message", text, size)
+#define TracyCMessageL(text) gotrace_log(GOTRACE_NO_TASK, "message", text)
 #define TracyCMessageC(text, size, color) TracyCMessage(text, size)
 #define TracyCMessageLC(text, color) TracyCMessageL(text)
 #define TracyCMessageS(text, size, depth) TracyCMessage(text, size)
 #define TracyCMessageLS(text, depth) TracyCMessageL(text)
 #define TracyCMessageCS(text, size, color, depth) TracyCMessage(text, size)
 #define TracyCMessageLCS(text, color, depth) TracyCMessageL(text)
-#define TracyCAppInfo(text, size) tracy_c_text("application", text, size);
+#define TracyCAppInfo(text, size) tracy_c_text(GOTRACE_HERE, "application", text, size);
 
+enum TracyPlotFormatEnum {
+  TracyPlotFormatNumber,
+  TracyPlotFormatMemory,
+  TracyPlotFormatPercentage,
+  TracyPlotFormatWatt
+};
 #define TracyCPlot(name, value) gotrace_count_double(name, value);
 #define TracyCPlotF(name, value) gotrace_count_double(name, (double)(value));
 #define TracyCPlotI(name, value) gotrace_count(name, value);
@@ -149,13 +158,13 @@ static inline void tracy_c_name_lock(TracyCLockCtx lock, const char *name, size_
 #define TracyCFrameMarkEnd(name) gotrace_log(GOTRACE_NO_TASK, "frame end", name);
 #define TracyCFrameImage(image, width, height, offset, flip)
 
-#define TracyCFiberEnter(name) tracy_c_fiber_enter(name);
-#define TracyCFiberLeave tracy_c_fiber_leave();
+#define TracyCFiberEnter(name) tracy_c_fiber_enter(GOTRACE_HERE, name);
+#define TracyCFiberLeave tracy_c_fiber_leave(GOTRACE_HERE);
 
 #define TracyCLockCtx(lock) TracyCLockCtx lock;
 #define TracyCLockAnnounce(lock) lock = (TracyCLockCtx)calloc(1, sizeof *(lock));
 #define TracyCLockTerminate(lock) free(lock);
-#define TracyCLockBeforeLock(lock) tracy_c_before_lock(lock);
+#define TracyCLockBeforeLock(lock) tracy_c_before_lock(GOTRACE_HERE, lock);
 #define TracyCLockAfterLock(lock) gotrace_wait_end();
 #define TracyCLockAfterUnlock(lock) gotrace_wake(lock, 1);
 #define TracyCLockAfterTryLock(lock, acquired)

@@ -212,8 +212,10 @@ int main(int argc, char **argv) {
   story_expect("woken task parent()*", CHILDREN);
   story_expect("blocked task odd()*", 4);
   story_expect("started task odd()*", 5);
+  story_expect("continued task odd()*", 2); /* it did not wait after all */
   /* A passer that found the gate open continued without being woken by another coroutine. */
   story_expect("blocked task passer()*", PASSERS);
   story_expect("woken task passer()*", waits);
+  story_expect("continued task passer()*", PASSERS - waits);
   return 0;
 }

@@ -7,9 +7,11 @@
  *     stopped FUNCTION REASON   it gave its thread up, but could run on
  *     blocked FUNCTION REASON   it began to wait
  *     woken FUNCTION            another goroutine ended its wait; not counted if it did so itself, as after a time-out
+ *     continued FUNCTION        its wait ended without a waker and without a place
  *     ended FUNCTION
  *     region NAME, log CATEGORY, task NAME
  *     counted NAME VALUE        a counter
+ *     placed FILE               a block or log whose place is in this file
  *
  * FUNCTION is the goroutine's name, the function of its first frame; "?" if the trace does not contain its creation. */
 #ifndef STORY_H
@@ -56,6 +58,15 @@ static const char *story_string(gotrace_decoder *decoder, uint64_t id) {
   return text;
 }
 
+/* The file of a stack's first frame. */
+static void story_place(gotrace_decoder *decoder, uint64_t stack) {
+  char fact[STORY_TEXT];
+  gotrace_frame frame;
+  if (!gotrace_decoder_stack(decoder, stack, &frame, 1)) return;
+  snprintf(fact, sizeof fact, "placed %.*s", (int)frame.file_size, frame.file);
+  story_add(fact);
+}
+
 static void story_event(gotrace_decoder *decoder, const gotrace_event *event) {
   char fact[STORY_TEXT];
   const uint64_t *args = event->args;
@@ -77,11 +88,14 @@ static void story_event(gotrace_decoder *decoder, const gotrace_event *event) {
   case GOTRACE_V2_GO_BLOCK:
     snprintf(fact, sizeof fact, "blocked %s %s", story_name(self),
              event->implied ? "switch" : story_string(decoder, args[0]));
+    if (!event->implied) story_place(decoder, args[1]);
     break;
   case GOTRACE_V2_GO_SWITCH:
   case GOTRACE_V2_GO_SWITCH_DESTROY:
   case GOTRACE_V2_GO_UNBLOCK:
     if (event->g >= 0 && args[0] != self) snprintf(fact, sizeof fact, "woken %s", story_name(args[0]));
+    else if (event->kind == GOTRACE_V2_GO_UNBLOCK && !args[2])
+      snprintf(fact, sizeof fact, "continued %s", story_name(args[0]));
     break;
   case GOTRACE_V2_GO_DESTROY:
     snprintf(fact, sizeof fact, "ended %s", story_name(self));
@@ -89,6 +103,7 @@ static void story_event(gotrace_decoder *decoder, const gotrace_event *event) {
   case GOTRACE_V2_USER_REGION_BEGIN: snprintf(fact, sizeof fact, "region %s", story_string(decoder, args[1])); break;
   case GOTRACE_V2_USER_LOG:
     snprintf(fact, sizeof fact, "log %s", story_string(decoder, args[1]));
+    story_place(decoder, args[3]);
     if (strncmp(fact + 4, GOTRACE_COUNTER, sizeof GOTRACE_COUNTER - 1) == 0) {
       char name[64];
       snprintf(name, sizeof name, "%.63s", fact + 4 + sizeof GOTRACE_COUNTER - 1);

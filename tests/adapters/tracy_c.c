@@ -26,6 +26,9 @@ static void turn(int fiber, int number) {
   TracyCZoneText(inner, "text", 4);
   TracyCZoneTextF(inner, "turn %d", number);
   TracyCZoneN(left_out, "left out", 0);
+  TracyCZoneText(left_out, "text", 4);
+  TracyCZoneTextF(left_out, "turn %d", number);
+  TracyCZoneValue(left_out, 7);
   TracyCZoneEnd(left_out);
   TracyCZoneEnd(inner);
   if (number == TURNS - 1) TracyCZoneEnd(open[fiber]);
@@ -69,7 +72,9 @@ int main(int argc, char **argv) {
     TracyCPlotI("whole", 9007199254740993 + i);
     TracyCFrameMark
   }
-  TracyCMessage("done and more", 4);
+  if (argc == 2) TracyCMessage("done and more", 4);
+  else TracyCMessageL("unreachable");
+  TracyCPlotConfig("plot", TracyPlotFormatMemory, 1, 0, 0);
   TracyCLockTerminate(lock);
   TracyCSharedLockTerminate(shared);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
@@ -80,6 +85,8 @@ int main(int argc, char **argv) {
   story_expect("region outer", FIBERS);
   story_expect("region turn", FIBERS * TURNS);
   story_expect("region left out", 0);
+  story_expect("log left out", 0);
+  story_expect("placed *tracy_c.h", 0);
   story_expect("log turn", 2 * FIBERS * TURNS);
   story_expect("blocked worker the lock", 2);
   story_expect("log message", 3);

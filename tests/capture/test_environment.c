@@ -220,7 +220,8 @@ static void check_autostart(char *program) {
   /* Wrong and hostile values. */
   CHECK(strstr(run(program, "refused", "%s/x,flight=1,limit=1M"), "limit and flight exclude each other\n"));
   CHECK(strstr(run(program, "refused", "%s/x,flight=-1"), "unknown option or value 'flight=-1'\n"));
-  CHECK(strstr(run(program, "refused", "%s/x,limit=1T"), "'limit=1T'\n"));
+  CHECK(strstr(run(program, "refused", "%s/x,limit=1T"), "'limit=1T'\ngotrace: possible: GOTRACE=FILE,format=1.8|"));
+  CHECK(strstr(run(program, "refused", "%s/x,format=1.27"), "trace format not supported\ngotrace: possible: GOTRACE="));
   CHECK(strstr(run(program, "refused", "%s/x,stacks=unwind"), "'stacks=unwind'\n"));
   CHECK(strstr(run(program, "refused", "%s/x,stats=1"), "'stats=1'\n"));
   CHECK(strstr(run(program, "refused", "%s/x,\033[31m\302\233"), "'?[31m?"

@@ -150,7 +150,8 @@ implement=$'#define GOTRACE_IMPLEMENTATION\n'$include
 
 # The declarations: twice, before and after the implementation, and alone.
 compile declarations -O2 <<<"$include"$'\n'"$include$uses"
-compile implementation -O2 <<<"$implement"
+# shellcheck disable=SC2046 # an option or none
+compile implementation -O2 $([ $suffix = c ] || echo -Wold-style-cast) <<<"$implement"
 if [[ $compiler = *-[0-9]* ]]; then
   [ -z "$wrong" ]
   exit

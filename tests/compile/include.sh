@@ -206,6 +206,39 @@ C
   done
 }
 
+# In C, no jump leads past GOTRACE_SCOPE into its block, where the end of the region would find no scope.
+part_jumps() {
+  local way
+  file jump.c <<'C'
+#include "gotrace.h"
+int work(int n);
+int work(int n) {
+  int result = -1;
+#ifdef GOTO
+  if (n < 0) goto out;
+#endif
+  GOTRACE_SCOPE("work");
+  result = n;
+  if (n > 9) goto out;
+  switch (n) {
+  case 1:;
+#ifdef CASE
+    GOTRACE_SCOPE("case");
+#endif
+  case 2: result = 3;
+  }
+out:
+  return result;
+}
+C
+  build no_jump.o -std=c99 -Wvla -c "$dir/jump.c" || true
+  for way in GOTO CASE; do
+    # shellcheck disable=SC2086
+    ! "$compiler" $flags -w -fsyntax-only -D$way "$dir/jump.c" 2>"$dir/errors" || fail "a jump past GOTRACE_SCOPE compiles: $way"
+    grep -qE 'into scope|bypasses' "$dir/errors" || fail "a jump past GOTRACE_SCOPE: $(cat "$dir/errors")"
+  done
+}
+
 # A shared library that exports the tracer by GOTRACE_API: all its functions and nothing else.
 part_export() {
   local program='
@@ -329,7 +362,7 @@ part_bits32() {
 }
 
 echo '#include "gotrace.h"' >"$dir/names.c"
-parts=${*:-order stb options static disabled nulls inline export copies clang_cl bits32}
+parts=${*:-order stb options static disabled nulls inline jumps export copies clang_cl bits32}
 for compiler in gcc clang; do
   command -v $compiler >/dev/null || { echo "needs $compiler (make deps)"; exit 77; }
   for part in $parts; do "part_$part"; done

@@ -68,7 +68,7 @@ static void threads() {
 
 static void annotations() {
   gotrace::task task("request");
-  gotrace::task child("child", task), same(std::move(child));
+  gotrace::task child("child", task, GOTRACE_HERE), same(std::move(child));
   const std::string name = "region " + std::to_string(1);
   {
     gotrace::region region(name.c_str(), task);
@@ -152,6 +152,14 @@ static std::string string_of(gotrace_decoder *decoder, uint64_t id) {
   return std::string(data, size);
 }
 
+/* The function of a stack, and whether it is in this file. */
+static std::string place_of(gotrace_decoder *decoder, uint64_t stack) {
+  gotrace_frame frame;
+  if (!gotrace_decoder_stack(decoder, stack, &frame, 1)) return "nowhere";
+  return std::string(frame.function, frame.function_size) +
+         (std::string(frame.file, frame.file_size) == __FILE__ ? "" : " elsewhere");
+}
+
 static void note(gotrace_decoder *decoder, const gotrace_event &event) {
   const uint64_t *args = event.args;
   gotrace_frame frame;
@@ -161,15 +169,25 @@ static void note(gotrace_decoder *decoder, const gotrace_event &event) {
     CHECK(gotrace_decoder_stack(decoder, args[1], &frame, 1) == 1);
     names[args[0]] = std::string(frame.function, frame.function_size);
     facts[(self ? "created " : "made ") + names[args[0]]]++;
+    facts[names[args[0]] + " in " + place_of(decoder, args[2])]++;
     break;
-  case GOTRACE_V2_GO_BLOCK: facts["blocked " + names[self] + ": " + string_of(decoder, args[0])]++; break;
+  case GOTRACE_V2_GO_BLOCK:
+    facts["blocked " + names[self] + ": " + string_of(decoder, args[0])]++;
+    facts[string_of(decoder, args[0]) + " in " + place_of(decoder, args[1])]++;
+    break;
   case GOTRACE_V2_GO_UNBLOCK:
     if (self && self != args[0]) facts["woken " + names[args[0]] + " by " + names[self]]++;
     break;
   case GOTRACE_V2_GO_DESTROY: facts["ended " + names[self]]++; break;
-  case GOTRACE_V2_USER_TASK_BEGIN: facts["task " + string_of(decoder, args[2])]++; break;
+  case GOTRACE_V2_USER_TASK_BEGIN:
+    facts["task " + string_of(decoder, args[2])]++;
+    facts[string_of(decoder, args[2]) + " in " + place_of(decoder, args[3])]++;
+    break;
   case GOTRACE_V2_USER_TASK_END: facts["task ended"]++; break;
-  case GOTRACE_V2_USER_REGION_END: facts["region " + string_of(decoder, args[1])]++; break;
+  case GOTRACE_V2_USER_REGION_END:
+    facts["region " + string_of(decoder, args[1])]++;
+    facts[string_of(decoder, args[1]) + " in " + place_of(decoder, args[2])]++;
+    break;
   default: break;
   }
 }
@@ -197,6 +215,16 @@ static void check(const char *path) {
   expect("task child", 1);
   expect("task ended", 2);
   expect("region region 1", 1);
+#if !defined(__clang__) || __clang_major__ >= 9
+  expect("request in annotations", 1); /* guards know where they are made */
+  expect("region 1 in annotations", 1);
+  expect("child in annotations", 1);
+  expect("worker in threads", 1);
+  CHECK(facts["join in threads"] >= 1 && facts["condition variable in threads"] >= 2);
+  expect("condition variable in worker", facts["blocked worker: condition variable"]);
+  expect("redis: wait for reply in annotations", 1);
+  expect("group: wait in help", 1);
+#endif
   expect("region greet", 1);
   expect("region job", 3);
   expect("blocked main: redis: wait for reply", 1);
