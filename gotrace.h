@@ -5426,7 +5426,7 @@ static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *num
 }
 
 /* Whether the thread needs no proc for what it runs. */
-static inline bool gotrace__is_plain(const gotrace__thread *m) { return m->nests && !m->proc; }
+static inline bool gotrace__is_plain(const gotrace__thread *m) { return (m->nests || m->own_go) && !m->proc; }
 
 /* The record that introduces the thread in a session, with what it runs. */
 static void gotrace__introduce_thread(gotrace__thread *m) {

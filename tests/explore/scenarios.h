@@ -220,6 +220,8 @@
      "yield post1; 3 advance"},
     /* Inside a goroutine of a plain thread, whose proc the trace lacks, a system call is older than the trace. */
     {"nest-call", 1008, 1026, "clean create1; 1 self0 nest1 syscall; on || 1 sysend end nestend1; 3 advance"},
+    /* The goroutine that waits runs on a plain thread, in place of the thread's own. */
+    {"plain-runs", 1008, 1026, "clean create1; 1 self0 yield start1 wait; on || 1 waitend end start0 log; 3 advance"},
     {"nest-off", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 || 1 nest1 end nestend1; 2 off; 3 read on || 1 log end"},
     {"nest-misuse", 1008, 1026,
