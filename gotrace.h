@@ -8180,7 +8180,7 @@ typedef struct gotrace__transcriber {
   gotrace__transcribe_options options;
   bool v1;
   gotrace_result error; /* or GOTRACE_OK */
-  bool full;            /* size_limit is reached: the records applied so far are a consistent cut */
+  bool full;            /* size_limit is reached, or something has failed: see gotrace__limit_round */
   uint32_t generation;
   uint64_t generation_time, generation_bytes;
   bool generation_used; /* has an event */
@@ -8255,9 +8255,10 @@ static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem probl
   if (t->options.problem) t->options.problem(t->options.context, t, problem);
 }
 
-/* Only the first failure is reported. The trace then ends with what it has. */
+/* Only the first failure is reported. The trace then ends, as if it were full. */
 static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
   if (!t->error) t->error = error;
+  t->full = true;
 }
 
 static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
@@ -8301,7 +8302,7 @@ static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *da
   if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
   t->bytes += size;
   t->generation_bytes += size;
-  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
+  if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true;
 }
 
 #define gotrace__lane_size(lane) ((uint32_t)((lane)->at - (lane)->data))
@@ -10850,7 +10851,7 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     r->tick = r->record.tick;
     r->at = r->record_end;
     force = false;
-    if (t->error || !gotrace__peek(t, r)) return;
+    if (!gotrace__peek(t, r)) return;
   } while (!t->full && (!t->heap_count || r->record.tick <= t->heap[0]->turn));
   gotrace__enqueue(t, r);
 }
@@ -10917,11 +10918,11 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
   gotrace__source *r;
   bool full = false;
   if (t->v1 && !t->generation_used) gotrace__write_first(t);
-  if (t->error || t->full) return;
+  if (t->full) return;
   gotrace__next_sample(t, false);
   for (r = t->sources; r; r = r->next)
     if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
-  while (!t->error) {
+  for (;;) {
     if (t->full && !full) gotrace__limit_round(t);
     full = t->full;
     r = gotrace__dequeue(t);
@@ -11008,7 +11009,7 @@ static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
   t->units_per_tick = all ? (double)(unit - t->from_unit) / (double)all : 0;
   if (!last) all = all > GOTRACE__CLOCK_SKEW ? all - GOTRACE__CLOCK_SKEW : 0;
   ticks = all;
-  while (ticks >= 2 * GOTRACE__LEAST_ROUND && !t->error && !t->full &&
+  while (ticks >= 2 * GOTRACE__LEAST_ROUND && !t->full &&
          gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2))
     ticks /= 2;
   if (last && ticks == all) return false;

@@ -70,6 +70,10 @@
      "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 create1 syscall; 2 pstart1 || 1 sysblocked rename1 post1; "
      "2 "
      "await1 start1 end sizelimit exit; 3 advance"},
+    /* The same, and memory runs out in the middle of the round. */
+    {"steal-lack", 1011, 1026,
+     "pcreate0 pcreate1 create0; on; 1 pstart0 start0 create1 syscall; 2 pstart1 lack || 1 sysblocked rename1 post1; 2 "
+     "await1 start1 task1 end exit; 3 advance"},
     /* A worker that has lost its proc becomes a plain thread, and does not take the proc back. */
     {"steal-plain", 1008, 1026,
      "clean pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked beginas1 log; 2 steal0 pstart0"},
