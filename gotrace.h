@@ -238,8 +238,8 @@
  * THREAD SAFETY
  *
  *   Every call may run concurrently with every other call, on any thread. A second reader gets
- *   GOTRACE_ERROR_READER_BUSY. gotrace_get_stats is exact after gotrace_stop. gotrace_cpu_sample may also be called
- * from a signal handler.
+ *   GOTRACE_ERROR_READER_BUSY. gotrace_get_stats is exact after gotrace_stop. For calls in signal handlers, see NESTED
+ *   CALLS.
  *
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
@@ -8821,14 +8821,14 @@ static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uin
   if (g->label) g->label[0] = 0;
 }
 
-/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
-/* Makes room for one more thread, and for the samples. */
+/* Makes room in the heap for one more thread, and for the samples. */
 static bool gotrace__grow_heap(gotrace__transcriber *t) {
   void *heap = t->heap;
   bool grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
   t->heap = GOTRACE__CAST(gotrace__source **, heap);
   return grown;
 }
+/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
 static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   size_t at = t->heap_count++;
   r->turn = r->record.tick + r->later;
@@ -10399,11 +10399,14 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
   }
   if (assist) {
     bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
-    if (!r->go || r->go->assist == begin) {
-      /* An assist may be older than the trace. */
-      if (begin || !r->go || !(r->go->flags & GOTRACE__RECORD_OLD))
+    if (!r->go) {
+      gotrace__no_go(t, r, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+      return;
+    }
+    if (r->go->assist == begin) {
+      if (begin || !(r->go->flags & GOTRACE__RECORD_OLD))
         gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-      else t->counters.idle++;
+      else t->counters.idle++; /* it is older than the trace */
       return;
     }
     inside = gotrace__begin_user(t, r);
