@@ -1493,11 +1493,12 @@ GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) GOTRA
 
 /* The running goroutine enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
  * or the thread itself releases it (gotrace_proc_stop). If the proc is lost, end the system call with _end_blocked: the
- * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc. If nobody has stolen the proc by
- * then, it becomes idle, and the thread takes it again if it starts a goroutine without another proc, unless it becomes
- * a plain thread. Regions, logs, tasks and labels are allowed inside a system call. v1 has no end of a short system
- * call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc is shown as if
- * it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
+ * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc, which it may also start before.
+ * If nobody has stolen the proc by then, it becomes idle, and the thread takes it again if it starts a goroutine
+ * without another proc, unless it becomes a plain thread. Regions, logs, tasks and labels are allowed inside a system
+ * call. v1 has no end of a short system call. In v1, a call of 20 microseconds or more (sysmon's period in
+ * runtime/proc.go) that kept its proc is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock,
+ * traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
 GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_syscall_end(void) GOTRACE__OFF();
@@ -5428,7 +5429,17 @@ static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *num
 /* Whether the thread needs no proc for what it runs. */
 static inline bool gotrace__is_plain(const gotrace__thread *m) { return (m->nests || m->own_go) && !m->proc; }
 
-/* The record that introduces the thread in a session, with what it runs. */
+/* Whether the thread, perhaps another one, has the proc, in this status. The owner is read second: if the proc is held,
+ * it is whoever holds it, also after a steal. */
+static bool gotrace__holds(const gotrace__thread *m, const gotrace_proc *p, unsigned status) {
+  bool held = gotrace__load_acquire(&p->status) == status;
+  return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;
+}
+
+static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p);
+
+/* The record that introduces the thread in a session, with what it runs; and another one of the proc that it has
+ * started in its system call. */
 static void gotrace__introduce_thread(gotrace__thread *m) {
   gotrace_go *g = m->go;
   gotrace_proc *p = m->proc;
@@ -5438,8 +5449,10 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
   uint64_t tick = gotrace__record_time(m, g ? &g->tick : NULL, NULL); /* a thief's changes after this are later */
   /* In a system call, a thief may have the proc, and has stamped it then. A load could find an earlier owner. */
-  bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
-                                   gotrace__add_relaxed(&p->owner, 0u) == (uint32_t)m->index));
+  bool started = in_syscall && p && gotrace__holds(m, p, GOTRACE__PROC_RUNNING);
+  bool has = p && !started &&
+             (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
+                              gotrace__add_relaxed(&p->owner, 0u) == (uint32_t)m->index));
   uint64_t flags = 0;
   uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, tick);
   if (g) flags = gotrace__load_relaxed(&g->flags);
@@ -5462,6 +5475,7 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   if (has) gotrace__store_relaxed(&p->tick, tick + 1);
   if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
   gotrace__publish(m, at);
+  if (started) gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
 }
 
 /* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
@@ -5815,7 +5829,7 @@ static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
   gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
-/* The status of a proc that the thread has. Release, after the owner: see gotrace_go_syscall_end_blocked. */
+/* The status of a proc that the thread has. Release, after the owner: see gotrace__holds. */
 static inline void gotrace__hold_hint(gotrace_proc *p, unsigned status) {
   gotrace__store_release(&p->status, (uint8_t)status);
 }
@@ -6473,7 +6487,6 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_proc *p;
-  bool running;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
     gotrace__lacking_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -6485,10 +6498,8 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   p = m->proc;
-  /* The owner is read second: if the proc is held, it is whoever holds it, also after a steal. */
-  running = p && gotrace__load_acquire(&p->status) == GOTRACE__PROC_RUNNING;
+  if (p && gotrace__holds(m, p, GOTRACE__PROC_RUNNING)) return; /* the thread has started it meanwhile */
   if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;
-  if (p && running) return; /* the thread has started it meanwhile */
   m->lost = p;
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
@@ -9572,7 +9583,11 @@ static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, 
 static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
   if (inside < GOTRACE__KEPT_PROC || !r->go) return;
   gotrace__enter_call(t, r, 0);
-  if (inside == GOTRACE__LOST_PROC && r->proc->made) gotrace__end_proc(t, r);
+  if (inside == GOTRACE__LOST_PROC) {
+    gotrace__model_proc *p = r->proc;
+    gotrace__end_proc(t, r);
+    if (!p->made) gotrace__begin_proc(t, r, p); /* started in the system call */
+  }
 }
 
 /* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
@@ -9928,7 +9943,7 @@ static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotr
     return NULL;
   }
   if (r->proc) {
-    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++;
+    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++, r->proc->loss_unreported = true;
     else if (!r->proc->made || (r->go && !(r->go->flags & GOTRACE__RECORD_OWN)))
       gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_OVER);
     if (r->go && r->go->status == GOTRACE__RUNNING) gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
@@ -10404,8 +10419,7 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
       return;
     }
     if (r->go->assist == begin) {
-      if (begin || !(r->go->flags & GOTRACE__RECORD_OLD))
-        gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+      if (begin || !(r->go->flags & GOTRACE__RECORD_OLD)) gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
       else t->counters.idle++; /* it is older than the trace */
       return;
     }
@@ -13289,7 +13303,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
     bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
     if (gotrace__load_acquire(&m->used) != GOTRACE__USED) continue;
     p = gotrace__load_relaxed(&m->proc);
-    if (p && in_syscall && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;
+    if (p && in_syscall && !gotrace__holds(m, p, GOTRACE__PROC_SYSCALL)) p = NULL; /* lost, or started since */
     if (!g && !p) continue;
     m->source = gotrace__transcribe_thread(r, gotrace__load_relaxed(&m->system_id), NULL);
     if (!m->source) return;

@@ -87,8 +87,7 @@ mutant('linked-late',
 mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse', '/* misuse',
        '1023/exit-runs')
 mutant('stolen-proc-taken-for-started',
-       'if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;\n  if (p && running) return;',
-       'if (p && running) return;\n  if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;',
+       'return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;', 'return held;',
        '1023/steal-started')
 mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
        'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')

@@ -62,6 +62,18 @@
      "sysblocked; 3 steal0"},
     {"steal-ends", 1008, 1026,
      "clean pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 || 2 log"},
+    /* A thread that has lost its proc starts another before its system call ends, as Go does. */
+    {"found", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 syscall || 1 pstart1 sysblocked start0; 2 steal0 pstart0"},
+    {"found-logs", 1011, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 syscall; 2 steal0 || 1 pstart1 log sysblocked start0; 3 "
+     "advance"},
+    {"found-late", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall; 2 steal0; 1 pstart1; on || 1 sysblocked start0; 3 "
+     "advance"},
+    {"found-listed", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall; 2 steal0 || 1 pstart1; 3 on advance || 1 sysblocked "
+     "start0"},
     /* The end of a system call waits for a steal that does not come, and holds up what its thread says of another. */
     {"steal-vain", 1008, 1026,
      "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 create1 create2 syscall; 2 pstart1 || 1 sysblocked rename1 "
