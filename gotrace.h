@@ -1496,9 +1496,8 @@ GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) GOTRA
  * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc, which it may also start before.
  * If nobody has stolen the proc by then, it becomes idle, and the thread takes it again if it starts a goroutine
  * without another proc, unless it becomes a plain thread. Regions, logs, tasks and labels are allowed inside a system
- * call. v1 has no end of a short system call. In v1, a call of 20 microseconds or more (sysmon's period in
- * runtime/proc.go) that kept its proc is shown as if it had lost it. Go: traceGoSysCall, traceGoSysBlock,
- * traceGoSysExit. */
+ * call. v1 has no end of a short system call, and shows one of 20 microseconds or more that kept its proc as if it had
+ * lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
 GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_syscall_end(void) GOTRACE__OFF();
@@ -5857,8 +5856,7 @@ GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
 
 GOTRACE__DEFINE gotrace_proc *gotrace_proc_self(void) {
   const gotrace__thread *m = gotrace__self;
-  if (!m || !m->proc) return NULL;
-  return gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
+  return m && m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
 }
 
 static void gotrace__stop_proc(gotrace__thread *m) {
@@ -9581,13 +9579,11 @@ static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, 
 }
 
 static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+  gotrace__model_proc *p = r->proc;
   if (inside < GOTRACE__KEPT_PROC || !r->go) return;
   gotrace__enter_call(t, r, 0);
-  if (inside == GOTRACE__LOST_PROC) {
-    gotrace__model_proc *p = r->proc;
-    gotrace__end_proc(t, r);
-    if (!p->made) gotrace__begin_proc(t, r, p); /* started in the system call */
-  }
+  if (inside == GOTRACE__LOST_PROC) gotrace__end_proc(t, r);
+  if (!r->proc && !p->made) gotrace__begin_proc(t, r, p); /* started in the system call */
 }
 
 /* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
@@ -9972,8 +9968,8 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);
     p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
     p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
-    if (p->status != GOTRACE__PROC_IDLE) break;
-    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
+    if (p->status == GOTRACE__PROC_IDLE) /* its thread is silent: a thief speaks of it */
+      p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL;
     break;
   case GOTRACE__REC_PROC_STOP:
     if (!p) {
@@ -10088,10 +10084,7 @@ static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__
                                               const gotrace__record *record, bool force) {
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
-  if (!record->a[0]) {
-    r->lacks = true;
-    t->counters.idle++;
-  }
+  if (!record->a[0]) r->lacks = true, t->counters.idle++;
   if (g && !waiters) gotrace__start_given(t, r, g, record);
   return waiters;
 }
@@ -10252,16 +10245,13 @@ GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcr
   gotrace__not_before(t, g->time);
   switch (kind) {
   case GOTRACE__REC_GO_END: gotrace__end_go_of(t, r); break;
-  case GOTRACE__REC_GO_STOP: {
-    unsigned reason = gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT);
-    gotrace__end_stw_of(t, r);
-    gotrace__stop(t, r, reason, gotrace__stop_stack_id(t, g, record->a[1]));
+  case GOTRACE__REC_GO_STOP:
+    gotrace__stop(t, r, gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT),
+                  gotrace__stop_stack_id(t, g, record->a[1]));
     break;
-  }
   case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->a[0], record->a[1]); break;
   case GOTRACE__REC_SYSCALL_BEGIN:
     if (!r->proc->made) gotrace__next_proc(t, r->proc);
-    gotrace__end_stw_of(t, r);
     gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
     break;
   case GOTRACE__REC_SYSCALL_END:
@@ -10284,6 +10274,19 @@ GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcr
   }
   gotrace__changed(t, &g->waiters);
   return NULL;
+}
+
+/* A label. v1 shows it at the next start. */
+static void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                             const gotrace__record *record) {
+  gotrace__inside_call inside;
+  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  if (g != r->go || t->v1) {
+    t->counters.idle++;
+  } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
+    gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
+    gotrace__end_user(t, r, inside);
+  }
 }
 
 /* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
@@ -10309,14 +10312,7 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
     return NULL;
   }
   if (record->a[2]) g->entry = gotrace__record_stack(record->a[2]);
-  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-  if (g == r->go && !t->v1) {
-    gotrace__inside_call inside = gotrace__begin_user(t, r);
-    if (inside) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
-    gotrace__end_user(t, r, inside);
-  } else {
-    t->counters.idle++;
-  }
+  gotrace__relabel(t, r, g, record);
   return NULL;
 }
 
@@ -10416,19 +10412,15 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
     bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
     if (!r->go) {
       gotrace__no_go(t, r, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-      return;
-    }
-    if (r->go->assist == begin) {
+    } else if (r->go->assist == begin) {
       if (begin || !(r->go->flags & GOTRACE__RECORD_OLD)) gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
       else t->counters.idle++; /* it is older than the trace */
-      return;
+    } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
+      if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
+      else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
+      r->go->assist = begin;
+      gotrace__end_user(t, r, inside);
     }
-    inside = gotrace__begin_user(t, r);
-    if (!inside) return;
-    if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
-    else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
-    r->go->assist = begin;
-    gotrace__end_user(t, r, inside);
     return;
   }
   if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
@@ -10678,16 +10670,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_SYSCALL_END_BLOCKED:
   case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
   case GOTRACE__REC_GO_LABEL:
-    if (!r->go) {
-      gotrace__no_go(t, r, GOTRACE_PROBLEM_NOT_RUNNING);
-    } else {
-      gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-      gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);
-      if (!t->v1) inside = gotrace__begin_user(t, r);
-      if (t->v1) t->counters.idle++;
-      else if (inside) gotrace__emit1(t, r, r->go, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, r->go));
-      gotrace__end_user(t, r, inside);
-    }
+    if (r->go) gotrace__relabel(t, r, r->go, record);
+    else gotrace__no_go(t, r, GOTRACE_PROBLEM_NOT_RUNNING);
     return NULL;
   case GOTRACE__REC_GO_RENAME:
   case GOTRACE__REC_GO_TIMER: return gotrace__apply_mark(t, r, record, force);
