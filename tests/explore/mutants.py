@@ -89,6 +89,11 @@ mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, G
 mutant('stolen-proc-taken-for-started',
        'return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;', 'return held;',
        '1023/steal-started')
+mutant('proc-started-in-a-call-not-introduced',
+       'if (started) gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));', '(void)started;',
+       '1023/found-late')
+mutant('proc-started-in-a-call-given-to-it', 'if (!r->proc && !p->made) gotrace__begin_proc(t, r, p);', '(void)p;',
+       '1023/found-logs')
 mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
        'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
 mutant('lost-proc-destroyed-early', ' || p->status == GOTRACE__PROC_SYSCALL, p->waiters);', ', p->waiters);',
