@@ -239,9 +239,9 @@
  * THREAD SAFETY
  *
  *   Every call may run concurrently with every other call, on any thread. A second reader gets
- *   GOTRACE_ERROR_READER_BUSY. gotrace_get_stats is exact after gotrace_stop. gotrace_cpu_sample may also be called
- *   from a signal handler. A new handle goes to another thread as any pointer does: under a lock, through a queue,
- *   or by an atomic with release and acquire. Otherwise the first events there may be wrong.
+ *   GOTRACE_ERROR_READER_BUSY. gotrace_get_stats is exact after gotrace_stop. A new handle goes to another thread as any
+ *   pointer does: under a lock, through a queue, or by an atomic with release and acquire. Otherwise the first events
+ *   there may be wrong. For calls in signal handlers, see NESTED CALLS.
  *
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
@@ -1496,11 +1496,11 @@ GOTRACE_API void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) GOTRA
 
 /* The running goroutine enters a system call and leaves it. Its thread keeps the proc unless another thread steals it
  * or the thread itself releases it (gotrace_proc_stop). If the proc is lost, end the system call with _end_blocked: the
- * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc. If nobody has stolen the proc by
- * then, it becomes idle, and the thread takes it again if it starts a goroutine without another proc, unless it becomes
- * a plain thread. Regions, logs, tasks and labels are allowed inside a system call. v1 has no end of a short system
- * call. In v1, a call of 20 microseconds or more (sysmon's period in runtime/proc.go) that kept its proc is shown as if
- * it had lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
+ * goroutine is then runnable and needs gotrace_go_start, and the thread needs a proc, which it may also start before.
+ * If nobody has stolen the proc by then, it becomes idle, and the thread takes it again if it starts a goroutine
+ * without another proc, unless it becomes a plain thread. Regions, logs, tasks and labels are allowed inside a system
+ * call. v1 has no end of a short system call, and shows one of 20 microseconds or more that kept its proc as if it had
+ * lost it. Go: traceGoSysCall, traceGoSysBlock, traceGoSysExit. */
 #define gotrace_go_syscall_begin() gotrace_go_syscall_begin_at(GOTRACE_HERE)
 GOTRACE_API void gotrace_go_syscall_begin_at(gotrace_site *site) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_syscall_end(void) GOTRACE__OFF();
@@ -5446,9 +5446,19 @@ static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *num
 }
 
 /* Whether the thread needs no proc for what it runs. */
-static inline bool gotrace__is_plain(const gotrace__thread *m) { return m->nests && !m->proc; }
+static inline bool gotrace__is_plain(const gotrace__thread *m) { return (m->nests || m->own_go) && !m->proc; }
 
-/* The record that introduces the thread in a session, with what it runs. */
+/* Whether the thread, perhaps another one, has the proc, in this status. The owner is read second: if the proc is held,
+ * it is whoever holds it, also after a steal. */
+static bool gotrace__holds(const gotrace__thread *m, const gotrace_proc *p, unsigned status) {
+  bool held = gotrace__load_acquire(&p->status) == status;
+  return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;
+}
+
+static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p);
+
+/* The record that introduces the thread in a session, with what it runs; and another one of the proc that it has
+ * started in its system call. */
 static void gotrace__introduce_thread(gotrace__thread *m) {
   gotrace_go *g = m->go;
   gotrace_proc *p = m->proc;
@@ -5458,8 +5468,10 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
   uint64_t tick = gotrace__record_time(m, g ? &g->tick : NULL, NULL); /* a thief's changes after this are later */
   /* In a system call, a thief may have the proc, and has stamped it then. A load could find an earlier owner. */
-  bool has = p && (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
-                                   gotrace__add_relaxed(&p->owner, 0u) == (uint32_t)m->index));
+  bool started = in_syscall && p && gotrace__holds(m, p, GOTRACE__PROC_RUNNING);
+  bool has = p && !started &&
+             (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
+                              gotrace__add_relaxed(&p->owner, 0u) == (uint32_t)m->index));
   uint64_t flags = 0;
   uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, tick);
   if (g) flags = gotrace__load_relaxed(&g->flags);
@@ -5482,6 +5494,7 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
   if (has) gotrace__store_relaxed(&p->tick, tick + 1);
   if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
   gotrace__publish(m, at);
+  if (started) gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
 }
 
 /* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
@@ -5835,7 +5848,7 @@ static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
   gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
-/* The status of a proc that the thread has. Release, after the owner: see gotrace_go_syscall_end_blocked. */
+/* The status of a proc that the thread has. Release, after the owner: see gotrace__holds. */
 static inline void gotrace__hold_hint(gotrace_proc *p, unsigned status) {
   gotrace__store_release(&p->status, (uint8_t)status);
 }
@@ -5863,8 +5876,7 @@ GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
 
 GOTRACE__DEFINE gotrace_proc *gotrace_proc_self(void) {
   const gotrace__thread *m = gotrace__self;
-  if (!m || !m->proc) return NULL;
-  return gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
+  return m && m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
 }
 
 static void gotrace__stop_proc(gotrace__thread *m) {
@@ -6493,7 +6505,6 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   gotrace__thread *m = gotrace__caller();
   gotrace_proc *p;
-  bool running;
   if (!m) return;
   if (!m->in_syscall || !m->go) {
     gotrace__lacking_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
@@ -6505,10 +6516,8 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   p = m->proc;
-  /* The owner is read second: if the proc is held, it is whoever holds it, also after a steal. */
-  running = p && gotrace__load_acquire(&p->status) == GOTRACE__PROC_RUNNING;
+  if (p && gotrace__holds(m, p, GOTRACE__PROC_RUNNING)) return; /* the thread has started it meanwhile */
   if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;
-  if (p && running) return; /* the thread has started it meanwhile */
   m->lost = p;
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
   if (p) gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
@@ -8200,7 +8209,7 @@ typedef struct gotrace__transcriber {
   gotrace__transcribe_options options;
   bool v1;
   gotrace_result error; /* or GOTRACE_OK */
-  bool full;            /* size_limit is reached: the records applied so far are a consistent cut */
+  bool full;            /* size_limit is reached, or something has failed: see gotrace__limit_round */
   uint32_t generation;
   uint64_t generation_time, generation_bytes;
   bool generation_used; /* has an event */
@@ -8275,9 +8284,10 @@ static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem probl
   if (t->options.problem) t->options.problem(t->options.context, t, problem);
 }
 
-/* Only the first failure is reported. The trace then ends with what it has. */
+/* Only the first failure is reported. The trace then ends, as if it were full. */
 static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
   if (!t->error) t->error = error;
+  t->full = true;
 }
 
 static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
@@ -8321,7 +8331,7 @@ static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *da
   if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
   t->bytes += size;
   t->generation_bytes += size;
-  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
+  if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true;
 }
 
 #define gotrace__lane_size(lane) ((uint32_t)((lane)->at - (lane)->data))
@@ -8837,14 +8847,14 @@ static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uin
   if (g->label) g->label[0] = 0;
 }
 
-/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
-/* Makes room for one more thread, and for the samples. */
+/* Makes room in the heap for one more thread, and for the samples. */
 static bool gotrace__grow_heap(gotrace__transcriber *t) {
   void *heap = t->heap;
   bool grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
   t->heap = GOTRACE__CAST(gotrace__source **, heap);
   return grown;
 }
+/* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
 static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   size_t at = t->heap_count++;
   r->turn = r->record.tick + r->later;
@@ -9586,9 +9596,11 @@ static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, 
 }
 
 static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+  gotrace__model_proc *p = r->proc;
   if (inside < GOTRACE__KEPT_PROC || !r->go) return;
   gotrace__enter_call(t, r, 0);
-  if (inside == GOTRACE__LOST_PROC && r->proc->made) gotrace__end_proc(t, r);
+  if (inside == GOTRACE__LOST_PROC) gotrace__end_proc(t, r);
+  if (!r->proc && !p->made) gotrace__begin_proc(t, r, p); /* started in the system call */
 }
 
 /* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
@@ -9944,7 +9956,7 @@ static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotr
     return NULL;
   }
   if (r->proc) {
-    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++;
+    if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++, r->proc->loss_unreported = true;
     else if (!r->proc->made || (r->go && !(r->go->flags & GOTRACE__RECORD_OWN)))
       gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_OVER);
     if (r->go && r->go->status == GOTRACE__RUNNING) gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
@@ -9973,8 +9985,8 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);
     p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
     p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
-    if (p->status != GOTRACE__PROC_IDLE) break;
-    p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL; /* its thread is silent: a thief speaks of it */
+    if (p->status == GOTRACE__PROC_IDLE) /* its thread is silent: a thief speaks of it */
+      p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL;
     break;
   case GOTRACE__REC_PROC_STOP:
     if (!p) {
@@ -10089,10 +10101,7 @@ static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__
                                               const gotrace__record *record, bool force) {
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
-  if (!record->a[0]) {
-    r->lacks = true;
-    t->counters.idle++;
-  }
+  if (!record->a[0]) r->lacks = true, t->counters.idle++;
   if (g && !waiters) gotrace__start_given(t, r, g, record);
   return waiters;
 }
@@ -10253,16 +10262,13 @@ GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcr
   gotrace__not_before(t, g->time);
   switch (kind) {
   case GOTRACE__REC_GO_END: gotrace__end_go_of(t, r); break;
-  case GOTRACE__REC_GO_STOP: {
-    unsigned reason = gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT);
-    gotrace__end_stw_of(t, r);
-    gotrace__stop(t, r, reason, gotrace__stop_stack_id(t, g, record->a[1]));
+  case GOTRACE__REC_GO_STOP:
+    gotrace__stop(t, r, gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT),
+                  gotrace__stop_stack_id(t, g, record->a[1]));
     break;
-  }
   case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->a[0], record->a[1]); break;
   case GOTRACE__REC_SYSCALL_BEGIN:
     if (!r->proc->made) gotrace__next_proc(t, r->proc);
-    gotrace__end_stw_of(t, r);
     gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
     break;
   case GOTRACE__REC_SYSCALL_END:
@@ -10285,6 +10291,19 @@ GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcr
   }
   gotrace__changed(t, &g->waiters);
   return NULL;
+}
+
+/* A label. v1 shows it at the next start. */
+static void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                             const gotrace__record *record) {
+  gotrace__inside_call inside;
+  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  if (g != r->go || t->v1) {
+    t->counters.idle++;
+  } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
+    gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
+    gotrace__end_user(t, r, inside);
+  }
 }
 
 /* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
@@ -10310,14 +10329,7 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
     return NULL;
   }
   if (record->a[2]) g->entry = gotrace__record_stack(record->a[2]);
-  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-  if (g == r->go && !t->v1) {
-    gotrace__inside_call inside = gotrace__begin_user(t, r);
-    if (inside) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
-    gotrace__end_user(t, r, inside);
-  } else {
-    t->counters.idle++;
-  }
+  gotrace__relabel(t, r, g, record);
   return NULL;
 }
 
@@ -10415,19 +10427,17 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
   }
   if (assist) {
     bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
-    if (!r->go || r->go->assist == begin) {
-      /* An assist may be older than the trace. */
-      if (begin || !r->go || !(r->go->flags & GOTRACE__RECORD_OLD))
-        gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-      else t->counters.idle++;
-      return;
+    if (!r->go) {
+      gotrace__no_go(t, r, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+    } else if (r->go->assist == begin) {
+      if (begin || !(r->go->flags & GOTRACE__RECORD_OLD)) gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+      else t->counters.idle++; /* it is older than the trace */
+    } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
+      if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
+      else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
+      r->go->assist = begin;
+      gotrace__end_user(t, r, inside);
     }
-    inside = gotrace__begin_user(t, r);
-    if (!inside) return;
-    if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
-    else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
-    r->go->assist = begin;
-    gotrace__end_user(t, r, inside);
     return;
   }
   if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
@@ -10677,16 +10687,8 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_SYSCALL_END_BLOCKED:
   case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
   case GOTRACE__REC_GO_LABEL:
-    if (!r->go) {
-      gotrace__no_go(t, r, GOTRACE_PROBLEM_NOT_RUNNING);
-    } else {
-      gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
-      gotrace__model_label(t, r->go, record->text[0], record->text_size[0]);
-      if (!t->v1) inside = gotrace__begin_user(t, r);
-      if (t->v1) t->counters.idle++;
-      else if (inside) gotrace__emit1(t, r, r->go, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, r->go));
-      gotrace__end_user(t, r, inside);
-    }
+    if (r->go) gotrace__relabel(t, r, r->go, record);
+    else gotrace__no_go(t, r, GOTRACE_PROBLEM_NOT_RUNNING);
     return NULL;
   case GOTRACE__REC_GO_RENAME:
   case GOTRACE__REC_GO_TIMER: return gotrace__apply_mark(t, r, record, force);
@@ -10867,7 +10869,7 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     r->tick = r->record.tick;
     r->at = r->record_end;
     force = false;
-    if (t->error || !gotrace__peek(t, r)) return;
+    if (!gotrace__peek(t, r)) return;
   } while (!t->full && (!t->heap_count || r->record.tick <= t->heap[0]->turn));
   gotrace__enqueue(t, r);
 }
@@ -10934,11 +10936,11 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
   gotrace__source *r;
   bool full = false;
   if (t->v1 && !t->generation_used) gotrace__write_first(t);
-  if (t->error || t->full) return;
+  if (t->full) return;
   gotrace__next_sample(t, false);
   for (r = t->sources; r; r = r->next)
     if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
-  while (!t->error) {
+  for (;;) {
     if (t->full && !full) gotrace__limit_round(t);
     full = t->full;
     r = gotrace__dequeue(t);
@@ -11025,7 +11027,7 @@ static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
   t->units_per_tick = all ? (double)(unit - t->from_unit) / (double)all : 0;
   if (!last) all = all > GOTRACE__CLOCK_SKEW ? all - GOTRACE__CLOCK_SKEW : 0;
   ticks = all;
-  while (ticks >= 2 * GOTRACE__LEAST_ROUND && !t->error && !t->full &&
+  while (ticks >= 2 * GOTRACE__LEAST_ROUND && !t->full &&
          gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2))
     ticks /= 2;
   if (last && ticks == all) return false;
@@ -13304,7 +13306,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
     bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
     if (gotrace__load_acquire(&m->used) != GOTRACE__USED) continue;
     p = gotrace__load_relaxed(&m->proc);
-    if (p && in_syscall && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;
+    if (p && in_syscall && !gotrace__holds(m, p, GOTRACE__PROC_SYSCALL)) p = NULL; /* lost, or started since */
     if (!g && !p) continue;
     m->source = gotrace__transcribe_thread(r, gotrace__load_relaxed(&m->system_id), NULL);
     if (!m->source) return;

@@ -150,6 +150,19 @@ static void null_goroutines(gotrace_format format, bool late) {
   gotrace_go_start(NULL);
   if (late) CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   gotrace_go_label("label");
+  if (format >= GOTRACE_GO_1_10) {
+    gotrace_gc_mark_assist_begin();
+    gotrace_gc_mark_assist_end();
+  }
+  if (format >= GOTRACE_GO_1_11) {
+    gotrace_task task = gotrace_task_begin("task", GOTRACE_NO_TASK);
+    gotrace_log(task, "kind", "text");
+    gotrace_task_end(task);
+    gotrace_stw_begin(GOTRACE_STW_GC_MARK_TERM);
+    gotrace_stw_end();
+    gotrace_region_begin(GOTRACE_NO_TASK, "region");
+    gotrace_region_end(GOTRACE_NO_TASK, "region");
+  }
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   outer = gotrace_nest_begin(NULL);
   gotrace_go_end();

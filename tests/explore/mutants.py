@@ -87,9 +87,13 @@ mutant('linked-late',
 mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse', '/* misuse',
        '1023/exit-runs')
 mutant('stolen-proc-taken-for-started',
-       'if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;\n  if (p && running) return;',
-       'if (p && running) return;\n  if (p && gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) p = NULL;',
+       'return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;', 'return held;',
        '1023/steal-started')
+mutant('proc-started-in-a-call-not-introduced',
+       'if (started) gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));', '(void)started;',
+       '1023/found-late')
+mutant('proc-started-in-a-call-given-to-it', 'if (!r->proc && !p->made) gotrace__begin_proc(t, r, p);', '(void)p;',
+       '1023/found-logs')
 mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
        'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
 mutant('lost-proc-destroyed-early', ' || p->status == GOTRACE__PROC_SYSCALL, p->waiters);', ', p->waiters);',
@@ -422,7 +426,8 @@ tested('test_waits_off', 'waiter-shown-as-running', 'bool waits = (gotrace__load
 tested('test_waits_off', 'waiter-whose-goroutine-ended-runs', 'return gotrace__load_relaxed(&g->id) == m->outermost.id &&', 'return')
 tested('test_keys', 'keys-below-a-freed-one-lost', 'memcpy(last->below, gone->below, sizeof last->below);', '')
 tested('test_create_no_proc', 'idle-worker-not-counted', 'm->was_worker |= p != NULL;', '')
-tested('test_limits', 'size-limit-ignored', 'if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;', '')
+tested('test_limits', 'size-limit-ignored', 'if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true;',
+       '')
 tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
 tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')
 tested('test_rare_paths', 'walk-goes-down', 'sum = gotrace__seen_hash(sum, words[ret]); if (up <= frame) break;',

@@ -62,6 +62,18 @@
      "sysblocked; 3 steal0"},
     {"steal-ends", 1008, 1026,
      "clean pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 || 2 log"},
+    /* A thread that has lost its proc starts another before its system call ends, as Go does. */
+    {"found", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 syscall || 1 pstart1 sysblocked start0; 2 steal0 pstart0"},
+    {"found-logs", 1011, 1026,
+     "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 syscall; 2 steal0 || 1 pstart1 log sysblocked start0; 3 "
+     "advance"},
+    {"found-late", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall; 2 steal0; 1 pstart1; on || 1 sysblocked start0; 3 "
+     "advance"},
+    {"found-listed", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall; 2 steal0 || 1 pstart1; 3 on advance || 1 sysblocked "
+     "start0"},
     /* The end of a system call waits for a steal that does not come, and holds up what its thread says of another. */
     {"steal-vain", 1008, 1026,
      "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 create1 create2 syscall; 2 pstart1 || 1 sysblocked rename1 "
@@ -70,6 +82,10 @@
      "clean pcreate0 pcreate1 create0; on; 1 pstart0 start0 create1 syscall; 2 pstart1 || 1 sysblocked rename1 post1; "
      "2 "
      "await1 start1 end sizelimit exit; 3 advance"},
+    /* The same, and memory runs out in the middle of the round. */
+    {"steal-lack", 1011, 1026,
+     "pcreate0 pcreate1 create0; on; 1 pstart0 start0 create1 syscall; 2 pstart1 lack || 1 sysblocked rename1 post1; 2 "
+     "await1 start1 task1 end exit; 3 advance"},
     /* A worker that has lost its proc becomes a plain thread, and does not take the proc back. */
     {"steal-plain", 1008, 1026,
      "clean pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked beginas1 log; 2 steal0 pstart0"},
@@ -220,6 +236,8 @@
      "yield post1; 3 advance"},
     /* Inside a goroutine of a plain thread, whose proc the trace lacks, a system call is older than the trace. */
     {"nest-call", 1008, 1026, "clean create1; 1 self0 nest1 syscall; on || 1 sysend end nestend1; 3 advance"},
+    /* The goroutine that waits runs on a plain thread, in place of the thread's own. */
+    {"plain-runs", 1008, 1026, "clean create1; 1 self0 yield start1 wait; on || 1 waitend end start0 log; 3 advance"},
     {"nest-off", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 || 1 nest1 end nestend1; 2 off; 3 read on || 1 log end"},
     {"nest-misuse", 1008, 1026,

@@ -46,6 +46,7 @@ typedef struct explore_worker {
   int runs, has; /* job and proc, plus 1 */
   bool calls;    /* it is in a system call */
   bool plain, was_worker;
+  bool found;                                 /* it has started its proc in the call */
   int waits;                                  /* how its goroutine's wait ends, plus 1 */
   explore_level levels[EXPLORE_WORKER_DEPTH]; /* set aside */
   unsigned depth;
@@ -142,6 +143,17 @@ static void explore_worker_starts_proc(explore_worker *w) {
   gotrace_proc_start(scheduler.proc[p]);
 }
 
+/* Takes a proc from a system call for others. */
+static void explore_worker_steals(void) {
+  unsigned p = explore_dice(EXPLORE_WORKER_PROCS);
+  if (!scheduler.in_call[p] || scheduler.in_call[p] == explore.running) return;
+  scheduler.in_call[p] = 0;
+  explore_says("  proc", (int)p);
+  gotrace_proc_steal(scheduler.proc[p]);
+  explore_worker_lock();
+  scheduler.proc_taken[p] = false;
+}
+
 static void explore_worker_destroys_proc(void) {
   unsigned p = explore_dice(EXPLORE_WORKER_PROCS);
   if (scheduler.proc_taken[p] || !scheduler.proc[p] || scheduler.sweep[p] || scheduler.scan[p]) return;
@@ -166,6 +178,16 @@ static bool explore_worker_keeps_proc(const explore_worker *w) {
   return true;
 }
 
+/* A worker that has lost its proc in a call takes one before the call ends. */
+static void explore_worker_finds_proc(explore_worker *w) {
+  int lost = w->has;
+  if (w->found || !lost || scheduler.in_call[lost - 1] == explore.running) return;
+  w->has = 0;
+  explore_worker_starts_proc(w);
+  w->found = w->has != 0;
+  if (!w->found) w->has = lost;
+}
+
 /* A callback from foreign code. */
 static void explore_worker_calls_back(explore_worker *w) {
   int job = explore_take_free();
@@ -178,19 +200,20 @@ static void explore_worker_calls_back(explore_worker *w) {
 /* The worker's system call ends; with `dies`, its goroutine in it. A proc that nobody has taken may be given up. */
 static void explore_worker_returns(explore_worker *w, bool dies) {
   int job = w->runs - 1, proc = w->has - 1;
-  bool keeps = explore_worker_keeps_proc(w);
-  w->calls = false;
+  bool keeps = explore_worker_keeps_proc(w), found = w->found;
+  w->calls = w->found = false;
   if (!dies && ((keeps && explore_dice(4)) || (w->plain && !w->has))) {
     explore_says("  with its proc", job);
     gotrace_go_syscall_end();
     return;
   }
   w->was_worker |= proc >= 0;
-  w->runs = w->has = 0;
+  w->runs = 0;
+  if (dies || !found) w->has = 0;
   if (dies) gotrace_go_end_in_syscall();
   else gotrace_go_syscall_end_blocked();
   explore_give_job(job, dies ? EXPLORE_FREE : EXPLORE_QUEUED);
-  if (keeps) scheduler.proc_taken[proc] = false;
+  if (keeps || (dies && found)) scheduler.proc_taken[proc] = false;
 }
 
 static void explore_worker_creates(bool thread) {
@@ -235,6 +258,20 @@ static void explore_worker_switches(explore_worker *w, unsigned how) {
   explore_give_job(from, how ? EXPLORE_BLOCKED : EXPLORE_FREE);
 }
 
+/* A plain thread runs another goroutine in place of its own. */
+static void explore_worker_runs_in_place(const explore_worker *w) {
+  int job = explore_take_job(EXPLORE_QUEUED), own = w->runs - 1;
+  if (job < 0) return;
+  explore_says("  job", job);
+  gotrace_go_stop_at(EXPLORE_PLACE, GOTRACE_STOP_YIELD);
+  gotrace_go_start(scheduler.go[job]);
+  gotrace_wait_begin_at(EXPLORE_PLACE, GOTRACE_BLOCK_SYNC);
+  gotrace_wait_end();
+  gotrace_go_stop_at(EXPLORE_PLACE, GOTRACE_STOP_YIELD);
+  explore_give_job(job, EXPLORE_QUEUED);
+  gotrace_go_start(scheduler.go[own]);
+}
+
 static void explore_worker_starts(explore_worker *w, bool as_thread) {
   int job = explore_take_job(EXPLORE_QUEUED);
   if (job < 0) return;
@@ -262,6 +299,7 @@ static void explore_worker_begins_wait(explore_worker *w, int how) {
   w->waits = how + 1;
   if (how == 0) gotrace_wait_begin_at(EXPLORE_PLACE, GOTRACE_BLOCK_SYNC);
   else if (how == 1) gotrace_go_block_at(EXPLORE_PLACE, GOTRACE_BLOCK_SYNC);
+  else if (how == 3) gotrace_go_stop_at(EXPLORE_PLACE, GOTRACE_STOP_YIELD);
   else gotrace_wait_on_at(EXPLORE_PLACE, &scheduler.go[explore_dice(2)], GOTRACE_BLOCK_SYNC);
   if (how < 2) explore_give_job(w->runs - 1, EXPLORE_WAITS_THERE);
 }
@@ -274,7 +312,7 @@ static void explore_worker_ends_wait(explore_worker *w) {
   bool late = how < 2 && *job == EXPLORE_TAKEN;
   w->waits = 0;
   if (!late) *job = EXPLORE_TAKEN;
-  if (how == 1) gotrace_go_continue(scheduler.go[w->runs - 1]);
+  if (how == 1 || how == 3) gotrace_go_continue(scheduler.go[w->runs - 1]);
   else gotrace_wait_end();
   while (late && (explore_load(&world.order[0], sizeof(uint32_t), EXPLORE_ACQUIRE, 0), *job != EXPLORE_WOKEN))
     explore_yield(0);
@@ -365,6 +403,12 @@ static void explore_worker_sweeps(const explore_worker *w) {
   X("forgets a key", 1, EXPLORE_ANY,                                                                                  \
     EXPLORE_FOR_A_JOB(EXPLORE_FREE, EXPLORE_FREE, gotrace_go_keyed_free_at(EXPLORE_PLACE, (uint64_t)it)))             \
   X("enters a call", 3, EXPLORE_RUNS_ANY, explore_worker_enters_call(w))                                              \
+  X("steals for others", 1, EXPLORE_ANY, explore_worker_steals())                                                     \
+  X("starts a proc in its call", 2, EXPLORE_IN_CALL, explore_worker_finds_proc(w))                                    \
+  X("runs another in its place", 1, EXPLORE_IS_PLAIN, explore_worker_runs_in_place(w))                                \
+  X("frees a key", 1, EXPLORE_ANY,                                                                                    \
+    EXPLORE_FOR_A_JOB(explore_dice(2) ? EXPLORE_BLOCKED : EXPLORE_QUEUED, EXPLORE_FREE,                               \
+                      gotrace_go_keyed_free_at(EXPLORE_PLACE, (uint64_t)it)))                                         \
   X("is called back", 1, EXPLORE_IDLES, explore_worker_calls_back(w))                                                 \
   X("ends its call", 6, EXPLORE_IN_CALL, explore_worker_returns(w, false))                                            \
   X("ends in its call", 1, EXPLORE_IN_CALL, if (!w->plain && !scheduler.assist[job]) explore_worker_returns(w, true)) \
@@ -373,14 +417,14 @@ static void explore_worker_sweeps(const explore_worker *w) {
   X("becomes a goroutine", 1, EXPLORE_IDLES, explore_worker_becomes_plain(w))                                         \
   X("becomes a goroutine that was made", 1, EXPLORE_IDLES, explore_worker_starts(w, true))                            \
   X("is no goroutine any more", 1, EXPLORE_IS_PLAIN, explore_worker_gives(w, EXPLORE_FREE, 0))                        \
-  X("begins a wait", 2, EXPLORE_RUNS_ANY, explore_worker_begins_wait(w, (int)explore_dice(3)))                        \
+  X("begins a wait", 2, EXPLORE_RUNS_ANY, explore_worker_begins_wait(w, (int)explore_dice(4)))                        \
   X("ends a wait", 6, EXPLORE_IN_WAIT, explore_worker_ends_wait(w))                                                   \
   X("wakes a waiter", 2, EXPLORE_ANY,                                                                                 \
     EXPLORE_FOR_A_JOB(EXPLORE_WAITS_THERE, EXPLORE_WOKEN, gotrace_go_unblock_at(EXPLORE_PLACE, go)))                  \
   X("wakes by address", 2, EXPLORE_ANY,                                                                               \
     gotrace_wake_at(EXPLORE_PLACE, &scheduler.go[explore_dice(2)], 1 + explore_dice(2)))                              \
   X("nests", 2, EXPLORE_RUNS_ANY | EXPLORE_IN_WAIT,                                                                   \
-    if (w->depth < EXPLORE_WORKER_DEPTH && w->waits != 2) explore_worker_nests(w))                                    \
+    if (w->depth < EXPLORE_WORKER_DEPTH && (!w->waits || w->waits % 2)) explore_worker_nests(w))                      \
   X("ends a nest", 4, EXPLORE_IN_NEST, explore_worker_ends_nest(w))                                                   \
   X("logs", 1, EXPLORE_RUNS_ANY | EXPLORE_IN_CALL, gotrace_log_at(EXPLORE_PLACE, EXPLORE_A_TASK, "kind", "text"))     \
   X("counts", 1, EXPLORE_RUNS_ANY | EXPLORE_IN_CALL, gotrace_count_at(EXPLORE_PLACE, "counter", 1))                   \
