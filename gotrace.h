@@ -11753,14 +11753,14 @@ static bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotra
   return true;
 }
 
-/* Reads the functions of a symbol table. `into` NULL: only counts them. */
-static size_t gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
-                                     const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
-                                     gotrace__function *into, size_t capacity) {
+/* Adds the functions of a symbol table, whose strings begin at `strings_at`. */
+static void gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
+                                   const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
+                                   gotrace__elf_symbols *symbols) {
   gotrace__elf_symbol chunk[128];
   uint64_t left = table->sh_size / sizeof *chunk, offset = table->sh_offset;
   uint64_t strings_size = sections[table->sh_link].sh_size;
-  size_t count = 0, i, n;
+  size_t i, n;
   for (; left; left -= n, offset += n * sizeof *chunk) {
     n = left < 128 ? (size_t)left : 128;
     if (!gotrace__elf_read(elf, offset, chunk, n * sizeof *chunk)) break;
@@ -11768,13 +11768,10 @@ static size_t gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace
       gotrace__function function;
       if (!gotrace__elf_function(&chunk[i], sections, section_count, table->sh_type == SHT_SYMTAB, &function)) continue;
       if (!function.name || function.name >= strings_size) continue;
-      if (into && count == capacity) return count; /* the file has changed since they were counted */
       function.name += (uint32_t)strings_at;
-      if (into) into[count] = function;
-      count++;
+      symbols->functions[symbols->count++] = function;
     }
   }
-  return count;
 }
 
 static bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
@@ -11846,36 +11843,31 @@ static void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace
                                      gotrace__budget *budget, gotrace__elf_symbols *symbols) {
   const gotrace__elf_section *tables[2] = {NULL, NULL};
   gotrace__elf_symbols all;
-  size_t i, sum = 0, at = 0;
+  size_t i, at = 0;
   memset(&all, 0, sizeof all);
   for (i = 0; i < count; i++)
     if (gotrace__elf_is_table(sections, count, i)) tables[sections[i].sh_type == SHT_DYNSYM] = &sections[i];
   all.strings_size = 1;
   for (i = 0; i < 2; i++) {
     if (!tables[i]) continue;
-    sum += gotrace__elf_functions(elf, tables[i], sections, count, 0, NULL, 0);
+    all.capacity += (size_t)(tables[i]->sh_size / sizeof(gotrace__elf_symbol));
     all.strings_size += (size_t)sections[tables[i]->sh_link].sh_size + 1;
   }
-  if (!sum || sum > budget->limit / sizeof *all.functions) return;
-  all.capacity = sum;
-  all.functions = (gotrace__function *)gotrace__allocate(budget, sum * sizeof *all.functions, true);
+  if (!all.capacity || all.capacity > budget->limit / sizeof *all.functions) return;
+  all.functions = (gotrace__function *)gotrace__allocate(budget, all.capacity * sizeof *all.functions, true);
   all.strings = (char *)(all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
-  if (!all.strings) {
-    gotrace__elf_free(&all, budget);
-    return;
-  }
-  for (i = 0; i < 2; i++) {
+  for (i = 0; i < 2 && all.strings; i++) {
     const gotrace__elf_section *strings;
     if (!tables[i]) continue;
     strings = &sections[tables[i]->sh_link];
     if (gotrace__elf_read(elf, strings->sh_offset, all.strings + at, (size_t)strings->sh_size)) {
-      all.count += gotrace__elf_functions(elf, tables[i], sections, count, at, all.functions + all.count,
-                                          all.capacity - all.count);
+      gotrace__elf_functions(elf, tables[i], sections, count, at, &all);
       if (i == 1) all.dynamic = true;
     }
     at += (size_t)strings->sh_size;
     all.strings[at++] = 0; /* ends the last string */
   }
+  if (!all.count) gotrace__elf_free(&all, budget);
   gotrace__elf_arrange(&all);
   *symbols = all;
 }
@@ -11928,29 +11920,31 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
 #define GOTRACE__MODULE_PATH 1024
 
 /* A loaded module, as found in memory. */
-typedef struct gotrace__found {
-  uintptr_t pc, base, low, high;
+typedef struct gotrace__loaded {
+  uintptr_t base, low, high;
   uint64_t unloads; /* number of modules unloaded so far */
+  gotrace__elf_identity identity;
+  char path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
+} gotrace__loaded;
+
+typedef struct gotrace__found {
+  uintptr_t pc;
   bool counted;     /* `unloads` is known */
   bool program;     /* not a library */
   uintptr_t start;  /* where the function begins, by the unwind table, relative to the base; 0: unknown */
   const char *name; /* of the dynamic symbol, if name_buffer is set */
   char *name_buffer;
   size_t name_size;
-  gotrace__elf_identity identity;
   unsigned visited;
-  char path[GOTRACE__MODULE_PATH];
+  gotrace__loaded at;
 } gotrace__found;
 
 typedef struct gotrace__module_record {
   struct gotrace__module_record *next;
-  uintptr_t base, low, high;
-  uint64_t unloads;
+  gotrace__loaded at;
   bool noted; /* the strings of each generation from now on name it */
-  gotrace__elf_identity identity;
   gotrace__elf_symbols symbols;
-  char loaded_path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
-  char path[GOTRACE__MODULE_PATH];
+  char path[GOTRACE__MODULE_PATH]; /* of the file */
 } gotrace__module_record;
 
 /* Whether a range of addresses, relative to the module's base, is readable memory with contents from its file. */
@@ -12051,20 +12045,20 @@ static int gotrace__find_visit(gotrace__module *module, size_t size, void *argum
   const char *symbol;
   unsigned i;
   found->program = !found->visited++;
-  if (!gotrace__module_range(module, address, &found->low, &found->high)) return 0;
-  found->base = module->base;
+  if (!gotrace__module_range(module, address, &found->at.low, &found->at.high)) return 0;
+  found->at.base = module->base;
   found->counted = size >= offsetof(gotrace__module, unloads) + sizeof module->unloads;
-  if (found->counted) found->unloads = module->unloads;
+  if (found->counted) found->at.unloads = module->unloads;
   for (i = 0; i < module->segment_count; i++) {
     const gotrace__segment *segment = &module->segments[i];
-    gotrace__elf_add_segment(&found->identity, segment);
+    gotrace__elf_add_segment(&found->at.identity, segment);
     if (segment->p_type == PT_NOTE && gotrace__in_segment(module, segment->p_vaddr, segment->p_memsz))
-      gotrace__elf_add_notes(&found->identity, (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr),
+      gotrace__elf_add_notes(&found->at.identity, (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr),
                              (size_t)segment->p_memsz, (size_t)segment->p_align);
     if (segment->p_type == PT_GNU_EH_FRAME) found->start = gotrace__unwind_start(module, segment, address);
     if (segment->p_type == PT_DYNAMIC) dynamic = (const gotrace__dynamic *)(module->base + (uintptr_t)segment->p_vaddr);
   }
-  snprintf(found->path, sizeof found->path, "%s", module->path ? module->path : "");
+  snprintf(found->at.path, sizeof found->at.path, "%s", module->path ? module->path : "");
   symbol = found->name_buffer && dynamic ? gotrace__dynamic_symbol(module->base, dynamic, address) : NULL;
   if (symbol) snprintf(found->name_buffer, found->name_size, "%s", symbol);
   if (symbol) found->name = found->name_buffer;
@@ -12072,7 +12066,7 @@ static int gotrace__find_visit(gotrace__module *module, size_t size, void *argum
 }
 
 static bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name, size_t size) {
-  memset(found, 0, offsetof(gotrace__found, path));
+  memset(found, 0, offsetof(gotrace__found, at.path));
   found->pc = pc;
   found->name_buffer = name;
   found->name_size = size;
@@ -12111,16 +12105,17 @@ typedef struct gotrace__range {
   uint64_t identity;
 } gotrace__range;
 typedef struct gotrace__ranges {
-  gotrace__range *ranges;
-  size_t count, capacity;
+  size_t count;
   uint64_t loads, unloads; /* numbers of modules loaded and unloaded before the look */
   uint64_t cuts;           /* number of cuts made before the look */
+  gotrace__range ranges[GOTRACE__MOST_MODULES];
 } gotrace__ranges;
 static struct gotrace__modules {
   gotrace__module_record *records; /* latest first */
   gotrace__module_record *last;    /* of the last address */
   unsigned count;
-  gotrace__ranges seen[2]; /* all modules: the last two snapshots that differ from the one before, latest first */
+  gotrace__ranges *seen; /* all modules: the last two snapshots that differ from the one before; or NULL */
+  unsigned latest;       /* of the two */
   gotrace__budget budget;
 } gotrace__modules;
 
@@ -12134,7 +12129,7 @@ static bool gotrace__module_load(gotrace__module_record *record, const char *pat
   elf.size = 0;
   if (!gotrace__file_open_to_read(path, &elf.file)) return false;
   same = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity) &&
-         gotrace__elf_same(&identity, &record->identity);
+         gotrace__elf_same(&identity, &record->at.identity);
   if (same) gotrace__elf_load(&elf, &head, &gotrace__modules.budget, &record->symbols);
   gotrace__file_close(&elf.file);
   return same;
@@ -12146,8 +12141,8 @@ static void gotrace__module_open(gotrace__module_record *record, const gotrace__
   char *path = record->path;
   size_t length, ending = sizeof deleted - 1;
   bool read;
-  if (!found->program &&
-      (!found->path[0] || strncmp(found->path, "linux-vdso", 10) == 0 || strncmp(found->path, "linux-gate", 10) == 0)) {
+  if (!found->program && (!found->at.path[0] || strncmp(found->at.path, "linux-vdso", 10) == 0 ||
+                          strncmp(found->at.path, "linux-gate", 10) == 0)) {
     snprintf(path, GOTRACE__MODULE_PATH, "[vdso]");
     return;
   }
@@ -12156,7 +12151,7 @@ static void gotrace__module_open(gotrace__module_record *record, const gotrace__
     path[n > 0 ? n : 0] = 0;
     read = gotrace__module_load(record, "/proc/self/exe");
   } else {
-    memcpy(path, found->path, GOTRACE__MODULE_PATH);
+    memcpy(path, found->at.path, GOTRACE__MODULE_PATH);
     read = path[0] == '/' && gotrace__module_load(record, path);
   }
   /* A relative path may refer to an earlier working directory. /proc/self/exe may be the loader (ld.so PROGRAM). */
@@ -12172,20 +12167,15 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
   struct gotrace__modules *all = &gotrace__modules;
   gotrace__module_record *record = all->records;
   for (; record; record = record->next)
-    if (record->base == found->base && strcmp(record->loaded_path, found->path) == 0 &&
-        gotrace__elf_same(&record->identity, &found->identity) &&
-        (record->unloads == found->unloads || found->identity.build_id_size || found->program))
+    if (record->at.base == found->at.base && strcmp(record->at.path, found->at.path) == 0 &&
+        gotrace__elf_same(&record->at.identity, &found->at.identity) &&
+        (record->at.unloads == found->at.unloads || found->at.identity.build_id_size || found->program))
       return record;
   if (all->count == GOTRACE__MOST_MODULES) return NULL;
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
   record = (gotrace__module_record *)gotrace__allocate(&all->budget, sizeof *record, true);
   if (!record) return NULL;
-  record->base = found->base;
-  record->low = found->low;
-  record->high = found->high;
-  record->unloads = found->unloads;
-  record->identity = found->identity;
-  memcpy(record->loaded_path, found->path, sizeof record->loaded_path);
+  record->at = found->at;
   gotrace__module_open(record, found);
   record->next = all->records;
   all->records = record;
@@ -12197,78 +12187,53 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
  *
  * An address is named when its record is transcribed. By then another library may have been loaded there. */
 
-typedef struct gotrace__look {
-  gotrace__ranges *now;
-  const gotrace__ranges *last;
-} gotrace__look;
-
 static uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64_t segments) {
   return gotrace__hash_from(segments ^ base, path, strlen(path));
 }
 
 /* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded or unloaded since the last time. */
-static int gotrace__look_visit(gotrace__module *module, size_t size, void *argument) {
-  gotrace__look *look = (gotrace__look *)argument;
-  gotrace__ranges *now = look->now;
+static int gotrace__look_visit(gotrace__module *module, size_t size, void *count) {
+  const gotrace__ranges *last = &gotrace__modules.seen[gotrace__modules.latest];
+  gotrace__ranges *now = &gotrace__modules.seen[!gotrace__modules.latest];
+  size_t at = (*(size_t *)count)++;
   gotrace__elf_identity identity;
-  gotrace__range *range;
   unsigned i;
-  if (size < offsetof(gotrace__module, unloads) + sizeof module->unloads) return 1;
+  if (size < offsetof(gotrace__module, unloads) + sizeof module->unloads) return -1;
+  if (last->count && last->loads == module->loads && last->unloads == module->unloads) return -1;
+  if (at == GOTRACE__MOST_MODULES) return -1;
   now->loads = module->loads;
   now->unloads = module->unloads;
-  if (look->last->count && look->last->loads == now->loads && look->last->unloads == now->unloads) return 1;
-  if (now->count == now->capacity) return 0; /* the caller tries again with more */
   memset(&identity, 0, sizeof identity);
   for (i = 0; i < module->segment_count; i++) gotrace__elf_add_segment(&identity, &module->segments[i]);
-  range = &now->ranges[now->count++];
-  gotrace__module_range(module, 0, &range->low, &range->high);
-  range->identity = gotrace__range_identity(module->base, module->path ? module->path : "", identity.segments);
+  gotrace__module_range(module, 0, &now->ranges[at].low, &now->ranges[at].high);
+  now->ranges[at].identity = gotrace__range_identity(module->base, module->path ? module->path : "", identity.segments);
   return 0;
-}
-
-static void gotrace__ranges_free(gotrace__ranges *ranges) {
-  gotrace__release(&gotrace__modules.budget, ranges->ranges, ranges->capacity * sizeof *ranges->ranges);
-  memset(ranges, 0, sizeof *ranges);
 }
 
 /* Remembers which modules are loaded, at the beginning of a trace and after each cut. */
 static void gotrace__modules_look(void) {
   struct gotrace__modules *all = &gotrace__modules;
-  gotrace__ranges now;
-  gotrace__look look;
-  memset(&now, 0, sizeof now);
+  size_t count = 0;
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
-  now.cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
-  look.now = &now;
-  look.last = &all->seen[0];
-  for (now.capacity = 64; now.capacity <= GOTRACE__MOST_MODULES; now.capacity *= 4) {
-    size_t capacity = now.capacity;
-    now.ranges = (gotrace__range *)gotrace__allocate(&all->budget, capacity * sizeof *now.ranges, true);
-    if (!now.ranges) return;
-    now.count = 0;
-    gotrace__libc_dl_iterate_phdr(gotrace__look_visit, &look);
-    if (now.count && now.count < capacity) { /* all fit */
-      gotrace__ranges_free(&all->seen[1]);
-      all->seen[1] = all->seen[0];
-      all->seen[0] = now;
-      return;
-    }
-    gotrace__release(&all->budget, now.ranges, capacity * sizeof *now.ranges);
-    if (!now.count) return; /* nothing was loaded or unloaded */
-  }
+  if (!all->seen) all->seen = (gotrace__ranges *)gotrace__allocate(&all->budget, 2 * sizeof *all->seen, true);
+  if (!all->seen || gotrace__libc_dl_iterate_phdr(gotrace__look_visit, &count) != 0) return;
+  all->latest = !all->latest;
+  all->seen[all->latest].count = count;
+  all->seen[all->latest].cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
 }
 
 /* Whether another module may have been at an address when it was recorded. A generation's events happened after the cut
  * at its beginning. Of the snapshots before that cut, only the latest matters for them. */
 static bool gotrace__was_other(const gotrace__found *found) {
-  uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
+  uint64_t identity = gotrace__range_identity(found->at.base, found->at.path, found->at.identity.segments);
   uint64_t cut = gotrace__load_relaxed(&gotrace__t.cut_count); /* number of cuts before the generation's events */
+  const struct gotrace__modules *all = &gotrace__modules;
   unsigned n;
   size_t i;
-  for (n = 0; n < 2; n++) {
-    const gotrace__ranges *seen = &gotrace__modules.seen[n];
-    if (n && seen[-1].cuts < cut) break;
-    if (!found->counted || seen->unloads == found->unloads) continue;
+  for (n = 0; n < 2 && all->seen && found->counted; n++) {
+    const gotrace__ranges *seen = &all->seen[n ? !all->latest : all->latest];
+    if (n && all->seen[all->latest].cuts < cut) break;
+    if (seen->unloads == found->at.unloads) continue;
     for (i = 0; i < seen->count; i++)
       if (found->pc - 1 >= seen->ranges[i].low && found->pc - 1 < seen->ranges[i].high &&
           seen->ranges[i].identity != identity)
@@ -12281,7 +12246,7 @@ static bool gotrace__was_other(const gotrace__found *found) {
 static gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
   gotrace__module_record *record = gotrace__modules.records, *only = NULL;
   for (; record; record = record->next) {
-    if (pc - 1 < record->low || pc - 1 >= record->high) continue;
+    if (pc - 1 < record->at.low || pc - 1 >= record->at.high) continue;
     if (only) return NULL;
     only = record;
   }
@@ -12301,10 +12266,10 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   if (loaded && gotrace__was_other(&found)) return false;
   record = loaded ? gotrace__module_of(&found) : gotrace__unloaded_module(pc);
   if (!loaded && !record) return false;
-  if (record) function = gotrace__elf_name(&record->symbols, pc - 1 - record->base);
+  if (record) function = gotrace__elf_name(&record->symbols, pc - 1 - record->at.base);
   if (function) snprintf(name, size, "%s", function);
   if (!function && loaded && !(record && record->symbols.dynamic) && gotrace__find_module(pc, &again, name, size) &&
-      gotrace__elf_same(&again.identity, &found.identity))
+      gotrace__elf_same(&again.at.identity, &found.at.identity))
     function = again.name;
   errno = saved;
   all->last = record;
@@ -12318,7 +12283,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   slash = (strrchr)(path, '/');
   if (slash) path = slash + 1;
   if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, GOTRACE__LLU(found.start));
-  else snprintf(name, size, "%.200s+0x%llx", path, GOTRACE__LLU(pc - record->base));
+  else snprintf(name, size, "%.200s+0x%llx", path, GOTRACE__LLU(pc - record->at.base));
   return true;
 }
 
@@ -12330,8 +12295,8 @@ static void gotrace__modules_free(void) {
     gotrace__elf_free(&record->symbols, &all->budget);
     gotrace__release(&all->budget, record, sizeof *record);
   }
-  gotrace__ranges_free(&all->seen[0]);
-  gotrace__ranges_free(&all->seen[1]);
+  gotrace__release(&all->budget, all->seen, 2 * sizeof *all->seen);
+  all->seen = NULL;
   all->last = NULL;
   all->count = 0;
 }
@@ -12641,10 +12606,10 @@ static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
     unsigned i;
     int size;
     if (!record->noted) continue;
-    for (i = 0; i < record->identity.build_id_size; i++)
-      snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
-    size = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->base),
-                    GOTRACE__LLU(record->low), GOTRACE__LLU(record->high), id, record->path);
+    for (i = 0; i < record->at.identity.build_id_size; i++)
+      snprintf(id + 2 * (size_t)i, 3, "%02x", record->at.identity.build_id[i]);
+    size = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->at.base),
+                    GOTRACE__LLU(record->at.low), GOTRACE__LLU(record->at.high), id, record->path);
     if (size > 0 && size <= GOTRACE_MAX_STRING_SIZE) gotrace__write_text(r, text, (uint32_t)size, false);
   }
 #endif
