@@ -2826,7 +2826,8 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__cond, _init, _wait, _wake
  *                                     _wait waits at most that many milliseconds, with the mutex held before and after.
  *                                     If the waiting thread is cancelled, it runs the given function with the mutex
- *                                     held, and unlocks it; NULL: it is not cancelled. _wake wakes all
+ *                                     held, and unlocks it; NULL: it is not cancelled. _wake wakes all.
+ *                                     GOTRACE_NO_THREADS: no mutex is locked, and _wait waits for a millisecond
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
@@ -2848,7 +2849,7 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
  *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
- *   gotrace__is_last_thread()         only the service thread is left; false if unknown
+ *   gotrace__threads_after_main()     number of threads, with the main thread, if that has ended; 0: not, or unknown
  *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
  *   gotrace__cancel_off, _restore     disables cancellation of the calling thread; returns the previous state
  */
@@ -2895,7 +2896,8 @@ static void gotrace__mutex_unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusi
 static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
                                void (*cancelled)(void)) {
   (void)cancelled;
-  SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
+  if (GOTRACE_NO_THREADS) Sleep(1);
+  else SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
 }
 static void gotrace__cond_wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariable(cond); }
@@ -2910,7 +2912,7 @@ static void gotrace__unmap_pages(void *memory, size_t size) { (void)size, Virtua
 static int gotrace__cancel_off(void) { return 0; }
 static void gotrace__cancel_restore(int before) { (void)before; }
 #if !GOTRACE_NO_THREADS
-static bool gotrace__is_last_thread(void) { return false; } /* a process ends when main returns */
+static long gotrace__threads_after_main(void) { return 0; } /* a process ends when main returns */
 static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(handle); }
 /* In a library, functions given to atexit run after the system has ended all other threads. */
 static bool gotrace__thread_lives(gotrace__thread_handle handle) {
@@ -3098,11 +3100,7 @@ GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal));
 GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal));
 GOTRACE__LIBC(int, sigpending, (gotrace__sigset *));
 GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit));
-#if GOTRACE_NO_THREADS
-GOTRACE__LIBC_AS(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "sigprocmask");
-#else
-GOTRACE__LIBC_AS(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
-#endif
+GOTRACE__LIBC(int, pthread_sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old));
 GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *, int));
 GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size));
 GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes));
@@ -3152,7 +3150,7 @@ typedef sigset_t gotrace__sigset;
 #define gotrace__libc_sigaddset sigaddset
 #define gotrace__libc_sigismember sigismember
 #define gotrace__libc_sigpending sigpending
-#define gotrace__libc_sigmask pthread_sigmask
+#define gotrace__libc_pthread_sigmask pthread_sigmask
 #define gotrace__libc_pthread_condattr_setclock pthread_condattr_setclock
 #define gotrace__libc_pthread_getname_np pthread_getname_np
 #define gotrace__libc_pthread_attr_getstack pthread_attr_getstack
@@ -3363,7 +3361,7 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   int i, saved;
   gotrace__libc_sigemptyset(&sent);
   for (i = 0; i < 2; i++) gotrace__libc_sigaddset(&sent, numbers[i]);
-  gotrace__libc_sigmask(GOTRACE__BLOCK, &sent, &before);
+  gotrace__libc_pthread_sigmask(GOTRACE__BLOCK, &sent, &before);
   gotrace__libc_sigpending(&pending);
   while (size && gotrace__file_is_ours(file)) {
     ssize_t n = write(file->number, at, size);
@@ -3379,7 +3377,7 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   saved = errno;
   for (i = 0; size && i < 2; i++)
     if (!gotrace__libc_sigismember(&pending, numbers[i])) gotrace__take_signal(numbers[i]);
-  gotrace__libc_sigmask(GOTRACE__SETMASK, &before, NULL);
+  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &before, NULL);
   errno = saved;
   return !size;
 }
@@ -3404,20 +3402,6 @@ static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset
 }
 #endif
 
-#if GOTRACE_NO_THREADS
-static void gotrace__mutex_lock(gotrace__mutex *mutex) { (void)mutex; }
-static void gotrace__mutex_unlock(gotrace__mutex *mutex) { (void)mutex; }
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void)) {
-  (void)cond, (void)mutex, (void)milliseconds, (void)cancelled;
-}
-static void gotrace__cond_wake(gotrace__cond *cond) { (void)cond; }
-static void gotrace__cond_init(gotrace__cond *cond) { (void)cond; }
-static void gotrace__yield(void) {}
-static void gotrace__sleep(void) {}
-static void gotrace__platform_init(void) {}
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
-#else
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
 static void gotrace__timed_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
@@ -3446,7 +3430,9 @@ static void gotrace__wait_cancelled(void *argument) {
 }
 static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
                                void (*cancelled)(void)) {
-  if (!cancelled) {
+  if (GOTRACE_NO_THREADS) {
+    gotrace__sleep();
+  } else if (!cancelled) {
     int before = gotrace__cancel_off();
     gotrace__timed_wait(cond, mutex, milliseconds);
     gotrace__cancel_restore(before);
@@ -3476,33 +3462,24 @@ static void gotrace__sleep(void) {
   errno = saved;
   gotrace__cancel_restore(before);
 }
+#if GOTRACE_NO_THREADS
+static void gotrace__platform_init(void) {}
+static void gotrace__at_thread_exit(void *thread) { (void)thread; }
+#else
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
  * the state of the main thread and field 20 the number of threads, with it. 0: it has not ended, or unknown. */
 static long gotrace__threads_after_main(void) {
   long count = 0;
 #if defined(__linux__)
   gotrace__file file;
-  char text[1024], *at = NULL;
-  size_t size = 0;
-  int field;
-  if (gotrace__file_take(&file, "/proc/self/stat", O_RDONLY)) {
-    size = gotrace__file_read_some(&file, 0, text, sizeof text - 1);
-    gotrace__file_close(&file);
-  }
-  if (size > 0) {
-    text[size] = 0;
-    at = (strrchr)(text, ')'); /* field 2, the name, may contain any character */
-  }
-  if (at && strncmp(at, ") Z ", 4) == 0) {
-    for (field = 2; at && field < 20; field++) at = (strchr)(at + 1, ' ');
-    if (at) count = strtol(at, NULL, 10);
-  }
+  char text[1024], *at;
+  if (!gotrace__file_take(&file, "/proc/self/stat", O_RDONLY)) return 0;
+  text[gotrace__file_read_some(&file, 0, text, sizeof text - 1)] = 0;
+  gotrace__file_close(&file);
+  at = (strrchr)(text, ')'); /* field 2, the name, may contain any character */
+  if (at) sscanf(at, ") Z %*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%ld", &count);
 #endif
   return count;
-}
-static bool gotrace__is_last_thread(void) {
-  long count = gotrace__threads_after_main();
-  return count > 0 && count <= 2;
 }
 static void gotrace__thread_detach(gotrace__thread_handle handle) { pthread_detach(handle); }
 static bool gotrace__thread_lives(gotrace__thread_handle handle) { return (void)handle, true; }
@@ -3522,9 +3499,9 @@ static bool gotrace__thread_run(gotrace__thread_handle *handle) {
   gotrace__sigset all, old;
   int error;
   gotrace__libc_sigfillset(&all);
-  gotrace__libc_sigmask(GOTRACE__SETMASK, &all, &old);
+  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &all, &old);
   error = pthread_create(handle, NULL, gotrace__thread_main, NULL);
-  gotrace__libc_sigmask(GOTRACE__SETMASK, &old, NULL);
+  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &old, NULL);
   return error == 0;
 }
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
@@ -3678,10 +3655,10 @@ static inline void gotrace__go_outside(void) {
 
 static void gotrace__lock(gotrace__mutex *mutex) {
   gotrace__go_inside();
-  gotrace__mutex_lock(mutex);
+  if (!GOTRACE_NO_THREADS) gotrace__mutex_lock(mutex);
 }
 static void gotrace__unlock(gotrace__mutex *mutex) {
-  gotrace__mutex_unlock(mutex);
+  if (!GOTRACE_NO_THREADS) gotrace__mutex_unlock(mutex);
   gotrace__go_outside();
 }
 
@@ -12809,9 +12786,11 @@ static void gotrace__look_for_threads(void) {
 #if !GOTRACE_NO_THREADS
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t now = gotrace__nanoseconds();
+  long count;
   if (now - t->last_look < 1000000000 || t->is_orphan) return;
   t->last_look = now;
-  if (!gotrace__is_last_thread()) return;
+  count = gotrace__threads_after_main();
+  if (count < 1 || count > 2) return; /* others than main and the service */
   t->is_orphan = true;
   gotrace__end_early(GOTRACE_OK);
 #endif

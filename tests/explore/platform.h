@@ -129,7 +129,7 @@ static uintptr_t explore_identity(void);
 #define gotrace__cancel_off() explore_cancel_off()
 #define gotrace__cancel_restore(before) explore_cancel_restore(before)
 #define gotrace__at_process_exit() ((void)gotrace__exit)
-#define gotrace__is_last_thread() false
+#define gotrace__threads_after_main() 0L
 #define gotrace__thread_detach(handle) ((void)(handle))
 #define gotrace__thread_lives(handle) ((void)(handle), true)
 #define gotrace__cond_wake(cond) explore_wake((cond), __LINE__)
