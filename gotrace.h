@@ -13622,7 +13622,6 @@ static void gotrace__end_use(bool unloaded) {
   if (active && service) gotrace__stop_tracing(!unloaded);
   else if (active) gotrace_end();
 }
-static void gotrace__exit(void) { gotrace__end_use(false); }
 
 GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
   return gotrace__start_tracing(NULL, 0, options, false);
@@ -13893,7 +13892,6 @@ static struct {
   uint32_t what;    /* atomic; GOTRACE__ASKS_...; whoever ends the trace takes it */
   uint32_t session; /* the trace; this and the path are written before `what` */
   unsigned long process;
-  bool registered; /* gotrace__environment_exit runs when the process ends */
   char path[GOTRACE__PATH];
 } gotrace__asked;
 
@@ -13963,12 +13961,7 @@ static void gotrace__end_asked(bool unloaded) {
   gotrace__end_use(unloaded);
   gotrace__say_stats(what);
 }
-
-/* Runs before gotrace__exit, since it is registered later. */
-static void gotrace__environment_exit(void) {
-  if (gotrace__load_acquire(&gotrace__asked.what) && gotrace__asked.process == gotrace__process_id())
-    gotrace__end_asked(false);
-}
+static void gotrace__exit(void) { gotrace__end_asked(false); }
 
 /* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
 static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, uint64_t *number) {
@@ -14057,8 +14050,6 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
   gotrace__asked.session = gotrace__t.session;
   gotrace__asked.process = gotrace__process_id();
   memcpy(gotrace__asked.path, value, sizeof gotrace__asked.path - 1);
-  if (!gotrace__asked.registered) atexit(gotrace__environment_exit);
-  gotrace__asked.registered = true;
   gotrace__store_release(&gotrace__asked.what, what);
   gotrace__unlock(&gotrace__t.life);
   return result;
