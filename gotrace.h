@@ -2822,12 +2822,10 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__nanoseconds()            monotonic clock
  *   gotrace__wall_clock()             time since 1970, UTC
  *   gotrace__process_id()             process id
- *   gotrace__mutex, _lock, _unlock    a non-recursive lock; GOTRACE__MUTEX initializes it, also after a fork
- *   gotrace__cond, _init, _wait, _wake
- *                                     _wait waits at most that many milliseconds, with the mutex held before and after.
- *                                     If the waiting thread is cancelled, it runs the given function with the mutex
- *                                     held, and unlocks it; NULL: it is not cancelled. _wake wakes all.
- *                                     GOTRACE_NO_THREADS: no mutex is locked, and _wait waits for a millisecond
+ *   gotrace__mutex, _lock, _unlock    a non-recursive lock, unused by GOTRACE_NO_THREADS; GOTRACE__MUTEX initializes
+ * it, also after a fork gotrace__cond, _init, _wait, _wake _wait waits at most that many milliseconds, with the mutex
+ * held before and after. If the waiting thread is cancelled, it runs the given function with the mutex held, and
+ * unlocks it; NULL: it is not cancelled. _wake wakes all. GOTRACE_NO_THREADS: _wait waits for a millisecond
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
@@ -4161,8 +4159,6 @@ typedef struct gotrace__past {
   struct gotrace__past *link;
   gotrace__past_piece *first, *last;
   uint64_t end_nanoseconds;
-  bool writing; /* the snapshot has not written it yet */
-  bool gone;    /* no longer kept; the snapshot frees it */
 } gotrace__past;
 
 #ifndef GOTRACE__SLAB
@@ -4451,9 +4447,10 @@ static struct gotrace__tracer {
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
   gotrace__mutex flight_lock;      /* protects: */
-  gotrace__past *writing;          /* the first of the generations that the snapshot must still write */
-  size_t writing_count;            /* how many; the link of the last may be stale */
   gotrace__past *past, *past_last; /* generations, oldest first */
+  gotrace__past *kept;             /* the oldest that the recorder keeps, or NULL */
+  gotrace__past *writing;          /* the oldest that a snapshot must still write, or NULL */
+  gotrace__past *writing_last;     /* the last that it writes */
   size_t past_bytes;               /* of all pieces, including those that only a snapshot uses */
   gotrace__past *past_open;        /* owned by the service: not yet complete */
   bool past_lost;                  /* owned by the service: part of this generation is lost */
@@ -12304,29 +12301,28 @@ static void gotrace__past_free(gotrace__past *past) {
   gotrace__release(&t->flight_budget, past, sizeof *past);
 }
 
-/* The snapshot no longer needs the generation that it writes. The caller holds the flight lock. */
-static void gotrace__written(void) {
+/* Frees the generations before the first that is kept or still to be written. The caller holds the flight lock. */
+static void gotrace__past_trim(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__past *past = t->writing;
-  t->writing = --t->writing_count ? past->link : NULL;
-  past->writing = false;
-  if (past->gone) gotrace__past_free(past);
+  while (t->past && t->past != t->kept && t->past != t->writing) {
+    gotrace__past *past = t->past;
+    t->past = past->link;
+    if (!t->past) t->past_last = NULL;
+    gotrace__past_free(past);
+  }
 }
 
 /* Drops the oldest generation. The caller holds the flight lock. */
 static void gotrace__past_forget(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__past *past = t->past;
-  t->past = past->link;
-  if (!t->past) t->past_last = NULL;
-  if (past->writing) past->gone = true;
-  else gotrace__past_free(past);
+  gotrace__t.kept = gotrace__t.kept->link;
+  gotrace__past_trim();
 }
 
 /* Frees what is kept, except what a snapshot is writing. The caller holds the flight lock. */
 static void gotrace__past_clear(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  while (t->past) gotrace__past_forget();
+  t->kept = NULL;
+  gotrace__past_trim();
   gotrace__past_free(t->past_open);
   t->past_open = NULL;
 }
@@ -12339,7 +12335,7 @@ static void gotrace__past_add(const void *data, size_t size) {
   size_t most = t->options.flight_bytes / 4 * 3;
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
-  while (t->past && t->past_bytes + size > most) gotrace__past_forget();
+  while (t->kept && t->past_bytes + size > most) gotrace__past_forget();
   if (!t->past_open) t->past_open = (gotrace__past *)gotrace__allocate(&t->flight_budget, sizeof *t->past_open, false);
   if (t->past_open && !t->past_lost && t->past_bytes + size <= most)
     piece = (gotrace__past_piece *)gotrace__allocate(&t->flight_budget, sizeof *piece + size, false);
@@ -12367,10 +12363,11 @@ static void gotrace__past_complete(void) {
     if (t->past_last) t->past_last->link = t->past_open;
     else t->past = t->past_open;
     t->past_last = t->past_open;
+    if (!t->kept) t->kept = t->past_open;
     t->past_open = NULL;
   }
   t->past_lost = false;
-  while (t->past && t->past != t->past_last && now - t->past->end_nanoseconds >= age) gotrace__past_forget();
+  while (t->kept && t->kept != t->past_last && now - t->kept->end_nanoseconds >= age) gotrace__past_forget();
   gotrace__unlock(&t->flight_lock);
   gotrace__lock(&t->queue_lock);
   gotrace__count(&t->past_count, 1);
@@ -13753,14 +13750,10 @@ static gotrace_result gotrace__flight_cut(void) {
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = gotrace__flight_cut();
-  gotrace__past *past;
   if (result != GOTRACE_OK) return result;
   gotrace__lock(&t->flight_lock);
-  t->writing = t->past;
-  for (past = t->past; past; past = past->link) {
-    past->writing = true;
-    t->writing_count++;
-  }
+  t->writing = t->kept;
+  t->writing_last = t->past_last;
   gotrace__unlock(&t->flight_lock);
   if (!t->writing) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
@@ -13774,7 +13767,8 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
       if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
     }
     gotrace__lock(&t->flight_lock);
-    gotrace__written();
+    t->writing = t->writing == t->writing_last ? NULL : t->writing->link;
+    gotrace__past_trim();
     gotrace__unlock(&t->flight_lock);
   }
   gotrace__set_in_sink(false);
@@ -14074,12 +14068,6 @@ __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__sta
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
 
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
-/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
-static void gotrace__past_free_all(void) {
-  while (gotrace__t.writing && !gotrace__in_sink) gotrace__written();
-  gotrace__past_clear();
-}
-
 /* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
  * its data inconsistent. */
 static gotrace__mutex *const gotrace__fork_locks[] = {
@@ -14166,7 +14154,8 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__asked.what = 0;
   t->alloc_events = 0;
   gotrace__unlock_all();
-  gotrace__past_free_all();
+  if (!gotrace__in_sink) t->writing = NULL; /* a snapshot that a thread of the parent was writing */
+  gotrace__past_clear();
   gotrace__abandon_threads();
   if (t->transcriber && !in_call) {
     gotrace__unread_free(NULL);

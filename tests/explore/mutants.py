@@ -406,9 +406,9 @@ transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1
 transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
 
 # The rest.
-tested('test_flight', 'old-generations-kept', 'now - t->past->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
-tested('test_flight', 'snapshot-unheld', '    past->writing = true;\n', '')
-tested('test_flight', 'oldest-not-dropped', 'while (t->past && t->past_bytes + size > most) gotrace__past_forget();', '')
+tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
+tested('test_flight', 'snapshot-unheld', ' && t->past != t->writing) {', ') {')
+tested('test_flight', 'oldest-not-dropped', 'while (t->kept && t->past_bytes + size > most) gotrace__past_forget();', '')
 tested('test_fork', 'child-keeps-its-parents-id', 'if (self) self->system_id = gotrace__system_thread_id();', '')
 tested('test_fork', 'childs-goroutines-run',
        'else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) g->status = GOTRACE__WAITING;', '')
