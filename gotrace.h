@@ -4400,7 +4400,6 @@ static struct gotrace__tracer {
 
   gotrace__mutex work; /* protects: */
   struct gotrace__transcriber *transcriber;
-  bool finished;                          /* it has written the trace's end */
   gotrace_stats at_cut;                   /* as `published`; of the empty trace, before the first cut */
   gotrace__piece *open_piece;             /* being filled */
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
@@ -4414,7 +4413,7 @@ static struct gotrace__tracer {
   gotrace__piece *spare_piece;
   struct gotrace__record_chunk *spare_chunks; /* of full size */
   bool work_wanted;                           /* a chunk is full */
-  bool ended;                                 /* no more pieces will follow */
+  bool ended;                                 /* no more pieces will follow; changes under work too */
   uint8_t empty;  /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
   bool snapshot;  /* one is being taken */
   bool impatient; /* at exit, this session has been waited for in vain */
@@ -4471,9 +4470,8 @@ static struct gotrace__tracer {
   gotrace__uint64 moved; /* atomic; nanoseconds: when a sink or snapshot was last given a piece */
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
-  bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next two */
+  bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next */
   int system_error;
-  gotrace__uint64 sink_consistent;
   gotrace__uint64 lost, nested;             /* atomic; calls dropped: for lack of memory; nested */
   gotrace__sample *samples;                 /* atomic; allocated by the first trace with samples and kept */
   gotrace__uint64 sample_head, sample_tail; /* atomic; the driver's */
@@ -12409,8 +12407,10 @@ static void gotrace__sink_failure(void) {
   gotrace__lock(&t->queue_lock);
   t->sink_failed = true;
   t->system_error = error;
-  t->sink_consistent = consistent;
+  gotrace__store_relaxed(&t->bytes, consistent); /* what follows does not count */
+  gotrace__store_relaxed(&t->consistent_bytes, consistent);
   gotrace__unlock(&t->queue_lock);
+  gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK); /* even if the trace has already ended */
 }
 
 /* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
@@ -12429,8 +12429,6 @@ static void gotrace__sink(const void *data, size_t size) {
   if (ok) return;
   gotrace__sink_failure();
   gotrace__end_early(GOTRACE_ERROR_SINK);
-  /* Even if the trace has already ended, it has failed. */
-  gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
 /* ---------------------------------------------------------------------------------------------------- >>driver ---- */
@@ -12700,7 +12698,6 @@ static void gotrace__cut(gotrace__transcriber *r, bool last) {
   if (r->error && !last) return; /* it ends with the trace */
   if (last) gotrace__transcribe_end(r);
   else gotrace__transcribe_cut(r);
-  t->finished = last;
   t->last_cut = gotrace__load_relaxed(&t->last_round);
   if (r->error == GOTRACE_ERROR_SINK) return;
   gotrace__count(&t->cut_count, 1);
@@ -12719,7 +12716,7 @@ static void gotrace__work(bool cut, bool all) {
   bool on, more;
   gotrace__lock(&t->work);
   r = t->transcriber;
-  if (!r || t->finished) {
+  if (!r || t->ended) {
     gotrace__unlock(&t->work);
     return;
   }
@@ -12755,7 +12752,7 @@ static void gotrace__work(bool cut, bool all) {
   if (!on && (r->error || r->full) && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
   t->work_wanted = t->work_wanted || more;
-  t->ended = t->finished;
+  t->ended = !on && !more;
   t->empty = t->ended && !t->cut_count;
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
@@ -12872,7 +12869,7 @@ static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool
     gotrace__unlock(&t->queue_lock);
     if (*size) {
       gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-      gotrace__count(&t->bytes, *size);
+      if (!t->sink_failed) gotrace__count(&t->bytes, *size);
       return GOTRACE_OK;
     }
     if (ended) return gotrace__read_end();
@@ -12957,8 +12954,8 @@ static void gotrace__sum(gotrace_stats *stats) {
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
   stats->system_error = t->system_error;
-  stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
-  stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
+  stats->bytes = gotrace__load_relaxed(&t->bytes);
+  stats->consistent_bytes = gotrace__load_relaxed(&t->consistent_bytes);
   gotrace__unlock(&t->queue_lock);
   stats->result = gotrace__result();
   stats->cuts = gotrace__load_relaxed(&t->cuts);
@@ -13108,15 +13105,8 @@ static void gotrace__clean_up(void) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->active) return;
   if (t->file.number >= 0) {
-    if (!t->sink_failed && !gotrace__write_held()) {
-      gotrace__sink_failure();
-      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
-    }
-    if (!gotrace__file_close(&t->file) && !t->sink_failed) {
-      t->sink_failed = true;
-      t->system_error = errno;
-      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
-    }
+    if (!t->sink_failed && !gotrace__write_held()) gotrace__sink_failure();
+    if (!gotrace__file_close(&t->file) && !t->sink_failed) gotrace__sink_failure();
   }
   gotrace__sum(&t->last);
   gotrace__store_seq_cst(&t->cleaned, t->session); /* before the flags are read, see gotrace__thread_over */
@@ -13263,7 +13253,7 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   gotrace__store_release(&t->stack_mode, (uint32_t)n->options.stacks);
   gotrace__store_release(&t->unwind, n->options.unwind);
   gotrace__store_release(&t->unwind_context, n->options.context);
-  t->is_orphan = t->finished = false;
+  t->is_orphan = false;
   for (i = 0; i < sizeof counts / sizeof counts[0]; i++) gotrace__store_relaxed(counts[i], (uint64_t)0);
   gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
@@ -13273,7 +13263,6 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->ended = t->stopping = t->work_wanted = t->sink_failed = t->impatient = false;
   t->empty = 0;
   t->system_error = 0;
-  t->sink_consistent = 0;
   memset(&t->published, 0, sizeof t->published);
   gotrace__unlock(&t->queue_lock);
 }
