@@ -2822,10 +2822,12 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__nanoseconds()            monotonic clock
  *   gotrace__wall_clock()             time since 1970, UTC
  *   gotrace__process_id()             process id
- *   gotrace__mutex, _lock, _unlock    a non-recursive lock, unused by GOTRACE_NO_THREADS; GOTRACE__MUTEX initializes
- * it, also after a fork gotrace__cond, _init, _wait, _wake _wait waits at most that many milliseconds, with the mutex
- * held before and after. If the waiting thread is cancelled, it runs the given function with the mutex held, and
- * unlocks it; NULL: it is not cancelled. _wake wakes all. GOTRACE_NO_THREADS: _wait waits for a millisecond
+ *   gotrace__mutex, _lock, _unlock    a non-recursive lock; GOTRACE__MUTEX initializes it, also after a fork
+ *   gotrace__cond, _init, _wait, _wake
+ *                                     _wait waits at most that many milliseconds, with the mutex held before and after.
+ *                                     If the waiting thread is cancelled, it runs the given function with the mutex
+ *                                     held, which unlocks it; NULL: it is not cancelled. _wake wakes all.
+ *                                     GOTRACE_NO_THREADS: no mutex is locked, and _wait waits for a millisecond
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
@@ -2892,7 +2894,7 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
 static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void)) {
+                               void (*cancelled)(void *mutex)) {
   (void)cancelled;
   if (GOTRACE_NO_THREADS) Sleep(1);
   else SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
@@ -2935,15 +2937,16 @@ static void gotrace__thread_join(gotrace__thread_handle handle) {
 static bool gotrace__barrier_init(void) { return true; }
 static bool gotrace__barrier(void) { return FlushProcessWriteBuffers(), true; }
 #endif
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #if GOTRACE_NO_THREADS
 static void gotrace__platform_init(void) {}
+static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A TLS callback of the program or DLL, in the loader's list. Not a fiber's slot (FlsAlloc): it would report the end of
  * a fiber, on whatever thread deletes it. */
-static void *gotrace__registered(void);
+static GOTRACE__THREAD_LOCAL void *gotrace__exiting;
+static void gotrace__at_thread_exit(void *thread) { gotrace__exiting = thread; }
 static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reserved) {
-  void *thread = reason == DLL_THREAD_DETACH ? gotrace__registered() : NULL;
+  void *thread = reason == DLL_THREAD_DETACH ? gotrace__exiting : NULL;
   (void)module, (void)reserved;
   if (thread) gotrace__thread_gone(thread);
 }
@@ -3416,18 +3419,8 @@ static void gotrace__timed_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint
   pthread_cond_timedwait(cond, mutex, &until);
 #endif
 }
-static void gotrace__unlock(gotrace__mutex *mutex);
-typedef struct gotrace__waiting {
-  gotrace__mutex *mutex;
-  void (*cancelled)(void);
-} gotrace__waiting;
-static void gotrace__wait_cancelled(void *argument) {
-  gotrace__waiting *waiting = (gotrace__waiting *)argument;
-  waiting->cancelled();
-  gotrace__unlock(waiting->mutex);
-}
 static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void)) {
+                               void (*cancelled)(void *mutex)) {
   if (GOTRACE_NO_THREADS) {
     gotrace__sleep();
   } else if (!cancelled) {
@@ -3435,10 +3428,7 @@ static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint6
     gotrace__timed_wait(cond, mutex, milliseconds);
     gotrace__cancel_restore(before);
   } else {
-    gotrace__waiting waiting;
-    waiting.mutex = mutex;
-    waiting.cancelled = cancelled;
-    pthread_cleanup_push(gotrace__wait_cancelled, &waiting);
+    pthread_cleanup_push(cancelled, mutex);
     gotrace__timed_wait(cond, mutex, milliseconds);
     pthread_cleanup_pop(0);
   }
@@ -3659,6 +3649,7 @@ static void gotrace__unlock(gotrace__mutex *mutex) {
   if (!GOTRACE_NO_THREADS) gotrace__mutex_unlock(mutex);
   gotrace__go_outside();
 }
+static void gotrace__unlock_cancelled(void *mutex) { gotrace__unlock((gotrace__mutex *)mutex); }
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
@@ -4551,10 +4542,6 @@ static void gotrace__init(void) {
 
 static gotrace__thread *gotrace__thread_register(void);
 
-#if defined(_WIN32) && !GOTRACE_NO_THREADS
-static void *gotrace__registered(void) { return gotrace__self; }
-#endif
-
 static inline gotrace__thread *gotrace__me(void) {
   gotrace__thread *m = gotrace__self;
   return GOTRACE__LIKELY(m != NULL) ? m : gotrace__thread_register();
@@ -5268,7 +5255,6 @@ static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *
 }
 
 /* Waits until there may be room for another chunk, or until the trace ends. */
-static void gotrace__nothing(void) {}
 static void gotrace__wait_for_room(void) {
   struct gotrace__tracer *t = &gotrace__t;
 #if GOTRACE_NO_THREADS
@@ -5278,7 +5264,7 @@ static void gotrace__wait_for_room(void) {
   gotrace__lock(&t->queue_lock);
   /* If a round has begun since the thread asked for one, it may have made room already. */
   if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__nothing);
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__unlock_cancelled);
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -12773,7 +12759,10 @@ static void gotrace__cut_used(void) {
 }
 
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
-static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
+static void gotrace__read_cancelled(void *mutex) {
+  gotrace__store_release(&gotrace__t.reader, 0u);
+  gotrace__unlock_cancelled(mutex);
+}
 
 /* Once a second: the service thread must not keep the process alive, and ends the trace if it is the last thread. */
 static void gotrace__look_for_threads(void) {

@@ -113,7 +113,7 @@ typedef int gotrace__thread_handle;
 static EXPLORE_NOINLINE void explore_lock(gotrace__mutex *mutex, int line);
 static EXPLORE_NOINLINE void explore_unlock(gotrace__mutex *mutex, int line);
 static EXPLORE_NOINLINE void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                                          void (*cancelled)(void), int line);
+                                          void (*cancelled)(void *mutex), int line);
 static EXPLORE_NOINLINE int explore_cancel_off(void);
 static EXPLORE_NOINLINE void explore_cancel_restore(int before);
 static EXPLORE_NOINLINE void explore_wake(gotrace__cond *cond, int line);
