@@ -3895,12 +3895,14 @@ typedef struct gotrace__table {
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
-static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool within) {
+/* `beyond`: its entries may exceed the budget's limit. */
+static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool beyond) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
-  gotrace__table *table = (gotrace__table *)gotrace__allocate(budget, sizeof *table, within);
+  gotrace__table *table = (gotrace__table *)gotrace__allocate(budget, sizeof *table, false);
   if (!table) return NULL;
   table->lock = unlocked;
   table->arena.budget = budget;
+  table->arena.beyond = beyond;
   return table;
 }
 
@@ -13143,26 +13145,18 @@ static bool gotrace__make_empty_trace(unsigned version) {
   return ok;
 }
 
-typedef struct gotrace__beginning {
-  gotrace_options options;
-  const char *path; /* of the file, or NULL */
-  bool flight;
-  bool serves; /* the service thread runs */
-} gotrace__beginning;
-
 /* Starts the service thread, and only then empties the file. */
-static gotrace_result gotrace__open_session(gotrace__beginning *n) {
+static gotrace_result gotrace__open_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
-  if (!gotrace__make_empty_trace((unsigned)n->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  bool serves = path || t->options.write || t->flight;
+  if (!gotrace__make_empty_trace((unsigned)t->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
   t->is_empty = false;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
-  if (n->path || n->options.write || n->flight) {
-    n->serves = gotrace__thread_run(&t->service_thread);
-    if (!n->serves) return GOTRACE_ERROR_THREAD;
-  }
+  if (serves && !gotrace__thread_run(&t->service_thread)) return GOTRACE_ERROR_THREAD;
 #endif
-  if (!n->path) return GOTRACE_OK;
+  t->service = serves;
+  if (!path) return GOTRACE_OK;
   gotrace__file_truncate(&t->file, 0);
   t->is_empty = t->file.regular;
   if (!t->is_empty || gotrace__write_empty_trace()) return GOTRACE_OK;
@@ -13223,25 +13217,22 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
   }
 }
 
-static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session) {
+static void gotrace__reset_session(uint32_t session) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes,  &t->consistent_bytes,
                                      &t->cuts,       &t->lost,      &t->nested, &t->samples_lost};
   size_t i;
-  t->options = n->options;
-  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
+  gotrace__store_relaxed(&t->version, (uint32_t)t->options.format);
   gotrace__store_relaxed(&t->session, session);
-  t->service = n->path || n->options.write || n->flight;
-  t->flight = n->flight;
   t->past_lost = false;
   t->thread_total = 0;
-  gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
-                                              ? (uint32_t)(n->options.memory_limit / 64)
+  gotrace__store_relaxed(&t->chunk_bytes, t->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
+                                              ? (uint32_t)(t->options.memory_limit / 64)
                                               : GOTRACE__CHUNK_BYTES);
-  gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
-  gotrace__store_release(&t->stack_mode, (uint32_t)n->options.stacks);
-  gotrace__store_release(&t->unwind, n->options.unwind);
-  gotrace__store_release(&t->unwind_context, n->options.context);
+  gotrace__store_relaxed(&t->blocks, t->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
+  gotrace__store_release(&t->stack_mode, (uint32_t)t->options.stacks);
+  gotrace__store_release(&t->unwind, t->options.unwind);
+  gotrace__store_release(&t->unwind_context, t->options.context);
   t->is_orphan = false;
   for (i = 0; i < sizeof counts / sizeof counts[0]; i++) gotrace__store_relaxed(counts[i], (uint64_t)0);
   gotrace__store_relaxed(&t->early, 0u);
@@ -13257,19 +13248,19 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
 }
 
 /* Begins the trace and turns tracing on. */
-static gotrace_result gotrace__turn_on(const gotrace__beginning *n) {
+static gotrace_result gotrace__turn_on(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcriber *r = t->transcriber;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   uint32_t session = t->session + 1 ? t->session + 1 : 1;
   memset(&options, 0, sizeof options);
-  options.version = (unsigned)n->options.format;
-  options.futile_wakeups = n->options.futile_wakeups;
-  options.alloc_events = n->options.alloc_events;
-  options.restate = n->flight;
-  options.heap = n->options.heap;
-  options.cut_bytes = n->options.cut_bytes;
+  options.version = (unsigned)t->options.format;
+  options.futile_wakeups = t->options.futile_wakeups;
+  options.alloc_events = t->options.alloc_events;
+  options.restate = t->flight;
+  options.heap = t->options.heap;
+  options.cut_bytes = t->options.cut_bytes;
   options.session = session;
   options.strings = t->strings;
   options.stacks = t->stacks;
@@ -13287,8 +13278,8 @@ static gotrace_result gotrace__turn_on(const gotrace__beginning *n) {
   options.context = t;
   options.budget = &t->budget;
   options.beyond_limit = true;
-  options.size_limit = n->options.size_limit;
-  gotrace__reset_session(n, session);
+  options.size_limit = t->options.size_limit;
+  gotrace__reset_session(session);
   gotrace__modules_look();
   gotrace__read_clocks(&clocks);
   t->last_cut = clocks.nanoseconds;
@@ -13303,15 +13294,15 @@ static gotrace_result gotrace__turn_on(const gotrace__beginning *n) {
   r->heap_goal = gotrace__load_relaxed(&t->heap_goal);
   t->active = true;
   gotrace__store_seq_cst(&gotrace__on, session);
-  gotrace__store_relaxed(&t->alloc_events, n->options.alloc_events ? 1u : 0u);
+  gotrace__store_relaxed(&t->alloc_events, t->options.alloc_events ? 1u : 0u);
   gotrace__list_living(r, options.first_task);
   return GOTRACE_OK;
 }
 
-static void gotrace__undo_session(const gotrace__beginning *n) {
+static void gotrace__undo_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
   int saved = errno;
-  if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
+  if (path && t->file.number >= 0) gotrace__file_discard(&t->file, path);
   if (t->session != gotrace__load_relaxed(&t->cleaned)) gotrace__unread_free(&t->budget); /* else: the last session's */
   gotrace__transcriber_free();
   if (gotrace__chunks_free(&t->budget)) gotrace__tables_free();
@@ -13319,35 +13310,13 @@ static void gotrace__undo_session(const gotrace__beginning *n) {
   errno = saved;
 }
 
-static gotrace_result gotrace__start_session(const char *path, int flags, const gotrace_options *given, bool flight) {
+/* The caller holds the life lock. */
+static gotrace_result gotrace__begin_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__beginning n;
+  bool beyond = t->options.on_limit == GOTRACE_LIMIT_BLOCK; /* nobody could wait */
+  bool samples = t->options.format >= GOTRACE_GO_1_19;
+  gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__table *strings, *stacks;
-  gotrace_result result;
-  memset(&n, 0, sizeof n);
-  n.path = path;
-  n.flight = flight;
-  result = gotrace__check_options(given, &n.options, flight);
-  if (result != GOTRACE_OK) return result;
-  if (!gotrace__me()) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__lock(&t->life);
-  if (t->active || t->opening || gotrace__load_relaxed(&t->gone)) {
-    result = t->active || t->opening ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
-    gotrace__unlock(&t->life);
-    return result;
-  }
-  if (path) { /* a pipe may wait for its reader: without the locks */
-    bool opened;
-    t->opening = true;
-    gotrace__unlock(&t->life);
-    opened = gotrace__file_open(path, flags, &t->file);
-    gotrace__lock(&t->life);
-    t->opening = false;
-    if (!opened) {
-      gotrace__unlock(&t->life);
-      return GOTRACE_ERROR_SINK;
-    }
-  }
   if (!t->exit_registered) {
     t->exit_registered = true;
     gotrace__at_process_exit();
@@ -13355,26 +13324,23 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   gotrace__lock(&t->work);
   /* A thread may still be giving back memory of the last session, so what is used is not reset. */
   gotrace__store_relaxed(&t->budget.peak, gotrace__load_relaxed(&t->budget.used));
-  gotrace__store_relaxed(&t->budget.limit, n.options.memory_limit);
+  gotrace__store_relaxed(&t->budget.limit, t->options.memory_limit);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
+  t->service = false;
   t->transcriber = (gotrace__transcriber *)gotrace__allocate(&t->budget, sizeof *t->transcriber, false);
-  strings = gotrace__table_new(&t->budget, false);
-  stacks = gotrace__table_new(&t->budget, false);
-  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->arena.beyond = true; /* nobody could wait */
-  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->arena.beyond = true;
+  strings = gotrace__table_new(&t->budget, beyond);
+  stacks = gotrace__table_new(&t->budget, beyond);
   if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
   if (stacks) gotrace__store_release(&t->stacks, stacks);
-  if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
+  if (samples && !t->samples)
     gotrace__store_release(&t->samples,
                            (gotrace__sample *)gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false));
-  if (!t->transcriber || !strings || !stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
-    result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  if (result == GOTRACE_OK) result = gotrace__open_session(&n);
-  if (result == GOTRACE_OK) result = gotrace__turn_on(&n);
-  if (result != GOTRACE_OK) gotrace__undo_session(&n);
+  if (t->transcriber && strings && stacks && (!samples || t->samples)) result = gotrace__open_session(path);
+  if (result == GOTRACE_OK) result = gotrace__turn_on();
+  if (result != GOTRACE_OK) gotrace__undo_session(path);
   gotrace__unlock(&t->work);
 #if !GOTRACE_NO_THREADS
-  if (result != GOTRACE_OK && n.serves) { /* no session may begin that this thread would find */
+  if (result != GOTRACE_OK && t->service) { /* no session may begin that this thread would find */
     int saved = errno;
     t->opening = true;
     gotrace__unlock(&t->life);
@@ -13384,6 +13350,30 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
     errno = saved;
   }
 #endif
+  return result;
+}
+
+static gotrace_result gotrace__start_session(const char *path, int flags, const gotrace_options *given, bool flight) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_options options;
+  gotrace_result result = gotrace__check_options(given, &options, flight);
+  if (result != GOTRACE_OK) return result;
+  if (!gotrace__me()) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__lock(&t->life);
+  if (t->active || t->opening) result = GOTRACE_ERROR_ALREADY_RUNNING;
+  else if (gotrace__load_relaxed(&t->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
+  if (path && result == GOTRACE_OK) { /* a pipe may wait for its reader: without the locks */
+    t->opening = true;
+    gotrace__unlock(&t->life);
+    if (!gotrace__file_open(path, flags, &t->file)) result = GOTRACE_ERROR_SINK;
+    gotrace__lock(&t->life);
+    t->opening = false;
+  }
+  if (result == GOTRACE_OK) {
+    t->options = options;
+    t->flight = flight;
+    result = gotrace__begin_session(path);
+  }
   gotrace__unlock(&t->life);
   return result;
 }
