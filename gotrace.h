@@ -3032,7 +3032,9 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
 static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   (void)_chsize_s(file->number, (long long)size);
 }
-static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->number, 0, SEEK_SET) == 0; }
+static bool gotrace__file_seek(gotrace__file *file, int offset) {
+  return _lseeki64(file->number, offset, SEEK_SET) == offset;
+}
 
 #else /* POSIX */
 
@@ -3386,9 +3388,9 @@ static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   if (!gotrace__file_is_ours(file) || gotrace__libc_ftruncate(file->number, (long long)size) != 0)
     return; /* a pipe: nothing to do */
 }
-static bool gotrace__file_rewind(gotrace__file *file) {
-  if (!gotrace__file_is_ours(file) || gotrace__libc_lseek(file->number, 0, SEEK_SET) != 0) return false;
-  file->position = 0;
+static bool gotrace__file_seek(gotrace__file *file, int offset) {
+  if (!gotrace__file_is_ours(file) || gotrace__libc_lseek(file->number, offset, SEEK_SET) != offset) return false;
+  file->position = offset;
   return true;
 }
 
@@ -4385,8 +4387,7 @@ static struct gotrace__tracer {
   uint32_t cleaned;     /* atomic; the last session whose memory has been freed, or is about to be */
   gotrace__file file;
   uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
-  uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
-  uint32_t empty_trace_size, held_size;
+  uint32_t empty_trace_size;
   bool is_empty; /* the file still has them; owned by the service */
   gotrace__thread_handle service_thread;
   gotrace_stats last; /* statistics of the last trace */
@@ -4394,7 +4395,6 @@ static struct gotrace__tracer {
   gotrace__mutex work; /* protects: */
   struct gotrace__transcriber *transcriber;
   gotrace_stats at_cut;                   /* as `published`; of the empty trace, before the first cut */
-  gotrace__piece *open_piece;             /* being filled */
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
   gotrace__uint64 last_cut, last_round;   /* nanoseconds */
   uint64_t thread_total;
@@ -12271,7 +12271,7 @@ static void gotrace__modules_free(void) {
  * to the program or the disk. False and errno on failure. Files that are not regular are left unchanged. */
 static bool gotrace__write_empty_trace(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  return gotrace__file_rewind(&t->file) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
+  return gotrace__file_seek(&t->file, 0) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
 }
 
 /* The caller holds the flight lock. */
@@ -12361,34 +12361,25 @@ static void gotrace__past_complete(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* Replaces the empty trace with the beginning of the trace. */
-static bool gotrace__write_held(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (!t->is_empty) return true;
-  if (!gotrace__file_rewind(&t->file) || !gotrace__file_write(&t->file, t->held, t->held_size)) return false;
-  t->is_empty = false;
-  return true;
-}
-
-/* Writes a piece of the trace to the file. The first bytes are held back until they are more than the empty trace.
- * Otherwise its remainder would follow them for a while. */
+/* Writes a piece of the trace to the file. The first one is the header, which the empty trace has. The second one, which
+ * has a whole generation or fills a piece, replaces the rest of the empty trace in one write. */
 static bool gotrace__file_sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  if (t->is_empty && t->held_size + size <= t->empty_trace_size) {
-    memcpy(t->held + t->held_size, data, size);
-    t->held_size += (uint32_t)size;
-    return true;
-  }
-  return gotrace__write_held() && gotrace__file_write(&t->file, data, size);
+  if (!t->is_empty) return gotrace__file_write(&t->file, data, size);
+  if (gotrace__load_relaxed(&t->bytes) == size) return true;
+  if (!gotrace__file_seek(&t->file, GOTRACE__HEADER_SIZE) || !gotrace__file_write(&t->file, data, size)) return false;
+  if (GOTRACE__HEADER_SIZE + size < t->empty_trace_size) gotrace__file_truncate(&t->file, GOTRACE__HEADER_SIZE + size);
+  t->is_empty = false;
+  return true;
 }
 
 /* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
 static void gotrace__sink_failure(void) {
   struct gotrace__tracer *t = &gotrace__t;
   int error = errno;
-  uint64_t consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
+  uint64_t consistent = gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file.number >= 0) {
-    if (!consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
+    if (!consistent && t->file.regular && gotrace__write_empty_trace())
       consistent = t->empty_trace_size;
     gotrace__file_truncate(&t->file, consistent);
   }
@@ -12421,11 +12412,8 @@ static void gotrace__sink(const void *data, size_t size) {
 
 /* ---------------------------------------------------------------------------------------------------- >>driver ---- */
 
-#define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
-
-static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
-  if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
-}
+#define GOTRACE__PIECE_BYTES 65536u /* with the gotrace__piece */
+#define GOTRACE__PIECE_ROOM (GOTRACE__PIECE_BYTES - (uint32_t)sizeof(gotrace__piece))
 
 static void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
   if (*last) (*last)->link = piece;
@@ -12433,20 +12421,9 @@ static void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last,
   *last = piece;
 }
 
-/* Holds the open piece until the next cut. The caller holds the work lock. */
-static void gotrace__hold(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__piece *piece = t->open_piece;
-  if (!piece || !piece->size) return;
-  piece->link = NULL;
-  gotrace__append_piece(&t->unready, &t->unready_last, piece);
-  t->open_piece = NULL;
-}
-
 /* Hands everything written so far to the reader. The caller holds the work lock. `cut`: it is a complete trace. */
 static void gotrace__hand_over(bool cut) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__hold();
   if (!t->unready) return;
   t->unready_last->ends_cut = cut;
   gotrace__lock(&t->queue_lock);
@@ -12460,7 +12437,7 @@ static void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list)
   gotrace__piece *piece;
   while ((piece = *list) != NULL) {
     *list = piece->link;
-    gotrace__piece_free(budget, piece);
+    gotrace__release(budget, piece, GOTRACE__PIECE_BYTES);
   }
 }
 
@@ -12469,20 +12446,18 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   const uint8_t *from = (const uint8_t *)data;
   while (size) {
-    gotrace__piece *piece = t->open_piece;
-    uint32_t room = piece ? GOTRACE__PIECE_BYTES - piece->size : 0;
+    gotrace__piece *piece = t->unready_last;
+    uint32_t room = piece ? GOTRACE__PIECE_ROOM - piece->size : 0;
     if (!room) {
-      gotrace__hold();
       gotrace__lock(&t->queue_lock);
       piece = t->spare_piece;
       t->spare_piece = NULL;
       gotrace__unlock(&t->queue_lock);
-      if (!piece) piece = (gotrace__piece *)gotrace__allocate(&t->budget, sizeof *piece + GOTRACE__PIECE_BYTES, false);
+      if (!piece) piece = (gotrace__piece *)gotrace__allocate(&t->budget, GOTRACE__PIECE_BYTES, false);
       if (!piece) return false;
-      piece->size = 0;
-      piece->ends_cut = false;
-      t->open_piece = piece;
-      room = GOTRACE__PIECE_BYTES;
+      memset(piece, 0, sizeof *piece);
+      gotrace__append_piece(&t->unready, &t->unready_last, piece);
+      room = GOTRACE__PIECE_ROOM;
     }
     if (room > size) room = (uint32_t)size;
     memcpy((uint8_t *)(piece + 1) + piece->size, from, room);
@@ -12728,8 +12703,7 @@ static void gotrace__work(bool cut, bool all) {
   if (on) gotrace__look_at_threads(r);
   if (r->error == GOTRACE_ERROR_SINK) { /* no memory for its output: the trace ends with the last cut */
     gotrace__pieces_free(&t->budget, &t->unready);
-    gotrace__piece_free(&t->budget, t->open_piece);
-    t->unready_last = t->open_piece = NULL;
+    t->unready_last = NULL;
   }
   if (r->error) failed = GOTRACE_ERROR_OUT_OF_MEMORY;
   else if (r->full) failed = GOTRACE_LIMIT_REACHED;
@@ -12796,7 +12770,7 @@ static void gotrace__take_back(void) {
     piece = NULL;
   }
   gotrace__unlock(&t->queue_lock);
-  gotrace__piece_free(&t->budget, piece);
+  gotrace__release(&t->budget, piece, GOTRACE__PIECE_BYTES);
   if (cut) gotrace__cut_used();
 }
 
@@ -13084,10 +13058,9 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
   gotrace__pieces_free(budget, &t->pieces);
   gotrace__pieces_free(budget, &t->unready);
   t->pieces_last = t->unready_last = NULL;
-  gotrace__piece_free(budget, t->open_piece);
-  gotrace__piece_free(budget, t->spare_piece);
-  gotrace__piece_free(budget, t->reading);
-  t->open_piece = t->spare_piece = t->reading = NULL;
+  gotrace__release(budget, t->spare_piece, GOTRACE__PIECE_BYTES);
+  gotrace__release(budget, t->reading, GOTRACE__PIECE_BYTES);
+  t->spare_piece = t->reading = NULL;
   return all;
 }
 
@@ -13095,10 +13068,7 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
 static void gotrace__clean_up(void) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->active) return;
-  if (t->file.number >= 0) {
-    if (!t->sink_failed && !gotrace__write_held()) gotrace__sink_failure();
-    if (!gotrace__file_close(&t->file) && !t->sink_failed) gotrace__sink_failure();
-  }
+  if (t->file.number >= 0 && !gotrace__file_close(&t->file) && !t->sink_failed) gotrace__sink_failure();
   gotrace__sum(&t->last);
   gotrace__store_seq_cst(&t->cleaned, t->session); /* before the flags are read, see gotrace__thread_over */
   gotrace__lock(&t->work);
@@ -13131,7 +13101,7 @@ static bool gotrace__make_empty_trace(unsigned version) {
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   bool ok;
-  t->held_size = t->empty_trace_size = 0;
+  t->empty_trace_size = 0;
   memset(&options, 0, sizeof options);
   options.version = version;
   options.write = gotrace__append_empty;

@@ -173,7 +173,7 @@ static bool explore_file_open(gotrace__file *file) {
 #define gotrace__file_write(file, data, size) ((void)(file), explore_file_write((data), (size)))
 #define gotrace__file_truncate(file, size) ((void)(file), (void)(size))
 static bool explore_file_rewind(void);
-#define gotrace__file_rewind(file) ((void)(file), explore_file_rewind())
+#define gotrace__file_seek(file, offset) ((void)(file), (void)(offset), explore_file_rewind())
 static bool explore_file_close(gotrace__file *file) {
   file->number = -1;
   return true;
