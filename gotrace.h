@@ -3065,6 +3065,7 @@ static bool gotrace__file_seek(gotrace__file *file, int offset) {
 /* Linux: the C library's declarations depend on the language standard and on the macros defined when the program
  * included the first header. Functions that may be hidden are declared here by other names, for the same symbols. */
 #if defined(__linux__)
+#define GOTRACE__C(name) gotrace__libc_##name
 #define GOTRACE__LIBC(type, name, parameters) extern type gotrace__libc_##name parameters __asm__(#name)
 #define GOTRACE__LIBC_AS(type, name, parameters, symbol) extern type gotrace__libc_##name parameters __asm__(symbol)
 #if defined(__GLIBC__)
@@ -3124,9 +3125,7 @@ GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.gregs[REG_RBP]) == (5 + 
 GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.pc) == (23 + 32) * 8, pc);
 GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.regs[29]) == (23 + 29) * 8, frame);
 #endif
-#if defined(SIG_SETMASK)
-enum { GOTRACE__BLOCK = SIG_BLOCK, GOTRACE__SETMASK = SIG_SETMASK };
-#elif defined(__mips__) || defined(__alpha__)
+#if defined(__mips__) || defined(__alpha__)
 enum { GOTRACE__BLOCK = 1, GOTRACE__SETMASK = 3 };
 #elif defined(__sparc__)
 enum { GOTRACE__BLOCK = 1, GOTRACE__SETMASK = 4 };
@@ -3147,19 +3146,8 @@ enum { GOTRACE__LARGEFILE = __O_LARGEFILE };
 enum { GOTRACE__LARGEFILE = 0 };
 #endif
 #else
+#define GOTRACE__C(name) name
 typedef sigset_t gotrace__sigset;
-#define gotrace__libc_sigfillset sigfillset
-#define gotrace__libc_sigemptyset sigemptyset
-#define gotrace__libc_sigaddset sigaddset
-#define gotrace__libc_sigismember sigismember
-#define gotrace__libc_sigpending sigpending
-#define gotrace__libc_pthread_sigmask pthread_sigmask
-#define gotrace__libc_pthread_condattr_setclock pthread_condattr_setclock
-#define gotrace__libc_pthread_getname_np pthread_getname_np
-#define gotrace__libc_pthread_attr_getstack pthread_attr_getstack
-#define gotrace__libc_ftruncate(file, size) ftruncate(file, (off_t)(size))
-#define gotrace__libc_lseek(file, offset, from) lseek(file, (off_t)(offset), from)
-#define gotrace__libc_clock_gettime clock_gettime
 #define GOTRACE__REALTIME CLOCK_REALTIME
 #define GOTRACE__MONOTONIC CLOCK_MONOTONIC
 #define GOTRACE__BLOCK SIG_BLOCK
@@ -3179,14 +3167,14 @@ typedef pthread_t gotrace__thread_handle;
 
 static uint64_t gotrace__nanoseconds(void) {
   struct timespec now;
-  gotrace__libc_clock_gettime(GOTRACE__MONOTONIC, &now);
+  GOTRACE__C(clock_gettime)(GOTRACE__MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static unsigned long gotrace__process_id(void) { return (unsigned long)getpid(); }
 static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
   struct timespec now;
-  gotrace__libc_clock_gettime(GOTRACE__REALTIME, &now);
+  GOTRACE__C(clock_gettime)(GOTRACE__REALTIME, &now);
   *seconds = (uint64_t)now.tv_sec;
   *nanoseconds = (uint32_t)now.tv_nsec;
 }
@@ -3228,7 +3216,7 @@ static void gotrace__cancel_restore(int before) { pthread_setcancelstate(before,
 #endif
 
 #if defined(__linux__)
-static bool gotrace__is_privileged(void) { return gotrace__libc_getauxval(AT_SECURE) != 0; }
+static bool gotrace__is_privileged(void) { return GOTRACE__C(getauxval)(AT_SECURE) != 0; }
 #else
 static bool gotrace__is_privileged(void) { return issetugid() != 0; }
 #endif
@@ -3257,7 +3245,7 @@ static bool gotrace__file_is(const gotrace__file *file, int result, const struct
 static bool gotrace__file_is_ours(const gotrace__file *file) {
   struct stat found;
   if (gotrace__file_is(file, fstat(file->number, &found), &found) &&
-      (!file->regular || gotrace__libc_lseek(file->number, 0, SEEK_CUR) == file->position))
+      (!file->regular || GOTRACE__C(lseek)(file->number, 0, SEEK_CUR) == file->position))
     return true;
   errno = EBADF;
   return false;
@@ -3276,7 +3264,7 @@ static bool gotrace__file_take(gotrace__file *file, const char *path, int flags)
 #if defined(F_SETNOSIGPIPE) /* macOS sends SIGPIPE to the process, not to the thread */
     fcntl(file->number, F_SETNOSIGPIPE, 1);
 #endif
-    file->position = gotrace__libc_lseek(file->number, 0, SEEK_CUR);
+    file->position = GOTRACE__C(lseek)(file->number, 0, SEEK_CUR);
     if (fstat(file->number, &found) == 0) {
       file->device = (uint64_t)found.st_dev;
       file->inode = (uint64_t)found.st_ino;
@@ -3342,9 +3330,9 @@ static void gotrace__take_signal(int number) {
   gotrace__sigset set;
 #if defined(__linux__)
   static const struct timespec none = {0, 0};
-  gotrace__libc_sigemptyset(&set);
-  gotrace__libc_sigaddset(&set, number);
-  gotrace__libc_sigtimedwait(&set, NULL, &none);
+  GOTRACE__C(sigemptyset)(&set);
+  GOTRACE__C(sigaddset)(&set, number);
+  GOTRACE__C(sigtimedwait)(&set, NULL, &none);
 #else
   sigpending(&set);
   if (!sigismember(&set, number)) return;
@@ -3362,10 +3350,10 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   gotrace__sigset sent, pending, before;
   uint32_t waited = 0;
   int i, saved;
-  gotrace__libc_sigemptyset(&sent);
-  for (i = 0; i < 2; i++) gotrace__libc_sigaddset(&sent, numbers[i]);
-  gotrace__libc_pthread_sigmask(GOTRACE__BLOCK, &sent, &before);
-  gotrace__libc_sigpending(&pending);
+  GOTRACE__C(sigemptyset)(&sent);
+  for (i = 0; i < 2; i++) GOTRACE__C(sigaddset)(&sent, numbers[i]);
+  GOTRACE__C(pthread_sigmask)(GOTRACE__BLOCK, &sent, &before);
+  GOTRACE__C(sigpending)(&pending);
   while (size && gotrace__file_is_ours(file)) {
     ssize_t n = write(file->number, at, size);
     if (n < 0 && errno == EINTR) continue;
@@ -3379,17 +3367,17 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   }
   saved = errno;
   for (i = 0; size && i < 2; i++)
-    if (!gotrace__libc_sigismember(&pending, numbers[i])) gotrace__take_signal(numbers[i]);
-  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &before, NULL);
+    if (!GOTRACE__C(sigismember)(&pending, numbers[i])) gotrace__take_signal(numbers[i]);
+  GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &before, NULL);
   errno = saved;
   return !size;
 }
 static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
-  if (!gotrace__file_is_ours(file) || gotrace__libc_ftruncate(file->number, (long long)size) != 0)
+  if (!gotrace__file_is_ours(file) || GOTRACE__C(ftruncate)(file->number, (long long)size) != 0)
     return; /* a pipe: nothing to do */
 }
 static bool gotrace__file_seek(gotrace__file *file, int offset) {
-  if (!gotrace__file_is_ours(file) || gotrace__libc_lseek(file->number, offset, SEEK_SET) != offset) return false;
+  if (!gotrace__file_is_ours(file) || GOTRACE__C(lseek)(file->number, offset, SEEK_SET) != offset) return false;
   file->position = offset;
   return true;
 }
@@ -3400,7 +3388,7 @@ static bool gotrace__file_open_to_read(const char *path, gotrace__file *file) {
   return !GOTRACE_NO_SYMBOLIZER && gotrace__file_take(file, path, O_RDONLY | O_NONBLOCK); /* does not wait for a pipe */
 }
 static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
-  long n = gotrace__libc_pread(file->number, buffer, size, (long long)offset);
+  long n = GOTRACE__C(pread)(file->number, buffer, size, (long long)offset);
   return n > 0 ? (size_t)n : 0;
 }
 #endif
@@ -3414,7 +3402,7 @@ static void gotrace__timed_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint
   until.tv_nsec = (long)(milliseconds % 1000 * 1000000);
   pthread_cond_timedwait_relative_np(cond, mutex, &until);
 #else
-  gotrace__libc_clock_gettime(GOTRACE__MONOTONIC, &until);
+  GOTRACE__C(clock_gettime)(GOTRACE__MONOTONIC, &until);
   until.tv_nsec += (long)(milliseconds % 1000 * 1000000);
   until.tv_sec += (time_t)(milliseconds / 1000) + until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
@@ -3440,7 +3428,7 @@ static void gotrace__cond_init(gotrace__cond *cond) {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
 #if !defined(__APPLE__)
-  gotrace__libc_pthread_condattr_setclock(&attributes, GOTRACE__MONOTONIC);
+  GOTRACE__C(pthread_condattr_setclock)(&attributes, GOTRACE__MONOTONIC);
 #endif
   pthread_cond_init(cond, &attributes);
   pthread_condattr_destroy(&attributes);
@@ -3480,18 +3468,18 @@ static void *gotrace__thread_main(void *unused) {
 }
 static void gotrace__low_priority(void) {
 #if defined(__linux__)
-  long nice = 20 - gotrace__libc_syscall(SYS_getpriority, 0, 0); /* as the kernel returns it; 0, 0: this thread */
-  if (nice < 5) gotrace__libc_syscall(SYS_setpriority, 0, 0, nice + 5);
+  long nice = 20 - GOTRACE__C(syscall)(SYS_getpriority, 0, 0); /* as the kernel returns it; 0, 0: this thread */
+  if (nice < 5) GOTRACE__C(syscall)(SYS_setpriority, 0, 0, nice + 5);
 #endif
 }
 /* The host's signal handlers must not run on the service thread. */
 static bool gotrace__thread_run(gotrace__thread_handle *handle) {
   gotrace__sigset all, old;
   int error;
-  gotrace__libc_sigfillset(&all);
-  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &all, &old);
+  GOTRACE__C(sigfillset)(&all);
+  GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &all, &old);
   error = pthread_create(handle, NULL, gotrace__thread_main, NULL);
-  gotrace__libc_pthread_sigmask(GOTRACE__SETMASK, &old, NULL);
+  GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &old, NULL);
   return error == 0;
 }
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
@@ -3533,8 +3521,8 @@ __attribute__((destructor)) static void gotrace__unload(void) {
 #if !GOTRACE_SEQ_CST_FLAG
 #if defined(__linux__)
 /* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
-static bool gotrace__barrier_init(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
-static bool gotrace__barrier(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 3, 0, 0) == 0; }
+static bool gotrace__barrier_init(void) { return GOTRACE__C(syscall)(SYS_membarrier, 1 << 4, 0, 0) == 0; }
+static bool gotrace__barrier(void) { return GOTRACE__C(syscall)(SYS_membarrier, 1 << 3, 0, 0) == 0; }
 #else
 static bool gotrace__barrier_init(void) { return false; }
 static bool gotrace__barrier(void) { return false; }
@@ -3542,7 +3530,7 @@ static bool gotrace__barrier(void) { return false; }
 #endif
 static uint64_t gotrace__system_thread_id(void) {
 #if defined(__linux__)
-  return (uint64_t)gotrace__libc_syscall(SYS_gettid);
+  return (uint64_t)GOTRACE__C(syscall)(SYS_gettid);
 #elif defined(__APPLE__)
   uint64_t id = 0;
   pthread_threadid_np(pthread_self(), &id);
@@ -3557,7 +3545,7 @@ static uint64_t gotrace__system_thread_id(void) {
 static void gotrace__system_thread_name(char *name, size_t size) {
   *name = 0;
 #if defined(__linux__) || defined(__APPLE__)
-  if (gotrace__libc_pthread_getname_np(pthread_self(), name, size) != 0) *name = 0;
+  if (GOTRACE__C(pthread_getname_np)(pthread_self(), name, size) != 0) *name = 0;
 #elif defined(__FreeBSD__)
   pthread_get_name_np(pthread_self(), name, size);
 #endif
@@ -3573,12 +3561,12 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
   void *address = NULL;
   size_t size = 0;
 #if defined(__linux__)
-  if (gotrace__libc_pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  if (GOTRACE__C(pthread_getattr_np)(pthread_self(), &attributes) != 0) return false;
 #else
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_get_np(pthread_self(), &attributes);
 #endif
-  gotrace__libc_pthread_attr_getstack(&attributes, &address, &size);
+  GOTRACE__C(pthread_attr_getstack)(&attributes, &address, &size);
   pthread_attr_destroy(&attributes);
   *low = (uintptr_t)address;
   *high = *low + size;
@@ -4575,12 +4563,13 @@ uint32_t gotrace__other_copies;
 static void gotrace__count_copies(uint32_t change) {
   /* Looks among the program's symbols, since the module's own would come first in its own scope. dlopen is called
    * through its address, since a static link would warn about it. */
-  void *address = gotrace__libc_dlsym(NULL, "dlopen"); /* NULL: RTLD_DEFAULT */
+  void *address = GOTRACE__C(dlsym)(NULL, "dlopen"); /* NULL: RTLD_DEFAULT */
   void *(*open)(const char *path, int mode);
   uint32_t *found = NULL;
   memcpy(&open, &address, sizeof open);
-  if (address) found = GOTRACE__CAST(uint32_t *, gotrace__libc_dlsym(open(NULL, 1), "gotrace__other_copies"));
-  if (!found) (void)gotrace__libc_dlerror(); /* the host must not see our error */
+  if (address) found = GOTRACE__CAST(uint32_t *, GOTRACE__C(dlsym)(open(NULL, 1), "gotrace__other_copies"));
+  if (!found) /* the host must not see our error, which glibc frees at the second call */
+    (void)GOTRACE__C(dlerror)(), (void)GOTRACE__C(dlerror)();
   if (!found || found == &gotrace__other_copies) return;
   gotrace__add_relaxed(found, change);
   gotrace__add_relaxed(&gotrace__other_copies, change);
@@ -12030,7 +12019,7 @@ static bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name
   found->pc = pc;
   found->name_buffer = name;
   found->name_size = size;
-  return gotrace__libc_dl_iterate_phdr(gotrace__find_visit, found) != 0;
+  return GOTRACE__C(dl_iterate_phdr)(gotrace__find_visit, found) != 0;
 }
 
 /* The file that is mapped at an address, from /proc/self/maps: "low-high permissions offset device inode path". */
@@ -12107,7 +12096,7 @@ static void gotrace__module_open(gotrace__module_record *record, const gotrace__
     return;
   }
   if (found->program) {
-    long n = gotrace__libc_readlink("/proc/self/exe", path, GOTRACE__MODULE_PATH - 1);
+    long n = GOTRACE__C(readlink)("/proc/self/exe", path, GOTRACE__MODULE_PATH - 1);
     path[n > 0 ? n : 0] = 0;
     read = gotrace__module_load(record, "/proc/self/exe");
   } else {
@@ -12176,7 +12165,7 @@ static void gotrace__modules_look(void) {
   size_t count = 0;
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
   if (!all->seen) all->seen = (gotrace__ranges *)gotrace__allocate(&all->budget, 2 * sizeof *all->seen, true);
-  if (!all->seen || gotrace__libc_dl_iterate_phdr(gotrace__look_visit, &count) != 0) return;
+  if (!all->seen || GOTRACE__C(dl_iterate_phdr)(gotrace__look_visit, &count) != 0) return;
   all->latest = !all->latest;
   all->seen[all->latest].count = count;
   all->seen[all->latest].cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
@@ -12361,8 +12350,8 @@ static void gotrace__past_complete(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* Writes a piece of the trace to the file. The first one is the header, which the empty trace has. The second one, which
- * has a whole generation or fills a piece, replaces the rest of the empty trace in one write. */
+/* Writes a piece of the trace to the file. The first one is the header, which the empty trace has. The second one,
+ * which has a whole generation or fills a piece, replaces the rest of the empty trace in one write. */
 static bool gotrace__file_sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->is_empty) return gotrace__file_write(&t->file, data, size);
@@ -12379,8 +12368,7 @@ static void gotrace__sink_failure(void) {
   int error = errno;
   uint64_t consistent = gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file.number >= 0) {
-    if (!consistent && t->file.regular && gotrace__write_empty_trace())
-      consistent = t->empty_trace_size;
+    if (!consistent && t->file.regular && gotrace__write_empty_trace()) consistent = t->empty_trace_size;
     gotrace__file_truncate(&t->file, consistent);
   }
   gotrace__lock(&t->queue_lock);
