@@ -2676,7 +2676,7 @@ enum {
 #endif
 
 static void gotrace__exit(void);
-static void gotrace__end_asked(bool unloaded);
+static void gotrace__end_use(bool unloaded);
 #if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
@@ -2826,7 +2826,7 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__cond, _init, _wait, _wake
  *                                     _wait waits at most that many milliseconds, with the mutex held before and after.
  *                                     If the waiting thread is cancelled, it runs the given function with the mutex
- *                                     held, which unlocks it; NULL: it is not cancelled. _wake wakes all.
+ *                                     held, which unlocks it. _wake wakes all.
  *                                     GOTRACE_NO_THREADS: no mutex is locked, and _wait waits for a millisecond
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
@@ -3395,8 +3395,14 @@ static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset
 
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
-static void gotrace__timed_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
+static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                               void (*cancelled)(void *mutex)) {
   struct timespec until;
+#if GOTRACE_NO_THREADS
+  (void)cond, (void)mutex, (void)milliseconds, (void)cancelled, (void)until;
+  gotrace__sleep();
+#else
+  pthread_cleanup_push(cancelled, mutex);
 #if defined(__APPLE__)
   until.tv_sec = (time_t)(milliseconds / 1000);
   until.tv_nsec = (long)(milliseconds % 1000 * 1000000);
@@ -3408,20 +3414,8 @@ static void gotrace__timed_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint
   until.tv_nsec %= 1000000000;
   pthread_cond_timedwait(cond, mutex, &until);
 #endif
-}
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void *mutex)) {
-  if (GOTRACE_NO_THREADS) {
-    gotrace__sleep();
-  } else if (!cancelled) {
-    int before = gotrace__cancel_off();
-    gotrace__timed_wait(cond, mutex, milliseconds);
-    gotrace__cancel_restore(before);
-  } else {
-    pthread_cleanup_push(cancelled, mutex);
-    gotrace__timed_wait(cond, mutex, milliseconds);
-    pthread_cleanup_pop(0);
-  }
+  pthread_cleanup_pop(0);
+#endif
 }
 static void gotrace__cond_wake(gotrace__cond *cond) { pthread_cond_broadcast(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) {
@@ -3509,7 +3503,7 @@ __attribute__((destructor)) static void gotrace__unload(void) {
 #ifdef GOTRACE__UNLOADS
   unloaded = !gotrace__load_relaxed(&gotrace__exits);
 #endif
-  gotrace__end_asked(unloaded);
+  gotrace__end_use(unloaded);
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
 #ifdef GOTRACE__UNLOADS
@@ -3647,16 +3641,16 @@ static void gotrace__unlock_cancelled(void *mutex) { gotrace__unlock((gotrace__m
  * reused for ever, are cut from chunks and rounded to cache lines, so that no two threads' records share one. Freed
  * pieces are kept in a list per size: all small ones, and some large ones, since faulting in fresh pages costs more
  * than filling them. */
+typedef struct gotrace__small {
+  struct gotrace__small *next;
+} gotrace__small;
+
 #ifndef GOTRACE_MALLOC
 #define GOTRACE__LINE 64
 #define GOTRACE__PAGE ((size_t)1 << 12)
 #define GOTRACE__CHUNK ((size_t)1 << 17)
 #define GOTRACE__CACHED_PAGES 32                 /* most pages of a piece that is kept */
 #define GOTRACE__CACHED_BYTES ((size_t)16 << 20) /* of all large pieces that are kept */
-
-typedef struct gotrace__small {
-  struct gotrace__small *next;
-} gotrace__small;
 
 static struct gotrace__pool {
   gotrace__mutex lock;                                 /* innermost: no other lock is taken under it */
@@ -13311,15 +13305,17 @@ static gotrace_result gotrace__begin_session(const char *path) {
   return result;
 }
 
-static gotrace_result gotrace__start_session(const char *path, int flags, const gotrace_options *given, bool flight) {
+static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *given, bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_options options;
-  gotrace_result result = gotrace__check_options(given, &options, flight);
-  if (result != GOTRACE_OK) return result;
-  if (!gotrace__me()) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace_result result;
+  int cancel;
+  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  result = gotrace__check_options(given, &options, flight);
+  if (result == GOTRACE_OK && !gotrace__me()) result = GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&t->life);
-  if (t->active || t->opening) result = GOTRACE_ERROR_ALREADY_RUNNING;
-  else if (gotrace__load_relaxed(&t->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
+  if (result == GOTRACE_OK && (t->active || t->opening)) result = GOTRACE_ERROR_ALREADY_RUNNING;
+  if (result == GOTRACE_OK && gotrace__load_relaxed(&t->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
   if (path && result == GOTRACE_OK) { /* a pipe may wait for its reader: without the locks */
     t->opening = true;
     gotrace__unlock(&t->life);
@@ -13333,14 +13329,6 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
     result = gotrace__begin_session(path);
   }
   gotrace__unlock(&t->life);
-  return result;
-}
-
-static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *options, bool flight) {
-  gotrace_result result;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__start_session(path, flags, options, flight);
   gotrace__cancel_restore(cancel);
   return result;
 }
@@ -13410,7 +13398,7 @@ static bool gotrace__await(enum gotrace__awaited what, uint32_t session, uint32_
     if (what == GOTRACE__NO_SNAPSHOT) met = !t->snapshot;
     else met = gotrace__load_relaxed(&t->session) != session || (what == GOTRACE__STOPPED ? !t->stopping : done);
     if (!met && milliseconds) left = gotrace__patience(since, milliseconds);
-    if (!met && left) gotrace__cond_wait(&t->changed, &t->queue_lock, left, NULL);
+    if (!met && left) gotrace__cond_wait(&t->changed, &t->queue_lock, left, gotrace__unlock_cancelled);
   }
   if (met && what == GOTRACE__NO_SNAPSHOT) t->snapshot = true;
   gotrace__unlock(&t->queue_lock);
@@ -13528,24 +13516,6 @@ static gotrace_result gotrace__end_or_cut(bool end) {
 GOTRACE__DEFINE gotrace_result gotrace_end(void) { return gotrace__end_or_cut(true); }
 GOTRACE__DEFINE gotrace_result gotrace_advance(void) { return gotrace__end_or_cut(false); }
 
-/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
- * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
- * exit was called inside a call. */
-static void gotrace__end_use(bool unloaded) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
-  gotrace__lock(&t->life);
-  active = t->active;
-  service = t->service;
-#if !GOTRACE_NO_THREADS
-  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
-#endif
-  gotrace__unlock(&t->life);
-  if (active && service) gotrace__stop_tracing(!unloaded);
-  else if (active) gotrace_end();
-}
-
 GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
   return gotrace__start_tracing(NULL, 0, options, false);
 }
@@ -13570,7 +13540,8 @@ GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrac
  * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
 static void gotrace__free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m, *kept = NULL, *self = gotrace__self;
+  gotrace__thread *m, *self = gotrace__self;
+  gotrace__small *kept = NULL;
   gotrace__slab *slab;
   gotrace_proc *p;
   const void *data;
@@ -13603,8 +13574,8 @@ static void gotrace__free_all(void) {
     gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
       gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* for ever */
-      m->next = kept;
-      kept = m;
+      GOTRACE__CAST(gotrace__small *, (void *)m->padding)->next = kept;
+      kept = GOTRACE__CAST(gotrace__small *, (void *)m->padding);
     } else {
       gotrace__release(NULL, m, sizeof *m);
     }
@@ -13632,16 +13603,7 @@ static void gotrace__free_all(void) {
   t->reasons = NULL;
   gotrace__unlock(&t->life);
 #ifndef GOTRACE_MALLOC
-  {
-    gotrace__small *pieces = NULL;
-    while ((m = kept) != NULL) {
-      gotrace__small *piece = (gotrace__small *)(void *)m->padding;
-      kept = m->next;
-      piece->next = pieces;
-      pieces = piece;
-    }
-    gotrace__system_trim(pieces);
-  }
+  gotrace__system_trim(kept);
 #endif
 }
 #endif
@@ -13666,7 +13628,7 @@ static gotrace_result gotrace__flight_cut(void) {
 #else
   gotrace__lock(&t->queue_lock);
   while (gotrace__load_relaxed(&t->past_count) < wanted && !gotrace__load_relaxed(&t->done))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, gotrace__unlock_cancelled);
   gotrace__unlock(&t->queue_lock);
 #endif
   return GOTRACE_OK;
@@ -13875,13 +13837,27 @@ static uint32_t gotrace__write_asked(bool exits) {
   return what;
 }
 
-/* The process ends or the library is unloaded, see gotrace__end_use. */
-static void gotrace__end_asked(bool unloaded) {
-  uint32_t what = gotrace__write_asked(true);
-  gotrace__end_use(unloaded);
-  gotrace__say_stats(what);
+/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
+ * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
+ * exit was called inside a call. */
+static void gotrace__end_use(bool unloaded) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t asked;
+  bool active, service;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
+  asked = gotrace__write_asked(true);
+  gotrace__lock(&t->life);
+  active = t->active;
+  service = t->service;
+#if !GOTRACE_NO_THREADS
+  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
+#endif
+  gotrace__unlock(&t->life);
+  if (active && service) gotrace__stop_tracing(!unloaded);
+  else if (active) gotrace_end();
+  gotrace__say_stats(asked);
 }
-static void gotrace__exit(void) { gotrace__end_asked(false); }
+static void gotrace__exit(void) { gotrace__end_use(false); }
 
 /* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
 static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, uint64_t *number) {
