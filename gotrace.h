@@ -3743,26 +3743,21 @@ static void gotrace__system_trim(const gotrace__small *kept) {
   gotrace__unlock(&pool->lock);
 }
 #endif
-
-#define GOTRACE__MALLOC(size) gotrace__system_malloc(size)
-#define GOTRACE__FREE(pointer, size) gotrace__system_free(pointer, size)
 #else
 /* The caller may hold locks: its thread must not be cancelled in the program's allocator. */
-static void *gotrace__zeroed_malloc(size_t size) {
+static void *gotrace__system_malloc(size_t size) {
   int cancel = gotrace__cancel_off();
   void *memory = GOTRACE_MALLOC(size);
   gotrace__cancel_restore(cancel);
   if (memory) memset(memory, 0, size);
   return memory;
 }
-static void gotrace__given_free(void *memory, size_t size) {
+static void gotrace__system_free(void *memory, size_t size) {
   int cancel = gotrace__cancel_off();
   (void)size; /* GOTRACE_FREE may be a macro that ignores it */
   GOTRACE_FREE(memory, size);
   gotrace__cancel_restore(cancel);
 }
-#define GOTRACE__MALLOC(size) gotrace__zeroed_malloc(size)
-#define GOTRACE__FREE(pointer, size) gotrace__given_free(pointer, size)
 #endif
 
 /* Bytes that a session may use, and has used. A NULL budget means no bound. */
@@ -3785,7 +3780,7 @@ static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
   }
   saved = errno; /* a call of the tracer may come before the program looks at it */
-  memory = GOTRACE__MALLOC(size);
+  memory = gotrace__system_malloc(size);
   errno = saved;
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
@@ -3798,7 +3793,7 @@ static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within
 static void gotrace__release(gotrace__budget *budget, void *memory, size_t size) {
   if (!memory) return;
   if (budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
-  GOTRACE__FREE(memory, size);
+  gotrace__system_free(memory, size);
 }
 
 /* -------------------------------------------------------------------------------------------------- >>arena ---- */
@@ -12706,16 +12701,6 @@ static void gotrace__work(bool cut, bool all) {
 
 /* ---------------------------------------------------------------------------------------------------- >>reader ---- */
 
-/* The data read so far have been used, and are a complete trace. */
-static void gotrace__cut_used(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
-  gotrace__count(&t->cuts, 1);
-  gotrace__unlock(&t->queue_lock);
-  if (t->flight) gotrace__past_complete();
-}
-
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
 static void gotrace__read_cancelled(void *mutex) {
   gotrace__store_release(&gotrace__t.reader, 0u);
@@ -12746,14 +12731,18 @@ static void gotrace__take_back(void) {
   piece = t->reading;
   t->reading = NULL;
   cut = piece ? piece->ends_cut : t->empty == 2;
-  if (cut) t->empty = 0;
+  if (cut) { /* the data read so far have been used, and are a complete trace */
+    t->empty = 0;
+    gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
+    gotrace__count(&t->cuts, 1);
+  }
   if (piece && !t->spare_piece) {
     t->spare_piece = piece;
     piece = NULL;
   }
   gotrace__unlock(&t->queue_lock);
   gotrace__release(&t->budget, piece, GOTRACE__PIECE_BYTES);
-  if (cut) gotrace__cut_used();
+  if (cut && t->flight) gotrace__past_complete();
 }
 
 #define GOTRACE__ROUND_MILLISECONDS 100u
