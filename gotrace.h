@@ -12964,13 +12964,6 @@ static bool gotrace__control_begin(int *cancel) {
   return true;
 }
 
-static void gotrace__tables_free(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__table_free(t->strings);
-  gotrace__table_free(t->stacks);
-  t->strings = t->stacks = NULL;
-}
-
 /* Frees the chunks that no round has applied completely, except those that threads still have. */
 static void gotrace__unread_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -12984,13 +12977,6 @@ static void gotrace__unread_free(gotrace__budget *budget) {
       gotrace__chunk_free(budget, chunk);
     }
   }
-}
-
-static void gotrace__transcriber_free(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (t->transcriber) gotrace__transcribe_free(t->transcriber);
-  gotrace__release(&t->budget, t->transcriber, sizeof *t->transcriber);
-  t->transcriber = NULL;
 }
 
 /* Frees the chunks of all threads, and what waits to be read. A thread that is still in a call keeps its chunk and
@@ -13035,7 +13021,20 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
   return all;
 }
 
-/* Frees the session's memory, after the trace has been read to its end. The caller holds the life lock. */
+/* Frees the session's memory, except the tables if a thread may use them: then they stay for ever, and in use. */
+static void gotrace__session_free(gotrace__budget *budget) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (t->transcriber) gotrace__transcribe_free(t->transcriber);
+  gotrace__release(&t->budget, t->transcriber, sizeof *t->transcriber);
+  t->transcriber = NULL;
+  gotrace__modules_free();
+  if (!gotrace__chunks_free(budget)) return;
+  gotrace__table_free(t->strings);
+  gotrace__table_free(t->stacks);
+  t->strings = t->stacks = NULL;
+}
+
+/* Ends the session, after the trace has been read to its end. The caller holds the life lock. */
 static void gotrace__clean_up(void) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->active) return;
@@ -13044,13 +13043,11 @@ static void gotrace__clean_up(void) {
   gotrace__store_seq_cst(&t->cleaned, t->session); /* before the flags are read, see gotrace__thread_over */
   gotrace__lock(&t->work);
   gotrace__unread_free(&t->budget);
-  gotrace__transcriber_free();
+  gotrace__session_free(&t->budget);
   gotrace__lock(&t->flight_lock);
   gotrace__past_clear();
   gotrace__unlock(&t->flight_lock);
-  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
   gotrace__unlock(&t->work);
-  gotrace__modules_free();
   t->active = false;
   gotrace__lock(&t->queue_lock);
   t->stopping = false;
@@ -13245,9 +13242,7 @@ static void gotrace__undo_session(const char *path) {
   int saved = errno;
   if (path && t->file.number >= 0) gotrace__file_discard(&t->file, path);
   if (t->session != gotrace__load_relaxed(&t->cleaned)) gotrace__unread_free(&t->budget); /* else: the last session's */
-  gotrace__transcriber_free();
-  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free();
-  gotrace__modules_free();
+  gotrace__session_free(&t->budget);
   errno = saved;
 }
 
@@ -14050,9 +14045,7 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__abandon_threads();
   if (t->transcriber && !in_call) {
     gotrace__unread_free(NULL);
-    gotrace__transcriber_free();
-    gotrace__chunks_free(NULL);
-    gotrace__tables_free();
+    gotrace__session_free(NULL);
   }
   if (in_call && t->strings && t->stacks) /* the call goes on to use them; they stay for ever */
     t->strings->arena.budget = t->stacks->arena.budget = NULL;
