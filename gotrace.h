@@ -4122,14 +4122,17 @@ typedef struct gotrace__thread gotrace__thread;
 #define gotrace__reason_number(reason) ((reason) >> 8)
 #define gotrace__reason_base(reason) (0x7f & (reason))
 
+/* A piece of the trace on its way to the reader; the data follow in memory. */
+typedef struct gotrace__piece {
+  struct gotrace__piece *link;
+  uint32_t size;
+  bool ends_cut; /* the trace is complete up to its end */
+} gotrace__piece;
+
 /* A generation kept by the flight recorder, as the reader delivered it. */
-typedef struct gotrace__past_piece {
-  struct gotrace__past_piece *link;
-  size_t size; /* of the data, which follows in memory */
-} gotrace__past_piece;
 typedef struct gotrace__past {
   struct gotrace__past *link;
-  gotrace__past_piece *first, *last;
+  gotrace__piece *first, *last;
   uint64_t end_nanoseconds;
 } gotrace__past;
 
@@ -4328,13 +4331,6 @@ enum gotrace__use {
   GOTRACE__USED = 1,
   GOTRACE__ENDED = 2 /* its thread has ended, but not all of its records have been applied */
 };
-
-/* A piece of the trace on its way to the reader; the data follow in memory. */
-typedef struct gotrace__piece {
-  struct gotrace__piece *link;
-  uint32_t size;
-  bool ends_cut; /* the trace is complete up to its end */
-} gotrace__piece;
 
 static struct gotrace__tracer {
   uint32_t fence;                   /* atomic; a call's flag needs a fence, because there is no barrier */
@@ -12252,12 +12248,18 @@ static bool gotrace__write_empty_trace(void) {
   return gotrace__file_seek(&t->file, 0) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
 }
 
+static void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
+  if (*last) (*last)->link = piece;
+  else *first = piece;
+  *last = piece;
+}
+
 /* The caller holds the flight lock. */
 static void gotrace__past_free(gotrace__past *past) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!past) return;
   while (past->first) {
-    gotrace__past_piece *piece = past->first;
+    gotrace__piece *piece = past->first;
     past->first = piece->link;
     t->past_bytes -= piece->size;
     gotrace__release(&t->flight_budget, piece, sizeof *piece + piece->size);
@@ -12295,21 +12297,19 @@ static void gotrace__past_clear(void) {
  * snapshots that are being written use it all, this generation is lost and older ones dropped: a trace has no gaps. */
 static void gotrace__past_add(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__past_piece *piece = NULL;
+  gotrace__piece *piece = NULL;
   size_t most = t->options.flight_bytes / 4 * 3;
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
   while (t->kept && t->past_bytes + size > most) gotrace__past_forget();
   if (!t->past_open) t->past_open = (gotrace__past *)gotrace__allocate(&t->flight_budget, sizeof *t->past_open, false);
   if (t->past_open && !t->past_lost && t->past_bytes + size <= most)
-    piece = (gotrace__past_piece *)gotrace__allocate(&t->flight_budget, sizeof *piece + size, false);
+    piece = (gotrace__piece *)gotrace__allocate(&t->flight_budget, sizeof *piece + size, false);
   if (piece) {
-    piece->size = size;
+    piece->size = (uint32_t)size;
     t->past_bytes += size;
     memcpy(piece + 1, data, size);
-    if (t->past_open->last) t->past_open->last->link = piece;
-    else t->past_open->first = piece;
-    t->past_open->last = piece;
+    gotrace__append_piece(&t->past_open->first, &t->past_open->last, piece);
   } else {
     t->past_lost = true;
     gotrace__past_clear();
@@ -12391,12 +12391,6 @@ static void gotrace__sink(const void *data, size_t size) {
 
 #define GOTRACE__PIECE_BYTES 65536u /* with the gotrace__piece */
 #define GOTRACE__PIECE_ROOM (GOTRACE__PIECE_BYTES - (uint32_t)sizeof(gotrace__piece))
-
-static void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
-  if (*last) (*last)->link = piece;
-  else *first = piece;
-  *last = piece;
-}
 
 /* Hands everything written so far to the reader. The caller holds the work lock. `cut`: it is a complete trace. */
 static void gotrace__hand_over(bool cut) {
@@ -13633,7 +13627,7 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
   gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
   if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
   while (t->writing) {
-    const gotrace__past_piece *piece = t->writing->first;
+    const gotrace__piece *piece = t->writing->first;
     for (; piece && result == GOTRACE_OK; piece = piece->link) {
       gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
       if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
