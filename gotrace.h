@@ -2733,7 +2733,7 @@ template <typename T> struct gotrace__type_of<volatile T &> { typedef T type; };
 #define gotrace__store_release gotrace__store_relaxed
 #define gotrace__store_seq_cst(p, v) (gotrace__store_relaxed(p, v), gotrace__fence_seq_cst())
 #define gotrace__add_relaxed(p, v) ((GOTRACE__TYPE(p))gotrace__interlocked_add(p, v, sizeof *(p)))
-#define gotrace__exchange_acq_rel(p, v) ((GOTRACE__TYPE(p))gotrace__interlocked_exchange(p, v, sizeof *(p)))
+#define gotrace__exchange_acq_rel(p, v) ((uint8_t)_InterlockedExchange8((volatile char *)(p), (char)(v)))
 #define gotrace__cas_seq_cst(p, expected, desired) gotrace__interlocked_cas(p, expected, desired, sizeof *(p))
 #define gotrace__cas_acq_rel gotrace__cas_seq_cst
 #define gotrace__fence_seq_cst() _mm_mfence()
@@ -2741,10 +2741,6 @@ template <typename T> struct gotrace__type_of<volatile T &> { typedef T type; };
 static uint64_t gotrace__interlocked_add(volatile void *p, uint64_t v, size_t size) {
   if (size == 4) return (uint32_t)_InterlockedExchangeAdd((volatile long *)p, (long)v);
   return (uint64_t)_InterlockedExchangeAdd64((volatile long long *)p, (long long)v);
-}
-static uint64_t gotrace__interlocked_exchange(volatile void *p, uint64_t v, size_t size) {
-  if (size == 1) return (uint8_t)_InterlockedExchange8((volatile char *)p, (char)v);
-  return (uint32_t)_InterlockedExchange((volatile long *)p, (long)v);
 }
 static bool gotrace__interlocked_cas(volatile void *p, void *expected, uint64_t desired, size_t size) {
   if (size == 4) {
@@ -13802,11 +13798,11 @@ static void gotrace__say_stats(uint32_t what) {
  * recorder's file: at exit, without waiting long for the reader of a pipe. A child that ends by exit() has what its
  * parent asked for, but not the trace. */
 static uint32_t gotrace__write_asked(bool exits) {
-  uint32_t what = 0;
-  if (gotrace__load_acquire(&gotrace__asked.what) && !gotrace__in_sink && !gotrace__is_refused() &&
-      gotrace__asked.process == gotrace__process_id() &&
-      gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
-    what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
+  uint32_t what = gotrace__load_acquire(&gotrace__asked.what);
+  if (!what || gotrace__in_sink || gotrace__is_refused() || gotrace__asked.process != gotrace__process_id() ||
+      gotrace__load_relaxed(&gotrace__t.session) != gotrace__asked.session ||
+      !gotrace__cas_acq_rel(&gotrace__asked.what, &what, 0u))
+    return 0;
   if (what & GOTRACE__ASKS_FLIGHT) {
     int flags = GOTRACE__NOFOLLOW | (exits ? GOTRACE__NOWAIT : 0);
     gotrace_result kept = gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, flags, exits);
