@@ -2242,26 +2242,27 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
+#define GOTRACE__STB_NAME(name) gotrace__stb_##name
 #define STBSP_SPRINTFCB gotrace__stb_callback
-#define stbsp__context gotrace__stb_context
-#define stbsp__real_to_str gotrace__stb_real_to_str
-#define stbsp__real_to_parts gotrace__stb_real_to_parts
-#define stbsp__raise_to_power10 gotrace__stb_raise_to_power10
-#define stbsp__period gotrace__stb_period
-#define stbsp__comma gotrace__stb_comma
-#define stbsp__digitpair gotrace__stb_digitpair
-#define stbsp__lead_sign gotrace__stb_lead_sign
-#define stbsp__strlen_limited gotrace__stb_strlen_limited
-#define stbsp__clamp_callback gotrace__stb_clamp_callback
-#define stbsp__count_clamp_callback gotrace__stb_count_clamp_callback
-#define stbsp__bot gotrace__stb_bot
-#define stbsp__negbot gotrace__stb_negbot
-#define stbsp__negboterr gotrace__stb_negboterr
-#define stbsp__top gotrace__stb_top
-#define stbsp__negtop gotrace__stb_negtop
-#define stbsp__toperr gotrace__stb_toperr
-#define stbsp__negtoperr gotrace__stb_negtoperr
-#define stbsp__powten gotrace__stb_powten
+#define stbsp__context GOTRACE__STB_NAME(context)
+#define stbsp__real_to_str GOTRACE__STB_NAME(real_to_str)
+#define stbsp__real_to_parts GOTRACE__STB_NAME(real_to_parts)
+#define stbsp__raise_to_power10 GOTRACE__STB_NAME(raise_to_power10)
+#define stbsp__period GOTRACE__STB_NAME(period)
+#define stbsp__comma GOTRACE__STB_NAME(comma)
+#define stbsp__digitpair GOTRACE__STB_NAME(digitpair)
+#define stbsp__lead_sign GOTRACE__STB_NAME(lead_sign)
+#define stbsp__strlen_limited GOTRACE__STB_NAME(strlen_limited)
+#define stbsp__clamp_callback GOTRACE__STB_NAME(clamp_callback)
+#define stbsp__count_clamp_callback GOTRACE__STB_NAME(count_clamp_callback)
+#define stbsp__bot GOTRACE__STB_NAME(bot)
+#define stbsp__negbot GOTRACE__STB_NAME(negbot)
+#define stbsp__negboterr GOTRACE__STB_NAME(negboterr)
+#define stbsp__top GOTRACE__STB_NAME(top)
+#define stbsp__negtop GOTRACE__STB_NAME(negtop)
+#define stbsp__toperr GOTRACE__STB_NAME(toperr)
+#define stbsp__negtoperr GOTRACE__STB_NAME(negtoperr)
+#define stbsp__powten GOTRACE__STB_NAME(powten)
 #define STB_SPRINTF_DECORATE(name) gotrace__stb_##name
 #define STB_SPRINTF_IMPLEMENTATION
 #define STB_SPRINTF_STATIC
@@ -2281,25 +2282,8 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #undef stbsp__uintptr
 #undef stbsp__tento19th
 #undef STBSP_SPRINTFCB
-#undef stbsp__context
-#undef stbsp__real_to_str
-#undef stbsp__real_to_parts
-#undef stbsp__raise_to_power10
-#undef stbsp__period
-#undef stbsp__comma
-#undef stbsp__digitpair
-#undef stbsp__lead_sign
-#undef stbsp__strlen_limited
-#undef stbsp__clamp_callback
-#undef stbsp__count_clamp_callback
-#undef stbsp__bot
-#undef stbsp__negbot
-#undef stbsp__negboterr
-#undef stbsp__top
-#undef stbsp__negtop
-#undef stbsp__toperr
-#undef stbsp__negtoperr
-#undef stbsp__powten
+#undef GOTRACE__STB_NAME
+#define GOTRACE__STB_NAME(name) stbsp__##name /* a macro is not expanded in itself: the names stand for themselves */
 #if GOTRACE__GNU
 #pragma GCC diagnostic pop
 #endif
