@@ -2258,26 +2258,27 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
+#define GOTRACE__STB_NAME(name) gotrace__stb_##name
 #define STBSP_SPRINTFCB gotrace__stb_callback
-#define stbsp__context gotrace__stb_context
-#define stbsp__real_to_str gotrace__stb_real_to_str
-#define stbsp__real_to_parts gotrace__stb_real_to_parts
-#define stbsp__raise_to_power10 gotrace__stb_raise_to_power10
-#define stbsp__period gotrace__stb_period
-#define stbsp__comma gotrace__stb_comma
-#define stbsp__digitpair gotrace__stb_digitpair
-#define stbsp__lead_sign gotrace__stb_lead_sign
-#define stbsp__strlen_limited gotrace__stb_strlen_limited
-#define stbsp__clamp_callback gotrace__stb_clamp_callback
-#define stbsp__count_clamp_callback gotrace__stb_count_clamp_callback
-#define stbsp__bot gotrace__stb_bot
-#define stbsp__negbot gotrace__stb_negbot
-#define stbsp__negboterr gotrace__stb_negboterr
-#define stbsp__top gotrace__stb_top
-#define stbsp__negtop gotrace__stb_negtop
-#define stbsp__toperr gotrace__stb_toperr
-#define stbsp__negtoperr gotrace__stb_negtoperr
-#define stbsp__powten gotrace__stb_powten
+#define stbsp__context GOTRACE__STB_NAME(context)
+#define stbsp__real_to_str GOTRACE__STB_NAME(real_to_str)
+#define stbsp__real_to_parts GOTRACE__STB_NAME(real_to_parts)
+#define stbsp__raise_to_power10 GOTRACE__STB_NAME(raise_to_power10)
+#define stbsp__period GOTRACE__STB_NAME(period)
+#define stbsp__comma GOTRACE__STB_NAME(comma)
+#define stbsp__digitpair GOTRACE__STB_NAME(digitpair)
+#define stbsp__lead_sign GOTRACE__STB_NAME(lead_sign)
+#define stbsp__strlen_limited GOTRACE__STB_NAME(strlen_limited)
+#define stbsp__clamp_callback GOTRACE__STB_NAME(clamp_callback)
+#define stbsp__count_clamp_callback GOTRACE__STB_NAME(count_clamp_callback)
+#define stbsp__bot GOTRACE__STB_NAME(bot)
+#define stbsp__negbot GOTRACE__STB_NAME(negbot)
+#define stbsp__negboterr GOTRACE__STB_NAME(negboterr)
+#define stbsp__top GOTRACE__STB_NAME(top)
+#define stbsp__negtop GOTRACE__STB_NAME(negtop)
+#define stbsp__toperr GOTRACE__STB_NAME(toperr)
+#define stbsp__negtoperr GOTRACE__STB_NAME(negtoperr)
+#define stbsp__powten GOTRACE__STB_NAME(powten)
 #define STB_SPRINTF_DECORATE(name) gotrace__stb_##name
 #define STB_SPRINTF_IMPLEMENTATION
 #define STB_SPRINTF_STATIC
@@ -2297,25 +2298,8 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #undef stbsp__uintptr
 #undef stbsp__tento19th
 #undef STBSP_SPRINTFCB
-#undef stbsp__context
-#undef stbsp__real_to_str
-#undef stbsp__real_to_parts
-#undef stbsp__raise_to_power10
-#undef stbsp__period
-#undef stbsp__comma
-#undef stbsp__digitpair
-#undef stbsp__lead_sign
-#undef stbsp__strlen_limited
-#undef stbsp__clamp_callback
-#undef stbsp__count_clamp_callback
-#undef stbsp__bot
-#undef stbsp__negbot
-#undef stbsp__negboterr
-#undef stbsp__top
-#undef stbsp__negtop
-#undef stbsp__toperr
-#undef stbsp__negtoperr
-#undef stbsp__powten
+#undef GOTRACE__STB_NAME
+#define GOTRACE__STB_NAME(name) stbsp__##name /* a macro is not expanded in itself: the names stand for themselves */
 #if GOTRACE__GNU
 #pragma GCC diagnostic pop
 #endif
@@ -2696,7 +2680,7 @@ enum {
 #endif
 
 static void gotrace__exit(void);
-static void gotrace__end_asked(bool unloaded);
+static void gotrace__end_use(bool unloaded);
 #if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
@@ -2753,7 +2737,7 @@ template <typename T> struct gotrace__type_of<volatile T &> { typedef T type; };
 #define gotrace__store_release gotrace__store_relaxed
 #define gotrace__store_seq_cst(p, v) (gotrace__store_relaxed(p, v), gotrace__fence_seq_cst())
 #define gotrace__add_relaxed(p, v) ((GOTRACE__TYPE(p))gotrace__interlocked_add(p, v, sizeof *(p)))
-#define gotrace__exchange_acq_rel(p, v) ((GOTRACE__TYPE(p))gotrace__interlocked_exchange(p, v, sizeof *(p)))
+#define gotrace__exchange_acq_rel(p, v) ((uint8_t)_InterlockedExchange8((volatile char *)(p), (char)(v)))
 #define gotrace__cas_seq_cst(p, expected, desired) gotrace__interlocked_cas(p, expected, desired, sizeof *(p))
 #define gotrace__cas_acq_rel gotrace__cas_seq_cst
 #define gotrace__fence_seq_cst() _mm_mfence()
@@ -2761,10 +2745,6 @@ template <typename T> struct gotrace__type_of<volatile T &> { typedef T type; };
 static uint64_t gotrace__interlocked_add(volatile void *p, uint64_t v, size_t size) {
   if (size == 4) return (uint32_t)_InterlockedExchangeAdd((volatile long *)p, (long)v);
   return (uint64_t)_InterlockedExchangeAdd64((volatile long long *)p, (long long)v);
-}
-static uint64_t gotrace__interlocked_exchange(volatile void *p, uint64_t v, size_t size) {
-  if (size == 1) return (uint8_t)_InterlockedExchange8((volatile char *)p, (char)v);
-  return (uint32_t)_InterlockedExchange((volatile long *)p, (long)v);
 }
 static bool gotrace__interlocked_cas(volatile void *p, void *expected, uint64_t desired, size_t size) {
   if (size == 4) {
@@ -2846,7 +2826,8 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__cond, _init, _wait, _wake
  *                                     _wait waits at most that many milliseconds, with the mutex held before and after.
  *                                     If the waiting thread is cancelled, it runs the given function with the mutex
- *                                     held, and unlocks it; NULL: it is not cancelled. _wake wakes all
+ *                                     held, which unlocks it. _wake wakes all.
+ *                                     GOTRACE_NO_THREADS: no mutex is locked, and _wait waits for a millisecond
  *   gotrace__yield()                  lets another thread run
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
@@ -2868,7 +2849,7 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
  *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
- *   gotrace__is_last_thread()         only the service thread is left; false if unknown
+ *   gotrace__threads_after_main()     number of threads, with the main thread, if that has ended; 0: not, or unknown
  *   gotrace__map_pages, _unmap_pages  whole pages of zeroed memory; NULL: none
  *   gotrace__cancel_off, _restore     disables cancellation of the calling thread; returns the previous state
  */
@@ -2913,9 +2894,10 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
 static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void)) {
+                               void (*cancelled)(void *mutex)) {
   (void)cancelled;
-  SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
+  if (GOTRACE_NO_THREADS) Sleep(1);
+  else SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
 }
 static void gotrace__cond_wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariable(cond); }
@@ -2930,7 +2912,7 @@ static void gotrace__unmap_pages(void *memory, size_t size) { (void)size, Virtua
 static int gotrace__cancel_off(void) { return 0; }
 static void gotrace__cancel_restore(int before) { (void)before; }
 #if !GOTRACE_NO_THREADS
-static bool gotrace__is_last_thread(void) { return false; } /* a process ends when main returns */
+static long gotrace__threads_after_main(void) { return 0; } /* a process ends when main returns */
 static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(handle); }
 /* In a library, functions given to atexit run after the system has ended all other threads. */
 static bool gotrace__thread_lives(gotrace__thread_handle handle) {
@@ -2955,15 +2937,16 @@ static void gotrace__thread_join(gotrace__thread_handle handle) {
 static bool gotrace__barrier_init(void) { return true; }
 static bool gotrace__barrier(void) { return FlushProcessWriteBuffers(), true; }
 #endif
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #if GOTRACE_NO_THREADS
 static void gotrace__platform_init(void) {}
+static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A TLS callback of the program or DLL, in the loader's list. Not a fiber's slot (FlsAlloc): it would report the end of
  * a fiber, on whatever thread deletes it. */
-static void *gotrace__registered(void);
+static GOTRACE__THREAD_LOCAL void *gotrace__exiting;
+static void gotrace__at_thread_exit(void *thread) { gotrace__exiting = thread; }
 static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reserved) {
-  void *thread = reason == DLL_THREAD_DETACH ? gotrace__registered() : NULL;
+  void *thread = reason == DLL_THREAD_DETACH ? gotrace__exiting : NULL;
   (void)module, (void)reserved;
   if (thread) gotrace__thread_gone(thread);
 }
@@ -3049,7 +3032,9 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
 static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   (void)_chsize_s(file->number, (long long)size);
 }
-static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->number, 0, SEEK_SET) == 0; }
+static bool gotrace__file_seek(gotrace__file *file, int offset) {
+  return _lseeki64(file->number, offset, SEEK_SET) == offset;
+}
 
 #else /* POSIX */
 
@@ -3080,6 +3065,7 @@ static bool gotrace__file_rewind(gotrace__file *file) { return _lseeki64(file->n
 /* Linux: the C library's declarations depend on the language standard and on the macros defined when the program
  * included the first header. Functions that may be hidden are declared here by other names, for the same symbols. */
 #if defined(__linux__)
+#define GOTRACE__C(name) gotrace__libc_##name
 #define GOTRACE__LIBC(type, name, parameters) extern type gotrace__libc_##name parameters __asm__(#name)
 #define GOTRACE__LIBC_AS(type, name, parameters, symbol) extern type gotrace__libc_##name parameters __asm__(symbol)
 #if defined(__GLIBC__)
@@ -3118,11 +3104,7 @@ GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal));
 GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal));
 GOTRACE__LIBC(int, sigpending, (gotrace__sigset *));
 GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit));
-#if GOTRACE_NO_THREADS
-GOTRACE__LIBC_AS(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "sigprocmask");
-#else
-GOTRACE__LIBC_AS(int, sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old), "pthread_sigmask");
-#endif
+GOTRACE__LIBC(int, pthread_sigmask, (int how, const gotrace__sigset *set, gotrace__sigset *old));
 GOTRACE__LIBC(int, pthread_condattr_setclock, (pthread_condattr_t *, int));
 GOTRACE__LIBC(int, pthread_getname_np, (pthread_t thread, char *name, size_t size));
 GOTRACE__LIBC(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes));
@@ -3143,9 +3125,7 @@ GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.gregs[REG_RBP]) == (5 + 
 GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.pc) == (23 + 32) * 8, pc);
 GOTRACE__STATIC_ASSERT(offsetof(ucontext_t, uc_mcontext.regs[29]) == (23 + 29) * 8, frame);
 #endif
-#if defined(SIG_SETMASK)
-enum { GOTRACE__BLOCK = SIG_BLOCK, GOTRACE__SETMASK = SIG_SETMASK };
-#elif defined(__mips__) || defined(__alpha__)
+#if defined(__mips__) || defined(__alpha__)
 enum { GOTRACE__BLOCK = 1, GOTRACE__SETMASK = 3 };
 #elif defined(__sparc__)
 enum { GOTRACE__BLOCK = 1, GOTRACE__SETMASK = 4 };
@@ -3166,19 +3146,8 @@ enum { GOTRACE__LARGEFILE = __O_LARGEFILE };
 enum { GOTRACE__LARGEFILE = 0 };
 #endif
 #else
+#define GOTRACE__C(name) name
 typedef sigset_t gotrace__sigset;
-#define gotrace__libc_sigfillset sigfillset
-#define gotrace__libc_sigemptyset sigemptyset
-#define gotrace__libc_sigaddset sigaddset
-#define gotrace__libc_sigismember sigismember
-#define gotrace__libc_sigpending sigpending
-#define gotrace__libc_sigmask pthread_sigmask
-#define gotrace__libc_pthread_condattr_setclock pthread_condattr_setclock
-#define gotrace__libc_pthread_getname_np pthread_getname_np
-#define gotrace__libc_pthread_attr_getstack pthread_attr_getstack
-#define gotrace__libc_ftruncate(file, size) ftruncate(file, (off_t)(size))
-#define gotrace__libc_lseek(file, offset, from) lseek(file, (off_t)(offset), from)
-#define gotrace__libc_clock_gettime clock_gettime
 #define GOTRACE__REALTIME CLOCK_REALTIME
 #define GOTRACE__MONOTONIC CLOCK_MONOTONIC
 #define GOTRACE__BLOCK SIG_BLOCK
@@ -3198,14 +3167,14 @@ typedef pthread_t gotrace__thread_handle;
 
 static uint64_t gotrace__nanoseconds(void) {
   struct timespec now;
-  gotrace__libc_clock_gettime(GOTRACE__MONOTONIC, &now);
+  GOTRACE__C(clock_gettime)(GOTRACE__MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static unsigned long gotrace__process_id(void) { return (unsigned long)getpid(); }
 static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
   struct timespec now;
-  gotrace__libc_clock_gettime(GOTRACE__REALTIME, &now);
+  GOTRACE__C(clock_gettime)(GOTRACE__REALTIME, &now);
   *seconds = (uint64_t)now.tv_sec;
   *nanoseconds = (uint32_t)now.tv_nsec;
 }
@@ -3247,7 +3216,7 @@ static void gotrace__cancel_restore(int before) { pthread_setcancelstate(before,
 #endif
 
 #if defined(__linux__)
-static bool gotrace__is_privileged(void) { return gotrace__libc_getauxval(AT_SECURE) != 0; }
+static bool gotrace__is_privileged(void) { return GOTRACE__C(getauxval)(AT_SECURE) != 0; }
 #else
 static bool gotrace__is_privileged(void) { return issetugid() != 0; }
 #endif
@@ -3276,7 +3245,7 @@ static bool gotrace__file_is(const gotrace__file *file, int result, const struct
 static bool gotrace__file_is_ours(const gotrace__file *file) {
   struct stat found;
   if (gotrace__file_is(file, fstat(file->number, &found), &found) &&
-      (!file->regular || gotrace__libc_lseek(file->number, 0, SEEK_CUR) == file->position))
+      (!file->regular || GOTRACE__C(lseek)(file->number, 0, SEEK_CUR) == file->position))
     return true;
   errno = EBADF;
   return false;
@@ -3295,7 +3264,7 @@ static bool gotrace__file_take(gotrace__file *file, const char *path, int flags)
 #if defined(F_SETNOSIGPIPE) /* macOS sends SIGPIPE to the process, not to the thread */
     fcntl(file->number, F_SETNOSIGPIPE, 1);
 #endif
-    file->position = gotrace__libc_lseek(file->number, 0, SEEK_CUR);
+    file->position = GOTRACE__C(lseek)(file->number, 0, SEEK_CUR);
     if (fstat(file->number, &found) == 0) {
       file->device = (uint64_t)found.st_dev;
       file->inode = (uint64_t)found.st_ino;
@@ -3361,9 +3330,9 @@ static void gotrace__take_signal(int number) {
   gotrace__sigset set;
 #if defined(__linux__)
   static const struct timespec none = {0, 0};
-  gotrace__libc_sigemptyset(&set);
-  gotrace__libc_sigaddset(&set, number);
-  gotrace__libc_sigtimedwait(&set, NULL, &none);
+  GOTRACE__C(sigemptyset)(&set);
+  GOTRACE__C(sigaddset)(&set, number);
+  GOTRACE__C(sigtimedwait)(&set, NULL, &none);
 #else
   sigpending(&set);
   if (!sigismember(&set, number)) return;
@@ -3381,10 +3350,10 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   gotrace__sigset sent, pending, before;
   uint32_t waited = 0;
   int i, saved;
-  gotrace__libc_sigemptyset(&sent);
-  for (i = 0; i < 2; i++) gotrace__libc_sigaddset(&sent, numbers[i]);
-  gotrace__libc_sigmask(GOTRACE__BLOCK, &sent, &before);
-  gotrace__libc_sigpending(&pending);
+  GOTRACE__C(sigemptyset)(&sent);
+  for (i = 0; i < 2; i++) GOTRACE__C(sigaddset)(&sent, numbers[i]);
+  GOTRACE__C(pthread_sigmask)(GOTRACE__BLOCK, &sent, &before);
+  GOTRACE__C(sigpending)(&pending);
   while (size && gotrace__file_is_ours(file)) {
     ssize_t n = write(file->number, at, size);
     if (n < 0 && errno == EINTR) continue;
@@ -3398,18 +3367,18 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   }
   saved = errno;
   for (i = 0; size && i < 2; i++)
-    if (!gotrace__libc_sigismember(&pending, numbers[i])) gotrace__take_signal(numbers[i]);
-  gotrace__libc_sigmask(GOTRACE__SETMASK, &before, NULL);
+    if (!GOTRACE__C(sigismember)(&pending, numbers[i])) gotrace__take_signal(numbers[i]);
+  GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &before, NULL);
   errno = saved;
   return !size;
 }
 static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
-  if (!gotrace__file_is_ours(file) || gotrace__libc_ftruncate(file->number, (long long)size) != 0)
+  if (!gotrace__file_is_ours(file) || GOTRACE__C(ftruncate)(file->number, (long long)size) != 0)
     return; /* a pipe: nothing to do */
 }
-static bool gotrace__file_rewind(gotrace__file *file) {
-  if (!gotrace__file_is_ours(file) || gotrace__libc_lseek(file->number, 0, SEEK_SET) != 0) return false;
-  file->position = 0;
+static bool gotrace__file_seek(gotrace__file *file, int offset) {
+  if (!gotrace__file_is_ours(file) || GOTRACE__C(lseek)(file->number, offset, SEEK_SET) != offset) return false;
+  file->position = offset;
   return true;
 }
 
@@ -3419,72 +3388,41 @@ static bool gotrace__file_open_to_read(const char *path, gotrace__file *file) {
   return !GOTRACE_NO_SYMBOLIZER && gotrace__file_take(file, path, O_RDONLY | O_NONBLOCK); /* does not wait for a pipe */
 }
 static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
-  long n = gotrace__libc_pread(file->number, buffer, size, (long long)offset);
+  long n = GOTRACE__C(pread)(file->number, buffer, size, (long long)offset);
   return n > 0 ? (size_t)n : 0;
 }
 #endif
 
-#if GOTRACE_NO_THREADS
-static void gotrace__mutex_lock(gotrace__mutex *mutex) { (void)mutex; }
-static void gotrace__mutex_unlock(gotrace__mutex *mutex) { (void)mutex; }
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void)) {
-  (void)cond, (void)mutex, (void)milliseconds, (void)cancelled;
-}
-static void gotrace__cond_wake(gotrace__cond *cond) { (void)cond; }
-static void gotrace__cond_init(gotrace__cond *cond) { (void)cond; }
-static void gotrace__yield(void) {}
-static void gotrace__sleep(void) {}
-static void gotrace__platform_init(void) {}
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
-#else
 static void gotrace__mutex_lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
 static void gotrace__mutex_unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
-static void gotrace__timed_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds) {
+static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                               void (*cancelled)(void *mutex)) {
   struct timespec until;
+#if GOTRACE_NO_THREADS
+  (void)cond, (void)mutex, (void)milliseconds, (void)cancelled, (void)until;
+  gotrace__sleep();
+#else
+  pthread_cleanup_push(cancelled, mutex);
 #if defined(__APPLE__)
   until.tv_sec = (time_t)(milliseconds / 1000);
   until.tv_nsec = (long)(milliseconds % 1000 * 1000000);
   pthread_cond_timedwait_relative_np(cond, mutex, &until);
 #else
-  gotrace__libc_clock_gettime(GOTRACE__MONOTONIC, &until);
+  GOTRACE__C(clock_gettime)(GOTRACE__MONOTONIC, &until);
   until.tv_nsec += (long)(milliseconds % 1000 * 1000000);
   until.tv_sec += (time_t)(milliseconds / 1000) + until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
   pthread_cond_timedwait(cond, mutex, &until);
 #endif
-}
-static void gotrace__unlock(gotrace__mutex *mutex);
-typedef struct gotrace__waiting {
-  gotrace__mutex *mutex;
-  void (*cancelled)(void);
-} gotrace__waiting;
-static void gotrace__wait_cancelled(void *argument) {
-  gotrace__waiting *waiting = (gotrace__waiting *)argument;
-  waiting->cancelled();
-  gotrace__unlock(waiting->mutex);
-}
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void)) {
-  if (!cancelled) {
-    int before = gotrace__cancel_off();
-    gotrace__timed_wait(cond, mutex, milliseconds);
-    gotrace__cancel_restore(before);
-  } else {
-    gotrace__waiting waiting;
-    waiting.mutex = mutex;
-    waiting.cancelled = cancelled;
-    pthread_cleanup_push(gotrace__wait_cancelled, &waiting);
-    gotrace__timed_wait(cond, mutex, milliseconds);
-    pthread_cleanup_pop(0);
-  }
+  pthread_cleanup_pop(0);
+#endif
 }
 static void gotrace__cond_wake(gotrace__cond *cond) { pthread_cond_broadcast(cond); }
 static void gotrace__cond_init(gotrace__cond *cond) {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
 #if !defined(__APPLE__)
-  gotrace__libc_pthread_condattr_setclock(&attributes, GOTRACE__MONOTONIC);
+  GOTRACE__C(pthread_condattr_setclock)(&attributes, GOTRACE__MONOTONIC);
 #endif
   pthread_cond_init(cond, &attributes);
   pthread_condattr_destroy(&attributes);
@@ -3496,33 +3434,24 @@ static void gotrace__sleep(void) {
   errno = saved;
   gotrace__cancel_restore(before);
 }
+#if GOTRACE_NO_THREADS
+static void gotrace__platform_init(void) {}
+static void gotrace__at_thread_exit(void *thread) { (void)thread; }
+#else
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
  * the state of the main thread and field 20 the number of threads, with it. 0: it has not ended, or unknown. */
 static long gotrace__threads_after_main(void) {
   long count = 0;
 #if defined(__linux__)
   gotrace__file file;
-  char text[1024], *at = NULL;
-  size_t size = 0;
-  int field;
-  if (gotrace__file_take(&file, "/proc/self/stat", O_RDONLY)) {
-    size = gotrace__file_read_some(&file, 0, text, sizeof text - 1);
-    gotrace__file_close(&file);
-  }
-  if (size > 0) {
-    text[size] = 0;
-    at = (strrchr)(text, ')'); /* field 2, the name, may contain any character */
-  }
-  if (at && strncmp(at, ") Z ", 4) == 0) {
-    for (field = 2; at && field < 20; field++) at = (strchr)(at + 1, ' ');
-    if (at) count = strtol(at, NULL, 10);
-  }
+  char text[1024], *at;
+  if (!gotrace__file_take(&file, "/proc/self/stat", O_RDONLY)) return 0;
+  text[gotrace__file_read_some(&file, 0, text, sizeof text - 1)] = 0;
+  gotrace__file_close(&file);
+  at = (strrchr)(text, ')'); /* field 2, the name, may contain any character */
+  if (at) sscanf(at, ") Z %*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%ld", &count);
 #endif
   return count;
-}
-static bool gotrace__is_last_thread(void) {
-  long count = gotrace__threads_after_main();
-  return count > 0 && count <= 2;
 }
 static void gotrace__thread_detach(gotrace__thread_handle handle) { pthread_detach(handle); }
 static bool gotrace__thread_lives(gotrace__thread_handle handle) { return (void)handle, true; }
@@ -3533,18 +3462,18 @@ static void *gotrace__thread_main(void *unused) {
 }
 static void gotrace__low_priority(void) {
 #if defined(__linux__)
-  long nice = 20 - gotrace__libc_syscall(SYS_getpriority, 0, 0); /* as the kernel returns it; 0, 0: this thread */
-  if (nice < 5) gotrace__libc_syscall(SYS_setpriority, 0, 0, nice + 5);
+  long nice = 20 - GOTRACE__C(syscall)(SYS_getpriority, 0, 0); /* as the kernel returns it; 0, 0: this thread */
+  if (nice < 5) GOTRACE__C(syscall)(SYS_setpriority, 0, 0, nice + 5);
 #endif
 }
 /* The host's signal handlers must not run on the service thread. */
 static bool gotrace__thread_run(gotrace__thread_handle *handle) {
   gotrace__sigset all, old;
   int error;
-  gotrace__libc_sigfillset(&all);
-  gotrace__libc_sigmask(GOTRACE__SETMASK, &all, &old);
+  GOTRACE__C(sigfillset)(&all);
+  GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &all, &old);
   error = pthread_create(handle, NULL, gotrace__thread_main, NULL);
-  gotrace__libc_sigmask(GOTRACE__SETMASK, &old, NULL);
+  GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &old, NULL);
   return error == 0;
 }
 static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
@@ -3574,7 +3503,7 @@ __attribute__((destructor)) static void gotrace__unload(void) {
 #ifdef GOTRACE__UNLOADS
   unloaded = !gotrace__load_relaxed(&gotrace__exits);
 #endif
-  gotrace__end_asked(unloaded);
+  gotrace__end_use(unloaded);
   gotrace__store_release(&gotrace__has_exit_key, 0u);
   pthread_key_delete(gotrace__exit_key);
 #ifdef GOTRACE__UNLOADS
@@ -3586,8 +3515,8 @@ __attribute__((destructor)) static void gotrace__unload(void) {
 #if !GOTRACE_SEQ_CST_FLAG
 #if defined(__linux__)
 /* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
-static bool gotrace__barrier_init(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 4, 0, 0) == 0; }
-static bool gotrace__barrier(void) { return gotrace__libc_syscall(SYS_membarrier, 1 << 3, 0, 0) == 0; }
+static bool gotrace__barrier_init(void) { return GOTRACE__C(syscall)(SYS_membarrier, 1 << 4, 0, 0) == 0; }
+static bool gotrace__barrier(void) { return GOTRACE__C(syscall)(SYS_membarrier, 1 << 3, 0, 0) == 0; }
 #else
 static bool gotrace__barrier_init(void) { return false; }
 static bool gotrace__barrier(void) { return false; }
@@ -3595,7 +3524,7 @@ static bool gotrace__barrier(void) { return false; }
 #endif
 static uint64_t gotrace__system_thread_id(void) {
 #if defined(__linux__)
-  return (uint64_t)gotrace__libc_syscall(SYS_gettid);
+  return (uint64_t)GOTRACE__C(syscall)(SYS_gettid);
 #elif defined(__APPLE__)
   uint64_t id = 0;
   pthread_threadid_np(pthread_self(), &id);
@@ -3610,7 +3539,7 @@ static uint64_t gotrace__system_thread_id(void) {
 static void gotrace__system_thread_name(char *name, size_t size) {
   *name = 0;
 #if defined(__linux__) || defined(__APPLE__)
-  if (gotrace__libc_pthread_getname_np(pthread_self(), name, size) != 0) *name = 0;
+  if (GOTRACE__C(pthread_getname_np)(pthread_self(), name, size) != 0) *name = 0;
 #elif defined(__FreeBSD__)
   pthread_get_name_np(pthread_self(), name, size);
 #endif
@@ -3626,12 +3555,12 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
   void *address = NULL;
   size_t size = 0;
 #if defined(__linux__)
-  if (gotrace__libc_pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  if (GOTRACE__C(pthread_getattr_np)(pthread_self(), &attributes) != 0) return false;
 #else
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_get_np(pthread_self(), &attributes);
 #endif
-  gotrace__libc_pthread_attr_getstack(&attributes, &address, &size);
+  GOTRACE__C(pthread_attr_getstack)(&attributes, &address, &size);
   pthread_attr_destroy(&attributes);
   *low = (uintptr_t)address;
   *high = *low + size;
@@ -3698,12 +3627,13 @@ static inline void gotrace__go_outside(void) {
 
 static void gotrace__lock(gotrace__mutex *mutex) {
   gotrace__go_inside();
-  gotrace__mutex_lock(mutex);
+  if (!GOTRACE_NO_THREADS) gotrace__mutex_lock(mutex);
 }
 static void gotrace__unlock(gotrace__mutex *mutex) {
-  gotrace__mutex_unlock(mutex);
+  if (!GOTRACE_NO_THREADS) gotrace__mutex_unlock(mutex);
   gotrace__go_outside();
 }
+static void gotrace__unlock_cancelled(void *mutex) { gotrace__unlock((gotrace__mutex *)mutex); }
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
@@ -3711,16 +3641,16 @@ static void gotrace__unlock(gotrace__mutex *mutex) {
  * reused for ever, are cut from chunks and rounded to cache lines, so that no two threads' records share one. Freed
  * pieces are kept in a list per size: all small ones, and some large ones, since faulting in fresh pages costs more
  * than filling them. */
+typedef struct gotrace__small {
+  struct gotrace__small *next;
+} gotrace__small;
+
 #ifndef GOTRACE_MALLOC
 #define GOTRACE__LINE 64
 #define GOTRACE__PAGE ((size_t)1 << 12)
 #define GOTRACE__CHUNK ((size_t)1 << 17)
 #define GOTRACE__CACHED_PAGES 32                 /* most pages of a piece that is kept */
 #define GOTRACE__CACHED_BYTES ((size_t)16 << 20) /* of all large pieces that are kept */
-
-typedef struct gotrace__small {
-  struct gotrace__small *next;
-} gotrace__small;
 
 static struct gotrace__pool {
   gotrace__mutex lock;                                 /* innermost: no other lock is taken under it */
@@ -3813,26 +3743,21 @@ static void gotrace__system_trim(const gotrace__small *kept) {
   gotrace__unlock(&pool->lock);
 }
 #endif
-
-#define GOTRACE__MALLOC(size) gotrace__system_malloc(size)
-#define GOTRACE__FREE(pointer, size) gotrace__system_free(pointer, size)
 #else
 /* The caller may hold locks: its thread must not be cancelled in the program's allocator. */
-static void *gotrace__zeroed_malloc(size_t size) {
+static void *gotrace__system_malloc(size_t size) {
   int cancel = gotrace__cancel_off();
   void *memory = GOTRACE_MALLOC(size);
   gotrace__cancel_restore(cancel);
   if (memory) memset(memory, 0, size);
   return memory;
 }
-static void gotrace__given_free(void *memory, size_t size) {
+static void gotrace__system_free(void *memory, size_t size) {
   int cancel = gotrace__cancel_off();
   (void)size; /* GOTRACE_FREE may be a macro that ignores it */
   GOTRACE_FREE(memory, size);
   gotrace__cancel_restore(cancel);
 }
-#define GOTRACE__MALLOC(size) gotrace__zeroed_malloc(size)
-#define GOTRACE__FREE(pointer, size) gotrace__given_free(pointer, size)
 #endif
 
 /* Bytes that a session may use, and has used. A NULL budget means no bound. */
@@ -3855,7 +3780,7 @@ static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
   }
   saved = errno; /* a call of the tracer may come before the program looks at it */
-  memory = GOTRACE__MALLOC(size);
+  memory = gotrace__system_malloc(size);
   errno = saved;
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
@@ -3868,7 +3793,7 @@ static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within
 static void gotrace__release(gotrace__budget *budget, void *memory, size_t size) {
   if (!memory) return;
   if (budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
-  GOTRACE__FREE(memory, size);
+  gotrace__system_free(memory, size);
 }
 
 /* -------------------------------------------------------------------------------------------------- >>arena ---- */
@@ -3949,12 +3874,14 @@ typedef struct gotrace__table {
   gotrace__entry *chains[GOTRACE__CHAINS];
 } gotrace__table;
 
-static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool within) {
+/* `beyond`: its entries may exceed the budget's limit. */
+static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool beyond) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
-  gotrace__table *table = (gotrace__table *)gotrace__allocate(budget, sizeof *table, within);
+  gotrace__table *table = (gotrace__table *)gotrace__allocate(budget, sizeof *table, false);
   if (!table) return NULL;
   table->lock = unlocked;
   table->arena.budget = budget;
+  table->arena.beyond = beyond;
   return table;
 }
 
@@ -4195,17 +4122,18 @@ typedef struct gotrace__thread gotrace__thread;
 #define gotrace__reason_number(reason) ((reason) >> 8)
 #define gotrace__reason_base(reason) (0x7f & (reason))
 
+/* A piece of the trace on its way to the reader; the data follow in memory. */
+typedef struct gotrace__piece {
+  struct gotrace__piece *link;
+  uint32_t size;
+  bool ends_cut; /* the trace is complete up to its end */
+} gotrace__piece;
+
 /* A generation kept by the flight recorder, as the reader delivered it. */
-typedef struct gotrace__past_piece {
-  struct gotrace__past_piece *link;
-  size_t size; /* of the data, which follows in memory */
-} gotrace__past_piece;
 typedef struct gotrace__past {
   struct gotrace__past *link;
-  gotrace__past_piece *first, *last;
+  gotrace__piece *first, *last;
   uint64_t end_nanoseconds;
-  bool writing; /* the snapshot has not written it yet */
-  bool gone;    /* no longer kept; the snapshot frees it */
 } gotrace__past;
 
 #ifndef GOTRACE__SLAB
@@ -4404,13 +4332,6 @@ enum gotrace__use {
   GOTRACE__ENDED = 2 /* its thread has ended, but not all of its records have been applied */
 };
 
-/* A piece of the trace on its way to the reader; the data follow in memory. */
-typedef struct gotrace__piece {
-  struct gotrace__piece *link;
-  uint32_t size;
-  bool ends_cut; /* the trace is complete up to its end */
-} gotrace__piece;
-
 static struct gotrace__tracer {
   uint32_t fence;                   /* atomic; a call's flag needs a fence, because there is no barrier */
   uint32_t version;                 /* atomic; of the format */
@@ -4439,17 +4360,14 @@ static struct gotrace__tracer {
   uint32_t cleaned;     /* atomic; the last session whose memory has been freed, or is about to be */
   gotrace__file file;
   uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
-  uint8_t held[160];        /* the first bytes of the trace, which replace these in one write */
-  uint32_t empty_trace_size, held_size;
+  uint32_t empty_trace_size;
   bool is_empty; /* the file still has them; owned by the service */
   gotrace__thread_handle service_thread;
   gotrace_stats last; /* statistics of the last trace */
 
   gotrace__mutex work; /* protects: */
   struct gotrace__transcriber *transcriber;
-  bool finished;                          /* it has written the trace's end */
   gotrace_stats at_cut;                   /* as `published`; of the empty trace, before the first cut */
-  gotrace__piece *open_piece;             /* being filled */
   gotrace__piece *unready, *unready_last; /* since the last cut: a trace must not end within a generation */
   gotrace__uint64 last_cut, last_round;   /* nanoseconds */
   uint64_t thread_total;
@@ -4461,7 +4379,7 @@ static struct gotrace__tracer {
   gotrace__piece *spare_piece;
   struct gotrace__record_chunk *spare_chunks; /* of full size */
   bool work_wanted;                           /* a chunk is full */
-  bool ended;                                 /* no more pieces will follow */
+  bool ended;                                 /* no more pieces will follow; changes under work too */
   uint8_t empty;  /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
   bool snapshot;  /* one is being taken */
   bool impatient; /* at exit, this session has been waited for in vain */
@@ -4494,9 +4412,10 @@ static struct gotrace__tracer {
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
   gotrace__mutex flight_lock;      /* protects: */
-  gotrace__past *writing;          /* the first of the generations that the snapshot must still write */
-  size_t writing_count;            /* how many; the link of the last may be stale */
   gotrace__past *past, *past_last; /* generations, oldest first */
+  gotrace__past *kept;             /* the oldest that the recorder keeps, or NULL */
+  gotrace__past *writing;          /* the oldest that a snapshot must still write, or NULL */
+  gotrace__past *writing_last;     /* the last that it writes */
   size_t past_bytes;               /* of all pieces, including those that only a snapshot uses */
   gotrace__past *past_open;        /* owned by the service: not yet complete */
   bool past_lost;                  /* owned by the service: part of this generation is lost */
@@ -4517,9 +4436,8 @@ static struct gotrace__tracer {
   gotrace__uint64 moved; /* atomic; nanoseconds: when a sink or snapshot was last given a piece */
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
-  bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next two */
+  bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next */
   int system_error;
-  gotrace__uint64 sink_consistent;
   gotrace__uint64 lost, nested;             /* atomic; calls dropped: for lack of memory; nested */
   gotrace__sample *samples;                 /* atomic; allocated by the first trace with samples and kept */
   gotrace__uint64 sample_head, sample_tail; /* atomic; the driver's */
@@ -4599,10 +4517,6 @@ static void gotrace__init(void) {
 
 static gotrace__thread *gotrace__thread_register(void);
 
-#if defined(_WIN32) && !GOTRACE_NO_THREADS
-static void *gotrace__registered(void) { return gotrace__self; }
-#endif
-
 static inline gotrace__thread *gotrace__me(void) {
   gotrace__thread *m = gotrace__self;
   return GOTRACE__LIKELY(m != NULL) ? m : gotrace__thread_register();
@@ -4634,12 +4548,13 @@ uint32_t gotrace__other_copies;
 static void gotrace__count_copies(uint32_t change) {
   /* Looks among the program's symbols, since the module's own would come first in its own scope. dlopen is called
    * through its address, since a static link would warn about it. */
-  void *address = gotrace__libc_dlsym(NULL, "dlopen"); /* NULL: RTLD_DEFAULT */
+  void *address = GOTRACE__C(dlsym)(NULL, "dlopen"); /* NULL: RTLD_DEFAULT */
   void *(*open)(const char *path, int mode);
   uint32_t *found = NULL;
   memcpy(&open, &address, sizeof open);
-  if (address) found = GOTRACE__CAST(uint32_t *, gotrace__libc_dlsym(open(NULL, 1), "gotrace__other_copies"));
-  if (!found) (void)gotrace__libc_dlerror(); /* the host must not see our error */
+  if (address) found = GOTRACE__CAST(uint32_t *, GOTRACE__C(dlsym)(open(NULL, 1), "gotrace__other_copies"));
+  if (!found) /* the host must not see our error, which glibc frees at the second call */
+    (void)GOTRACE__C(dlerror)(), (void)GOTRACE__C(dlerror)();
   if (!found || found == &gotrace__other_copies) return;
   gotrace__add_relaxed(found, change);
   gotrace__add_relaxed(&gotrace__other_copies, change);
@@ -5316,7 +5231,6 @@ static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *
 }
 
 /* Waits until there may be room for another chunk, or until the trace ends. */
-static void gotrace__nothing(void) {}
 static void gotrace__wait_for_room(void) {
   struct gotrace__tracer *t = &gotrace__t;
 #if GOTRACE_NO_THREADS
@@ -5326,7 +5240,7 @@ static void gotrace__wait_for_room(void) {
   gotrace__lock(&t->queue_lock);
   /* If a round has begun since the thread asked for one, it may have made room already. */
   if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__nothing);
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__unlock_cancelled);
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -11774,14 +11688,14 @@ static bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotra
   return true;
 }
 
-/* Reads the functions of a symbol table. `into` NULL: only counts them. */
-static size_t gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
-                                     const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
-                                     gotrace__function *into, size_t capacity) {
+/* Adds the functions of a symbol table, whose strings begin at `strings_at`. */
+static void gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
+                                   const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
+                                   gotrace__elf_symbols *symbols) {
   gotrace__elf_symbol chunk[128];
   uint64_t left = table->sh_size / sizeof *chunk, offset = table->sh_offset;
   uint64_t strings_size = sections[table->sh_link].sh_size;
-  size_t count = 0, i, n;
+  size_t i, n;
   for (; left; left -= n, offset += n * sizeof *chunk) {
     n = left < 128 ? (size_t)left : 128;
     if (!gotrace__elf_read(elf, offset, chunk, n * sizeof *chunk)) break;
@@ -11789,13 +11703,10 @@ static size_t gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace
       gotrace__function function;
       if (!gotrace__elf_function(&chunk[i], sections, section_count, table->sh_type == SHT_SYMTAB, &function)) continue;
       if (!function.name || function.name >= strings_size) continue;
-      if (into && count == capacity) return count; /* the file has changed since they were counted */
       function.name += (uint32_t)strings_at;
-      if (into) into[count] = function;
-      count++;
+      symbols->functions[symbols->count++] = function;
     }
   }
-  return count;
 }
 
 static bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
@@ -11867,36 +11778,31 @@ static void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace
                                      gotrace__budget *budget, gotrace__elf_symbols *symbols) {
   const gotrace__elf_section *tables[2] = {NULL, NULL};
   gotrace__elf_symbols all;
-  size_t i, sum = 0, at = 0;
+  size_t i, at = 0;
   memset(&all, 0, sizeof all);
   for (i = 0; i < count; i++)
     if (gotrace__elf_is_table(sections, count, i)) tables[sections[i].sh_type == SHT_DYNSYM] = &sections[i];
   all.strings_size = 1;
   for (i = 0; i < 2; i++) {
     if (!tables[i]) continue;
-    sum += gotrace__elf_functions(elf, tables[i], sections, count, 0, NULL, 0);
+    all.capacity += (size_t)(tables[i]->sh_size / sizeof(gotrace__elf_symbol));
     all.strings_size += (size_t)sections[tables[i]->sh_link].sh_size + 1;
   }
-  if (!sum || sum > budget->limit / sizeof *all.functions) return;
-  all.capacity = sum;
-  all.functions = (gotrace__function *)gotrace__allocate(budget, sum * sizeof *all.functions, true);
+  if (!all.capacity || all.capacity > budget->limit / sizeof *all.functions) return;
+  all.functions = (gotrace__function *)gotrace__allocate(budget, all.capacity * sizeof *all.functions, true);
   all.strings = (char *)(all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
-  if (!all.strings) {
-    gotrace__elf_free(&all, budget);
-    return;
-  }
-  for (i = 0; i < 2; i++) {
+  for (i = 0; i < 2 && all.strings; i++) {
     const gotrace__elf_section *strings;
     if (!tables[i]) continue;
     strings = &sections[tables[i]->sh_link];
     if (gotrace__elf_read(elf, strings->sh_offset, all.strings + at, (size_t)strings->sh_size)) {
-      all.count += gotrace__elf_functions(elf, tables[i], sections, count, at, all.functions + all.count,
-                                          all.capacity - all.count);
+      gotrace__elf_functions(elf, tables[i], sections, count, at, &all);
       if (i == 1) all.dynamic = true;
     }
     at += (size_t)strings->sh_size;
     all.strings[at++] = 0; /* ends the last string */
   }
+  if (!all.count) gotrace__elf_free(&all, budget);
   gotrace__elf_arrange(&all);
   *symbols = all;
 }
@@ -11949,29 +11855,31 @@ static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintpt
 #define GOTRACE__MODULE_PATH 1024
 
 /* A loaded module, as found in memory. */
-typedef struct gotrace__found {
-  uintptr_t pc, base, low, high;
+typedef struct gotrace__loaded {
+  uintptr_t base, low, high;
   uint64_t unloads; /* number of modules unloaded so far */
+  gotrace__elf_identity identity;
+  char path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
+} gotrace__loaded;
+
+typedef struct gotrace__found {
+  uintptr_t pc;
   bool counted;     /* `unloads` is known */
   bool program;     /* not a library */
   uintptr_t start;  /* where the function begins, by the unwind table, relative to the base; 0: unknown */
   const char *name; /* of the dynamic symbol, if name_buffer is set */
   char *name_buffer;
   size_t name_size;
-  gotrace__elf_identity identity;
   unsigned visited;
-  char path[GOTRACE__MODULE_PATH];
+  gotrace__loaded at;
 } gotrace__found;
 
 typedef struct gotrace__module_record {
   struct gotrace__module_record *next;
-  uintptr_t base, low, high;
-  uint64_t unloads;
+  gotrace__loaded at;
   bool noted; /* the strings of each generation from now on name it */
-  gotrace__elf_identity identity;
   gotrace__elf_symbols symbols;
-  char loaded_path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
-  char path[GOTRACE__MODULE_PATH];
+  char path[GOTRACE__MODULE_PATH]; /* of the file */
 } gotrace__module_record;
 
 /* Whether a range of addresses, relative to the module's base, is readable memory with contents from its file. */
@@ -12072,20 +11980,20 @@ static int gotrace__find_visit(gotrace__module *module, size_t size, void *argum
   const char *symbol;
   unsigned i;
   found->program = !found->visited++;
-  if (!gotrace__module_range(module, address, &found->low, &found->high)) return 0;
-  found->base = module->base;
+  if (!gotrace__module_range(module, address, &found->at.low, &found->at.high)) return 0;
+  found->at.base = module->base;
   found->counted = size >= offsetof(gotrace__module, unloads) + sizeof module->unloads;
-  if (found->counted) found->unloads = module->unloads;
+  if (found->counted) found->at.unloads = module->unloads;
   for (i = 0; i < module->segment_count; i++) {
     const gotrace__segment *segment = &module->segments[i];
-    gotrace__elf_add_segment(&found->identity, segment);
+    gotrace__elf_add_segment(&found->at.identity, segment);
     if (segment->p_type == PT_NOTE && gotrace__in_segment(module, segment->p_vaddr, segment->p_memsz))
-      gotrace__elf_add_notes(&found->identity, (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr),
+      gotrace__elf_add_notes(&found->at.identity, (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr),
                              (size_t)segment->p_memsz, (size_t)segment->p_align);
     if (segment->p_type == PT_GNU_EH_FRAME) found->start = gotrace__unwind_start(module, segment, address);
     if (segment->p_type == PT_DYNAMIC) dynamic = (const gotrace__dynamic *)(module->base + (uintptr_t)segment->p_vaddr);
   }
-  snprintf(found->path, sizeof found->path, "%s", module->path ? module->path : "");
+  snprintf(found->at.path, sizeof found->at.path, "%s", module->path ? module->path : "");
   symbol = found->name_buffer && dynamic ? gotrace__dynamic_symbol(module->base, dynamic, address) : NULL;
   if (symbol) snprintf(found->name_buffer, found->name_size, "%s", symbol);
   if (symbol) found->name = found->name_buffer;
@@ -12093,11 +12001,11 @@ static int gotrace__find_visit(gotrace__module *module, size_t size, void *argum
 }
 
 static bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name, size_t size) {
-  memset(found, 0, offsetof(gotrace__found, path));
+  memset(found, 0, offsetof(gotrace__found, at.path));
   found->pc = pc;
   found->name_buffer = name;
   found->name_size = size;
-  return gotrace__libc_dl_iterate_phdr(gotrace__find_visit, found) != 0;
+  return GOTRACE__C(dl_iterate_phdr)(gotrace__find_visit, found) != 0;
 }
 
 /* The file that is mapped at an address, from /proc/self/maps: "low-high permissions offset device inode path". */
@@ -12132,16 +12040,17 @@ typedef struct gotrace__range {
   uint64_t identity;
 } gotrace__range;
 typedef struct gotrace__ranges {
-  gotrace__range *ranges;
-  size_t count, capacity;
+  size_t count;
   uint64_t loads, unloads; /* numbers of modules loaded and unloaded before the look */
   uint64_t cuts;           /* number of cuts made before the look */
+  gotrace__range ranges[GOTRACE__MOST_MODULES];
 } gotrace__ranges;
 static struct gotrace__modules {
   gotrace__module_record *records; /* latest first */
   gotrace__module_record *last;    /* of the last address */
   unsigned count;
-  gotrace__ranges seen[2]; /* all modules: the last two snapshots that differ from the one before, latest first */
+  gotrace__ranges *seen; /* all modules: the last two snapshots that differ from the one before; or NULL */
+  unsigned latest;       /* of the two */
   gotrace__budget budget;
 } gotrace__modules;
 
@@ -12155,7 +12064,7 @@ static bool gotrace__module_load(gotrace__module_record *record, const char *pat
   elf.size = 0;
   if (!gotrace__file_open_to_read(path, &elf.file)) return false;
   same = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity) &&
-         gotrace__elf_same(&identity, &record->identity);
+         gotrace__elf_same(&identity, &record->at.identity);
   if (same) gotrace__elf_load(&elf, &head, &gotrace__modules.budget, &record->symbols);
   gotrace__file_close(&elf.file);
   return same;
@@ -12167,17 +12076,17 @@ static void gotrace__module_open(gotrace__module_record *record, const gotrace__
   char *path = record->path;
   size_t length, ending = sizeof deleted - 1;
   bool read;
-  if (!found->program &&
-      (!found->path[0] || strncmp(found->path, "linux-vdso", 10) == 0 || strncmp(found->path, "linux-gate", 10) == 0)) {
+  if (!found->program && (!found->at.path[0] || strncmp(found->at.path, "linux-vdso", 10) == 0 ||
+                          strncmp(found->at.path, "linux-gate", 10) == 0)) {
     snprintf(path, GOTRACE__MODULE_PATH, "[vdso]");
     return;
   }
   if (found->program) {
-    long n = gotrace__libc_readlink("/proc/self/exe", path, GOTRACE__MODULE_PATH - 1);
+    long n = GOTRACE__C(readlink)("/proc/self/exe", path, GOTRACE__MODULE_PATH - 1);
     path[n > 0 ? n : 0] = 0;
     read = gotrace__module_load(record, "/proc/self/exe");
   } else {
-    memcpy(path, found->path, GOTRACE__MODULE_PATH);
+    memcpy(path, found->at.path, GOTRACE__MODULE_PATH);
     read = path[0] == '/' && gotrace__module_load(record, path);
   }
   /* A relative path may refer to an earlier working directory. /proc/self/exe may be the loader (ld.so PROGRAM). */
@@ -12193,20 +12102,15 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
   struct gotrace__modules *all = &gotrace__modules;
   gotrace__module_record *record = all->records;
   for (; record; record = record->next)
-    if (record->base == found->base && strcmp(record->loaded_path, found->path) == 0 &&
-        gotrace__elf_same(&record->identity, &found->identity) &&
-        (record->unloads == found->unloads || found->identity.build_id_size || found->program))
+    if (record->at.base == found->at.base && strcmp(record->at.path, found->at.path) == 0 &&
+        gotrace__elf_same(&record->at.identity, &found->at.identity) &&
+        (record->at.unloads == found->at.unloads || found->at.identity.build_id_size || found->program))
       return record;
   if (all->count == GOTRACE__MOST_MODULES) return NULL;
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
   record = (gotrace__module_record *)gotrace__allocate(&all->budget, sizeof *record, true);
   if (!record) return NULL;
-  record->base = found->base;
-  record->low = found->low;
-  record->high = found->high;
-  record->unloads = found->unloads;
-  record->identity = found->identity;
-  memcpy(record->loaded_path, found->path, sizeof record->loaded_path);
+  record->at = found->at;
   gotrace__module_open(record, found);
   record->next = all->records;
   all->records = record;
@@ -12218,78 +12122,53 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
  *
  * An address is named when its record is transcribed. By then another library may have been loaded there. */
 
-typedef struct gotrace__look {
-  gotrace__ranges *now;
-  const gotrace__ranges *last;
-} gotrace__look;
-
 static uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64_t segments) {
   return gotrace__hash_from(segments ^ base, path, strlen(path));
 }
 
 /* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded or unloaded since the last time. */
-static int gotrace__look_visit(gotrace__module *module, size_t size, void *argument) {
-  gotrace__look *look = (gotrace__look *)argument;
-  gotrace__ranges *now = look->now;
+static int gotrace__look_visit(gotrace__module *module, size_t size, void *count) {
+  const gotrace__ranges *last = &gotrace__modules.seen[gotrace__modules.latest];
+  gotrace__ranges *now = &gotrace__modules.seen[!gotrace__modules.latest];
+  size_t at = (*(size_t *)count)++;
   gotrace__elf_identity identity;
-  gotrace__range *range;
   unsigned i;
-  if (size < offsetof(gotrace__module, unloads) + sizeof module->unloads) return 1;
+  if (size < offsetof(gotrace__module, unloads) + sizeof module->unloads) return -1;
+  if (last->count && last->loads == module->loads && last->unloads == module->unloads) return -1;
+  if (at == GOTRACE__MOST_MODULES) return -1;
   now->loads = module->loads;
   now->unloads = module->unloads;
-  if (look->last->count && look->last->loads == now->loads && look->last->unloads == now->unloads) return 1;
-  if (now->count == now->capacity) return 0; /* the caller tries again with more */
   memset(&identity, 0, sizeof identity);
   for (i = 0; i < module->segment_count; i++) gotrace__elf_add_segment(&identity, &module->segments[i]);
-  range = &now->ranges[now->count++];
-  gotrace__module_range(module, 0, &range->low, &range->high);
-  range->identity = gotrace__range_identity(module->base, module->path ? module->path : "", identity.segments);
+  gotrace__module_range(module, 0, &now->ranges[at].low, &now->ranges[at].high);
+  now->ranges[at].identity = gotrace__range_identity(module->base, module->path ? module->path : "", identity.segments);
   return 0;
-}
-
-static void gotrace__ranges_free(gotrace__ranges *ranges) {
-  gotrace__release(&gotrace__modules.budget, ranges->ranges, ranges->capacity * sizeof *ranges->ranges);
-  memset(ranges, 0, sizeof *ranges);
 }
 
 /* Remembers which modules are loaded, at the beginning of a trace and after each cut. */
 static void gotrace__modules_look(void) {
   struct gotrace__modules *all = &gotrace__modules;
-  gotrace__ranges now;
-  gotrace__look look;
-  memset(&now, 0, sizeof now);
+  size_t count = 0;
   all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
-  now.cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
-  look.now = &now;
-  look.last = &all->seen[0];
-  for (now.capacity = 64; now.capacity <= GOTRACE__MOST_MODULES; now.capacity *= 4) {
-    size_t capacity = now.capacity;
-    now.ranges = (gotrace__range *)gotrace__allocate(&all->budget, capacity * sizeof *now.ranges, true);
-    if (!now.ranges) return;
-    now.count = 0;
-    gotrace__libc_dl_iterate_phdr(gotrace__look_visit, &look);
-    if (now.count && now.count < capacity) { /* all fit */
-      gotrace__ranges_free(&all->seen[1]);
-      all->seen[1] = all->seen[0];
-      all->seen[0] = now;
-      return;
-    }
-    gotrace__release(&all->budget, now.ranges, capacity * sizeof *now.ranges);
-    if (!now.count) return; /* nothing was loaded or unloaded */
-  }
+  if (!all->seen) all->seen = (gotrace__ranges *)gotrace__allocate(&all->budget, 2 * sizeof *all->seen, true);
+  if (!all->seen || GOTRACE__C(dl_iterate_phdr)(gotrace__look_visit, &count) != 0) return;
+  all->latest = !all->latest;
+  all->seen[all->latest].count = count;
+  all->seen[all->latest].cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
 }
 
 /* Whether another module may have been at an address when it was recorded. A generation's events happened after the cut
  * at its beginning. Of the snapshots before that cut, only the latest matters for them. */
 static bool gotrace__was_other(const gotrace__found *found) {
-  uint64_t identity = gotrace__range_identity(found->base, found->path, found->identity.segments);
+  uint64_t identity = gotrace__range_identity(found->at.base, found->at.path, found->at.identity.segments);
   uint64_t cut = gotrace__load_relaxed(&gotrace__t.cut_count); /* number of cuts before the generation's events */
+  const struct gotrace__modules *all = &gotrace__modules;
   unsigned n;
   size_t i;
-  for (n = 0; n < 2; n++) {
-    const gotrace__ranges *seen = &gotrace__modules.seen[n];
-    if (n && seen[-1].cuts < cut) break;
-    if (!found->counted || seen->unloads == found->unloads) continue;
+  for (n = 0; n < 2 && all->seen && found->counted; n++) {
+    const gotrace__ranges *seen = &all->seen[n ? !all->latest : all->latest];
+    if (n && all->seen[all->latest].cuts < cut) break;
+    if (seen->unloads == found->at.unloads) continue;
     for (i = 0; i < seen->count; i++)
       if (found->pc - 1 >= seen->ranges[i].low && found->pc - 1 < seen->ranges[i].high &&
           seen->ranges[i].identity != identity)
@@ -12302,7 +12181,7 @@ static bool gotrace__was_other(const gotrace__found *found) {
 static gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
   gotrace__module_record *record = gotrace__modules.records, *only = NULL;
   for (; record; record = record->next) {
-    if (pc - 1 < record->low || pc - 1 >= record->high) continue;
+    if (pc - 1 < record->at.low || pc - 1 >= record->at.high) continue;
     if (only) return NULL;
     only = record;
   }
@@ -12322,10 +12201,10 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   if (loaded && gotrace__was_other(&found)) return false;
   record = loaded ? gotrace__module_of(&found) : gotrace__unloaded_module(pc);
   if (!loaded && !record) return false;
-  if (record) function = gotrace__elf_name(&record->symbols, pc - 1 - record->base);
+  if (record) function = gotrace__elf_name(&record->symbols, pc - 1 - record->at.base);
   if (function) snprintf(name, size, "%s", function);
   if (!function && loaded && !(record && record->symbols.dynamic) && gotrace__find_module(pc, &again, name, size) &&
-      gotrace__elf_same(&again.identity, &found.identity))
+      gotrace__elf_same(&again.at.identity, &found.at.identity))
     function = again.name;
   errno = saved;
   all->last = record;
@@ -12339,7 +12218,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   slash = (strrchr)(path, '/');
   if (slash) path = slash + 1;
   if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, GOTRACE__LLU(found.start));
-  else snprintf(name, size, "%.200s+0x%llx", path, GOTRACE__LLU(pc - record->base));
+  else snprintf(name, size, "%.200s+0x%llx", path, GOTRACE__LLU(pc - record->at.base));
   return true;
 }
 
@@ -12351,8 +12230,8 @@ static void gotrace__modules_free(void) {
     gotrace__elf_free(&record->symbols, &all->budget);
     gotrace__release(&all->budget, record, sizeof *record);
   }
-  gotrace__ranges_free(&all->seen[0]);
-  gotrace__ranges_free(&all->seen[1]);
+  gotrace__release(&all->budget, all->seen, 2 * sizeof *all->seen);
+  all->seen = NULL;
   all->last = NULL;
   all->count = 0;
 }
@@ -12367,7 +12246,13 @@ static void gotrace__modules_free(void) {
  * to the program or the disk. False and errno on failure. Files that are not regular are left unchanged. */
 static bool gotrace__write_empty_trace(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  return gotrace__file_rewind(&t->file) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
+  return gotrace__file_seek(&t->file, 0) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
+}
+
+static void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
+  if (*last) (*last)->link = piece;
+  else *first = piece;
+  *last = piece;
 }
 
 /* The caller holds the flight lock. */
@@ -12375,7 +12260,7 @@ static void gotrace__past_free(gotrace__past *past) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!past) return;
   while (past->first) {
-    gotrace__past_piece *piece = past->first;
+    gotrace__piece *piece = past->first;
     past->first = piece->link;
     t->past_bytes -= piece->size;
     gotrace__release(&t->flight_budget, piece, sizeof *piece + piece->size);
@@ -12383,29 +12268,28 @@ static void gotrace__past_free(gotrace__past *past) {
   gotrace__release(&t->flight_budget, past, sizeof *past);
 }
 
-/* The snapshot no longer needs the generation that it writes. The caller holds the flight lock. */
-static void gotrace__written(void) {
+/* Frees the generations before the first that is kept or still to be written. The caller holds the flight lock. */
+static void gotrace__past_trim(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__past *past = t->writing;
-  t->writing = --t->writing_count ? past->link : NULL;
-  past->writing = false;
-  if (past->gone) gotrace__past_free(past);
+  while (t->past && t->past != t->kept && t->past != t->writing) {
+    gotrace__past *past = t->past;
+    t->past = past->link;
+    if (!t->past) t->past_last = NULL;
+    gotrace__past_free(past);
+  }
 }
 
 /* Drops the oldest generation. The caller holds the flight lock. */
 static void gotrace__past_forget(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__past *past = t->past;
-  t->past = past->link;
-  if (!t->past) t->past_last = NULL;
-  if (past->writing) past->gone = true;
-  else gotrace__past_free(past);
+  gotrace__t.kept = gotrace__t.kept->link;
+  gotrace__past_trim();
 }
 
 /* Frees what is kept, except what a snapshot is writing. The caller holds the flight lock. */
 static void gotrace__past_clear(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  while (t->past) gotrace__past_forget();
+  t->kept = NULL;
+  gotrace__past_trim();
   gotrace__past_free(t->past_open);
   t->past_open = NULL;
 }
@@ -12414,21 +12298,19 @@ static void gotrace__past_clear(void) {
  * snapshots that are being written use it all, this generation is lost and older ones dropped: a trace has no gaps. */
 static void gotrace__past_add(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__past_piece *piece = NULL;
+  gotrace__piece *piece = NULL;
   size_t most = t->options.flight_bytes / 4 * 3;
   if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
   gotrace__lock(&t->flight_lock);
-  while (t->past && t->past_bytes + size > most) gotrace__past_forget();
+  while (t->kept && t->past_bytes + size > most) gotrace__past_forget();
   if (!t->past_open) t->past_open = (gotrace__past *)gotrace__allocate(&t->flight_budget, sizeof *t->past_open, false);
   if (t->past_open && !t->past_lost && t->past_bytes + size <= most)
-    piece = (gotrace__past_piece *)gotrace__allocate(&t->flight_budget, sizeof *piece + size, false);
+    piece = (gotrace__piece *)gotrace__allocate(&t->flight_budget, sizeof *piece + size, false);
   if (piece) {
-    piece->size = size;
+    piece->size = (uint32_t)size;
     t->past_bytes += size;
     memcpy(piece + 1, data, size);
-    if (t->past_open->last) t->past_open->last->link = piece;
-    else t->past_open->first = piece;
-    t->past_open->last = piece;
+    gotrace__append_piece(&t->past_open->first, &t->past_open->last, piece);
   } else {
     t->past_lost = true;
     gotrace__past_clear();
@@ -12446,10 +12328,11 @@ static void gotrace__past_complete(void) {
     if (t->past_last) t->past_last->link = t->past_open;
     else t->past = t->past_open;
     t->past_last = t->past_open;
+    if (!t->kept) t->kept = t->past_open;
     t->past_open = NULL;
   }
   t->past_lost = false;
-  while (t->past && t->past != t->past_last && now - t->past->end_nanoseconds >= age) gotrace__past_forget();
+  while (t->kept && t->kept != t->past_last && now - t->kept->end_nanoseconds >= age) gotrace__past_forget();
   gotrace__unlock(&t->flight_lock);
   gotrace__lock(&t->queue_lock);
   gotrace__count(&t->past_count, 1);
@@ -12457,42 +12340,34 @@ static void gotrace__past_complete(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-/* Replaces the empty trace with the beginning of the trace. */
-static bool gotrace__write_held(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (!t->is_empty) return true;
-  if (!gotrace__file_rewind(&t->file) || !gotrace__file_write(&t->file, t->held, t->held_size)) return false;
-  t->is_empty = false;
-  return true;
-}
-
-/* Writes a piece of the trace to the file. The first bytes are held back until they are more than the empty trace.
- * Otherwise its remainder would follow them for a while. */
+/* Writes a piece of the trace to the file. The first one is the header, which the empty trace has. The second one,
+ * which has a whole generation or fills a piece, replaces the rest of the empty trace in one write. */
 static bool gotrace__file_sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
-  if (t->is_empty && t->held_size + size <= t->empty_trace_size) {
-    memcpy(t->held + t->held_size, data, size);
-    t->held_size += (uint32_t)size;
-    return true;
-  }
-  return gotrace__write_held() && gotrace__file_write(&t->file, data, size);
+  if (!t->is_empty) return gotrace__file_write(&t->file, data, size);
+  if (gotrace__load_relaxed(&t->bytes) == size) return true;
+  if (!gotrace__file_seek(&t->file, GOTRACE__HEADER_SIZE) || !gotrace__file_write(&t->file, data, size)) return false;
+  if (GOTRACE__HEADER_SIZE + size < t->empty_trace_size) gotrace__file_truncate(&t->file, GOTRACE__HEADER_SIZE + size);
+  t->is_empty = false;
+  return true;
 }
 
 /* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
 static void gotrace__sink_failure(void) {
   struct gotrace__tracer *t = &gotrace__t;
   int error = errno;
-  uint64_t consistent = t->is_empty ? 0 : gotrace__load_relaxed(&t->consistent_bytes);
+  uint64_t consistent = gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file.number >= 0) {
-    if (!consistent && t->empty_trace_size && t->file.regular && gotrace__write_empty_trace())
-      consistent = t->empty_trace_size;
+    if (!consistent && t->file.regular && gotrace__write_empty_trace()) consistent = t->empty_trace_size;
     gotrace__file_truncate(&t->file, consistent);
   }
   gotrace__lock(&t->queue_lock);
   t->sink_failed = true;
   t->system_error = error;
-  t->sink_consistent = consistent;
+  gotrace__store_relaxed(&t->bytes, consistent); /* what follows does not count */
+  gotrace__store_relaxed(&t->consistent_bytes, consistent);
   gotrace__unlock(&t->queue_lock);
+  gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK); /* even if the trace has already ended */
 }
 
 /* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
@@ -12511,38 +12386,16 @@ static void gotrace__sink(const void *data, size_t size) {
   if (ok) return;
   gotrace__sink_failure();
   gotrace__end_early(GOTRACE_ERROR_SINK);
-  /* Even if the trace has already ended, it has failed. */
-  gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
 }
 
 /* ---------------------------------------------------------------------------------------------------- >>driver ---- */
 
-#define GOTRACE__PIECE_BYTES (65536u - (uint32_t)sizeof(gotrace__piece))
-
-static void gotrace__piece_free(gotrace__budget *budget, gotrace__piece *piece) {
-  if (piece) gotrace__release(budget, piece, sizeof *piece + GOTRACE__PIECE_BYTES);
-}
-
-static void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
-  if (*last) (*last)->link = piece;
-  else *first = piece;
-  *last = piece;
-}
-
-/* Holds the open piece until the next cut. The caller holds the work lock. */
-static void gotrace__hold(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__piece *piece = t->open_piece;
-  if (!piece || !piece->size) return;
-  piece->link = NULL;
-  gotrace__append_piece(&t->unready, &t->unready_last, piece);
-  t->open_piece = NULL;
-}
+#define GOTRACE__PIECE_BYTES 65536u /* with the gotrace__piece */
+#define GOTRACE__PIECE_ROOM (GOTRACE__PIECE_BYTES - (uint32_t)sizeof(gotrace__piece))
 
 /* Hands everything written so far to the reader. The caller holds the work lock. `cut`: it is a complete trace. */
 static void gotrace__hand_over(bool cut) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__hold();
   if (!t->unready) return;
   t->unready_last->ends_cut = cut;
   gotrace__lock(&t->queue_lock);
@@ -12556,7 +12409,7 @@ static void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list)
   gotrace__piece *piece;
   while ((piece = *list) != NULL) {
     *list = piece->link;
-    gotrace__piece_free(budget, piece);
+    gotrace__release(budget, piece, GOTRACE__PIECE_BYTES);
   }
 }
 
@@ -12565,20 +12418,18 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   const uint8_t *from = (const uint8_t *)data;
   while (size) {
-    gotrace__piece *piece = t->open_piece;
-    uint32_t room = piece ? GOTRACE__PIECE_BYTES - piece->size : 0;
+    gotrace__piece *piece = t->unready_last;
+    uint32_t room = piece ? GOTRACE__PIECE_ROOM - piece->size : 0;
     if (!room) {
-      gotrace__hold();
       gotrace__lock(&t->queue_lock);
       piece = t->spare_piece;
       t->spare_piece = NULL;
       gotrace__unlock(&t->queue_lock);
-      if (!piece) piece = (gotrace__piece *)gotrace__allocate(&t->budget, sizeof *piece + GOTRACE__PIECE_BYTES, false);
+      if (!piece) piece = (gotrace__piece *)gotrace__allocate(&t->budget, GOTRACE__PIECE_BYTES, false);
       if (!piece) return false;
-      piece->size = 0;
-      piece->ends_cut = false;
-      t->open_piece = piece;
-      room = GOTRACE__PIECE_BYTES;
+      memset(piece, 0, sizeof *piece);
+      gotrace__append_piece(&t->unready, &t->unready_last, piece);
+      room = GOTRACE__PIECE_ROOM;
     }
     if (room > size) room = (uint32_t)size;
     memcpy((uint8_t *)(piece + 1) + piece->size, from, room);
@@ -12662,10 +12513,10 @@ static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
     unsigned i;
     int size;
     if (!record->noted) continue;
-    for (i = 0; i < record->identity.build_id_size; i++)
-      snprintf(id + 2 * (size_t)i, 3, "%02x", record->identity.build_id[i]);
-    size = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->base),
-                    GOTRACE__LLU(record->low), GOTRACE__LLU(record->high), id, record->path);
+    for (i = 0; i < record->at.identity.build_id_size; i++)
+      snprintf(id + 2 * (size_t)i, 3, "%02x", record->at.identity.build_id[i]);
+    size = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->at.base),
+                    GOTRACE__LLU(record->at.low), GOTRACE__LLU(record->at.high), id, record->path);
     if (size > 0 && size <= GOTRACE_MAX_STRING_SIZE) gotrace__write_text(r, text, (uint32_t)size, false);
   }
 #endif
@@ -12782,7 +12633,6 @@ static void gotrace__cut(gotrace__transcriber *r, bool last) {
   if (r->error && !last) return; /* it ends with the trace */
   if (last) gotrace__transcribe_end(r);
   else gotrace__transcribe_cut(r);
-  t->finished = last;
   t->last_cut = gotrace__load_relaxed(&t->last_round);
   if (r->error == GOTRACE_ERROR_SINK) return;
   gotrace__count(&t->cut_count, 1);
@@ -12801,7 +12651,7 @@ static void gotrace__work(bool cut, bool all) {
   bool on, more;
   gotrace__lock(&t->work);
   r = t->transcriber;
-  if (!r || t->finished) {
+  if (!r || t->ended) {
     gotrace__unlock(&t->work);
     return;
   }
@@ -12825,8 +12675,7 @@ static void gotrace__work(bool cut, bool all) {
   if (on) gotrace__look_at_threads(r);
   if (r->error == GOTRACE_ERROR_SINK) { /* no memory for its output: the trace ends with the last cut */
     gotrace__pieces_free(&t->budget, &t->unready);
-    gotrace__piece_free(&t->budget, t->open_piece);
-    t->unready_last = t->open_piece = NULL;
+    t->unready_last = NULL;
   }
   if (r->error) failed = GOTRACE_ERROR_OUT_OF_MEMORY;
   else if (r->full) failed = GOTRACE_LIMIT_REACHED;
@@ -12837,7 +12686,7 @@ static void gotrace__work(bool cut, bool all) {
   if (!on && (r->error || r->full) && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
   gotrace__lock(&t->queue_lock);
   t->work_wanted = t->work_wanted || more;
-  t->ended = t->finished;
+  t->ended = !on && !more;
   t->empty = t->ended && !t->cut_count;
   gotrace__cond_wake(&t->changed);
   gotrace__unlock(&t->queue_lock);
@@ -12847,27 +12696,22 @@ static void gotrace__work(bool cut, bool all) {
 
 /* ---------------------------------------------------------------------------------------------------- >>reader ---- */
 
-/* The data read so far have been used, and are a complete trace. */
-static void gotrace__cut_used(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
-  gotrace__count(&t->cuts, 1);
-  gotrace__unlock(&t->queue_lock);
-  if (t->flight) gotrace__past_complete();
-}
-
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
-static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }
+static void gotrace__read_cancelled(void *mutex) {
+  gotrace__store_release(&gotrace__t.reader, 0u);
+  gotrace__unlock_cancelled(mutex);
+}
 
 /* Once a second: the service thread must not keep the process alive, and ends the trace if it is the last thread. */
 static void gotrace__look_for_threads(void) {
 #if !GOTRACE_NO_THREADS
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t now = gotrace__nanoseconds();
+  long count;
   if (now - t->last_look < 1000000000 || t->is_orphan) return;
   t->last_look = now;
-  if (!gotrace__is_last_thread()) return;
+  count = gotrace__threads_after_main();
+  if (count < 1 || count > 2) return; /* others than main and the service */
   t->is_orphan = true;
   gotrace__end_early(GOTRACE_OK);
 #endif
@@ -12882,14 +12726,18 @@ static void gotrace__take_back(void) {
   piece = t->reading;
   t->reading = NULL;
   cut = piece ? piece->ends_cut : t->empty == 2;
-  if (cut) t->empty = 0;
+  if (cut) { /* the data read so far have been used, and are a complete trace */
+    t->empty = 0;
+    gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
+    gotrace__count(&t->cuts, 1);
+  }
   if (piece && !t->spare_piece) {
     t->spare_piece = piece;
     piece = NULL;
   }
   gotrace__unlock(&t->queue_lock);
-  gotrace__piece_free(&t->budget, piece);
-  if (cut) gotrace__cut_used();
+  gotrace__release(&t->budget, piece, GOTRACE__PIECE_BYTES);
+  if (cut && t->flight) gotrace__past_complete();
 }
 
 #define GOTRACE__ROUND_MILLISECONDS 100u
@@ -12952,7 +12800,7 @@ static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool
     gotrace__unlock(&t->queue_lock);
     if (*size) {
       gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-      gotrace__count(&t->bytes, *size);
+      if (!t->sink_failed) gotrace__count(&t->bytes, *size);
       return GOTRACE_OK;
     }
     if (ended) return gotrace__read_end();
@@ -13037,8 +12885,8 @@ static void gotrace__sum(gotrace_stats *stats) {
   gotrace__lock(&t->queue_lock);
   *stats = t->published;
   stats->system_error = t->system_error;
-  stats->bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->bytes);
-  stats->consistent_bytes = t->sink_failed ? t->sink_consistent : gotrace__load_relaxed(&t->consistent_bytes);
+  stats->bytes = gotrace__load_relaxed(&t->bytes);
+  stats->consistent_bytes = gotrace__load_relaxed(&t->consistent_bytes);
   gotrace__unlock(&t->queue_lock);
   stats->result = gotrace__result();
   stats->cuts = gotrace__load_relaxed(&t->cuts);
@@ -13111,13 +12959,6 @@ static bool gotrace__control_begin(int *cancel) {
   return true;
 }
 
-static void gotrace__tables_free(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__table_free(t->strings);
-  gotrace__table_free(t->stacks);
-  t->strings = t->stacks = NULL;
-}
-
 /* Frees the chunks that no round has applied completely, except those that threads still have. */
 static void gotrace__unread_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -13131,13 +12972,6 @@ static void gotrace__unread_free(gotrace__budget *budget) {
       gotrace__chunk_free(budget, chunk);
     }
   }
-}
-
-static void gotrace__transcriber_free(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (t->transcriber) gotrace__transcribe_free(t->transcriber);
-  gotrace__release(&t->budget, t->transcriber, sizeof *t->transcriber);
-  t->transcriber = NULL;
 }
 
 /* Frees the chunks of all threads, and what waits to be read. A thread that is still in a call keeps its chunk and
@@ -13176,39 +13010,39 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
   gotrace__pieces_free(budget, &t->pieces);
   gotrace__pieces_free(budget, &t->unready);
   t->pieces_last = t->unready_last = NULL;
-  gotrace__piece_free(budget, t->open_piece);
-  gotrace__piece_free(budget, t->spare_piece);
-  gotrace__piece_free(budget, t->reading);
-  t->open_piece = t->spare_piece = t->reading = NULL;
+  gotrace__release(budget, t->spare_piece, GOTRACE__PIECE_BYTES);
+  gotrace__release(budget, t->reading, GOTRACE__PIECE_BYTES);
+  t->spare_piece = t->reading = NULL;
   return all;
 }
 
-/* Frees the session's memory, after the trace has been read to its end. The caller holds the life lock. */
+/* Frees the session's memory, except the tables if a thread may use them: then they stay for ever, and in use. */
+static void gotrace__session_free(gotrace__budget *budget) {
+  struct gotrace__tracer *t = &gotrace__t;
+  if (t->transcriber) gotrace__transcribe_free(t->transcriber);
+  gotrace__release(&t->budget, t->transcriber, sizeof *t->transcriber);
+  t->transcriber = NULL;
+  gotrace__modules_free();
+  if (!gotrace__chunks_free(budget)) return;
+  gotrace__table_free(t->strings);
+  gotrace__table_free(t->stacks);
+  t->strings = t->stacks = NULL;
+}
+
+/* Ends the session, after the trace has been read to its end. The caller holds the life lock. */
 static void gotrace__clean_up(void) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->active) return;
-  if (t->file.number >= 0) {
-    if (!t->sink_failed && !gotrace__write_held()) {
-      gotrace__sink_failure();
-      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
-    }
-    if (!gotrace__file_close(&t->file) && !t->sink_failed) {
-      t->sink_failed = true;
-      t->system_error = errno;
-      gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK);
-    }
-  }
+  if (t->file.number >= 0 && !gotrace__file_close(&t->file) && !t->sink_failed) gotrace__sink_failure();
   gotrace__sum(&t->last);
   gotrace__store_seq_cst(&t->cleaned, t->session); /* before the flags are read, see gotrace__thread_over */
   gotrace__lock(&t->work);
   gotrace__unread_free(&t->budget);
-  gotrace__transcriber_free();
+  gotrace__session_free(&t->budget);
   gotrace__lock(&t->flight_lock);
   gotrace__past_clear();
   gotrace__unlock(&t->flight_lock);
-  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise they stay for ever, and in use */
   gotrace__unlock(&t->work);
-  gotrace__modules_free();
   t->active = false;
   gotrace__lock(&t->queue_lock);
   t->stopping = false;
@@ -13230,7 +13064,7 @@ static bool gotrace__make_empty_trace(unsigned version) {
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   bool ok;
-  t->held_size = t->empty_trace_size = 0;
+  t->empty_trace_size = 0;
   memset(&options, 0, sizeof options);
   options.version = version;
   options.write = gotrace__append_empty;
@@ -13244,26 +13078,18 @@ static bool gotrace__make_empty_trace(unsigned version) {
   return ok;
 }
 
-typedef struct gotrace__beginning {
-  gotrace_options options;
-  const char *path; /* of the file, or NULL */
-  bool flight;
-  bool serves; /* the service thread runs */
-} gotrace__beginning;
-
 /* Starts the service thread, and only then empties the file. */
-static gotrace_result gotrace__open_session(gotrace__beginning *n) {
+static gotrace_result gotrace__open_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
-  if (!gotrace__make_empty_trace((unsigned)n->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  bool serves = path || t->options.write || t->flight;
+  if (!gotrace__make_empty_trace((unsigned)t->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
   t->is_empty = false;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
-  if (n->path || n->options.write || n->flight) {
-    n->serves = gotrace__thread_run(&t->service_thread);
-    if (!n->serves) return GOTRACE_ERROR_THREAD;
-  }
+  if (serves && !gotrace__thread_run(&t->service_thread)) return GOTRACE_ERROR_THREAD;
 #endif
-  if (!n->path) return GOTRACE_OK;
+  t->service = serves;
+  if (!path) return GOTRACE_OK;
   gotrace__file_truncate(&t->file, 0);
   t->is_empty = t->file.regular;
   if (!t->is_empty || gotrace__write_empty_trace()) return GOTRACE_OK;
@@ -13324,26 +13150,23 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
   }
 }
 
-static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session) {
+static void gotrace__reset_session(uint32_t session) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes,  &t->consistent_bytes,
                                      &t->cuts,       &t->lost,      &t->nested, &t->samples_lost};
   size_t i;
-  t->options = n->options;
-  gotrace__store_relaxed(&t->version, (uint32_t)n->options.format);
+  gotrace__store_relaxed(&t->version, (uint32_t)t->options.format);
   gotrace__store_relaxed(&t->session, session);
-  t->service = n->path || n->options.write || n->flight;
-  t->flight = n->flight;
   t->past_lost = false;
   t->thread_total = 0;
-  gotrace__store_relaxed(&t->chunk_bytes, n->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
-                                              ? (uint32_t)(n->options.memory_limit / 64)
+  gotrace__store_relaxed(&t->chunk_bytes, t->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
+                                              ? (uint32_t)(t->options.memory_limit / 64)
                                               : GOTRACE__CHUNK_BYTES);
-  gotrace__store_relaxed(&t->blocks, n->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
-  gotrace__store_release(&t->stack_mode, (uint32_t)n->options.stacks);
-  gotrace__store_release(&t->unwind, n->options.unwind);
-  gotrace__store_release(&t->unwind_context, n->options.context);
-  t->is_orphan = t->finished = false;
+  gotrace__store_relaxed(&t->blocks, t->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
+  gotrace__store_release(&t->stack_mode, (uint32_t)t->options.stacks);
+  gotrace__store_release(&t->unwind, t->options.unwind);
+  gotrace__store_release(&t->unwind_context, t->options.context);
+  t->is_orphan = false;
   for (i = 0; i < sizeof counts / sizeof counts[0]; i++) gotrace__store_relaxed(counts[i], (uint64_t)0);
   gotrace__store_relaxed(&t->early, 0u);
   gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
@@ -13353,25 +13176,24 @@ static void gotrace__reset_session(const gotrace__beginning *n, uint32_t session
   t->ended = t->stopping = t->work_wanted = t->sink_failed = t->impatient = false;
   t->empty = 0;
   t->system_error = 0;
-  t->sink_consistent = 0;
   memset(&t->published, 0, sizeof t->published);
   gotrace__unlock(&t->queue_lock);
 }
 
 /* Begins the trace and turns tracing on. */
-static gotrace_result gotrace__turn_on(const gotrace__beginning *n) {
+static gotrace_result gotrace__turn_on(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcriber *r = t->transcriber;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   uint32_t session = t->session + 1 ? t->session + 1 : 1;
   memset(&options, 0, sizeof options);
-  options.version = (unsigned)n->options.format;
-  options.futile_wakeups = n->options.futile_wakeups;
-  options.alloc_events = n->options.alloc_events;
-  options.restate = n->flight;
-  options.heap = n->options.heap;
-  options.cut_bytes = n->options.cut_bytes;
+  options.version = (unsigned)t->options.format;
+  options.futile_wakeups = t->options.futile_wakeups;
+  options.alloc_events = t->options.alloc_events;
+  options.restate = t->flight;
+  options.heap = t->options.heap;
+  options.cut_bytes = t->options.cut_bytes;
   options.session = session;
   options.strings = t->strings;
   options.stacks = t->stacks;
@@ -13389,8 +13211,8 @@ static gotrace_result gotrace__turn_on(const gotrace__beginning *n) {
   options.context = t;
   options.budget = &t->budget;
   options.beyond_limit = true;
-  options.size_limit = n->options.size_limit;
-  gotrace__reset_session(n, session);
+  options.size_limit = t->options.size_limit;
+  gotrace__reset_session(session);
   gotrace__modules_look();
   gotrace__read_clocks(&clocks);
   t->last_cut = clocks.nanoseconds;
@@ -13405,51 +13227,27 @@ static gotrace_result gotrace__turn_on(const gotrace__beginning *n) {
   r->heap_goal = gotrace__load_relaxed(&t->heap_goal);
   t->active = true;
   gotrace__store_seq_cst(&gotrace__on, session);
-  gotrace__store_relaxed(&t->alloc_events, n->options.alloc_events ? 1u : 0u);
+  gotrace__store_relaxed(&t->alloc_events, t->options.alloc_events ? 1u : 0u);
   gotrace__list_living(r, options.first_task);
   return GOTRACE_OK;
 }
 
-static void gotrace__undo_session(const gotrace__beginning *n) {
+static void gotrace__undo_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
   int saved = errno;
-  if (n->path && t->file.number >= 0) gotrace__file_discard(&t->file, n->path);
+  if (path && t->file.number >= 0) gotrace__file_discard(&t->file, path);
   if (t->session != gotrace__load_relaxed(&t->cleaned)) gotrace__unread_free(&t->budget); /* else: the last session's */
-  gotrace__transcriber_free();
-  if (gotrace__chunks_free(&t->budget)) gotrace__tables_free();
-  gotrace__modules_free();
+  gotrace__session_free(&t->budget);
   errno = saved;
 }
 
-static gotrace_result gotrace__start_session(const char *path, int flags, const gotrace_options *given, bool flight) {
+/* The caller holds the life lock. */
+static gotrace_result gotrace__begin_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__beginning n;
+  bool beyond = t->options.on_limit == GOTRACE_LIMIT_BLOCK; /* nobody could wait */
+  bool samples = t->options.format >= GOTRACE_GO_1_19;
+  gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__table *strings, *stacks;
-  gotrace_result result;
-  memset(&n, 0, sizeof n);
-  n.path = path;
-  n.flight = flight;
-  result = gotrace__check_options(given, &n.options, flight);
-  if (result != GOTRACE_OK) return result;
-  if (!gotrace__me()) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__lock(&t->life);
-  if (t->active || t->opening || gotrace__load_relaxed(&t->gone)) {
-    result = t->active || t->opening ? GOTRACE_ERROR_ALREADY_RUNNING : GOTRACE_ERROR_NOT_RUNNING;
-    gotrace__unlock(&t->life);
-    return result;
-  }
-  if (path) { /* a pipe may wait for its reader: without the locks */
-    bool opened;
-    t->opening = true;
-    gotrace__unlock(&t->life);
-    opened = gotrace__file_open(path, flags, &t->file);
-    gotrace__lock(&t->life);
-    t->opening = false;
-    if (!opened) {
-      gotrace__unlock(&t->life);
-      return GOTRACE_ERROR_SINK;
-    }
-  }
   if (!t->exit_registered) {
     t->exit_registered = true;
     gotrace__at_process_exit();
@@ -13457,26 +13255,23 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
   gotrace__lock(&t->work);
   /* A thread may still be giving back memory of the last session, so what is used is not reset. */
   gotrace__store_relaxed(&t->budget.peak, gotrace__load_relaxed(&t->budget.used));
-  gotrace__store_relaxed(&t->budget.limit, n.options.memory_limit);
+  gotrace__store_relaxed(&t->budget.limit, t->options.memory_limit);
   memset(&t->flight_budget, 0, sizeof t->flight_budget);
+  t->service = false;
   t->transcriber = (gotrace__transcriber *)gotrace__allocate(&t->budget, sizeof *t->transcriber, false);
-  strings = gotrace__table_new(&t->budget, false);
-  stacks = gotrace__table_new(&t->budget, false);
-  if (strings && n.options.on_limit == GOTRACE_LIMIT_BLOCK) strings->arena.beyond = true; /* nobody could wait */
-  if (stacks && n.options.on_limit == GOTRACE_LIMIT_BLOCK) stacks->arena.beyond = true;
+  strings = gotrace__table_new(&t->budget, beyond);
+  stacks = gotrace__table_new(&t->budget, beyond);
   if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
   if (stacks) gotrace__store_release(&t->stacks, stacks);
-  if (n.options.format >= GOTRACE_GO_1_19 && !t->samples)
+  if (samples && !t->samples)
     gotrace__store_release(&t->samples,
                            (gotrace__sample *)gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false));
-  if (!t->transcriber || !strings || !stacks || (n.options.format >= GOTRACE_GO_1_19 && !t->samples))
-    result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  if (result == GOTRACE_OK) result = gotrace__open_session(&n);
-  if (result == GOTRACE_OK) result = gotrace__turn_on(&n);
-  if (result != GOTRACE_OK) gotrace__undo_session(&n);
+  if (t->transcriber && strings && stacks && (!samples || t->samples)) result = gotrace__open_session(path);
+  if (result == GOTRACE_OK) result = gotrace__turn_on();
+  if (result != GOTRACE_OK) gotrace__undo_session(path);
   gotrace__unlock(&t->work);
 #if !GOTRACE_NO_THREADS
-  if (result != GOTRACE_OK && n.serves) { /* no session may begin that this thread would find */
+  if (result != GOTRACE_OK && t->service) { /* no session may begin that this thread would find */
     int saved = errno;
     t->opening = true;
     gotrace__unlock(&t->life);
@@ -13486,15 +13281,33 @@ static gotrace_result gotrace__start_session(const char *path, int flags, const 
     errno = saved;
   }
 #endif
-  gotrace__unlock(&t->life);
   return result;
 }
 
-static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *options, bool flight) {
+static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *given, bool flight) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace_options options;
   gotrace_result result;
   int cancel;
   if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
-  result = gotrace__start_session(path, flags, options, flight);
+  result = gotrace__check_options(given, &options, flight);
+  if (result == GOTRACE_OK && !gotrace__me()) result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__lock(&t->life);
+  if (result == GOTRACE_OK && (t->active || t->opening)) result = GOTRACE_ERROR_ALREADY_RUNNING;
+  if (result == GOTRACE_OK && gotrace__load_relaxed(&t->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
+  if (path && result == GOTRACE_OK) { /* a pipe may wait for its reader: without the locks */
+    t->opening = true;
+    gotrace__unlock(&t->life);
+    if (!gotrace__file_open(path, flags, &t->file)) result = GOTRACE_ERROR_SINK;
+    gotrace__lock(&t->life);
+    t->opening = false;
+  }
+  if (result == GOTRACE_OK) {
+    t->options = options;
+    t->flight = flight;
+    result = gotrace__begin_session(path);
+  }
+  gotrace__unlock(&t->life);
   gotrace__cancel_restore(cancel);
   return result;
 }
@@ -13564,7 +13377,7 @@ static bool gotrace__await(enum gotrace__awaited what, uint32_t session, uint32_
     if (what == GOTRACE__NO_SNAPSHOT) met = !t->snapshot;
     else met = gotrace__load_relaxed(&t->session) != session || (what == GOTRACE__STOPPED ? !t->stopping : done);
     if (!met && milliseconds) left = gotrace__patience(since, milliseconds);
-    if (!met && left) gotrace__cond_wait(&t->changed, &t->queue_lock, left, NULL);
+    if (!met && left) gotrace__cond_wait(&t->changed, &t->queue_lock, left, gotrace__unlock_cancelled);
   }
   if (met && what == GOTRACE__NO_SNAPSHOT) t->snapshot = true;
   gotrace__unlock(&t->queue_lock);
@@ -13682,25 +13495,6 @@ static gotrace_result gotrace__end_or_cut(bool end) {
 GOTRACE__DEFINE gotrace_result gotrace_end(void) { return gotrace__end_or_cut(true); }
 GOTRACE__DEFINE gotrace_result gotrace_advance(void) { return gotrace__end_or_cut(false); }
 
-/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
- * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
- * exit was called inside a call. */
-static void gotrace__end_use(bool unloaded) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
-  gotrace__lock(&t->life);
-  active = t->active;
-  service = t->service;
-#if !GOTRACE_NO_THREADS
-  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
-#endif
-  gotrace__unlock(&t->life);
-  if (active && service) gotrace__stop_tracing(!unloaded);
-  else if (active) gotrace_end();
-}
-static void gotrace__exit(void) { gotrace__end_use(false); }
-
 GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
   return gotrace__start_tracing(NULL, 0, options, false);
 }
@@ -13725,7 +13519,8 @@ GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrac
  * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
 static void gotrace__free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m, *kept = NULL, *self = gotrace__self;
+  gotrace__thread *m, *self = gotrace__self;
+  gotrace__small *kept = NULL;
   gotrace__slab *slab;
   gotrace_proc *p;
   const void *data;
@@ -13758,8 +13553,8 @@ static void gotrace__free_all(void) {
     gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
       gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* for ever */
-      m->next = kept;
-      kept = m;
+      GOTRACE__CAST(gotrace__small *, (void *)m->padding)->next = kept;
+      kept = GOTRACE__CAST(gotrace__small *, (void *)m->padding);
     } else {
       gotrace__release(NULL, m, sizeof *m);
     }
@@ -13787,16 +13582,7 @@ static void gotrace__free_all(void) {
   t->reasons = NULL;
   gotrace__unlock(&t->life);
 #ifndef GOTRACE_MALLOC
-  {
-    gotrace__small *pieces = NULL;
-    while ((m = kept) != NULL) {
-      gotrace__small *piece = (gotrace__small *)(void *)m->padding;
-      kept = m->next;
-      piece->next = pieces;
-      pieces = piece;
-    }
-    gotrace__system_trim(pieces);
-  }
+  gotrace__system_trim(kept);
 #endif
 }
 #endif
@@ -13821,7 +13607,7 @@ static gotrace_result gotrace__flight_cut(void) {
 #else
   gotrace__lock(&t->queue_lock);
   while (gotrace__load_relaxed(&t->past_count) < wanted && !gotrace__load_relaxed(&t->done))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, NULL);
+    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, gotrace__unlock_cancelled);
   gotrace__unlock(&t->queue_lock);
 #endif
   return GOTRACE_OK;
@@ -13831,14 +13617,10 @@ static gotrace_result gotrace__flight_cut(void) {
 static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = gotrace__flight_cut();
-  gotrace__past *past;
   if (result != GOTRACE_OK) return result;
   gotrace__lock(&t->flight_lock);
-  t->writing = t->past;
-  for (past = t->past; past; past = past->link) {
-    past->writing = true;
-    t->writing_count++;
-  }
+  t->writing = t->kept;
+  t->writing_last = t->past_last;
   gotrace__unlock(&t->flight_lock);
   if (!t->writing) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
@@ -13846,13 +13628,14 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
   gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
   if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
   while (t->writing) {
-    const gotrace__past_piece *piece = t->writing->first;
+    const gotrace__piece *piece = t->writing->first;
     for (; piece && result == GOTRACE_OK; piece = piece->link) {
       gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
       if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
     }
     gotrace__lock(&t->flight_lock);
-    gotrace__written();
+    t->writing = t->writing == t->writing_last ? NULL : t->writing->link;
+    gotrace__past_trim();
     gotrace__unlock(&t->flight_lock);
   }
   gotrace__set_in_sink(false);
@@ -13970,7 +13753,6 @@ static struct {
   uint32_t what;    /* atomic; GOTRACE__ASKS_...; whoever ends the trace takes it */
   uint32_t session; /* the trace; this and the path are written before `what` */
   unsigned long process;
-  bool registered; /* gotrace__environment_exit runs when the process ends */
   char path[GOTRACE__PATH];
 } gotrace__asked;
 
@@ -14021,11 +13803,11 @@ static void gotrace__say_stats(uint32_t what) {
  * recorder's file: at exit, without waiting long for the reader of a pipe. A child that ends by exit() has what its
  * parent asked for, but not the trace. */
 static uint32_t gotrace__write_asked(bool exits) {
-  uint32_t what = 0;
-  if (gotrace__load_acquire(&gotrace__asked.what) && !gotrace__in_sink && !gotrace__is_refused() &&
-      gotrace__asked.process == gotrace__process_id() &&
-      gotrace__load_relaxed(&gotrace__t.session) == gotrace__asked.session)
-    what = gotrace__exchange_acq_rel(&gotrace__asked.what, 0u);
+  uint32_t what = gotrace__load_acquire(&gotrace__asked.what);
+  if (!what || gotrace__in_sink || gotrace__is_refused() || gotrace__asked.process != gotrace__process_id() ||
+      gotrace__load_relaxed(&gotrace__t.session) != gotrace__asked.session ||
+      !gotrace__cas_acq_rel(&gotrace__asked.what, &what, 0u))
+    return 0;
   if (what & GOTRACE__ASKS_FLIGHT) {
     int flags = GOTRACE__NOFOLLOW | (exits ? GOTRACE__NOWAIT : 0);
     gotrace_result kept = gotrace__take_snapshot(NULL, NULL, gotrace__asked.path, flags, exits);
@@ -14034,18 +13816,27 @@ static uint32_t gotrace__write_asked(bool exits) {
   return what;
 }
 
-/* The process ends or the library is unloaded, see gotrace__end_use. */
-static void gotrace__end_asked(bool unloaded) {
-  uint32_t what = gotrace__write_asked(true);
-  gotrace__end_use(unloaded);
-  gotrace__say_stats(what);
+/* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
+ * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
+ * exit was called inside a call. */
+static void gotrace__end_use(bool unloaded) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uint32_t asked;
+  bool active, service;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
+  asked = gotrace__write_asked(true);
+  gotrace__lock(&t->life);
+  active = t->active;
+  service = t->service;
+#if !GOTRACE_NO_THREADS
+  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
+#endif
+  gotrace__unlock(&t->life);
+  if (active && service) gotrace__stop_tracing(!unloaded);
+  else if (active) gotrace_end();
+  gotrace__say_stats(asked);
 }
-
-/* Runs before gotrace__exit, since it is registered later. */
-static void gotrace__environment_exit(void) {
-  if (gotrace__load_acquire(&gotrace__asked.what) && gotrace__asked.process == gotrace__process_id())
-    gotrace__end_asked(false);
-}
+static void gotrace__exit(void) { gotrace__end_use(false); }
 
 /* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
 static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, uint64_t *number) {
@@ -14148,8 +13939,6 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
   gotrace__asked.session = gotrace__t.session;
   gotrace__asked.process = gotrace__process_id();
   memcpy(gotrace__asked.path, value, sizeof gotrace__asked.path - 1);
-  if (!gotrace__asked.registered) atexit(gotrace__environment_exit);
-  gotrace__asked.registered = true;
   gotrace__store_release(&gotrace__asked.what, what);
   gotrace__unlock(&gotrace__t.life);
   return result;
@@ -14174,12 +13963,6 @@ __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__sta
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
 
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
-/* Frees the flight recorder's data, and a snapshot that a thread of the parent was writing. */
-static void gotrace__past_free_all(void) {
-  while (gotrace__t.writing && !gotrace__in_sink) gotrace__written();
-  gotrace__past_clear();
-}
-
 /* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
  * its data inconsistent. */
 static gotrace__mutex *const gotrace__fork_locks[] = {
@@ -14266,13 +14049,12 @@ static void gotrace__after_fork_in_child(void) {
   gotrace__asked.what = 0;
   t->alloc_events = 0;
   gotrace__unlock_all();
-  gotrace__past_free_all();
+  if (!gotrace__in_sink) t->writing = NULL; /* a snapshot that a thread of the parent was writing */
+  gotrace__past_clear();
   gotrace__abandon_threads();
   if (t->transcriber && !in_call) {
     gotrace__unread_free(NULL);
-    gotrace__transcriber_free();
-    gotrace__chunks_free(NULL);
-    gotrace__tables_free();
+    gotrace__session_free(NULL);
   }
   if (in_call && t->strings && t->stacks) /* the call goes on to use them; they stay for ever */
     t->strings->arena.budget = t->stacks->arena.budget = NULL;

@@ -140,7 +140,7 @@ static int started(const char *word) {
   if (strcmp(word, "stalled") == 0) { /* what is waited for in vain in one step of the exit is not in the others */
     for (i = 0; i < 100000; i++) gotrace_log(GOTRACE_NO_TASK, "category", "message");
     alarm(60);
-    gotrace__environment_exit();
+    gotrace__exit();
     CHECK(gotrace__t.active);
     gotrace__t.options.exit_milliseconds = UINT_MAX;
     return 0;

@@ -65,7 +65,6 @@ static bool explore_name_field(char *text, size_t size, const char *record, size
   X(cleaned)              \
   X(work)                 \
   X(transcriber)          \
-  X(finished)             \
   X(last_cut)             \
   X(last_round)           \
   X(cut_count)            \
@@ -437,7 +436,7 @@ static void explore_session_over(const gotrace__transcriber *t) {
   int i;
   if (!session || session >= EXPLORE_SESSIONS) return;
   /* If no call was held up, the trace has all records, and what is published later would be lost. */
-  for (i = 0; gotrace__t.finished && !explore.held_up && !t->error && !t->full && i < EXPLORE_THREADS; i++) {
+  for (i = 0; gotrace__t.ended && !explore.held_up && !t->error && !t->full && i < EXPLORE_THREADS; i++) {
     uint32_t published = explore_records_in(i, session, explore.record_count[i]);
     if (world.applied[session][i] != published)
       explore_fail("T%d has published %u records, the trace has %u", i, (unsigned)published,

@@ -783,13 +783,12 @@ static void explore_cancel(int thread) {
 
 /* Cancels the running thread in a wait, with the mutex held, as POSIX demands. The program's own clean-up runs, then
  * the thread ends. Does not return. */
-static void explore_cancelled(gotrace__mutex *mutex, void (*cancelled)(void)) {
+static void explore_cancelled(gotrace__mutex *mutex, void (*cancelled)(void *mutex)) {
   explore_thread *thread = &explore.threads[explore.running];
   if (explore.trace) printf("     T%d is cancelled\n", explore.running);
   thread->expired = false;
   thread->cancel_off = true;
-  cancelled();
-  gotrace__unlock(mutex);
+  cancelled(mutex);
   explore_unwind();
   thread->doing = "thread exit";
   explore_exit();
@@ -797,8 +796,8 @@ static void explore_cancelled(gotrace__mutex *mutex, void (*cancelled)(void)) {
 
 /* Waits. `cancelled` is not NULL if the wait is a cancellation point. A thread that is both woken and cancelled is
  * cancelled. */
-static void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds, void (*cancelled)(void),
-                         int line) {
+static void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                         void (*cancelled)(void *mutex), int line) {
   explore_thread *thread = &explore.threads[explore.running];
   thread->wakes = cond->wakes;
   thread->milliseconds = milliseconds;

@@ -67,8 +67,8 @@ mutant('new-chunk-in-an-old-session',
 
 # A thread that is held up in a call across a stop.
 mutant('tables-freed-under-a-call',
-       'if (gotrace__chunks_free(&t->budget)) gotrace__tables_free(); /* otherwise',
-       'gotrace__chunks_free(&t->budget); gotrace__tables_free(); /* otherwise',
+       'if (!gotrace__chunks_free(budget)) return;',
+       '(void)gotrace__chunks_free(budget);',
        '1011/block-sink', '1023/held-up')
 mutant('chunk-freed-under-a-call',
        'if (!gotrace__has_left(m, since)) {', 'if (0) {', '1023/held-up-chunks', '1023/held-up')
@@ -193,8 +193,8 @@ mutant('snapshots-together', 'met = !t->snapshot;', 'met = true;', '1023/snapsho
 
 # Threads that are cancelled while they wait.
 mutant('cancelled-reader-stays',
-       'static void gotrace__read_cancelled(void) { gotrace__store_release(&gotrace__t.reader, 0u); }',
-       'static void gotrace__read_cancelled(void) {}',
+       'static void gotrace__read_cancelled(void *mutex) {\n  gotrace__store_release(&gotrace__t.reader, 0u);',
+       'static void gotrace__read_cancelled(void *mutex) {',
        '1023/cancel-read', '1011/cancel-read')
 mutant('thread-end-is-cancelled',
        '  int cancel = gotrace__cancel_off(); /* nothing would give the record back */\n',
@@ -411,9 +411,9 @@ transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1
 transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
 
 # The rest.
-tested('test_flight', 'old-generations-kept', 'now - t->past->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
-tested('test_flight', 'snapshot-unheld', '    past->writing = true;\n', '')
-tested('test_flight', 'oldest-not-dropped', 'while (t->past && t->past_bytes + size > most) gotrace__past_forget();', '')
+tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
+tested('test_flight', 'snapshot-unheld', ' && t->past != t->writing) {', ') {')
+tested('test_flight', 'oldest-not-dropped', 'while (t->kept && t->past_bytes + size > most) gotrace__past_forget();', '')
 tested('test_fork', 'child-keeps-its-parents-id', 'if (self) self->system_id = gotrace__system_thread_id();', '')
 tested('test_fork', 'childs-goroutines-run',
        'else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) g->status = GOTRACE__WAITING;', '')

@@ -113,7 +113,7 @@ typedef int gotrace__thread_handle;
 static EXPLORE_NOINLINE void explore_lock(gotrace__mutex *mutex, int line);
 static EXPLORE_NOINLINE void explore_unlock(gotrace__mutex *mutex, int line);
 static EXPLORE_NOINLINE void explore_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                                          void (*cancelled)(void), int line);
+                                          void (*cancelled)(void *mutex), int line);
 static EXPLORE_NOINLINE int explore_cancel_off(void);
 static EXPLORE_NOINLINE void explore_cancel_restore(int before);
 static EXPLORE_NOINLINE void explore_wake(gotrace__cond *cond, int line);
@@ -129,7 +129,7 @@ static uintptr_t explore_identity(void);
 #define gotrace__cancel_off() explore_cancel_off()
 #define gotrace__cancel_restore(before) explore_cancel_restore(before)
 #define gotrace__at_process_exit() ((void)gotrace__exit)
-#define gotrace__is_last_thread() false
+#define gotrace__threads_after_main() 0L
 #define gotrace__thread_detach(handle) ((void)(handle))
 #define gotrace__thread_lives(handle) ((void)(handle), true)
 #define gotrace__cond_wake(cond) explore_wake((cond), __LINE__)
@@ -173,7 +173,7 @@ static bool explore_file_open(gotrace__file *file) {
 #define gotrace__file_write(file, data, size) ((void)(file), explore_file_write((data), (size)))
 #define gotrace__file_truncate(file, size) ((void)(file), (void)(size))
 static bool explore_file_rewind(void);
-#define gotrace__file_rewind(file) ((void)(file), explore_file_rewind())
+#define gotrace__file_seek(file, offset) ((void)(file), (void)(offset), explore_file_rewind())
 static bool explore_file_close(gotrace__file *file) {
   file->number = -1;
   return true;

@@ -13,9 +13,8 @@ import sys
 ALLOWED = {
     # The platform calls back:
     ("gotrace__exit", "platform"): "the process ends",
-    ("gotrace__end_asked", "platform"): "the library is unloaded",
+    ("gotrace__end_use", "platform"): "the library is unloaded",
     ("gotrace__service", "platform"): "the service thread begins",
-    ("gotrace__registered", "platform"): "a thread ends",
     ("gotrace__thread_gone", "platform"): "a thread ends",
     ("gotrace__before_fork", "platform"): "a fork begins",
     ("gotrace__after_fork", "platform"): "a fork ends in the parent",

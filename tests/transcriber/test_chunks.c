@@ -272,10 +272,10 @@ static void pieces(void) {
   }
   gotrace__hand_over(true);
   gotrace__hand_over(true); /* nothing */
-  CHECK(!t->open_piece && !t->unready);
+  CHECK(!t->unready);
   for (piece = t->pieces; piece; at += piece->size, piece = piece->link) {
-    CHECK(piece->size > 0 && piece->size <= GOTRACE__PIECE_BYTES && at + piece->size <= size);
-    CHECK(piece->ends_cut || piece->size == GOTRACE__PIECE_BYTES);
+    CHECK(piece->size > 0 && piece->size <= GOTRACE__PIECE_ROOM && at + piece->size <= size);
+    CHECK(piece->ends_cut || piece->size == GOTRACE__PIECE_ROOM);
     CHECK(memcmp(piece + 1, data + at, piece->size) == 0);
     cuts += piece->ends_cut;
     CHECK(piece->link || piece == t->pieces_last);

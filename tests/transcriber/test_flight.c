@@ -155,7 +155,7 @@ static void record(gotrace_format format, void *slow) {
   CHECK(stats.memory_peak <= FLIGHT_BYTES + (WORKERS + 3) * 65536 + (1 << 20));
 }
 
-/* While a snapshot is being written, the generation that it writes becomes too old. */
+/* While a snapshot is being written, the generations that it writes become too old. */
 static void *fill(void *unused) {
   int i;
   for (i = 0; i < FLIGHT_BYTES / 4; i++) gotrace_log(GOTRACE_NO_TASK, "new", "text");
@@ -182,10 +182,13 @@ static void dropped_meanwhile(gotrace_format format) {
   options.format = format;
   options.flight_bytes = FLIGHT_BYTES;
   CHECK_EQUAL(gotrace_flight_start(&options), GOTRACE_OK);
-  for (i = 0; i < 100; i++) gotrace_log(GOTRACE_NO_TASK, "old", "text");
+  for (i = 0; i < 200; i++) {
+    gotrace_log(GOTRACE_NO_TASK, "old", "text");
+    if (i == 99) CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  }
   CHECK_EQUAL(gotrace_flight_snapshot(write_and_fill, &bytes), GOTRACE_OK);
   CHECK_OPENS(&bytes);
-  CHECK_EQUAL(test_count(&bytes, "UserLog"), 100);
+  CHECK_EQUAL(test_count(&bytes, "UserLog"), 200);
   CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
   test_free(&bytes);
 }

@@ -109,7 +109,7 @@ int main(void) {
   size_t i;
   long n;
   budget.limit = (size_t)64 << 20;
-  CHECK((table = gotrace__table_new(&budget, true)) != NULL);
+  CHECK((table = gotrace__table_new(&budget, false)) != NULL);
   both[0] = one, both[1] = two;
   CHECK_EQUAL(gotrace__stack_put(table, &one, 1), 1);
   CHECK_EQUAL(gotrace__stack_put(table, &two, 1), 2);
@@ -127,7 +127,7 @@ int main(void) {
   made_up_pcs();
 
   stacks = test_scaled(STACKS);
-  CHECK((table = gotrace__table_new(&budget, true)) != NULL);
+  CHECK((table = gotrace__table_new(&budget, false)) != NULL);
   for (i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, put_all, (void *)i) == 0);
   /* This thread follows the list concurrently, as the reader does. */
   for (entry = NULL; count < (uint32_t)stacks;) {
