@@ -239,9 +239,9 @@
  * THREAD SAFETY
  *
  *   Every call may run concurrently with every other call, on any thread. A second reader gets
- *   GOTRACE_ERROR_READER_BUSY. gotrace_get_stats is exact after gotrace_stop. A new handle goes to another thread as any
- *   pointer does: under a lock, through a queue, or by an atomic with release and acquire. Otherwise the first events
- *   there may be wrong. For calls in signal handlers, see NESTED CALLS.
+ *   GOTRACE_ERROR_READER_BUSY. gotrace_get_stats is exact after gotrace_stop. A new handle goes to another thread as
+ *   any pointer does: under a lock, through a queue, or by an atomic with release and acquire. Otherwise the first
+ *   events there may be wrong. For calls in signal handlers, see NESTED CALLS.
  *
  *   gotrace_start*, _stop, _end, _advance, _get_stats, the flight recorder's calls and the readers are serialized: each
  *   waits while another one starts, ends or cuts the trace. gotrace_stop also waits for the delivery of the trace. A
