@@ -14361,7 +14361,7 @@ typedef struct gotrace__dec_items {
 } gotrace__dec_items;
 
 typedef struct gotrace__pc { /* v2: the first frame of a pc in the generation stands for all frames with that pc */
-  uint64_t pc, function, file, line;
+  uint64_t id, function, file, line;
 } gotrace__pc;
 
 typedef struct gotrace__region_mark { /* an open user region: task and hash of the name */
@@ -14498,12 +14498,13 @@ typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change
 } gotrace__told;
 
 typedef struct gotrace__told_name { /* of a function or file, kept beyond its generation */
+  uint64_t id;                      /* a hash */
   char *data;
   size_t size;
 } gotrace__told_name;
 
 typedef struct gotrace__told_task { /* v1: an open one */
-  uint64_t parent, name;
+  uint64_t id, parent, name;
 } gotrace__told_task;
 
 typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futile */
@@ -14522,24 +14523,28 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
 } gotrace__dec_block;
 
 /* The growing arrays: X(type of an element, array, element). Each row defines the fields `array`, `element`_count and
- * `element`_capacity and the function gotrace__dec_push_`element`. */
+ * `element`_capacity and the function gotrace__dec_push_`element`. Elements of the tables are found by id: each row
+ * also defines `element`_map, of 1 + index by id, and the functions gotrace__dec_find_`element` and _enter_`element`.
+ */
+#define GOTRACE__DEC_TABLES(X)                 \
+  X(gotrace__pc, pcs, pc)                      \
+  X(gotrace__cursor, cursors, cursor)          \
+  X(gotrace__dec_go, gos, go)                  \
+  X(gotrace__dec_proc, procs, proc)            \
+  X(gotrace__dec_task, tasks, task)            \
+  X(gotrace__told_name, told_names, told_name) \
+  X(gotrace__told_task, told_tasks, told_task)
 #define GOTRACE__DEC_ARRAYS(X)                                                                \
-  X(gotrace__pc, pcs, pc)                                                                     \
+  GOTRACE__DEC_TABLES(X)                                                                      \
   X(gotrace__batch, batches, batch)                                                           \
   X(gotrace__dec_span, spans, span)                                                           \
   X(gotrace__experiment, experiments, experiment)                                             \
-  X(gotrace__cursor, cursors, cursor)                                                         \
-  X(gotrace__dec_go, gos, go)                                                                 \
   X(uint32_t, free_gos, free_go)                                                              \
-  X(gotrace__dec_proc, procs, proc)                                                           \
-  X(gotrace__dec_task, tasks, task)                                                           \
   X(gotrace__dec_taken, takens, taken)                                                        \
   X(gotrace__front, heap, heap)                                                               \
   X(gotrace__dec_sample, samples, sample)                                                     \
   X(gotrace__dec_sample, moved, moved) /* v1: ends of system calls, which belong elsewhere */ \
   X(gotrace__told, tolds, told)                                                               \
-  X(gotrace__told_name, told_names, told_name)                                                \
-  X(gotrace__told_task, told_tasks, told_task)                                                \
   X(gotrace__dec_wake, wakes, wake)                                                           \
   X(uint64_t, futile, futile) /* v1: a bit each event */
 
@@ -14571,9 +14576,11 @@ struct gotrace_decoder {
   uint32_t element##_capacity;
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FIELDS)
 #undef GOTRACE__DEC_FIELDS
+#define GOTRACE__DEC_FIELDS(type, array, element) gotrace__map element##_map;
+  GOTRACE__DEC_TABLES(GOTRACE__DEC_FIELDS)
+#undef GOTRACE__DEC_FIELDS
   size_t experiment_given, sample_given, moved_given;
   unsigned room; /* events that may be read ahead of one thread (v2) or proc (v1) */
-  gotrace__map pc_map, cursor_map, go_map, proc_map, task_map;
   gotrace__dec_block *blocks;
   gotrace_event queue[3];
   unsigned queue_count, queue_given;
@@ -14619,7 +14626,6 @@ struct gotrace_decoder {
   /* Changes. */
   const struct gotrace__transition *transitions[256]; /* by the event's number; NULL: it tells nothing */
   gotrace__map told_gos, told_procs;                  /* 1 + index in `tolds` by id */
-  gotrace__map told_name_map, told_task_map;          /* 1 + index by hash or id */
   uint32_t told_near[256];                            /* 1 + index in `tolds`, by the lowest bits of the id */
   int64_t told_sync;                                  /* v2: when the generation began */
   const char *told_stw;                               /* v1: why the world was last stopped; NULL: unknown */
@@ -14807,7 +14813,7 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 }
 
 /* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory. gotrace__dec_enter_...: the
- * same, with a new key in a map of 1 + index. */
+ * same, in a table, with a new id. gotrace__dec_find_...: the element of an id, or NULL. */
 #define GOTRACE__DEC_PUSH(type, array, element)                                                                   \
   static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                           \
     if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                           \
@@ -14817,13 +14823,22 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
     }                                                                                                             \
     memset(&d->array[d->element##_count], 0, sizeof(type));                                                       \
     return &d->array[d->element##_count++];                                                                       \
-  }                                                                                                               \
-  static inline type *gotrace__dec_enter_##element(gotrace_decoder *d, gotrace__map *map, uint64_t key) {         \
-    type *made = gotrace__dec_push_##element(d);                                                                  \
-    return made && !gotrace__map_add(d, map, key, (uint32_t)d->element##_count) ? made : NULL;                    \
   }
 GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
 #undef GOTRACE__DEC_PUSH
+#define GOTRACE__DEC_FIND(type, array, element)                                                         \
+  static inline type *gotrace__dec_find_##element(const gotrace_decoder *d, uint64_t id) {              \
+    uint32_t i = gotrace__map_get(d, &d->element##_map, id);                                            \
+    return i ? &d->array[i - 1] : NULL;                                                                 \
+  }                                                                                                     \
+  static inline type *gotrace__dec_enter_##element(gotrace_decoder *d, uint64_t id) {                   \
+    type *made = gotrace__dec_push_##element(d);                                                        \
+    if (!made || gotrace__map_add(d, &d->element##_map, id, (uint32_t)d->element##_count)) return NULL; \
+    made->id = id;                                                                                      \
+    return made;                                                                                        \
+  }
+GOTRACE__DEC_TABLES(GOTRACE__DEC_FIND)
+#undef GOTRACE__DEC_FIND
 
 static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *other) {
   int64_t times[2];
@@ -15262,7 +15277,7 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t f
     for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + GOTRACE_BYTES_PER_NUMBER, &part[j]);
     if (i < first) continue;
     if (d->pc_map.used) {
-      const gotrace__pc *pc = &d->pcs[gotrace__map_get(d, &d->pc_map, part[0]) - 1];
+      const gotrace__pc *pc = gotrace__dec_find_pc(d, part[0]);
       part[1] = pc->function, part[2] = pc->file, part[3] = pc->line;
     }
     frames[i - first].pc = part[0];
@@ -15277,11 +15292,8 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t f
 
 /* The cursor of a thread (v2) or proc (v1), created if necessary; NULL: no memory. */
 static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
-  gotrace__cursor *c;
-  if (i) return &d->cursors[i - 1];
-  if (!(c = gotrace__dec_enter_cursor(d, &d->cursor_map, id))) return NULL;
-  c->id = id;
+  gotrace__cursor *c = gotrace__dec_find_cursor(d, id);
+  if (c || !(c = gotrace__dec_enter_cursor(d, id))) return c;
   if (d->version >= GOTRACE_GO_1_22) c->g = c->p = GOTRACE_NO_ID; /* v1: 0 */
   c->generation = GOTRACE__NOBODY;
   return c;
@@ -15378,12 +15390,6 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
   return i >= d->heap_count || gotrace__dec_sort(d, heap, d->heap_count, sizeof *heap); /* if far from sorted */
 }
 
-/* The goroutine of an id, or NULL. */
-static inline gotrace__dec_go *gotrace__dec_find_go(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->go_map, id);
-  return i ? &d->gos[i - 1] : NULL;
-}
-
 /* Adds a goroutine with a new id; NULL: no memory. */
 static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
   gotrace__dec_go *g = d->free_go_count ? &d->gos[d->free_gos[d->free_go_count - 1]] : gotrace__dec_push_go(d);
@@ -15407,17 +15413,6 @@ static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go
   gotrace__map_remove(d, &d->go_map, g->id);
   g->status = GOTRACE__G_GONE;
   return GOTRACE_OK;
-}
-
-static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->proc_map, id);
-  return i ? &d->procs[i - 1] : NULL;
-}
-
-static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_proc *p = gotrace__dec_enter_proc(d, &d->proc_map, id);
-  if (p) p->id = id;
-  return p;
 }
 
 /* Begins or ends something of which only one can be active; `on`, `off`: the messages if it is already on or off. */
@@ -15558,8 +15553,8 @@ static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t 
     gotrace__pc *pc;
     if (!gotrace__get_numbers(at, end, part, 4)) return gotrace__dec_bad_number(d, *at, end, offset, "Stack");
     if (gotrace__map_get(d, &d->pc_map, part[0])) continue;
-    if (!(pc = gotrace__dec_enter_pc(d, &d->pc_map, part[0]))) return d->failure.result;
-    pc->pc = part[0], pc->function = part[1], pc->file = part[2], pc->line = part[3];
+    if (!(pc = gotrace__dec_enter_pc(d, part[0]))) return d->failure.result;
+    pc->function = part[1], pc->file = part[2], pc->line = part[3];
   }
   return GOTRACE_OK;
 }
@@ -16365,7 +16360,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   } else {
     if (d->part && status == GOTRACE__P_ABANDONED)
       GOTRACE__WRONG(STATUS, "proc %lld is abandoned; a part does not know by whom", GOTRACE__LL(id));
-    if (!(p = gotrace__dec_new_proc(d, id))) return d->failure.result;
+    if (!(p = gotrace__dec_enter_proc(d, id))) return d->failure.result;
     p->g = GOTRACE__NOBODY;
     p->status = p->begin_status = (uint8_t)status;
     p->begin_sweep = GOTRACE__PART_UNKNOWN;
@@ -16408,7 +16403,6 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   gotrace__cursor *from;
   gotrace_result result;
-  uint32_t i;
   if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) ||
       !gotrace__v2_is_next(d, p->generation, p->sequence, ev->args[1]))
     return GOTRACE__LATER;
@@ -16417,8 +16411,7 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   p->status = GOTRACE__P_IDLE;
   p->sequence++;
   if (ev->extra == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
-  i = gotrace__map_get(d, &d->cursor_map, ev->args[2]);
-  from = ev->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
+  from = ev->args[2] == c->id ? c : gotrace__dec_find_cursor(d, ev->args[2]);
   /* In a part, a thread with a proc counts as seen before. */
   if (!from || !(from->seen || (d->part && id != GOTRACE__NOBODY)) || from->p != (int64_t)id)
     GOTRACE__WRONG(STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
@@ -16534,53 +16527,49 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
   return GOTRACE_OK;
 }
 
-/* Adds a task, in the record with index i - 1 or (0) in a new one. */
-static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, uint32_t i, uint64_t id, uint64_t parent,
+/* Adds a task, in the given record or (NULL) in a new one. */
+static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, gotrace__dec_task *task, uint64_t id, uint64_t parent,
                                             const char *name, size_t size) {
-  gotrace__dec_task *task = i ? &d->tasks[i - 1] : gotrace__dec_enter_task(d, &d->task_map, id);
-  if (!task) return d->failure.result;
-  task->id = id;
+  bool newer = !task;
+  if (!task && !(task = gotrace__dec_enter_task(d, id))) return d->failure.result;
   task->parent = parent;
   task->ended = false;
-  if (!i) task->newer = true;
+  task->newer |= newer;
   if (size && !(task->name = (char *)gotrace__dec_allocate(d, size))) return d->failure.result;
   task->name_size = (uint32_t)size;
   if (size) memcpy(task->name, name, size);
   return GOTRACE_OK;
 }
 
-/* Removes the task with index i - 1; the last one takes its place. */
-static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, uint32_t i) {
-  gotrace__dec_task *task = &d->tasks[i - 1];
+/* Removes a task; the last one takes its place. */
+static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, gotrace__dec_task *task) {
   gotrace__map_remove(d, &d->task_map, task->id);
   *task = d->tasks[--d->task_count];
-  if (i - 1 == d->task_count) return GOTRACE_OK;
+  if (task == &d->tasks[d->task_count]) return GOTRACE_OK;
   gotrace__map_remove(d, &d->task_map, task->id);
-  return gotrace__map_add(d, &d->task_map, task->id, i);
+  return gotrace__map_add(d, &d->task_map, task->id, (uint32_t)(task - d->tasks) + 1);
 }
 
 static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
   const char *name;
   size_t size;
-  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
-  if (i && !d->tasks[i - 1].ended) GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+  gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
+  if (task && !task->ended) GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
   if (!gotrace__dec_string(d, ev->args[2], &name, &size))
     GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[2]));
-  return gotrace__dec_add_task(d, i, ev->args[0], ev->args[1], name, size);
+  return gotrace__dec_add_task(d, task, ev->args[0], ev->args[1], name, size);
 }
 
 /* In a part: records the end of a task that began before the part. */
 static gotrace_result gotrace__part_end_task(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_task *task = gotrace__dec_enter_task(d, &d->task_map, id);
+  gotrace__dec_task *task = gotrace__dec_enter_task(d, id);
   if (!task) return d->failure.result;
-  task->id = id;
   task->ended = task->older = true;
   return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
-  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
-  gotrace__dec_task *task = i ? &d->tasks[i - 1] : NULL;
+  gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
   gotrace__dec_release(d, d->task_name, d->task_name_size);
   d->task_name = NULL;
   d->task_name_size = 0;
@@ -16599,7 +16588,7 @@ static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev
     task->name_size = 0;
     return GOTRACE_OK;
   }
-  return gotrace__dec_remove_task(d, i);
+  return gotrace__dec_remove_task(d, task);
 }
 
 static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
@@ -16805,7 +16794,7 @@ static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   for (i = 0; i < d->pc_count; i++)
     if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
       GOTRACE__FAIL(STRING, d->offset, "Stack", "the frame of pc %llx refers to an unknown string",
-                    GOTRACE__LLU(d->pcs[i].pc));
+                    GOTRACE__LLU(d->pcs[i].id));
   for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
   return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
 }
@@ -17165,7 +17154,7 @@ GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const 
 /* The proc of an id, created if necessary; NULL: out of memory. */
 static gotrace__dec_proc *gotrace__v1_get_proc(gotrace_decoder *d, int64_t id) {
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, (uint64_t)id);
-  return p ? p : gotrace__dec_new_proc(d, (uint64_t)id);
+  return p ? p : gotrace__dec_enter_proc(d, (uint64_t)id);
 }
 
 /* The goroutine of an id, created if necessary; NULL: out of memory. */
@@ -18070,7 +18059,7 @@ static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t 
   if (!size) return 0;
   hash = gotrace__hash_from(d->seed + size, data, size < GOTRACE_MAX_STRING_SIZE ? size : GOTRACE_MAX_STRING_SIZE);
   if ((i = gotrace__map_get(d, &d->told_name_map, hash)) != 0) return i;
-  if (!(name = gotrace__dec_enter_told_name(d, &d->told_name_map, hash))) return 0;
+  if (!(name = gotrace__dec_enter_told_name(d, hash))) return 0;
   if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return 0;
   memcpy(name->data, data, size);
   name->size = size;
@@ -18085,7 +18074,7 @@ static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, ui
   *recent = i;
   if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
   if (i) gotrace__map_remove(d, map, id);
-  if (!(of = gotrace__dec_enter_told(d, map, id))) return NULL;
+  if (!(of = gotrace__dec_push_told(d)) || gotrace__map_add(d, map, id, (uint32_t)d->told_count)) return NULL;
   of->id = id;
   of->object = (uint8_t)object;
   of->status = GOTRACE_STATUS_UNKNOWN;
@@ -18209,8 +18198,7 @@ static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, co
 
 /* Notes the start of a task in v1, or tells at its end what the decoder of v2 adds to the event. */
 static void gotrace__tell_task_v1(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  uint32_t i = gotrace__map_get(d, &d->told_task_map, c->task);
-  gotrace__told_task *task = i ? &d->told_tasks[i - 1] : NULL;
+  gotrace__told_task *task = gotrace__dec_find_told_task(d, c->task);
   if (c->kind == GOTRACE_CHANGE_TASK_END) {
     if (!task) return;
     if (task->parent) c->parent = (int64_t)task->parent;
@@ -18218,7 +18206,7 @@ static void gotrace__tell_task_v1(gotrace_decoder *d, const gotrace_event *ev, g
     gotrace__map_remove(d, &d->told_task_map, c->task);
     return;
   }
-  if (!task && !(task = gotrace__dec_enter_told_task(d, &d->told_task_map, c->task))) return;
+  if (!task && !(task = gotrace__dec_enter_told_task(d, c->task))) return;
   task->parent = ev->args[1];
   task->name = ev->args[2];
 }
@@ -18393,15 +18381,12 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   }
   gotrace__dec_release(d, d->task_name, d->task_name_size);
   for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
-  gotrace__map_free(d, &d->cursor_map);
-  gotrace__map_free(d, &d->go_map);
-  gotrace__map_free(d, &d->proc_map);
-  gotrace__map_free(d, &d->task_map);
   gotrace__map_free(d, &d->ended_gos);
   gotrace__map_free(d, &d->told_gos);
   gotrace__map_free(d, &d->told_procs);
-  gotrace__map_free(d, &d->told_name_map);
-  gotrace__map_free(d, &d->told_task_map);
+#define GOTRACE__DEC_FREE(type, array, element) gotrace__map_free(d, &d->element##_map);
+  GOTRACE__DEC_TABLES(GOTRACE__DEC_FREE)
+#undef GOTRACE__DEC_FREE
 #define GOTRACE__DEC_FREE(type, array, element) gotrace__dec_release(d, d->array, d->element##_capacity * sizeof(type));
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FREE)
 #undef GOTRACE__DEC_FREE
@@ -18625,15 +18610,14 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
   }
   for (i = 0; i < part->cursor_count; i++) {
     const gotrace__cursor *c = &part->cursors[i];
-    uint32_t j = gotrace__map_get(whole, &whole->cursor_map, c->id);
-    const gotrace__cursor *before = j ? &whole->cursors[j - 1] : NULL;
+    const gotrace__cursor *before = gotrace__dec_find_cursor(whole, c->id);
     if (c->id == GOTRACE__NOBODY) continue;
     if (c->begin_known && (before ? before->g : GOTRACE_NO_ID) != c->begin_g) return false;
     if (c->begin_p_known && (before ? before->p : GOTRACE_NO_ID) != c->begin_p) return false;
     if (c->begin_seen && (!before || !before->seen)) return false;
   }
   for (i = 0; i < part->task_count; i++)
-    if (part->tasks[i].newer && gotrace__map_get(whole, &whole->task_map, part->tasks[i].id)) return false;
+    if (part->tasks[i].newer && gotrace__dec_find_task(whole, part->tasks[i].id)) return false;
   if (part->begin_gc && !(whole->gc == 0 && part->begin_gc_unknown) &&
       (whole->gc != part->begin_gc || whole->gc_sequence != part->begin_gc_sequence))
     return false;
@@ -18699,12 +18683,12 @@ static bool gotrace__part_move_tasks(gotrace_decoder *whole, const gotrace_decod
   size_t i;
   for (i = 0; i < part->task_count; i++) {
     const gotrace__dec_task *from = &part->tasks[i];
-    uint32_t old = from->older ? gotrace__map_get(whole, &whole->task_map, from->id) : 0;
+    gotrace__dec_task *old = from->older ? gotrace__dec_find_task(whole, from->id) : NULL;
     if (old) {
-      gotrace__dec_release(whole, whole->tasks[old - 1].name, whole->tasks[old - 1].name_size);
+      gotrace__dec_release(whole, old->name, old->name_size);
       if (gotrace__dec_remove_task(whole, old)) return false;
     }
-    if (!from->ended && gotrace__dec_add_task(whole, 0, from->id, from->parent, from->name, from->name_size))
+    if (!from->ended && gotrace__dec_add_task(whole, NULL, from->id, from->parent, from->name, from->name_size))
       return false;
   }
   return true;
