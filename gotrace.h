@@ -14284,13 +14284,16 @@ enum {
 };
 enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
 
-/* What an event needs and changes, from its row in >>rules. */
-typedef struct gotrace__rule {
+/* What an event needs, changes and tells: a row of a table in >>rules. */
+typedef struct gotrace__transition {
+  gotrace_change_spec tells; /* kind 0: nothing */
+  uint8_t name_size;
+  uint8_t number;  /* of the event */
+  uint8_t becomes; /* v1: the event as it is returned: GoStartLocal becomes GoStart */
   uint8_t from, to;
   uint16_t does;                    /* GOTRACE__R_... */
-  uint8_t becomes;                  /* v1: the event as it is returned: GoStartLocal becomes GoStart */
   uint8_t sequence, sequence_after; /* v1: the place of its sequence number, and what to add to it */
-} gotrace__rule;
+} gotrace__transition;
 
 /* What an event number means in the trace's format: a row of the event table, prepared for reading. */
 typedef struct gotrace__kind {
@@ -14301,10 +14304,10 @@ typedef struct gotrace__kind {
   uint8_t stack2, string2;        /* places of another goroutine's stack and of a second string */
   bool ids;                       /* has stack2 or string2 */
   bool timed, data;
-  bool plain;    /* timed and without data */
-  bool names;    /* v2: its first argument is the id of an existing goroutine */
-  bool ordinary; /* v1: plain, and skipped by the first walk */
-  gotrace__rule rule;
+  bool plain;                      /* timed and without data */
+  bool names;                      /* v2: its first argument is the id of an existing goroutine */
+  bool ordinary;                   /* v1: plain, and skipped by the first walk */
+  const gotrace__transition *rule; /* never NULL */
 } gotrace__kind;
 
 /* The number at a place in a gotrace_event, in bytes. GOTRACE__NOWHERE: 0, in an event that was just read. */
@@ -14441,7 +14444,7 @@ typedef struct gotrace__ahead {
   /* v1: */
   bool moved;         /* see gotrace__v1_is_moved */
   bool has_exit_time; /* the end of a system call that gives its time */
-  gotrace__rule rule;
+  const gotrace__transition *rule;
   uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
   uint64_t sequence; /* the sequence number that it needs, of the goroutine or of collections */
 } gotrace__ahead;
@@ -14624,13 +14627,12 @@ struct gotrace_decoder {
   int64_t min_time;
   bool any_futile, gc_on, stw_on;
   /* Changes. */
-  const struct gotrace__transition *transitions[256]; /* by the event's number; NULL: it tells nothing */
-  gotrace__map told_gos, told_procs;                  /* 1 + index in `tolds` by id */
-  uint32_t told_near[256];                            /* 1 + index in `tolds`, by the lowest bits of the id */
-  int64_t told_sync;                                  /* v2: when the generation began */
-  const char *told_stw;                               /* v1: why the world was last stopped; NULL: unknown */
-  bool told_init;              /* v1: the goroutines that are older than the trace have been told */
-  gotrace_change told_nothing; /* each change before it is filled in */
+  gotrace__map told_gos, told_procs; /* 1 + index in `tolds` by id */
+  uint32_t told_near[256];           /* 1 + index in `tolds`, by the lowest bits of the id */
+  int64_t told_sync;                 /* v2: when the generation began */
+  const char *told_stw;              /* v1: why the world was last stopped; NULL: unknown */
+  bool told_init;                    /* v1: the goroutines that are older than the trace have been told */
+  gotrace_change told_nothing;       /* each change before it is filled in */
 };
 
 /* ------------------------------------------------------------------------------------------- >>decode-memory ---- */
@@ -15011,98 +15013,63 @@ enum {
   GOTRACE__V1_NOBODYS = GOTRACE__R_NOBODYS,
   GOTRACE__V1_COLLECTS = GOTRACE__R_NOBODYS | GOTRACE__R_GC
 };
-/* The sequence number that an event of v1 needs: a constant, or an argument's place. */
-enum {
-  GOTRACE__V1_ZERO = 0,
-  GOTRACE__V1_ONE = 1,
-  GOTRACE__V1_ARG0 = GOTRACE__ARGUMENT(0),
-  GOTRACE__V1_ARG1 = GOTRACE__ARGUMENT(1)
-};
+/* The sequence number that an event of v1 needs: its place, and what to add to it. */
+#define GOTRACE__V1_ZERO GOTRACE__NOWHERE, 0
+#define GOTRACE__V1_ONE GOTRACE__NOWHERE, 1
+#define GOTRACE__V1_ARG0 GOTRACE__ARGUMENT(0), 0
+#define GOTRACE__V1_ARG1 GOTRACE__ARGUMENT(1), 0
 #define GOTRACE__R_ORDERED (GOTRACE__R_NAMED | GOTRACE__R_OWN)
 
-/* Whose change it is: an object of a kind, in the lowest bits, and GOTRACE_WHOSE_... */
-#define GOTRACE__WHOSE(object, whose) (GOTRACE_OBJECT_##object | GOTRACE_WHOSE_##whose << 2)
-enum {
-  GOTRACE__OF_NONE = GOTRACE__WHOSE(NONE, OWN),
-  GOTRACE__OF_OWN_GO = GOTRACE__WHOSE(GO, OWN),
-  GOTRACE__OF_OWN_PROC = GOTRACE__WHOSE(PROC, OWN),
-  GOTRACE__OF_PROCS_GO = GOTRACE__WHOSE(GO, PROCS),
-  GOTRACE__OF_NAMED_GO = GOTRACE__WHOSE(GO, NAMED),
-  GOTRACE__OF_NAMED_PROC = GOTRACE__WHOSE(PROC, NAMED),
-  GOTRACE__OF_NEW_GO = GOTRACE__WHOSE(GO, NAMED) | GOTRACE__WHOSE(GO, NEW),
-  GOTRACE__OF_TOLD_GO = GOTRACE__WHOSE(GO, NAMED) | GOTRACE__WHOSE(GO, TOLD),
-  GOTRACE__OF_TOLD_PROC = GOTRACE__WHOSE(PROC, NAMED) | GOTRACE__WHOSE(PROC, TOLD)
-};
+/* Whose change it is: the kind of object, and GOTRACE_WHOSE_... */
+#define GOTRACE__OF_NONE GOTRACE_OBJECT_NONE, GOTRACE_WHOSE_OWN
+#define GOTRACE__OF_OWN_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_OWN
+#define GOTRACE__OF_OWN_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_OWN
+#define GOTRACE__OF_PROCS_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_PROCS
+#define GOTRACE__OF_NAMED_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED
+#define GOTRACE__OF_NAMED_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_NAMED
+#define GOTRACE__OF_NEW_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_NEW
+#define GOTRACE__OF_TOLD_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
+#define GOTRACE__OF_TOLD_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
 
-/* A row of a table in >>rules. */
-typedef struct gotrace__transition {
-  gotrace_change_spec tells;
-  uint8_t name_size;
-  uint8_t of; /* GOTRACE__OF_... */
-  uint8_t number, becomes;
-  uint16_t does;
-  uint8_t from, to, sequence;
-} gotrace__transition;
-#define GOTRACE__TELLS(change, of, status, name)                                                         \
-  {GOTRACE_CHANGE_##change, GOTRACE__OF_##of & 3, GOTRACE__OF_##of >> 2, GOTRACE_STATUS_##status, name}, \
-      sizeof name - 1, GOTRACE__OF_##of
+#define GOTRACE__TELLS(change, of, status, name) \
+  {GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name}, sizeof name - 1
+/* The last row of each family is that of events that have none. */
 static const gotrace__transition gotrace__v1_transitions[] = {
 #define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name) \
   {GOTRACE__TELLS(change, of, status, name),                                            \
    GOTRACE_V1_##NAME,                                                                   \
    GOTRACE_V1_##BECOMES,                                                                \
-   GOTRACE__V1_##does,                                                                  \
    GOTRACE__G_##from,                                                                   \
    GOTRACE__G_##to,                                                                     \
+   GOTRACE__V1_##does,                                                                  \
    GOTRACE__V1_##sequence},
     GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-};
+        {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
 static const gotrace__transition gotrace__v2_transitions[] = {
 #define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
   {GOTRACE__TELLS(change, of, status, name),                                       \
    GOTRACE_V2_##NAME,                                                              \
    0,                                                                              \
-   GOTRACE__V2_DOES(needs, whose, then),                                           \
    GOTRACE__G_##from,                                                              \
    GOTRACE__G_##to,                                                                \
+   GOTRACE__V2_DOES(needs, whose, then),                                           \
+   0,                                                                              \
    0},
     GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-};
+        {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
 
-/* The rows of a family, up to *end. */
-static const gotrace__transition *gotrace__transitions(int family, const gotrace__transition **end) {
+/* The row of an event, or the last one. */
+static const gotrace__transition *gotrace__find_transition(int family, int number) {
   const gotrace__transition *row = family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
-  *end = row + (family == 1 ? sizeof gotrace__v1_transitions : sizeof gotrace__v2_transitions) / sizeof *row;
+  while (row->number && row->number != number) row++;
   return row;
 }
 
 GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int family, int number) {
-  const gotrace__transition *end, *row = gotrace__transitions(family, &end);
-  while (row < end && row->number != number) row++;
-  return row < end && (family == 1 || family == 2) ? &row->tells : NULL;
-}
-
-static void gotrace__dec_set_rules(gotrace_decoder *d) {
-  bool v1 = d->info.family == 1;
-  const gotrace__transition *end, *row = gotrace__transitions(d->info.family, &end);
-  gotrace__rule *r;
-  unsigned i;
-  for (i = 0; i < 256; i++) {
-    r = &d->kinds[i].rule;
-    r->becomes = (uint8_t)i;
-    r->does = v1 ? GOTRACE__R_NONE : GOTRACE__R_NEEDS_M;
-    r->sequence = GOTRACE__NOWHERE;
-  }
-  for (; row < end; row++) {
-    r = &d->kinds[row->number].rule;
-    d->transitions[row->number] = row;
-    r->from = row->from, r->to = row->to, r->does = row->does;
-    if (!v1) continue;
-    r->becomes = row->becomes;
-    *(row->sequence <= GOTRACE__V1_ONE ? &r->sequence_after : &r->sequence) = row->sequence;
-  }
+  const gotrace__transition *row = gotrace__find_transition(family, number);
+  return row->number && (family == 1 || family == 2) ? &row->tells : NULL;
 }
 
 /* Whether a word of `size` bytes is `end`, or ends with an underscore and `end`. */
@@ -15147,19 +15114,21 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
                          GOTRACE__V1_BIT(CPU_SAMPLE);
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(d->info.family, &count);
+  const gotrace__transition *none = gotrace__find_transition(d->info.family, 0);
   for (i = 0; i < 256; i++) {
     gotrace__kind *k = &d->kinds[i];
     k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NOWHERE;
+    k->rule = none;
   }
   for (i = 0; i < count; i++) {
     gotrace__kind *k = &d->kinds[specs[i].number];
     if (format < specs[i].since || format > specs[i].until) continue;
     k->spec = &specs[i];
+    k->rule = gotrace__find_transition(d->info.family, specs[i].number);
     gotrace__dec_set_arguments(k);
     k->names = d->info.family == 2 && (k->head[0] == GOTRACE_V2_GO_START || k->head[0] == GOTRACE_V2_GO_UNBLOCK);
     k->ordinary = d->info.family == 1 && k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
   }
-  gotrace__dec_set_rules(d);
   d->told_nothing.from = d->told_nothing.to = GOTRACE_STATUS_UNKNOWN;
   d->told_nothing.id = d->told_nothing.number = d->told_nothing.parent = GOTRACE_NO_ID;
   d->told_nothing.name = d->told_nothing.text = d->told_nothing.function = "";
@@ -16296,7 +16265,7 @@ GOTRACE__ALWAYS_INLINE unsigned gotrace__v2_apply(gotrace_decoder *d, gotrace__c
 /* The error of an event that its rule forbids. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, gotrace__cursor *c, unsigned why) {
   const gotrace_event *ev = &c->next->event;
-  const gotrace__rule *r = &d->kinds[ev->kind].rule;
+  const gotrace__transition *r = d->kinds[ev->kind].rule;
   const gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   const gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
   switch (why) {
@@ -16685,7 +16654,7 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   switch (ev->kind) {
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, d->kinds[ev->kind].rule.to);
+  case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, d->kinds[ev->kind].rule->to);
   case GOTRACE_V2_GO_DESTROY: return gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
   case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__v2_destroy_syscall(d, c, ev);
   case GOTRACE_V2_GO_SWITCH:
@@ -16751,7 +16720,7 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
     GOTRACE__V2_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
   default:
-    if (gotrace__v2_lacks_context(c, d->kinds[kind].rule.does)) why = GOTRACE__WHY_CONTEXT;
+    if (gotrace__v2_lacks_context(c, d->kinds[kind].rule->does)) why = GOTRACE__WHY_CONTEXT;
   }
   if (why) return gotrace__v2_explain(d, c, why);
   *ev = c->next->event;
@@ -16806,7 +16775,7 @@ static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor
   for (; a < end; a++) {
     const uint64_t *args = a->event.args;
     uint8_t kind = a->event.kind;
-    const gotrace__rule *rule = &d->kinds[kind].rule;
+    const gotrace__transition *rule = d->kinds[kind].rule;
     if ((kind == GOTRACE_V2_GO_STATUS || kind == GOTRACE_V2_GO_STATUS_STACK) && args[1] == c->id &&
         ((args[2] & 0xff) == GOTRACE__G_RUNNING || (args[2] & 0xff) == GOTRACE__G_SYSCALL))
       return true;
@@ -17166,10 +17135,10 @@ static gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
 /* The goroutine on which an event happened: the one that its proc ran, or `told` (args[0]) if the event names it.
  * Updates what the proc runs. Go: parseEvents. */
 static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
-  uint64_t g = k->rule.does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
-  if (k->rule.does & GOTRACE__R_STARTS) c->g = (int64_t)g;
-  if (k->rule.does & GOTRACE__R_LEAVES) c->g = 0;
-  return k->rule.does & GOTRACE__R_NOBODYS ? 0 : g;
+  uint64_t g = k->rule->does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
+  if (k->rule->does & GOTRACE__R_STARTS) c->g = (int64_t)g;
+  if (k->rule->does & GOTRACE__R_LEAVES) c->g = 0;
+  return k->rule->does & GOTRACE__R_NOBODYS ? 0 : g;
 }
 
 /* Whether an event is the end of a system call that gives another, true time, at which it must be inserted. */
@@ -17336,8 +17305,8 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
 /* Whether the goroutine, or the collection, of an event is ready for it. */
 static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
   const gotrace__dec_go *g = &d->gos[a->go - 1];
-  if (!(a->rule.does & GOTRACE__R_ORDERED)) return !(a->rule.does & GOTRACE__R_GC) || d->gc_sequence == a->sequence;
-  return g->order_status == a->rule.from && (!(a->rule.does & GOTRACE__R_COUNTED) || g->sequence == a->sequence);
+  if (!(a->rule->does & GOTRACE__R_ORDERED)) return !(a->rule->does & GOTRACE__R_GC) || d->gc_sequence == a->sequence;
+  return g->order_status == a->rule->from && (!(a->rule->does & GOTRACE__R_COUNTED) || g->sequence == a->sequence);
 }
 
 /* Moves a cursor from the end of a batch to the next one that is not empty. False: there is none. */
@@ -17365,7 +17334,7 @@ static inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, 
     c->g_index = (uint32_t)(g - d->gos) + 1;
   }
   a->own = a->go = c->g_index;
-  if ((a->rule.does & GOTRACE__R_NAMED) && (int64_t)ev->args[0] != ev->g) {
+  if ((a->rule->does & GOTRACE__R_NAMED) && (int64_t)ev->args[0] != ev->g) {
     if (!(g = gotrace__v1_get_go(d, ev->args[0]))) return false;
     a->go = (uint32_t)(g - d->gos) + 1;
   }
@@ -17378,10 +17347,10 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v1_complete_ahead(gotrace_decoder *d, gotra
                                                        const gotrace__kind *k) {
   gotrace_event *ev = &a->event;
   ev->g = (int64_t)gotrace__v1_track(c, k, ev->args[0]);
-  memcpy(&a->rule, &k->rule, sizeof a->rule); /* in one load and one store */
-  a->sequence = gotrace__dec_number(ev, k->rule.sequence) + k->rule.sequence_after;
-  if (k->rule.becomes != k->head[0]) {
-    k = &d->kinds[k->rule.becomes];
+  a->rule = k->rule;
+  a->sequence = gotrace__dec_number(ev, k->rule->sequence) + k->rule->sequence_after;
+  if (k->rule->becomes != k->rule->number) {
+    k = &d->kinds[k->rule->becomes];
     ev->args[2] = ev->args[1]; /* the other event has a sequence number before it */
     ev->args[1] = 0;
   }
@@ -17453,7 +17422,7 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
-    uint32_t *list = c->next->rule.does & GOTRACE__R_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
+    uint32_t *list = c->next->rule->does & GOTRACE__R_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
     c->next_waiting = *list;
     *list = index + 1;
     d->parked++;
@@ -17543,15 +17512,15 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   gotrace_result result;
   if (ev->time < d->last_time) GOTRACE__WRONG(TIME, "time stamps out of order");
   d->last_time = ev->time;
-  if (GOTRACE__LIKELY(a->rule.does & GOTRACE__R_ORDERED)) {
+  if (GOTRACE__LIKELY(a->rule->does & GOTRACE__R_ORDERED)) {
     gotrace__dec_go *g = &d->gos[a->go - 1];
     if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
-    if (a->rule.does & GOTRACE__R_COUNTS) g->sequence++;
-    g->order_status = a->rule.to;
+    if (a->rule->does & GOTRACE__R_COUNTS) g->sequence++;
+    g->order_status = a->rule->to;
     waiting = g->of.v1.waiting;
     g->of.v1.waiting = 0;
     if ((result = gotrace__v1_check_syscall(d, a, g)) != GOTRACE_OK) return result;
-  } else if (a->rule.does & GOTRACE__R_GC) {
+  } else if (a->rule->does & GOTRACE__R_GC) {
     if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(ORDER, "collection %llu out of order", GOTRACE__LLU(a->sequence));
     d->gc_sequence++;
     waiting = d->gc_waiting;
@@ -17746,7 +17715,7 @@ static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const go
 
 /* Checks and changes the status of an event's goroutine by its rule, and updates what the proc runs. */
 static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
-                                                      gotrace_event *ev, const gotrace__rule *r) {
+                                                      gotrace_event *ev, const gotrace__transition *r) {
   gotrace_result result;
   if (r->does & GOTRACE__R_RUNS) {
     if ((result = gotrace__v1_check_runs(d, g, p, ev, false)) != GOTRACE_OK) return result;
@@ -17803,7 +17772,7 @@ static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrac
 /* Checks what an event needs and changes. Go: postProcessTrace. */
 static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
                                         gotrace_event *ev) {
-  const gotrace__rule *r = &d->kinds[ev->kind].rule;
+  const gotrace__transition *r = d->kinds[ev->kind].rule;
   gotrace_result result;
   if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
   switch (ev->kind) {
@@ -18180,7 +18149,7 @@ static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, co
   if (created) gotrace__told_entry(d, of, entry);
   if (created) c->stack = d->version >= 1007 ? entry : 0;
   else if (!v1 && told && (c->stack = ev->stack) != 0 && !of->function) gotrace__told_frame(d, of, ev->stack, true);
-  else if (row->of == GOTRACE__OF_OWN_GO) c->stack = ev->stack;
+  else if (c->object == GOTRACE_OBJECT_GO && !row->tells.whose) c->stack = ev->stack;
   if (v1) {
     bool old = !d->told_init && (created || c->to == GOTRACE_STATUS_RUNNING) && c->object == GOTRACE_OBJECT_GO;
     if (old && created && gotrace__v1_goes_on(d, ev)) return false; /* the next event tells more */
@@ -18240,10 +18209,9 @@ static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, con
   const gotrace__dec_proc *p;
   c->object = row->tells.object;
   if (row->tells.whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
-  else if (row->of == GOTRACE__OF_OWN_GO) c->id = ev->g;
-  else if (row->of == GOTRACE__OF_OWN_PROC) c->id = ev->p;
-  else if (row->of == GOTRACE__OF_PROCS_GO && (p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g)
-    c->id = (int64_t)p->g;
+  else if (row->tells.whose & GOTRACE_WHOSE_PROCS)
+    c->id = (p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g ? (int64_t)p->g : GOTRACE_NO_ID;
+  else if (c->object) c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : ev->p;
   if (c->id == GOTRACE_NO_ID) return true;
   if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
   c->number = *of - d->tolds;
@@ -18261,7 +18229,8 @@ static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, con
   if (v1 && ev->kind == GOTRACE_V1_GOMAXPROCS) d->told_init = true;
   if (!v1 && ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
-  if (!row || row->of != GOTRACE__OF_OWN_GO) of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
+  if (row->tells.object != GOTRACE_OBJECT_GO || row->tells.whose)
+    of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
   if (of && !of->function && of->tries < 100) /* else a hostile trace could have a long stack walked at each event */
     of->tries = (uint8_t)(of->tries + !gotrace__told_frame(d, of, ev->stack, true));
   return of && !d->failure.result;
@@ -18288,13 +18257,13 @@ static size_t gotrace__tell_second(gotrace_decoder *d, const gotrace_event *ev, 
 
 /* Tells the changes of an event. Returns their number. */
 static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  const gotrace__transition *row = d->transitions[ev->kind];
+  const gotrace__transition *row = d->kinds[ev->kind].rule;
   const gotrace__kind *k = &d->kinds[ev->kind];
   bool v1 = d->info.family == 1;
   gotrace__told *of = NULL;
   *c = d->told_nothing;
-  if (row && !gotrace__tell_whose(d, ev, row, &of, c)) return 0;
-  if (!gotrace__tell_first(d, ev, row, of) || !row) return 0;
+  if (!gotrace__tell_whose(d, ev, row, &of, c)) return 0;
+  if (!gotrace__tell_first(d, ev, row, of) || !row->tells.kind) return 0;
   if (of) of = &d->tolds[c->number]; /* the array may have moved */
   c->kind = row->tells.kind;
   c->name = row->tells.name;
@@ -18777,7 +18746,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event) {
   gotrace__ahead *a = d->cursors[d->heap[0].cursor].next;
   uint32_t go = a->go;
-  if (!(d->kinds[a->event.kind].rule.does & GOTRACE__R_NAMED)) return gotrace__dec_next(d, event);
+  if (!(d->kinds[a->event.kind].rule->does & GOTRACE__R_NAMED)) return gotrace__dec_next(d, event);
   a->go = gotrace__map_get(d, &d->go_map, a->event.args[0]);
   return a->go && a->go != go ? gotrace__v2_next_fast(d, event) : gotrace__dec_next(d, event);
 }
