@@ -14427,7 +14427,6 @@ typedef struct gotrace__batch {
   uint64_t time;
   uint64_t size;
   uint32_t next; /* 1 + index of the same thread's or proc's next batch */
-  bool owned;
 } gotrace__batch;
 
 /* Events are read ahead, several of one thread at a time: the processor's branch prediction works better on successive
@@ -14459,7 +14458,7 @@ typedef struct gotrace__cursor {
   uint64_t id;                     /* thread or proc */
   int64_t time;                    /* of the last event read, v2 */
   uint64_t tick;                   /* the same, v1 */
-  uint32_t batch, first, last;     /* 1 + index */
+  uint32_t batch, first, last;     /* 1 + index; `batch`: the next one */
   bool seen;                       /* v2: the thread has had an event in the ordering */
   int64_t g, p;                    /* v2: what the thread runs; v1: g after the last event read */
   uint32_t g_index, p_index;       /* 1 + index at which they were last found */
@@ -14477,12 +14476,6 @@ typedef struct gotrace__dec_span { /* v2: a generation that was hopped over */
   int64_t begin; /* time of its Sync */
   double mul;    /* nanoseconds per tick */
 } gotrace__dec_span;
-
-typedef struct gotrace__experiment { /* an experimental batch */
-  const uint8_t *data;
-  uint64_t id, m, time, offset;
-  size_t size;
-} gotrace__experiment;
 
 typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its own; `time` must come first:
                                         gotrace__dec_sort */
@@ -14541,7 +14534,7 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
   GOTRACE__DEC_TABLES(X)                                                                      \
   X(gotrace__batch, batches, batch)                                                           \
   X(gotrace__dec_span, spans, span)                                                           \
-  X(gotrace__experiment, experiments, experiment)                                             \
+  X(gotrace_event, experiments, experiment) /* v2: experimental batches */                    \
   X(uint32_t, free_gos, free_go)                                                              \
   X(gotrace__dec_taken, takens, taken)                                                        \
   X(gotrace__front, heap, heap)                                                               \
@@ -15144,13 +15137,10 @@ static void gotrace__dec_free_entries(gotrace_decoder *d, gotrace__dec_items *e)
 }
 
 static void gotrace__dec_free_generation(gotrace_decoder *d) {
-  size_t i;
   gotrace__dec_free_entries(d, &d->strings);
   gotrace__dec_free_entries(d, &d->stacks);
   gotrace__map_free(d, &d->pc_map);
   d->pc_count = 0;
-  for (i = 0; i < d->batch_count; i++)
-    if (d->batches[i].owned) gotrace__dec_release(d, (void *)(uintptr_t)d->batches[i].data, (size_t)d->batches[i].size);
   d->batch_count = d->experiment_count = d->experiment_given = d->sample_count = d->sample_given = 0;
   while (d->blocks) {
     gotrace__dec_block *block = d->blocks;
@@ -15284,6 +15274,52 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   if (!c->ahead) return false;
   c->room = room;
   return true;
+}
+
+/* Makes a cursor's batch available in memory, and reads it again if necessary. */
+static gotrace_result gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
+  size_t have = 0, n = 1;
+  c->start = b->data;
+  if (b->data) return GOTRACE_OK;
+  if (c->buffer_size < b->size) {
+    gotrace__dec_release(d, c->buffer, c->buffer_size);
+    c->buffer_size = 0;
+    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return d->failure.result;
+    c->buffer_size = (size_t)b->size;
+  }
+  for (; have < b->size && n; have += n) {
+    n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
+    if (n > b->size - have) n = 0;
+  }
+  if (have < b->size) GOTRACE__FAIL(READ, b->offset, NULL, "the read function failed");
+  c->start = c->buffer;
+  return GOTRACE_OK;
+}
+
+/* Moves a cursor to its next batch that is not empty. END_OF_TRACE: there is none, in v2 in this generation. */
+static gotrace_result gotrace__dec_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
+  while (c->at == c->end) {
+    const gotrace__batch *b = c->batch ? &d->batches[c->batch - 1] : NULL;
+    gotrace_result result;
+    if (!b) return GOTRACE_END_OF_TRACE;
+    if ((result = gotrace__dec_load(d, c, b)) != GOTRACE_OK) return result;
+    c->at = c->start;
+    c->end = c->start + b->size;
+    c->base = b->offset;
+    c->tick = b->time;
+    c->time = gotrace__dec_nanoseconds(d, b->time);
+    c->batch = b->next;
+  }
+  return GOTRACE_OK;
+}
+
+/* Frees what a cursor has read ahead. */
+static void gotrace__dec_drop_ahead(gotrace_decoder *d, gotrace__cursor *c) {
+  gotrace__dec_release(d, c->buffer, c->buffer_size);
+  gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
+  c->buffer = NULL;
+  c->ahead = c->next = NULL;
+  c->buffer_size = c->room = 0;
 }
 
 /* The cursors that have a next event form a binary heap by its time. The heap operations are those of Go
@@ -15502,7 +15538,7 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   return GOTRACE_OK;
 }
 
-/* Keeps the bytes of a batch or table until the generation ends: in place if the trace is in memory, else as a copy. */
+/* Keeps the bytes of a batch until the generation ends: in place if the trace is in memory, else as a copy. */
 static const uint8_t *gotrace__v2_hold(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
@@ -15602,32 +15638,26 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
 
 static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h,
                                                  const uint8_t *data, uint64_t offset) {
-  const uint8_t *kept = gotrace__v2_hold(d, data, (size_t)h->size);
-  gotrace__experiment *x = kept ? gotrace__dec_push_experiment(d) : NULL;
-  if (!x) return d->failure.result;
-  x->data = kept, x->size = (size_t)h->size, x->offset = offset - h->header_size;
-  x->id = h->experiment, x->m = h->m, x->time = h->time;
+  gotrace_event *ev = gotrace__dec_push_experiment(d);
+  if (!ev) return d->failure.result;
+  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, offset - h->header_size);
+  ev->m = (int64_t)h->m;
+  ev->args[0] = h->experiment, ev->args[1] = h->generation, ev->args[2] = h->m, ev->args[3] = h->time;
+  ev->arg_count = 4;
+  ev->data = (const char *)data, ev->data_size = (size_t)h->size;
   return GOTRACE_OK;
 }
 
-/* Adds a batch of events to those of its thread. Go: processBatch. */
+/* Adds a batch of events to those of its thread. `data` NULL: must be read again. Go: processBatch. */
 static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
                                             uint64_t offset) {
   gotrace__cursor *c = gotrace__dec_get_cursor(d, h->m);
   gotrace__batch *b = c ? gotrace__dec_push_batch(d) : NULL;
   if (!b) return d->failure.result;
+  b->data = data;
   b->offset = offset;
   b->time = h->time;
   b->size = h->size;
-  if (d->options.data) {
-    b->data = data;
-  } else if (!d->options.seekable && h->size) {
-    uint8_t *copy = (uint8_t *)gotrace__dec_allocate(d, (size_t)h->size);
-    if (!copy) return d->failure.result;
-    memcpy(copy, data, (size_t)h->size);
-    b->data = copy;
-    b->owned = true;
-  }
   if (c->generation != d->serial) {
     /* The thread's first batch in this generation. The order of first batches decides between equal times. */
     if (!gotrace__heap_grow(d)) return d->failure.result;
@@ -15647,18 +15677,18 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
 static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
                                              uint64_t offset) {
   size_t size = (size_t)h->size;
-  uint8_t first = size ? *data : (uint8_t)0;
-  if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) return gotrace__v2_add_experiment(d, h, data, offset);
-  if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
-    if (!(data = gotrace__v2_hold(d, data, size))) return d->failure.result;
-    return gotrace__v2_read_table(d, data, size, offset);
-  }
+  uint8_t first = size && h->kind == GOTRACE_V2_EVENT_BATCH ? *data : (uint8_t)0;
+  bool table = first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS;
+  bool experiment = h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH;
   if (first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
   if (first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
     return gotrace__v2_read_sync(d, data, size, offset, h->time);
   if (first == GOTRACE_V2_END_OF_GENERATION)
     GOTRACE__FAIL(EVENT, offset, NULL, "end of a generation, which this format does not have");
-  return gotrace__v2_add_batch(d, h, data, offset);
+  if (!d->options.data && d->options.seekable && size && !table && !experiment) data = NULL; /* see gotrace__dec_load */
+  else if (!(data = gotrace__v2_hold(d, data, size))) return d->failure.result;
+  if (table) return gotrace__v2_read_table(d, data, size, offset);
+  return experiment ? gotrace__v2_add_experiment(d, h, data, offset) : gotrace__v2_add_batch(d, h, data, offset);
 }
 
 static gotrace_result gotrace__v2_index_tables(gotrace_decoder *d) {
@@ -15961,62 +15991,6 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
   return e;
 }
 
-/* Makes a cursor's batch available in memory, and reads it again if necessary. */
-static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
-  size_t have = 0, n = 1;
-  c->start = b->data;
-  if (b->data || !b->size) return GOTRACE_OK;
-  if (c->buffer_size < b->size) {
-    gotrace__dec_release(d, c->buffer, c->buffer_size);
-    c->buffer_size = 0;
-    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return d->failure.result;
-    c->buffer_size = (size_t)b->size;
-  }
-  for (; have < b->size && n; have += n) {
-    n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
-    if (n > b->size - have) n = 0;
-  }
-  if (have < b->size) GOTRACE__FAIL(READ, b->offset, NULL, "the read function failed");
-  c->start = c->buffer;
-  return GOTRACE_OK;
-}
-
-/* Moves a cursor to the thread's next batch that is not empty. END_OF_TRACE: there is none in this generation. */
-static gotrace_result gotrace__v2_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
-  gotrace__batch *b;
-  gotrace_result result;
-  while (c->at == c->end) {
-    if (c->start != NULL) { /* this batch is done */
-      b = &d->batches[c->batch - 1];
-      if (b->owned) gotrace__dec_release(d, (void *)(uintptr_t)b->data, (size_t)b->size), b->owned = false;
-      c->batch = b->next;
-      c->start = NULL;
-    }
-    if (!c->batch) {
-      gotrace__dec_release(d, c->buffer, c->buffer_size);
-      gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
-      c->room = 0;
-      c->buffer = NULL;
-      c->ahead = c->next = NULL;
-      c->buffer_size = 0;
-      c->at = c->end = NULL;
-      return GOTRACE_END_OF_TRACE;
-    }
-    b = &d->batches[c->batch - 1];
-    if ((result = gotrace__v2_load(d, c, b)) != GOTRACE_OK) return result;
-    if (!b->size) {
-      c->batch = b->next;
-      c->start = c->at = c->end = NULL;
-      continue;
-    }
-    c->at = c->start;
-    c->end = c->start + b->size;
-    c->base = b->offset;
-    c->time = gotrace__dec_nanoseconds(d, b->time);
-  }
-  return GOTRACE_OK;
-}
-
 /* Reads one event of a thread, of any kind. If it is invalid, fails if `first`; otherwise returns WOULD_BLOCK, so that
  * the error is reported after the events before it. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *d, gotrace__cursor *c,
@@ -16046,7 +16020,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
  * no more in this generation. Go: batchCursor.nextEvent. */
 static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *e, *last;
-  gotrace_result result = gotrace__v2_next_batch(d, c);
+  gotrace_result result = gotrace__dec_next_batch(d, c);
+  if (result == GOTRACE_END_OF_TRACE) gotrace__dec_drop_ahead(d, c);
   if (result) return result;
   if (!gotrace__dec_make_ahead(d, c, (uint64_t)(c->end - c->at))) return d->failure.result;
   for (e = c->ahead, last = e + c->room; e < last && c->at < c->end; e++) {
@@ -16786,27 +16761,6 @@ static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor
   return true;
 }
 
-/* Keeps at most `room` of a thread's first events; the others will be read again. False: no memory. */
-static bool gotrace__v2_keep_ahead(gotrace_decoder *d, gotrace__cursor *c, unsigned room) {
-  gotrace__ahead *all = c->ahead;
-  unsigned had = c->room;
-  bool made;
-  if (had <= room) return true;
-  if (c->left > room) {
-    c->at = c->start + (size_t)(all[room].event.offset - c->base);
-    c->time = all[room - 1].event.time;
-    c->left = room;
-  }
-  c->room = 0;
-  c->ahead = NULL;
-  d->room = c->left;
-  made = gotrace__dec_make_ahead(d, c, UINT64_MAX);
-  if (made) memcpy(c->ahead, all, c->left * sizeof *all);
-  c->next = c->ahead;
-  gotrace__dec_release(d, all, had * sizeof *all);
-  return made;
-}
-
 /* Reads the first events of the generation's threads. Sets `told` to whether gotrace__v2_tells_go of all of them. */
 static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) {
   gotrace_result result;
@@ -16821,7 +16775,13 @@ static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) 
     if (result) return result;
     if (d->part && c->id != GOTRACE__NOBODY) gotrace__part_begin_thread(c);
     *told = *told && gotrace__v2_tells_go(d, c);
-    if (!gotrace__v2_keep_ahead(d, c, room)) return d->failure.result;
+    d->room = room;
+    if (c->room > room) { /* reads fewer of them, again */
+      gotrace__dec_drop_ahead(d, c);
+      c->at = c->end = NULL;
+      c->batch = c->first;
+      if ((result = gotrace__v2_read_ahead(d, c)) != GOTRACE_OK) return result;
+    }
     d->heap[n].cursor = d->heap[i].cursor;
     d->heap[n].time = c->next->event.time;
     gotrace__heap_up(d->heap, n++);
@@ -16925,23 +16885,14 @@ static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
 }
 
 /* If the earliest event is not ready, tries those of the other threads in time order. */
-static gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result, gotrace_event *ev) {
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result,
+                                                               gotrace_event *ev) {
   size_t i;
   if (result != GOTRACE__LATER) return result;
   if (!gotrace__heap_sort(d)) return d->failure.result;
   d->attempts += d->heap_count;
   for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__v2_try(d, i, ev);
   return result == GOTRACE__LATER || d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? gotrace__v2_fail_stuck(d) : result;
-}
-
-static void gotrace__v2_experiment_event(gotrace_decoder *d, gotrace_event *ev) {
-  const gotrace__experiment *x = &d->experiments[d->experiment_given++];
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, x->offset);
-  ev->m = (int64_t)x->m;
-  ev->args[0] = x->id, ev->args[1] = d->generation, ev->args[2] = x->m, ev->args[3] = x->time;
-  ev->arg_count = 4;
-  ev->data = (const char *)x->data, ev->data_size = x->size;
-  ev->time = d->last_time;
 }
 
 static void gotrace__v2_sample_event(gotrace_decoder *d, gotrace_event *ev) {
@@ -16959,9 +16910,10 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
   if (d->queue_given < d->queue_count) {
     *ev = d->queue[d->queue_given++];
   } else if (d->experiment_given < d->experiment_count) {
-    gotrace__v2_experiment_event(d, ev);
+    *ev = d->experiments[d->experiment_given++];
+    ev->time = d->last_time;
     d->untimed++;
-    return GOTRACE_OK; /* it has the time of the last event */
+    return GOTRACE_OK;
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
     result = gotrace__v2_begin_generation(d, ev);
   } else if (d->sample_given < d->sample_count &&
@@ -17309,21 +17261,6 @@ static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ah
   return g->order_status == a->rule->from && (!(a->rule->does & GOTRACE__R_COUNTED) || g->sequence == a->sequence);
 }
 
-/* Moves a cursor from the end of a batch to the next one that is not empty. False: there is none. */
-static inline bool gotrace__v1_next_batch(const gotrace_decoder *d, gotrace__cursor *c) {
-  while (c->at == c->end) {
-    const gotrace__batch *b;
-    if (!c->batch) return false;
-    b = &d->batches[c->batch - 1];
-    c->at = c->start = b->data;
-    c->end = b->data + b->size;
-    c->base = b->offset;
-    c->tick = b->time;
-    c->batch = b->next;
-  }
-  return true;
-}
-
 /* Finds the goroutine of an event that was read ahead, and the one on which it happened. This is done while reading
  * ahead, because the searches of several events can overlap. False: no memory. */
 static inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *a) {
@@ -17374,7 +17311,7 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     const gotrace__kind *k;
     const uint8_t *at, *next = NULL;
     uint64_t offset, dt;
-    if (!gotrace__v1_next_batch(d, c)) break;
+    if (c->at == c->end && gotrace__dec_next_batch(d, c)) break;
     at = c->at;
     offset = c->base + (uint64_t)(at - c->start);
     k = &d->kinds[*at & 63];
@@ -18344,10 +18281,7 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
       gotrace__dec_release(d, d->gos[i].of.v2.stw, d->gos[i].of.v2.stw_capacity * sizeof *d->gos[i].of.v2.stw);
   }
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
-  for (i = 0; i < d->cursor_count; i++) {
-    gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
-    gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof *d->cursors[i].ahead);
-  }
+  for (i = 0; i < d->cursor_count; i++) gotrace__dec_drop_ahead(d, &d->cursors[i]);
   gotrace__dec_release(d, d->task_name, d->task_name_size);
   for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
   gotrace__map_free(d, &d->ended_gos);
