@@ -14409,7 +14409,8 @@ typedef struct gotrace__dec_proc {
 
 typedef struct gotrace__dec_task {
   uint64_t id, parent;
-  char *name;
+  uint64_t string; /* v1: its name */
+  char *name;      /* v2: a copy, since strings end with their generation */
   uint32_t name_size;
   bool ended, older, newer; /* in a part: has ended; began before it; must not have existed before it */
 } gotrace__dec_task;
@@ -14499,10 +14500,6 @@ typedef struct gotrace__told_name { /* of a function or file, kept beyond its ge
   size_t size;
 } gotrace__told_name;
 
-typedef struct gotrace__told_task { /* v1: an open one */
-  uint64_t id, parent, name;
-} gotrace__told_task;
-
 typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futile */
   uint64_t ordinal;
   uint32_t next;
@@ -14522,14 +14519,13 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
  * `element`_capacity and the function gotrace__dec_push_`element`. Elements of the tables are found by id: each row
  * also defines `element`_map, of 1 + index by id, and the functions gotrace__dec_find_`element` and _enter_`element`.
  */
-#define GOTRACE__DEC_TABLES(X)                 \
-  X(gotrace__pc, pcs, pc)                      \
-  X(gotrace__cursor, cursors, cursor)          \
-  X(gotrace__dec_go, gos, go)                  \
-  X(gotrace__dec_proc, procs, proc)            \
-  X(gotrace__dec_task, tasks, task)            \
-  X(gotrace__told_name, told_names, told_name) \
-  X(gotrace__told_task, told_tasks, told_task)
+#define GOTRACE__DEC_TABLES(X)        \
+  X(gotrace__pc, pcs, pc)             \
+  X(gotrace__cursor, cursors, cursor) \
+  X(gotrace__dec_go, gos, go)         \
+  X(gotrace__dec_proc, procs, proc)   \
+  X(gotrace__dec_task, tasks, task)   \
+  X(gotrace__told_name, told_names, told_name)
 #define GOTRACE__DEC_ARRAYS(X)                                                                \
   GOTRACE__DEC_TABLES(X)                                                                      \
   X(gotrace__batch, batches, batch)                                                           \
@@ -14606,8 +14602,7 @@ struct gotrace_decoder {
   uint64_t gc_sequence;
   uint8_t gc; /* 0 unknown, 1 off, 2 on */
   uint64_t syncs;
-  char *task_name; /* of the task that the last event ended */
-  size_t task_name_size;
+  gotrace__dec_task ended;         /* the last task that an event has ended */
   gotrace_decoder_failure pending; /* an error to report once all events before it were returned */
   /* v1. */
   uint64_t ordinal, parked;
@@ -16514,16 +16509,14 @@ static gotrace_result gotrace__part_end_task(gotrace_decoder *d, uint64_t id) {
 
 static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
-  gotrace__dec_release(d, d->task_name, d->task_name_size);
-  d->task_name = NULL;
-  d->task_name_size = 0;
+  gotrace__dec_release(d, d->ended.name, d->ended.name_size);
+  memset(&d->ended, 0, sizeof d->ended);
   ev->extra = GOTRACE_NO_ID;
   ev->data = "";
   if (!task && d->part) return gotrace__part_end_task(d, ev->args[0]);
   if (!task || task->ended) return GOTRACE_OK;
   ev->extra = task->parent ? (int64_t)task->parent : GOTRACE_NO_ID;
-  d->task_name = task->name;
-  d->task_name_size = task->name_size;
+  d->ended = *task;
   if (task->name) ev->data = task->name;
   ev->data_size = task->name_size;
   if (d->part) {
@@ -16941,14 +16934,6 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
  * trace has futile wake-ups, there is another walk between the two.
  */
 
-/* One event as encoded in the file. */
-typedef struct gotrace__v1_event {
-  uint64_t args[5], sequence, dt;
-  const uint8_t *data; /* bytes of a string or log, frames of a stack */
-  size_t size;
-  uint8_t kind;
-} gotrace__v1_event;
-
 /* The bytes of an event, while it is read. */
 typedef struct gotrace__v1_numbers {
   const gotrace__kind *k;
@@ -16963,7 +16948,7 @@ typedef struct gotrace__v1_numbers {
 #define GOTRACE__V1_MOST_ARGUMENTS 2048 /* bytes; only stacks may have more, which Go 1.27 rejects */
 
 /* Reads the data of a string or log: their size, then their bytes. */
-static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
+static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *e) {
   const char *name = n->k->spec->name;
   bool string = e->kind == GOTRACE_V1_STRING;
   uint64_t size;
@@ -16975,13 +16960,13 @@ static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numb
     GOTRACE__FAIL(STRING, n->offset, name, "message of %llu bytes", GOTRACE__LLU(size));
   if (size > (uint64_t)(n->end - n->at))
     GOTRACE__FAIL(TRUNCATED, n->offset, name, "ends in the middle of a %s", string ? "string" : "message");
-  e->data = n->at;
-  e->size = (size_t)size;
+  e->data = (const char *)n->at;
+  e->data_size = (size_t)size;
   n->at += size;
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
+static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *e) {
   const char *name = n->k->spec->name;
   const uint8_t *end = n->stop ? n->stop : n->end;
   unsigned wanted, i;
@@ -16990,18 +16975,17 @@ static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_num
   if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
     GOTRACE__FAIL(STACK, n->offset, name, "stack of %llu frames", GOTRACE__LLU(e->args[1]));
   wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)e->args[1];
-  e->data = n->at;
+  e->data = (const char *)n->at;
   for (i = 0; i < wanted; i++)
     if (!gotrace__get_numbers(&n->at, end, &number, 1))
       GOTRACE__FAIL(ARGUMENTS, n->offset, name, "too few arguments for %u frames", (unsigned)e->args[1]);
-  e->size = (size_t)(n->at - e->data);
+  e->data_size = (size_t)(n->at - (const uint8_t *)e->data);
   if (n->stop ? n->at != n->stop : n->count != 2 + wanted)
     GOTRACE__FAIL(ARGUMENTS, n->offset, name, "wrong number of arguments for %u frames", (unsigned)e->args[1]);
   return GOTRACE_OK;
 }
 
-static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n,
-                                                        gotrace__v1_event *e) {
+static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *e) {
   const gotrace__kind *k = n->k;
   const char *name = k->spec->name;
   bool old = d->version < 1007;
@@ -17014,26 +16998,31 @@ static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotr
     GOTRACE__FAIL(ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
   }
   if (n->stop && n->at != n->stop) GOTRACE__FAIL(ARGUMENTS, n->offset, name, "more than %u arguments", wanted);
-  if (first == 2) e->sequence = numbers[0];
-  if (first) e->dt = numbers[first - 1];
+  if (first == 2) e->extra = (int64_t)numbers[0];
+  if (first) e->time = (int64_t)numbers[first - 1];
   memcpy(e->args, numbers + first, k->args * sizeof numbers[0]);
   return GOTRACE_OK;
 }
 
-/* Reads the event at *at, which is at `offset` in the file, and moves *at past it. Go: readTrace, argNum. */
+/* Reads the event at *at, which is at `offset` in the file, and moves *at past it. Its `time` is then the difference to
+ * the event before, and `extra` likewise its number in format 1.5; m, p, g and stack are not set. Go: readTrace,
+ * argNum.
+ */
 static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
-                                              uint64_t offset, gotrace__v1_event *e) {
+                                              uint64_t offset, gotrace_event *e) {
   unsigned old = d->version < 1007;
   gotrace__v1_numbers n;
   uint64_t size;
   gotrace_result result;
-  memset(e, 0, sizeof *e);
-  e->kind = **at & 63;
-  n.k = &d->kinds[e->kind];
+  n.k = &d->kinds[**at & 63];
   n.count = (*(*at) >> GOTRACE_ARG_COUNT_SHIFT) + 1u + old;
   n.at = *at + 1, n.end = end, n.stop = NULL, n.offset = offset;
-  if (!n.k->spec || e->kind == GOTRACE_V1_NONE)
-    GOTRACE__FAIL(EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind, d->version - 1000);
+  if (!n.k->spec || n.k->head[0] == GOTRACE_V1_NONE)
+    GOTRACE__FAIL(EVENT, offset, NULL, "event %u does not exist in format go 1.%d", **at & 63, d->version - 1000);
+  gotrace__dec_set_kind(e, n.k);
+  gotrace__dec_clear(e);
+  e->offset = offset;
+  e->time = 0;
   if (e->kind == GOTRACE_V1_STRING) {
     if (!gotrace__get_numbers(&n.at, end, e->args, 1))
       return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
@@ -17136,17 +17125,15 @@ static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_wa
 }
 
 /* Notes an event that the second walk must insert, because it is sorted by a time of its own. */
-static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
-                                             uint64_t offset) {
+static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e) {
   bool old = d->version < 1007;
   gotrace__dec_sample *s;
   w->events++;
-  w->sequence += e->sequence;
-  w->time += e->dt;
+  w->sequence += (uint64_t)e->extra;
+  w->time += (uint64_t)e->time;
   if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
-    GOTRACE__FAIL(ARGUMENTS, offset, d->kinds[e->kind].spec->name, "stop-the-world of kind %llu",
-                  GOTRACE__LLU(e->args[0]));
+    GOTRACE__FAIL(ARGUMENTS, e->offset, e->spec->name, "stop-the-world of kind %llu", GOTRACE__LLU(e->args[0]));
   if (old) { /* 1.5 numbers all events; the end of a system call gives its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
@@ -17154,39 +17141,37 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
     s->tick = exit && e->args[2] ? e->args[2] : w->time;
     s->p = w->c->id;
     s->g = gotrace__v1_track(w->c, &d->kinds[e->kind], e->args[0]);
-    s->offset = offset;
+    s->offset = e->offset;
   } else if (e->kind == GOTRACE_V1_CPU_SAMPLE) {
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
-    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->stack = e->args[3], s->offset = offset;
+    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->offset = e->offset;
   } else if (gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) {
     if (!(s = gotrace__dec_push_moved(d))) return d->failure.result;
-    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset, s->tick = w->time;
+    s->time = (int64_t)e->args[2], s->g = e->args[0], s->offset = e->offset, s->tick = w->time;
   }
   return GOTRACE_OK;
 }
 
 /* What the reader of Go 1.27, which knows formats from 1.11 on, rejects. It numbers strings of its own after those of
  * the trace, and panics if there are no such numbers. */
-static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w, const gotrace__v1_event *e,
-                                              uint64_t offset) {
+static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w, const gotrace_event *e) {
   if (d->version < GOTRACE_GO_1_11) return GOTRACE_OK;
   if (e->kind == GOTRACE_V1_STRING) {
     if (e->args[0] <= UINT64_MAX - ((uint64_t)1 << 32)) return GOTRACE_OK;
-    GOTRACE__FAIL(STRING, offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
+    GOTRACE__FAIL(STRING, e->offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
   }
   if (e->kind == GOTRACE_V1_BATCH) {
     if (e->args[0] <= INT32_MAX || e->args[0] == UINT64_MAX) return GOTRACE_OK;
-    GOTRACE__FAIL(BATCH, offset, "Batch", "batch of proc %llu", GOTRACE__LLU(e->args[0]));
+    GOTRACE__FAIL(BATCH, e->offset, "Batch", "batch of proc %llu", GOTRACE__LLU(e->args[0]));
   }
   if (w->c) return GOTRACE_OK;
-  GOTRACE__FAIL(BATCH, offset, d->kinds[e->kind].spec->name, "event before the first batch");
+  GOTRACE__FAIL(BATCH, e->offset, e->spec->name, "event before the first batch");
 }
 
 /* Notes an event of the first walk, which began at `before`. */
-static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
+static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e,
                                        const uint8_t *before) {
-  uint64_t offset = d->file_offset + (uint64_t)(before - d->file);
-  gotrace_result result = gotrace__v1_check_newer(d, w, e, offset);
+  gotrace_result result = gotrace__v1_check_newer(d, w, e);
   gotrace__dec_go *g;
   if (result) return result;
   switch (e->kind) {
@@ -17197,7 +17182,7 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     return gotrace__v1_begin_batch(d, w, e->args[0], d->at);
   case GOTRACE_V1_FREQUENCY:
     if (e->args[0] == 0 || e->args[0] > INT64_MAX)
-      GOTRACE__FAIL(TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
+      GOTRACE__FAIL(TIME, e->offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
     d->has_frequency = true;
     d->mul = 1e9 / (double)(int64_t)e->args[0];
     return GOTRACE_OK;
@@ -17205,21 +17190,22 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     if (!(g = gotrace__v1_get_go(d, e->args[0]))) return d->failure.result;
     g->timer = true;
     return GOTRACE_OK;
-  case GOTRACE_V1_STRING: return gotrace__dec_add_item(d, &d->strings, e->args[0], e->data, e->size);
+  case GOTRACE_V1_STRING:
+    return gotrace__dec_add_item(d, &d->strings, e->args[0], (const uint8_t *)e->data, e->data_size);
   case GOTRACE_V1_STACK:
     if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
-    return gotrace__dec_add_item(d, &d->stacks, e->args[0], e->data, e->args[1]);
+    return gotrace__dec_add_item(d, &d->stacks, e->args[0], (const uint8_t *)e->data, e->args[1]);
   default:
     /* Like Go 1.21, assigns events before any batch to proc 0. */
     if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
-    return gotrace__v1_note_event(d, w, e, offset);
+    return gotrace__v1_note_event(d, w, e);
   }
 }
 
 /* The first walk. Errors in the trace are postponed. Go: parseEvents. */
 static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   gotrace__v1_walk w;
-  gotrace__v1_event e;
+  gotrace_event e;
   const uint8_t *before;
   gotrace_result result = GOTRACE_OK;
   memset(&w, 0, sizeof w);
@@ -17318,13 +17304,9 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     gotrace__dec_clear(ev);
     if (GOTRACE__LIKELY(c->end - at >= GOTRACE__EVENT_BYTES)) next = gotrace__v1_take(at, k, &dt, ev->args);
     if (!GOTRACE__LIKELY(next != NULL)) {
-      gotrace__v1_event e;
       next = at;
-      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* the error at which the first walk stopped */
-      memcpy(ev->args, e.args, sizeof ev->args);
-      ev->data = (const char *)e.data;
-      ev->data_size = e.size;
-      dt = e.dt;
+      if (gotrace__v1_read(d, &next, c->end, offset, ev)) break; /* the error at which the first walk stopped */
+      dt = (uint64_t)ev->time;
     }
     c->at = next;
     if (!k->timed) continue;
@@ -17417,15 +17399,6 @@ static inline bool gotrace__v1_set_proc(gotrace_event *ev, const gotrace__dec_go
   return true;
 }
 
-/* Completes an event that was not read ahead; `g`: its goroutine, if known. */
-static void gotrace__v1_complete(gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
-  const gotrace__kind *k = &d->kinds[ev->kind];
-  ev->arg_count = k->args;
-  ev->stack = gotrace__dec_number(ev, k->stack);
-  gotrace__v1_set_proc(ev, g);
-  d->own = d->on = 0;
-}
-
 /* Checks the time that the end of a system call gives. */
 static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a,
                                                        gotrace__dec_go *g) {
@@ -17501,36 +17474,20 @@ static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Format 1.5: the next event of the whole trace. */
-static gotrace_result gotrace__v1_record_sorted(gotrace_decoder *d, gotrace_event *ev) {
-  const gotrace__dec_sample *s;
-  gotrace__v1_event e;
-  const uint8_t *at;
-  if (d->sample_given == d->sample_count) return GOTRACE_END_OF_TRACE;
-  s = &d->samples[d->sample_given++];
-  at = d->file + (s->offset - d->file_offset);
-  if (gotrace__v1_read(d, &at, d->end, s->offset, &e)) return d->failure.result;
-  gotrace__dec_blank(ev, d->kinds[e.kind].spec, s->offset);
-  memcpy(ev->args, e.args, sizeof ev->args);
-  ev->time = (int64_t)s->tick;
-  ev->p = (int64_t)s->p;
-  ev->g = (int64_t)s->g;
-  gotrace__v1_complete(d, ev, gotrace__dec_find_go(d, s->g));
-  return GOTRACE_OK;
-}
-
-/* An event that is not next in a proc's batches: the end of a system call, or a CPU sample. */
+/* An event that is not next in a proc's batches: the end of a system call, a CPU sample, or (format 1.5) any. */
 static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_event *ev, bool exit) {
   const gotrace__dec_sample *s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
+  const uint8_t *at = d->file + (s->offset - d->file_offset);
+  bool old = d->version < 1007;
   gotrace__v1_look_elsewhere(d);
-  gotrace__dec_blank(ev, d->kinds[exit ? GOTRACE_V1_GO_SYS_EXIT : GOTRACE_V1_CPU_SAMPLE].spec, s->offset);
-  ev->time = s->time;
-  ev->g = (int64_t)s->g;
-  ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
-  if (!exit) ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
-  gotrace__v1_complete(d, ev, NULL);
-  if (exit) return GOTRACE_OK;
-  ev->p = (int64_t)s->p;
+  if (gotrace__v1_read(d, &at, d->end, s->offset, ev)) return d->failure.result;
+  ev->time = old ? (int64_t)s->tick : s->time;
+  ev->extra = 0;
+  ev->p = (int64_t)s->p, ev->g = (int64_t)s->g;
+  ev->stack = gotrace__dec_number(ev, d->kinds[ev->kind].stack);
+  gotrace__v1_set_proc(ev, gotrace__dec_find_go(d, s->g));
+  d->own = d->on = 0;
+  if (exit || old) return GOTRACE_OK;
   if (s->time < d->last_time) GOTRACE__FAIL(TIME, s->offset, "CPUSample", "time stamps out of order");
   d->last_time = s->time;
   return GOTRACE_OK;
@@ -17545,7 +17502,6 @@ static bool gotrace__v1_exits_before(const gotrace_decoder *d, int64_t time) {
 
 /* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
-  if (d->version < 1007) return gotrace__v1_record_sorted(d, ev);
   for (;;) {
     gotrace_result result;
     bool moved = false, procs = d->heap_count != 0;
@@ -17710,6 +17666,7 @@ static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrac
 static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
                                         gotrace_event *ev) {
   const gotrace__transition *r = d->kinds[ev->kind].rule;
+  gotrace__dec_task *task;
   gotrace_result result;
   if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
   switch (ev->kind) {
@@ -17744,10 +17701,16 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
     return gotrace__dec_toggle(d, ev, &g->assist, true, "a mark assist is already active", "");
   case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; return GOTRACE_OK; /* it may have begun before the trace */
   case GOTRACE_V1_USER_TASK_CREATE:
-    if (gotrace__map_get(d, &d->task_map, ev->args[0]))
+    if (gotrace__dec_find_task(d, ev->args[0]))
       GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
-    return gotrace__map_add(d, &d->task_map, ev->args[0], 1);
-  case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
+    if (!(task = gotrace__dec_enter_task(d, ev->args[0]))) return d->failure.result;
+    task->parent = ev->args[1], task->string = ev->args[2];
+    return GOTRACE_OK;
+  case GOTRACE_V1_USER_TASK_END:
+    memset(&d->ended, 0, sizeof d->ended);
+    if (!(task = gotrace__dec_find_task(d, ev->args[0]))) return GOTRACE_OK; /* it began before the trace */
+    d->ended = *task;
+    return gotrace__dec_remove_task(d, task);
   case GOTRACE_V1_USER_REGION:
     if (ev->args[1] > 1) GOTRACE__WRONG(REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
     return gotrace__dec_region(d, g, ev, ev->args[2], ev->args[1] == 0);
@@ -17911,37 +17874,35 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
 
 /* The next event of a raw v1 trace. */
 static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace__v1_event e;
   const gotrace__kind *k = NULL;
   const uint8_t *at = NULL;
   gotrace_result result;
   size_t want = 1 << 16;
+  uint64_t dt;
   if (d->end - d->at >= GOTRACE__EVENT_BYTES && d->version >= 1007) {
     k = &d->kinds[*d->at & 63];
     gotrace__dec_clear(ev);
-    at = gotrace__v1_take(d->at, k, &e.dt, ev->args);
+    at = gotrace__v1_take(d->at, k, &dt, ev->args);
   }
   if (!GOTRACE__LIKELY(at != NULL)) {
     for (;;) {
       if (!gotrace__dec_fill(d, want)) return d->failure.result;
       if (d->at == d->end) return GOTRACE_END_OF_TRACE;
       at = d->at;
-      if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
+      if ((result = gotrace__v1_read(d, &at, d->end, d->offset, ev)) == GOTRACE_OK) break;
       if (d->at_end || want > 1 << 22) return result;
       memset(&d->failure, 0, sizeof d->failure); /* perhaps too little of the event was in memory */
       want = (size_t)(d->end - d->at) + (1 << 18);
     }
-    k = &d->kinds[e.kind];
-    if (e.kind == GOTRACE_V1_BATCH) {
-      d->raw_id = e.args[0];
-      d->tick = e.args[d->version < 1007 ? 2 : 1];
+    k = &d->kinds[ev->kind];
+    dt = (uint64_t)ev->time;
+    ev->extra = 0;
+    if (ev->kind == GOTRACE_V1_BATCH) {
+      d->raw_id = ev->args[0];
+      d->tick = ev->args[d->version < 1007 ? 2 : 1];
     }
-    gotrace__dec_clear(ev);
-    memcpy(ev->args, e.args, sizeof ev->args);
-    ev->data = (const char *)e.data;
-    ev->data_size = e.size;
   }
-  gotrace__raw_begin(d, ev, k, d->offset, e.dt);
+  gotrace__raw_begin(d, ev, k, d->offset, dt);
   ev->stack = gotrace__dec_number(ev, k->stack);
   ev->m = GOTRACE_NO_ID;
   ev->p = (int64_t)d->raw_id;
@@ -18042,7 +18003,7 @@ static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
   bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL, first = true;
   const uint8_t *at = d->file + (ev->offset - d->file_offset), *end;
   const gotrace__batch *b;
-  gotrace__v1_event e;
+  gotrace_event e;
   size_t low = 0, high = d->batch_count;
   while (low + 1 < high) { /* finds the event's batch */
     size_t middle = low + (high - low) / 2;
@@ -18102,27 +18063,14 @@ static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, co
   return true;
 }
 
-/* Notes the start of a task in v1, or tells at its end what the decoder of v2 adds to the event. */
-static void gotrace__tell_task_v1(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  gotrace__told_task *task = gotrace__dec_find_told_task(d, c->task);
-  if (c->kind == GOTRACE_CHANGE_TASK_END) {
-    if (!task) return;
-    if (task->parent) c->parent = (int64_t)task->parent;
-    gotrace__dec_string(d, task->name, &c->name, &c->name_size);
-    gotrace__map_remove(d, &d->told_task_map, c->task);
-    return;
-  }
-  if (!task && !(task = gotrace__dec_enter_told_task(d, c->task))) return;
-  task->parent = ev->args[1];
-  task->name = ev->args[2];
-}
-
-static void gotrace__tell_task(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  bool begin = c->kind == GOTRACE_CHANGE_TASK_BEGIN;
+/* Tells a task; the end of one in v1 too with what the decoder of v2 adds to the event. */
+static void gotrace__tell_task(const gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+  bool begin = c->kind == GOTRACE_CHANGE_TASK_BEGIN, v1 = d->info.family == 1;
+  uint64_t parent = begin ? ev->args[1] : d->ended.parent;
   c->task = ev->args[0];
-  if (begin && ev->args[1]) c->parent = (int64_t)ev->args[1];
-  if (d->info.family == 1) gotrace__tell_task_v1(d, ev, c);
-  else if (!begin) c->parent = ev->extra, c->name = ev->data, c->name_size = ev->data_size;
+  if ((begin || v1) && parent) c->parent = (int64_t)parent;
+  if (!begin && v1) gotrace__dec_string(d, d->ended.string, &c->name, &c->name_size);
+  if (!begin && !v1) c->parent = ev->extra, c->name = ev->data, c->name_size = ev->data_size;
 }
 
 /* Tells what a sweep has done, and why the world is or was stopped. */
@@ -18282,7 +18230,7 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   }
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
   for (i = 0; i < d->cursor_count; i++) gotrace__dec_drop_ahead(d, &d->cursors[i]);
-  gotrace__dec_release(d, d->task_name, d->task_name_size);
+  gotrace__dec_release(d, d->ended.name, d->ended.name_size);
   for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
   gotrace__map_free(d, &d->ended_gos);
   gotrace__map_free(d, &d->told_gos);
