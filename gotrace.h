@@ -14354,15 +14354,6 @@ typedef struct gotrace__dec_item {
   uint32_t size;       /* bytes of a string, frames of a stack */
 } gotrace__dec_item;
 
-typedef struct gotrace__dec_items {
-  gotrace__dec_item *entries;
-  size_t count;
-  uint32_t capacity;
-  uint32_t *dense; /* 1 + index by id, for low ids; [0] is not 0, see gotrace__dec_sees */
-  size_t dense_size;
-  gotrace__map sparse; /* the same for high ids */
-} gotrace__dec_items;
-
 typedef struct gotrace__pc { /* v2: the first frame of a pc in the generation stands for all frames with that pc */
   uint64_t id, function, file, line;
 } gotrace__pc;
@@ -14519,12 +14510,14 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
  * `element`_capacity and the function gotrace__dec_push_`element`. Elements of the tables are found by id: each row
  * also defines `element`_map, of 1 + index by id, and the functions gotrace__dec_find_`element` and _enter_`element`.
  */
-#define GOTRACE__DEC_TABLES(X)        \
-  X(gotrace__pc, pcs, pc)             \
-  X(gotrace__cursor, cursors, cursor) \
-  X(gotrace__dec_go, gos, go)         \
-  X(gotrace__dec_proc, procs, proc)   \
-  X(gotrace__dec_task, tasks, task)   \
+#define GOTRACE__DEC_TABLES(X)          \
+  X(gotrace__dec_item, strings, string) \
+  X(gotrace__dec_item, stacks, stack)   \
+  X(gotrace__pc, pcs, pc)               \
+  X(gotrace__cursor, cursors, cursor)   \
+  X(gotrace__dec_go, gos, go)           \
+  X(gotrace__dec_proc, procs, proc)     \
+  X(gotrace__dec_task, tasks, task)     \
   X(gotrace__told_name, told_names, told_name)
 #define GOTRACE__DEC_ARRAYS(X)                                                                \
   GOTRACE__DEC_TABLES(X)                                                                      \
@@ -14561,7 +14554,8 @@ struct gotrace_decoder {
   bool batch_cut;                      /* the file ends in the batch */
   uint64_t tick, raw_id;
   /* Ordered. */
-  gotrace__dec_items strings, stacks;
+  bool string_twice, stack_twice; /* an id came twice: */
+  uint64_t string_again, stack_again;
 #define GOTRACE__DEC_FIELDS(type, array, element) \
   type *array;                                    \
   size_t element##_count;                         \
@@ -15124,18 +15118,12 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
 
 /* ------------------------------------------------------------------------------------------- >>decode-tables ---- */
 
-static void gotrace__dec_free_entries(gotrace_decoder *d, gotrace__dec_items *e) {
-  gotrace__dec_release(d, e->entries, e->capacity * sizeof *e->entries);
-  gotrace__dec_release(d, e->dense, e->dense_size * sizeof *e->dense);
-  gotrace__map_free(d, &e->sparse);
-  memset(e, 0, sizeof *e);
-}
-
 static void gotrace__dec_free_generation(gotrace_decoder *d) {
-  gotrace__dec_free_entries(d, &d->strings);
-  gotrace__dec_free_entries(d, &d->stacks);
+  gotrace__map_free(d, &d->string_map);
+  gotrace__map_free(d, &d->stack_map);
   gotrace__map_free(d, &d->pc_map);
-  d->pc_count = 0;
+  d->string_count = d->stack_count = d->pc_count = 0;
+  d->string_twice = d->stack_twice = false;
   d->batch_count = d->experiment_count = d->experiment_given = d->sample_count = d->sample_given = 0;
   while (d->blocks) {
     gotrace__dec_block *block = d->blocks;
@@ -15144,67 +15132,42 @@ static void gotrace__dec_free_generation(gotrace_decoder *d) {
   }
 }
 
-static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
-  uint32_t i;
-  i = id < e->dense_size ? e->dense[id] : gotrace__map_get(d, &e->sparse, id);
-  return i ? &e->entries[i - 1] : NULL;
-}
-
-/* Whether an id is 0, or is in the dense array. False for high ids, which need a search. */
-static inline bool gotrace__dec_sees(const gotrace__dec_items *e, uint64_t id) {
-  return GOTRACE__LIKELY(id < e->dense_size && e->dense[id]);
-}
-
 /* Whether an id is in the table, or is 0: the empty string or stack. */
-static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
-  return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
+static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__map *map, uint64_t id) {
+  return !id || GOTRACE__LIKELY(map->slots && map->slots[id & (map->capacity - 1)].key == id) ||
+         gotrace__map_get(d, map, id);
 }
 
-static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_items *table, uint64_t id,
-                                            const uint8_t *data, uint64_t size) {
+/* Adds a string, if its id is new. */
+static gotrace_result gotrace__dec_add_string(gotrace_decoder *d, uint64_t id, const uint8_t *data, uint64_t size) {
   gotrace__dec_item *item;
-  if (!GOTRACE__LIKELY(table->count < table->capacity)) {
-    void *memory = gotrace__dec_room(d, table->entries, table->count, &table->capacity, 1, sizeof *item);
-    if (!memory) return d->failure.result;
-    table->entries = (gotrace__dec_item *)memory;
-  }
-  item = &table->entries[table->count++];
-  item->id = id, item->data = data, item->hash = 0, item->size = (uint32_t)size;
+  if (d->string_twice) return GOTRACE_OK;
+  if ((d->string_twice = gotrace__dec_has(d, &d->string_map, id)) == true) return d->string_again = id, GOTRACE_OK;
+  if (!(item = gotrace__dec_enter_string(d, id))) return d->failure.result;
+  item->data = data, item->size = (uint32_t)size;
   return GOTRACE_OK;
 }
 
-/* Indexes the entries by id: in an array, or in a map if the id is so high that the array would waste memory. `twice`:
- * the error if an id comes twice, as in Go; OK: the later entry replaces the earlier one. */
-static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
-  uint64_t most = 0, bound = 4 * (uint64_t)e->count + 1024;
-  size_t i;
-  for (i = 0; i < e->count; i++)
-    if (e->entries[i].id > most) most = e->entries[i].id;
-  if (most > bound) most = bound;
-  e->dense = (uint32_t *)gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense);
-  if (!e->dense) return d->failure.result;
-  e->dense_size = (size_t)most + 1;
-  memset(e->dense, 0, e->dense_size * sizeof *e->dense);
-  e->dense[0] = UINT32_MAX;
-  for (i = 0; i < e->count; i++) {
-    uint64_t id = e->entries[i].id;
-    bool there = id == 0 || gotrace__dec_entry(d, e, id) != NULL;
-    if (there && twice)
-      return gotrace__dec_fail(d, twice, d->offset, NULL, "%s %llu defined twice",
-                               twice == GOTRACE_ERROR_STRING ? "string" : "stack", GOTRACE__LLU(id));
-    if (id == 0) continue;
-    if (id < e->dense_size) {
-      e->dense[id] = (uint32_t)i + 1;
-    } else {
-      if (there) gotrace__map_remove(d, &e->sparse, id);
-      if (gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return d->failure.result;
-    }
-  }
+/* Adds a stack, or replaces the one with its id. */
+static gotrace_result gotrace__dec_add_stack(gotrace_decoder *d, uint64_t id, const uint8_t *data, uint64_t size) {
+  gotrace__dec_item *item = gotrace__dec_find_stack(d, id);
+  if ((!id || item) && !d->stack_twice) d->stack_twice = true, d->stack_again = id;
+  if (!item && !(item = gotrace__dec_enter_stack(d, id))) return d->failure.result;
+  item->data = data, item->size = (uint32_t)size;
+  return GOTRACE_OK;
+}
+
+/* Fails if an id of a string (v1) or of a string or stack (v2) came twice, as Go does. */
+static gotrace_result gotrace__dec_check_twice(gotrace_decoder *d) {
+  if (d->string_twice)
+    GOTRACE__FAIL(STRING, d->offset, NULL, "string %llu defined twice", GOTRACE__LLU(d->string_again));
+  if (d->stack_twice && d->info.family == 2)
+    GOTRACE__FAIL(STACK, d->offset, NULL, "stack %llu defined twice", GOTRACE__LLU(d->stack_again));
   return GOTRACE_OK;
 }
 
 static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  const gotrace__dec_item *entry = d && id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  const gotrace__dec_item *entry = d && id ? gotrace__dec_find_string(d, id) : NULL;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
   return entry || (d && !id);
@@ -15212,7 +15175,7 @@ static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const cha
 
 /* A hash of a string's contents, the same in all generations. */
 static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  gotrace__dec_item *entry = id ? gotrace__dec_find_string(d, id) : NULL;
   if (!entry || !entry->size) return 0;
   if (!entry->hash) entry->hash = gotrace__hash_from(d->seed, (const char *)entry->data, entry->size);
   return entry->hash;
@@ -15222,7 +15185,7 @@ static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) 
  * were checked when the table was read, so their numbers are valid. */
 static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t first, gotrace_frame *frames,
                                  size_t capacity) {
-  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
+  const gotrace__dec_item *entry = id ? gotrace__dec_find_stack(d, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
   size_t i;
   for (i = 0; entry && i < entry->size && i < first + capacity; i++) {
@@ -15430,8 +15393,8 @@ static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_even
 static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t hash, char to[GOTRACE__SHOWN]) {
   size_t i, n;
   if (!hash) return "";
-  for (i = 0; i < d->strings.count; i++) {
-    const gotrace__dec_item *entry = &d->strings.entries[i];
+  for (i = 0; i < d->string_count; i++) {
+    const gotrace__dec_item *entry = &d->strings[i];
     if (!entry->size || gotrace__hash_from(d->seed, (const char *)entry->data, entry->size) != hash) continue;
     for (n = 0; n < entry->size && n < GOTRACE__SHOWN - 1; n++)
       to[n] = entry->data[n] >= 0x20 && entry->data[n] < 0x7f ? (char)entry->data[n] : '?';
@@ -15580,7 +15543,9 @@ static gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *
     if (!strings) result = gotrace__v2_read_frames(d, &at, end, number[1], where);
     else if (number[1] <= (uint64_t)(end - at)) at += number[1];
     else GOTRACE__FAIL(TRUNCATED, where, name, "string exceeds its batch");
-    if (!result) result = gotrace__dec_add_item(d, strings ? &d->strings : &d->stacks, number[0], item, number[1]);
+    if (result) return result;
+    result = strings ? gotrace__dec_add_string(d, number[0], item, number[1])
+                     : gotrace__dec_add_stack(d, number[0], item, number[1]);
   }
   return result;
 }
@@ -15686,11 +15651,6 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
   return experiment ? gotrace__v2_add_experiment(d, h, data, offset) : gotrace__v2_add_batch(d, h, data, offset);
 }
 
-static gotrace_result gotrace__v2_index_tables(gotrace_decoder *d) {
-  gotrace_result result = gotrace__dec_index(d, &d->strings, GOTRACE_ERROR_STRING);
-  return result ? result : gotrace__dec_index(d, &d->stacks, GOTRACE_ERROR_STACK);
-}
-
 /* Returns whether the generation has ended; if so, consumes its end. On entry *result is OK if `h` is the header of the
  * next batch, otherwise the reason why there is none. If the generation has ended, *result is set to its result.
  * `generation` is its number, 0 before its first batch. Before format 1.26 a generation ends where the next one begins.
@@ -15704,7 +15664,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
     else if (d->heap_count) /* as in Go: tables alone need no end, but their ids must be unique */
       *result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
                                   GOTRACE__LLU(generation));
-    else if ((failed = gotrace__v2_index_tables(d)) != GOTRACE_OK) *result = failed;
+    else if ((failed = gotrace__dec_check_twice(d)) != GOTRACE_OK) *result = failed;
     return true;
   }
   if (*result) {
@@ -15973,8 +15933,8 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
     ev->offset = before + (uint64_t)(uintptr_t)at;
     ev->m = (int64_t)c->id;
     ev->stack = gotrace__dec_number(ev, k->stack);
-    e->known = !k->ids && gotrace__dec_sees(&d->stacks, ev->stack) &&
-               gotrace__dec_sees(&d->strings, gotrace__dec_number(ev, k->string));
+    e->known = !k->ids && gotrace__dec_has(d, &d->stack_map, ev->stack) &&
+               gotrace__dec_has(d, &d->string_map, gotrace__dec_number(ev, k->string));
     e->go = 0;
     if (k->names) { /* with many goroutines, the record is not in the cache */
       e->go = gotrace__map_get(d, &d->go_map, ev->args[0]);
@@ -16611,7 +16571,7 @@ static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__curso
 
 static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g;
-  if (!gotrace__dec_has(d, &d->strings, ev->args[1]))
+  if (!gotrace__dec_has(d, &d->string_map, ev->args[1]))
     GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[1]));
   if (!(g = gotrace__v2_own_go(d, c, false))) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
   return gotrace__dec_region(d, g, ev, ev->args[1], ev->kind == GOTRACE_V2_USER_REGION_BEGIN);
@@ -16704,9 +16664,9 @@ static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_ev
   const uint64_t strings[2] = {gotrace__dec_number(ev, k->string), gotrace__dec_number(ev, k->string2)};
   unsigned i;
   for (i = 0; i < 2; i++) {
-    if (!gotrace__dec_has(d, &d->stacks, stacks[i]))
+    if (!gotrace__dec_has(d, &d->stack_map, stacks[i]))
       GOTRACE__FAIL(STACK, ev->offset, k->spec->name, "stack %llu is unknown", GOTRACE__LLU(stacks[i]));
-    if (!gotrace__dec_has(d, &d->strings, strings[i]))
+    if (!gotrace__dec_has(d, &d->string_map, strings[i]))
       GOTRACE__FAIL(STRING, ev->offset, k->spec->name, "string %llu is unknown", GOTRACE__LLU(strings[i]));
   }
   return GOTRACE_OK;
@@ -16725,11 +16685,12 @@ static void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_
 
 /* Indexes and checks the tables of a generation. */
 static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
-  gotrace_result result = gotrace__v2_index_tables(d);
+  gotrace_result result = gotrace__dec_check_twice(d);
   size_t i;
   if (result) return result;
   for (i = 0; i < d->pc_count; i++)
-    if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
+    if (!gotrace__dec_has(d, &d->string_map, d->pcs[i].function) ||
+        !gotrace__dec_has(d, &d->string_map, d->pcs[i].file))
       GOTRACE__FAIL(STRING, d->offset, "Stack", "the frame of pc %llx refers to an unknown string",
                     GOTRACE__LLU(d->pcs[i].id));
   for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
@@ -17190,11 +17151,10 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     if (!(g = gotrace__v1_get_go(d, e->args[0]))) return d->failure.result;
     g->timer = true;
     return GOTRACE_OK;
-  case GOTRACE_V1_STRING:
-    return gotrace__dec_add_item(d, &d->strings, e->args[0], (const uint8_t *)e->data, e->data_size);
+  case GOTRACE_V1_STRING: return gotrace__dec_add_string(d, e->args[0], (const uint8_t *)e->data, e->data_size);
   case GOTRACE_V1_STACK:
     if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
-    return gotrace__dec_add_item(d, &d->stacks, e->args[0], (const uint8_t *)e->data, e->args[1]);
+    return gotrace__dec_add_stack(d, e->args[0], (const uint8_t *)e->data, e->args[1]);
   default:
     /* Like Go 1.21, assigns events before any batch to proc 0. */
     if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
@@ -17227,9 +17187,9 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   if (result) gotrace__dec_postpone(d);
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
-  if (gotrace__dec_index(d, &d->strings, GOTRACE_ERROR_STRING) || gotrace__dec_index(d, &d->stacks, GOTRACE_OK)) {
-    if (d->failure.result == GOTRACE_ERROR_OUT_OF_MEMORY) return d->failure.result;
+  if (gotrace__dec_check_twice(d)) {
     gotrace__dec_postpone(d);
+    gotrace__map_free(d, &d->stack_map);
   }
   return GOTRACE_OK;
 }
