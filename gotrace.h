@@ -14365,7 +14365,7 @@ typedef struct gotrace__region_mark { /* an open user region: task and hash of t
 /* A goroutine. v2: kept until it ends. v1: kept until close. 64 bytes: there may be a million. */
 typedef struct gotrace__dec_go {
   uint64_t id;
-  uint64_t sequence; /* v1: while ordering */
+  uint64_t sequence; /* v1: while ordering. Of a free record: 1 + index of the next one */
   gotrace__region_mark *regions;
   uint32_t region_count, region_capacity;
   uint8_t status;
@@ -14485,12 +14485,6 @@ typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change
   uint8_t tries;  /* how many of its own stacks have not told its function */
 } gotrace__told;
 
-typedef struct gotrace__told_name { /* of a function or file, kept beyond its generation */
-  uint64_t id;                      /* a hash */
-  char *data;
-  size_t size;
-} gotrace__told_name;
-
 typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futile */
   uint64_t ordinal;
   uint32_t next;
@@ -14518,13 +14512,12 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
   X(gotrace__dec_go, gos, go)           \
   X(gotrace__dec_proc, procs, proc)     \
   X(gotrace__dec_task, tasks, task)     \
-  X(gotrace__told_name, told_names, told_name)
+  X(gotrace__dec_item, told_names, told_name) /* of functions and files, by hash; kept until close */
 #define GOTRACE__DEC_ARRAYS(X)                                                                \
   GOTRACE__DEC_TABLES(X)                                                                      \
   X(gotrace__batch, batches, batch)                                                           \
   X(gotrace__dec_span, spans, span)                                                           \
   X(gotrace_event, experiments, experiment) /* v2: experimental batches */                    \
-  X(uint32_t, free_gos, free_go)                                                              \
   X(gotrace__dec_taken, takens, taken)                                                        \
   X(gotrace__front, heap, heap)                                                               \
   X(gotrace__dec_sample, samples, sample)                                                     \
@@ -14566,7 +14559,8 @@ struct gotrace_decoder {
   GOTRACE__DEC_TABLES(GOTRACE__DEC_FIELDS)
 #undef GOTRACE__DEC_FIELDS
   size_t experiment_given, sample_given, moved_given;
-  unsigned room; /* events that may be read ahead of one thread (v2) or proc (v1) */
+  uint32_t free_go; /* 1 + index of a goroutine's record that is free */
+  unsigned room;    /* events that may be read ahead of one thread (v2) or proc (v1) */
   gotrace__dec_block *blocks;
   gotrace_event queue[3];
   unsigned queue_count, queue_given;
@@ -15124,7 +15118,7 @@ static void gotrace__dec_free_generation(gotrace_decoder *d) {
   gotrace__map_free(d, &d->pc_map);
   d->string_count = d->stack_count = d->pc_count = 0;
   d->string_twice = d->stack_twice = false;
-  d->batch_count = d->experiment_count = d->experiment_given = d->sample_count = d->sample_given = 0;
+  d->batch_count = d->experiment_count = d->experiment_given = d->sample_count = d->sample_given = d->heap_count = 0;
   while (d->blocks) {
     gotrace__dec_block *block = d->blocks;
     d->blocks = block->next;
@@ -15355,9 +15349,9 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
 
 /* Adds a goroutine with a new id; NULL: no memory. */
 static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
-  gotrace__dec_go *g = d->free_go_count ? &d->gos[d->free_gos[d->free_go_count - 1]] : gotrace__dec_push_go(d);
+  gotrace__dec_go *g = d->free_go ? &d->gos[d->free_go - 1] : gotrace__dec_push_go(d);
   if (!g || gotrace__map_add(d, &d->go_map, id, (uint32_t)(g - d->gos) + 1)) return NULL;
-  if (d->free_go_count) d->free_go_count--;
+  if (d->free_go) d->free_go = (uint32_t)g->sequence;
   g->id = id;
   g->status = status;
   g->sequence = 0;
@@ -15368,11 +15362,9 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
 }
 
 static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
-  uint32_t *record = NULL;
+  if (!d->part) g->sequence = d->free_go, d->free_go = (uint32_t)(g - d->gos) + 1;
   /* In a part the record is kept, because it holds the part's assumptions. */
-  if (d->part ? g->created && gotrace__map_add(d, &d->ended_gos, g->id, 1) : !(record = gotrace__dec_push_free_go(d)))
-    return d->failure.result;
-  if (record) *record = (uint32_t)(g - d->gos);
+  else if (g->created && gotrace__map_add(d, &d->ended_gos, g->id, 1)) return d->failure.result;
   gotrace__map_remove(d, &d->go_map, g->id);
   g->status = GOTRACE__G_GONE;
   return GOTRACE_OK;
@@ -15464,6 +15456,8 @@ typedef struct gotrace__batch_header {
   uint64_t generation, m, time, size;
   size_t header_size;
   uint8_t kind, experiment;
+  uint8_t
+      first; /* the first byte of an ordinary batch, which tells what is in it; also for GOTRACE_V2_END_OF_GENERATION */
 } gotrace__batch_header;
 
 /* Reads the header of the next batch without consuming it. END_OF_TRACE: there is none. A batch of experiment 0 is an
@@ -15475,7 +15469,7 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   if (!gotrace__dec_fill(d, 64)) return d->failure.result;
   if (d->at == d->end) return GOTRACE_END_OF_TRACE;
   memset(h, 0, sizeof *h);
-  h->kind = *d->at;
+  h->kind = h->first = *d->at;
   h->header_size = 1;
   if (h->kind == GOTRACE_V2_END_OF_GENERATION) return GOTRACE_OK;
   if (d->options.raw && d->kinds[h->kind].spec) name = d->kinds[h->kind].spec->name;
@@ -15491,6 +15485,7 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   if (!gotrace__get_numbers(&at, d->end, fields, 4)) return gotrace__dec_bad_number(d, at, d->end, d->offset, name);
   h->generation = fields[0], h->m = fields[1], h->time = fields[2], h->size = fields[3];
   h->header_size = (size_t)(at - d->at);
+  h->first = h->kind == GOTRACE_V2_EVENT_BATCH && h->size && at < d->end ? *at : (uint8_t)0;
   if (h->size > GOTRACE_MAX_BATCH_SIZE)
     GOTRACE__FAIL(BATCH, d->offset, name, "batch of %llu bytes", GOTRACE__LLU(h->size));
   return GOTRACE_OK;
@@ -15637,13 +15632,12 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
 static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
                                              uint64_t offset) {
   size_t size = (size_t)h->size;
-  uint8_t first = size && h->kind == GOTRACE_V2_EVENT_BATCH ? *data : (uint8_t)0;
-  bool table = first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS;
+  bool table = h->first == GOTRACE_V2_STRINGS || h->first == GOTRACE_V2_STACKS;
   bool experiment = h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH;
-  if (first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
-  if (first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
+  if (h->first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
+  if (h->first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
     return gotrace__v2_read_sync(d, data, size, offset, h->time);
-  if (first == GOTRACE_V2_END_OF_GENERATION)
+  if (h->first == GOTRACE_V2_END_OF_GENERATION)
     GOTRACE__FAIL(EVENT, offset, NULL, "end of a generation, which this format does not have");
   if (!d->options.data && d->options.seekable && size && !table && !experiment) data = NULL; /* see gotrace__dec_load */
   else if (!(data = gotrace__v2_hold(d, data, size))) return d->failure.result;
@@ -15675,9 +15669,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
     return true;
   }
   if (!explicit_end) return generation && h->generation && h->generation == generation + 1;
-  if (h->kind != GOTRACE_V2_END_OF_GENERATION &&
-      (h->kind != GOTRACE_V2_EVENT_BATCH || !h->size || d->at[h->header_size] != GOTRACE_V2_END_OF_GENERATION))
-    return false;
+  if (h->first != GOTRACE_V2_END_OF_GENERATION) return false;
   gotrace__dec_skip(d, h->header_size + (size_t)h->size);
   return true;
 }
@@ -15829,16 +15821,14 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
   d->has_frequency = d->has_snapshot = false;
   while (!ended && gotrace__v2_read_header(d, &h) == GOTRACE_OK) {
     uint64_t size = h.header_size + h.size;
-    uint8_t first = h.size && h.header_size < (size_t)(d->end - d->at) ? d->at[h.header_size] : (uint8_t)0;
     bool events;
     int64_t time;
-    ended = h.kind == GOTRACE_V2_END_OF_GENERATION ||
-            (h.kind == GOTRACE_V2_EVENT_BATCH && first == GOTRACE_V2_END_OF_GENERATION);
+    ended = h.first == GOTRACE_V2_END_OF_GENERATION;
     if (!explicit_end && (ended || (generation && h.generation == generation + 1))) break;
     if (!ended && generation && h.generation != generation) break;
-    events = !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && first != sync && first != GOTRACE_V2_STRINGS &&
-             first != GOTRACE_V2_STACKS;
-    if (latest ? events : !ended && h.kind == GOTRACE_V2_EVENT_BATCH && first == sync) {
+    events = !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && h.first != sync && h.first != GOTRACE_V2_STRINGS &&
+             h.first != GOTRACE_V2_STACKS;
+    if (latest ? events : h.first == sync) {
       const uint8_t *data;
       if (!gotrace__dec_fill(d, (size_t)size) || (uint64_t)(d->end - d->at) < size) break;
       data = d->at + h.header_size;
@@ -15847,7 +15837,7 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
       if (latest && time > *latest) *latest = time;
     }
     if (d->options.data && (uint64_t)(d->end - d->at) < size) break;
-    if (tails && events) gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, first == GOTRACE_V2_CPU_SAMPLES);
+    if (tails && events) gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, h.first == GOTRACE_V2_CPU_SAMPLES);
     if (!ended) generation = h.generation;
     if (!ended && (!min_tick || h.time < min_tick)) min_tick = h.time;
     gotrace__v2_seek(d, d->offset + size);
@@ -16779,13 +16769,11 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
   }
   do {
     gotrace__dec_free_generation(d);
-    d->heap_count = 0;
     if (!result) result = gotrace__v2_read_generation(d);
     if (!result) result = gotrace__v2_prepare_tables(d);
     if (result) {
       if (result != GOTRACE_END_OF_TRACE) gotrace__dec_postpone(d);
       gotrace__dec_free_generation(d);
-      d->heap_count = 0;
       d->final_sync = true;
       gotrace__v2_sync_event(d, ev, d->last_time, false);
       return GOTRACE_OK;
@@ -16897,71 +16885,67 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
 
 /* The bytes of an event, while it is read. */
 typedef struct gotrace__v1_numbers {
-  const gotrace__kind *k;
   const uint8_t *at, *end;
   const uint8_t *stop; /* where the arguments must end; NULL: their number must be `count` */
   unsigned count;
-  uint64_t offset;
 } gotrace__v1_numbers;
 
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
 #define GOTRACE__V1_MOST_ARGUMENTS 2048 /* bytes; only stacks may have more, which Go 1.27 rejects */
 
+static gotrace_result gotrace__v1_bad_number(gotrace_decoder *d, const gotrace__v1_numbers *n,
+                                             const gotrace_event *ev) {
+  return gotrace__dec_bad_number(d, n->at, n->end, ev->offset, ev->spec->name);
+}
+
 /* Reads the data of a string or log: their size, then their bytes. */
-static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *e) {
-  const char *name = n->k->spec->name;
-  bool string = e->kind == GOTRACE_V1_STRING;
+static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
+  bool string = ev->kind == GOTRACE_V1_STRING;
   uint64_t size;
-  if (!gotrace__get_numbers(&n->at, n->end, &size, 1))
-    return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
-  if (string && (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING))
-    GOTRACE__FAIL(STRING, n->offset, name, "string %llu of %llu bytes", GOTRACE__LLU(e->args[0]), GOTRACE__LLU(size));
-  if (size > GOTRACE__V1_MOST_STRING)
-    GOTRACE__FAIL(STRING, n->offset, name, "message of %llu bytes", GOTRACE__LLU(size));
+  if (!gotrace__get_numbers(&n->at, n->end, &size, 1)) return gotrace__v1_bad_number(d, n, ev);
+  if (string && (!ev->args[0] || !size || size > GOTRACE__V1_MOST_STRING))
+    GOTRACE__WRONG(STRING, "string %llu of %llu bytes", GOTRACE__LLU(ev->args[0]), GOTRACE__LLU(size));
+  if (size > GOTRACE__V1_MOST_STRING) GOTRACE__WRONG(STRING, "message of %llu bytes", GOTRACE__LLU(size));
   if (size > (uint64_t)(n->end - n->at))
-    GOTRACE__FAIL(TRUNCATED, n->offset, name, "ends in the middle of a %s", string ? "string" : "message");
-  e->data = (const char *)n->at;
-  e->data_size = (size_t)size;
+    GOTRACE__WRONG(TRUNCATED, "ends in the middle of a %s", string ? "string" : "message");
+  ev->data = (const char *)n->at;
+  ev->data_size = (size_t)size;
   n->at += size;
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *e) {
-  const char *name = n->k->spec->name;
+static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
   const uint8_t *end = n->stop ? n->stop : n->end;
   unsigned wanted, i;
   uint64_t number;
-  if (!gotrace__get_numbers(&n->at, end, e->args, 2)) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
-  if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
-    GOTRACE__FAIL(STACK, n->offset, name, "stack of %llu frames", GOTRACE__LLU(e->args[1]));
-  wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)e->args[1];
-  e->data = (const char *)n->at;
+  if (!gotrace__get_numbers(&n->at, end, ev->args, 2)) return gotrace__v1_bad_number(d, n, ev);
+  if (ev->args[1] > GOTRACE__V1_MOST_FRAMES) GOTRACE__WRONG(STACK, "stack of %llu frames", GOTRACE__LLU(ev->args[1]));
+  wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)ev->args[1];
+  ev->data = (const char *)n->at;
   for (i = 0; i < wanted; i++)
     if (!gotrace__get_numbers(&n->at, end, &number, 1))
-      GOTRACE__FAIL(ARGUMENTS, n->offset, name, "too few arguments for %u frames", (unsigned)e->args[1]);
-  e->data_size = (size_t)(n->at - (const uint8_t *)e->data);
+      GOTRACE__WRONG(ARGUMENTS, "too few arguments for %u frames", (unsigned)ev->args[1]);
+  ev->data_size = (size_t)(n->at - (const uint8_t *)ev->data);
   if (n->stop ? n->at != n->stop : n->count != 2 + wanted)
-    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "wrong number of arguments for %u frames", (unsigned)e->args[1]);
+    GOTRACE__WRONG(ARGUMENTS, "wrong number of arguments for %u frames", (unsigned)ev->args[1]);
   return GOTRACE_OK;
 }
 
-static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *e) {
-  const gotrace__kind *k = n->k;
-  const char *name = k->spec->name;
+static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
+  const gotrace__kind *k = &d->kinds[ev->kind];
   bool old = d->version < 1007;
   unsigned wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old), first = wanted - k->args;
   uint64_t numbers[8];
-  if (!n->stop && n->count != wanted)
-    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count, wanted);
+  if (!n->stop && n->count != wanted) GOTRACE__WRONG(ARGUMENTS, "%u arguments instead of %u", n->count, wanted);
   if (!gotrace__get_numbers(&n->at, n->stop ? n->stop : n->end, numbers, wanted)) {
-    if (!n->stop) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
-    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
+    if (!n->stop) return gotrace__v1_bad_number(d, n, ev);
+    GOTRACE__WRONG(ARGUMENTS, "fewer than %u arguments", wanted);
   }
-  if (n->stop && n->at != n->stop) GOTRACE__FAIL(ARGUMENTS, n->offset, name, "more than %u arguments", wanted);
-  if (first == 2) e->extra = (int64_t)numbers[0];
-  if (first) e->time = (int64_t)numbers[first - 1];
-  memcpy(e->args, numbers + first, k->args * sizeof numbers[0]);
+  if (n->stop && n->at != n->stop) GOTRACE__WRONG(ARGUMENTS, "more than %u arguments", wanted);
+  if (first == 2) ev->extra = (int64_t)numbers[0];
+  if (first) ev->time = (int64_t)numbers[first - 1];
+  memcpy(ev->args, numbers + first, k->args * sizeof numbers[0]);
   return GOTRACE_OK;
 }
 
@@ -16970,36 +16954,32 @@ static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotr
  * argNum.
  */
 static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
-                                              uint64_t offset, gotrace_event *e) {
-  unsigned old = d->version < 1007;
+                                              uint64_t offset, gotrace_event *ev) {
+  const gotrace__kind *k = &d->kinds[**at & 63];
   gotrace__v1_numbers n;
   uint64_t size;
-  gotrace_result result;
-  n.k = &d->kinds[**at & 63];
-  n.count = (*(*at) >> GOTRACE_ARG_COUNT_SHIFT) + 1u + old;
-  n.at = *at + 1, n.end = end, n.stop = NULL, n.offset = offset;
-  if (!n.k->spec || n.k->head[0] == GOTRACE_V1_NONE)
+  gotrace_result result = GOTRACE_OK;
+  n.count = (*(*at) >> GOTRACE_ARG_COUNT_SHIFT) + 1u + (d->version < 1007);
+  n.at = *at + 1, n.end = end, n.stop = NULL;
+  if (!k->spec || k->head[0] == GOTRACE_V1_NONE)
     GOTRACE__FAIL(EVENT, offset, NULL, "event %u does not exist in format go 1.%d", **at & 63, d->version - 1000);
-  gotrace__dec_set_kind(e, n.k);
-  gotrace__dec_clear(e);
-  e->offset = offset;
-  e->time = 0;
-  if (e->kind == GOTRACE_V1_STRING) {
-    if (!gotrace__get_numbers(&n.at, end, e->args, 1))
-      return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
-    result = gotrace__v1_read_data(d, &n, e);
+  gotrace__dec_set_kind(ev, k);
+  gotrace__dec_clear(ev);
+  ev->offset = offset;
+  ev->time = 0;
+  if (ev->kind == GOTRACE_V1_STRING) {
+    if (!gotrace__get_numbers(&n.at, end, ev->args, 1)) return gotrace__v1_bad_number(d, &n, ev);
   } else {
-    if (n.count >= 4 + old) { /* their length comes first */
-      if (!gotrace__get_numbers(&n.at, end, &size, 1))
-        return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
-      if (size > (uint64_t)(end - n.at)) GOTRACE__FAIL(TRUNCATED, offset, n.k->spec->name, "truncated in an event");
+    if (n.count >= 4u + (d->version < 1007)) { /* their length comes first */
+      if (!gotrace__get_numbers(&n.at, end, &size, 1)) return gotrace__v1_bad_number(d, &n, ev);
+      if (size > (uint64_t)(end - n.at)) GOTRACE__WRONG(TRUNCATED, "truncated in an event");
       if (size > GOTRACE__V1_MOST_ARGUMENTS && d->version >= GOTRACE_GO_1_11 && !d->options.raw)
-        GOTRACE__FAIL(ARGUMENTS, offset, n.k->spec->name, "%llu bytes of arguments", GOTRACE__LLU(size));
+        GOTRACE__WRONG(ARGUMENTS, "%llu bytes of arguments", GOTRACE__LLU(size));
       n.stop = n.at + size;
     }
-    result = e->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, e) : gotrace__v1_read_arguments(d, &n, e);
-    if (!result && e->kind == GOTRACE_V1_USER_LOG) result = gotrace__v1_read_data(d, &n, e);
+    result = ev->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, ev) : gotrace__v1_read_arguments(d, &n, ev);
   }
+  if (!result && k->data) result = gotrace__v1_read_data(d, &n, ev);
   if (!result) *at = n.at;
   return result;
 }
@@ -17480,9 +17460,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
 }
 
 /* Marks a goroutine's last wake-up as futile, including the block that ends it. */
-static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g, uint64_t ordinal) {
+static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g) {
   uint32_t i;
-  d->futile[ordinal / 64] |= (uint64_t)1 << (ordinal % 64);
   for (i = g->of.v1.wakeup; i; i = d->wakes[i - 1].next)
     d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
 }
@@ -17505,18 +17484,16 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
     if (!((wakes | blocks) >> ev.kind & 1)) continue;
     if (!(g = gotrace__v1_get_go(d, ev.kind == GOTRACE_V1_GO_UNBLOCK ? ev.args[0] : (uint64_t)ev.g)))
       return d->failure.result;
-    if (blocks >> ev.kind & 1) {
-      if (g->futile) gotrace__v1_mark_futile(d, g, ordinal);
-      g->futile = false;
-    } else if (ev.kind == GOTRACE_V1_FUTILE_WAKEUP) {
-      g->futile = true;
-    }
-    if ((blocks | GOTRACE__V1_BIT(GO_UNBLOCK)) >> ev.kind & 1) g->of.v1.wakeup = 0;
-    if (blocks >> ev.kind & 1) continue;
+    if (ev.kind == GOTRACE_V1_GO_UNBLOCK) g->of.v1.wakeup = 0;
+    if (ev.kind == GOTRACE_V1_FUTILE_WAKEUP) g->futile = true;
     if (!(wake = gotrace__dec_push_wake(d))) return d->failure.result;
     wake->ordinal = ordinal;
     wake->next = g->of.v1.wakeup;
     g->of.v1.wakeup = (uint32_t)d->wake_count;
+    if (!(blocks >> ev.kind & 1)) continue;
+    if (g->futile) gotrace__v1_mark_futile(d, g);
+    g->futile = false;
+    g->of.v1.wakeup = 0;
   }
   gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
   d->wakes = NULL;
@@ -17555,12 +17532,13 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Checks that the goroutine runs on the proc; `allow_none`: it may be goroutine 0, which is none. Go: checkRunning. */
+/* Checks that the goroutine runs on the proc (NULL: any); `allow_none`: it may be goroutine 0, which is none. Go:
+ * checkRunning. */
 static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
                                                     const gotrace__dec_proc *p, const gotrace_event *ev,
                                                     bool allow_none) {
   if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
-  if (p->g != (uint64_t)ev->g)
+  if (p && p->g != (uint64_t)ev->g)
     GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
   if (!allow_none && ev->g == 0) GOTRACE__WRONG(CONTEXT, "needs a goroutine");
   return GOTRACE_OK;
@@ -17611,9 +17589,8 @@ static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace
 static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g,
                                                 const gotrace__dec_proc *p, gotrace_event *ev) {
   gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
-  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
-  if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
-    GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+  gotrace_result result = gotrace__v1_check_runs(d, g, ev->p == GOTRACE_TIMER_PROC ? NULL : p, ev, true);
+  if (result) return result;
   if (!other || other->status != GOTRACE__G_WAITING)
     GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
   if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
@@ -17882,15 +17859,21 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
 static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t size) {
   uint64_t hash;
   uint32_t i;
-  gotrace__told_name *name;
+  gotrace__dec_item *name;
+  void *copy;
   if (!size) return 0;
   hash = gotrace__hash_from(d->seed + size, data, size < GOTRACE_MAX_STRING_SIZE ? size : GOTRACE_MAX_STRING_SIZE);
   if ((i = gotrace__map_get(d, &d->told_name_map, hash)) != 0) return i;
   if (!(name = gotrace__dec_enter_told_name(d, hash))) return 0;
-  if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return 0;
-  memcpy(name->data, data, size);
-  name->size = size;
+  if (!(copy = gotrace__dec_allocate(d, size))) return 0;
+  name->data = (const uint8_t *)memcpy(copy, data, size);
+  name->size = (uint32_t)size;
   return (uint32_t)d->told_name_count;
+}
+
+static void gotrace__told_show(const gotrace_decoder *d, uint32_t i, const char **data, size_t *size) {
+  *data = (const char *)d->told_names[i - 1].data;
+  *size = d->told_names[i - 1].size;
 }
 
 static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
@@ -18136,8 +18119,7 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
     break;
   default: break;
   }
-  if (of && of->function)
-    c->function = d->told_names[of->function - 1].data, c->function_size = d->told_names[of->function - 1].size;
+  if (of && of->function) gotrace__told_show(d, of->function, &c->function, &c->function_size);
   return v1 ? gotrace__tell_second(d, ev, of, c) : 1;
 }
 
@@ -18191,7 +18173,8 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
   for (i = 0; i < d->cursor_count; i++) gotrace__dec_drop_ahead(d, &d->cursors[i]);
   gotrace__dec_release(d, d->ended.name, d->ended.name_size);
-  for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
+  for (i = 0; i < d->told_name_count; i++)
+    gotrace__dec_release(d, (void *)(uintptr_t)d->told_names[i].data, d->told_names[i].size);
   gotrace__map_free(d, &d->ended_gos);
   gotrace__map_free(d, &d->told_gos);
   gotrace__map_free(d, &d->told_procs);
@@ -18252,11 +18235,8 @@ GOTRACE__DEFINE bool gotrace_decoder_entry(const gotrace_decoder *d, int64_t num
   if (!of || !of->function) return false;
   frame->pc = of->pc;
   frame->line = of->line;
-  frame->function = d->told_names[of->function - 1].data;
-  frame->function_size = d->told_names[of->function - 1].size;
-  if (!of->file) return true;
-  frame->file = d->told_names[of->file - 1].data;
-  frame->file_size = d->told_names[of->file - 1].size;
+  gotrace__told_show(d, of->function, &frame->function, &frame->function_size);
+  if (of->file) gotrace__told_show(d, of->file, &frame->file, &frame->file_size);
   return true;
 }
 
@@ -18274,15 +18254,10 @@ GOTRACE__DEFINE bool gotrace_decoder_function(const gotrace_decoder *d, int64_t 
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_decoder *d, gotrace_result result) {
   const gotrace_decoder_failure first = d->failure;
   size_t used = strlen(d->pending.message);
-  if (d->pending.result != GOTRACE_ERROR_TRUNCATED) return result;
-  switch (first.result) {
-  case GOTRACE_ERROR_ORDER:
-  case GOTRACE_ERROR_STATE:
-  case GOTRACE_ERROR_STATUS:
-  case GOTRACE_ERROR_STRING:
-  case GOTRACE_ERROR_STACK: break;
-  default: return result;
-  }
+  bool may = first.result == GOTRACE_ERROR_ORDER || first.result == GOTRACE_ERROR_STATE ||
+             first.result == GOTRACE_ERROR_STATUS || first.result == GOTRACE_ERROR_STRING ||
+             first.result == GOTRACE_ERROR_STACK;
+  if (d->pending.result != GOTRACE_ERROR_TRUNCATED || !may) return result;
   d->failure = d->pending;
   snprintf(d->failure.message + used, sizeof d->failure.message - used, "; before that: %s", first.message);
   return GOTRACE_ERROR_TRUNCATED;
