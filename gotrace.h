@@ -18037,9 +18037,8 @@ static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, con
   const gotrace__dec_proc *p;
   c->object = row->tells.object;
   if (row->tells.whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
-  else if (row->tells.whose & GOTRACE_WHOSE_PROCS)
-    c->id = (p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g ? (int64_t)p->g : GOTRACE_NO_ID;
-  else if (c->object) c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : ev->p;
+  else if (!row->tells.whose) c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : c->object ? ev->p : GOTRACE_NO_ID;
+  else if ((p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g) c->id = (int64_t)p->g;
   if (c->id == GOTRACE_NO_ID) return true;
   if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
   c->number = *of - d->tolds;
