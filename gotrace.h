@@ -16528,14 +16528,18 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   return GOTRACE_OK;
 }
 
-/* A sweep of a proc, or a mark assist of a goroutine: continues in a new generation (its _ACTIVE event, whose number is
- * `active`), begins (the next) or ends. `flag`, `begin`: the proc's or goroutine's, NULL if it is unknown. */
-static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev, uint8_t active,
-                                        bool *flag, uint8_t *begin) {
-  bool sweep = active == GOTRACE_V2_GC_SWEEP_ACTIVE, begins = ev->kind == active + 1;
+/* A sweep of a proc, or a mark assist of a goroutine: continues in a new generation (its _ACTIVE event), begins (the
+ * next number) or ends. */
+static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+  bool sweep = ev->kind <= GOTRACE_V2_GC_SWEEP_END;
+  unsigned active = sweep ? GOTRACE_V2_GC_SWEEP_ACTIVE : GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
+  bool named = ev->kind == active, begins = ev->kind == active + 1;
+  gotrace__dec_proc *p = named ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
+  gotrace__dec_go *g = named ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
+  bool *flag = sweep ? (p ? &p->sweep : NULL) : (g ? &g->assist : NULL); /* NULL: unknown proc or goroutine */
   const char *thing = sweep ? "proc" : "goroutine";
-  if (flag && d->part) gotrace__part_assume(begin, flag, !begins);
-  if (ev->kind != active) {
+  if (flag && d->part) gotrace__part_assume(sweep ? &p->begin_sweep : &g->last, flag, !begins);
+  if (!named) {
     if (!flag) return gotrace__v2_explain(d, c, sweep ? GOTRACE__WHY_NO_PROC : GOTRACE__WHY_NO_GO);
     return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
   }
@@ -16545,18 +16549,6 @@ static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, 
                    GOTRACE__LL(ev->args[0]));
   *flag = true;
   return GOTRACE_OK;
-}
-
-static gotrace_result gotrace__v2_sweep(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
-  gotrace__dec_proc *p = ev->kind == GOTRACE_V2_GC_SWEEP_ACTIVE ? gotrace__dec_find_proc(d, ev->args[0])
-                                                                : gotrace__v2_own_proc(d, c, false);
-  return gotrace__v2_range(d, c, ev, GOTRACE_V2_GC_SWEEP_ACTIVE, p ? &p->sweep : NULL, p ? &p->begin_sweep : NULL);
-}
-
-static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
-  gotrace__dec_go *g = ev->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE ? gotrace__dec_find_go(d, ev->args[0])
-                                                                    : gotrace__v2_own_go(d, c, false);
-  return gotrace__v2_range(d, c, ev, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, g ? &g->assist : NULL, g ? &g->last : NULL);
 }
 
 static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
@@ -16594,10 +16586,10 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   case GOTRACE_V2_GC_END: return gotrace__v2_gc(d, c, ev);
   case GOTRACE_V2_GC_SWEEP_ACTIVE:
   case GOTRACE_V2_GC_SWEEP_BEGIN:
-  case GOTRACE_V2_GC_SWEEP_END: return gotrace__v2_sweep(d, c, ev);
+  case GOTRACE_V2_GC_SWEEP_END:
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-  case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_mark_assist(d, c, ev);
+  case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_range(d, c, ev);
   case GOTRACE_V2_CLOCK_SNAPSHOT: GOTRACE__WRONG(EVENT, "unexpected event in a thread's batch");
   default: return GOTRACE_OK;
   }
@@ -17057,8 +17049,10 @@ static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, 
 /* Begins a batch of a proc, whose events are at `at`. */
 static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_walk *w, uint64_t proc,
                                               const uint8_t *at) {
-  gotrace__batch *b;
-  if (!(w->c = gotrace__dec_get_cursor(d, proc)) || !(b = gotrace__dec_push_batch(d))) return d->failure.result;
+  const gotrace__dec_proc *p = gotrace__v1_get_proc(d, (int64_t)proc);
+  gotrace__batch *b = p ? gotrace__dec_push_batch(d) : NULL;
+  if (!b || !(w->c = gotrace__dec_get_cursor(d, proc))) return d->failure.result;
+  w->c->p_index = (uint32_t)(p - d->procs) + 1;
   b->data = at, b->offset = d->file_offset + (uint64_t)(at - d->file), b->time = w->time;
   *(w->c->last ? &d->batches[w->c->last - 1].next : &w->c->first) = (uint32_t)d->batch_count;
   w->c->last = (uint32_t)d->batch_count;
@@ -17226,11 +17220,6 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v1_complete_ahead(gotrace_decoder *d, gotra
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *a, *last;
   uint64_t size = c->at != c->end ? (uint64_t)(c->end - c->at) : c->batch ? d->batches[c->batch - 1].size : 0;
-  if (!c->p_index) {
-    const gotrace__dec_proc *p = gotrace__v1_get_proc(d, (int64_t)c->id);
-    if (!p) return false;
-    c->p_index = (uint32_t)(p - d->procs) + 1;
-  }
   if (!gotrace__dec_make_ahead(d, c, size)) return false;
   for (c->next = a = c->ahead, last = a + c->room; a < last;) {
     gotrace_event *ev = &a->event;
