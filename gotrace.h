@@ -18305,7 +18305,6 @@ static bool gotrace__part_scout(gotrace_decoder *whole, gotrace_decoder *part, g
 GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole, gotrace_decoder **part) {
   gotrace__dec_span span;
   gotrace_decoder *d;
-  bool there = true;
   gotrace_result result;
   if (!part) return GOTRACE_ERROR_ARGUMENT;
   *part = NULL;
@@ -18313,18 +18312,13 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
   if (whole->version < GOTRACE_GO_1_22 || whole->options.raw || whole->options.lenient || whole->options.from ||
       whole->options.until || (whole->options.read && !whole->options.seekable))
     return GOTRACE_END_OF_TRACE;
-  if ((result = gotrace_decoder_open(&d, &whole->options)) != GOTRACE_OK) {
-    gotrace_decoder_close(d);
-    return result;
-  }
+  if ((result = gotrace_decoder_open(&d, &whole->options)) != GOTRACE_OK) return gotrace_decoder_close(d), result;
   d->hopping = true;
   if (whole->scout) gotrace__v2_seek(d, whole->scout);
-  else there = gotrace__part_scout(whole, d, &span); /* the first generation has no part */
-  d->last_time = d->part_time = whole->scout_time;
-  if (!there || !gotrace__part_scout(whole, d, &span)) {
-    gotrace_decoder_close(d);
-    return GOTRACE_END_OF_TRACE;
-  }
+  do {
+    d->last_time = d->part_time = whole->scout_time;
+    if (!gotrace__part_scout(whole, d, &span)) return gotrace_decoder_close(d), GOTRACE_END_OF_TRACE;
+  } while (whole->scouted == 1); /* the first generation has no part */
   d->hopping = false;
   gotrace__v2_seek(d, span.offset);
   d->part_offset = span.offset;
