@@ -14886,7 +14886,7 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
     d->at = d->window;
     d->end = d->window + have;
   }
-  while (have < want) {
+  while (have < want && !d->at_end) {
     size_t space = (size_t)(d->window + d->window_size - d->end), n;
     if (!space) break;
     if (d->hopping && space > want - have) space = want - have;
@@ -14895,10 +14895,7 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
       return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
     have += n;
     d->end += n;
-    if (!n) {
-      d->at_end = true;
-      break;
-    }
+    d->at_end = !n;
   }
   return have >= want || d->at_end || gotrace__dec_fill(d, want);
 }
@@ -14947,8 +14944,7 @@ static int gotrace__dec_read_header(const uint8_t *header) {
 static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end,
                                               uint64_t offset, const char *event) {
   unsigned i;
-  for (i = 0; i < 10 && at + i < end; i++)
-    if (at[i] < 0x80) break;
+  for (i = 0; i < 10 && at + i < end && at[i] >= 0x80; i++) continue;
   if (i < 10 && at + i >= end) GOTRACE__FAIL(TRUNCATED, offset, event, "truncated in a number");
   GOTRACE__FAIL(NUMBER, offset, event, "number longer than 64 bits");
 }
@@ -15060,20 +15056,14 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
   for (word = k->spec->arguments; *word; word += strcspn(word, " "), word += *word == ' ') {
     size_t size = strcspn(word, " ");
     uint8_t place = (uint8_t)GOTRACE__ARGUMENT(k->args);
-    if (gotrace__ends_with(word, size, "dt")) {
-      k->timed = true;
-      continue;
-    }
-    if (gotrace__ends_with(word, size, "data")) {
-      k->data = true;
-      continue;
-    }
-    k->args++;
-    if (gotrace__ends_with(word, size, "stack")) {
-      *(size == 5 ? &k->stack : &k->stack2) = place; /* the event's own stack is "stack"; "new_stack" is another's */
-    } else if (gotrace__ends_with(word, size, "string")) {
+    bool dt = gotrace__ends_with(word, size, "dt"), data = gotrace__ends_with(word, size, "data");
+    k->timed |= dt;
+    k->data |= data;
+    if (!dt && !data) k->args++;
+    if (gotrace__ends_with(word, size, "stack")) /* the event's own stack is "stack"; "new_stack" is another's */
+      *(size == 5 ? &k->stack : &k->stack2) = place;
+    else if (gotrace__ends_with(word, size, "string"))
       *(k->string == GOTRACE__NOWHERE ? &k->string : &k->string2) = place;
-    }
   }
   k->ids = k->stack2 != GOTRACE__NOWHERE || k->string2 != GOTRACE__NOWHERE;
   k->head[0] = (uint8_t)k->spec->number;
@@ -16118,19 +16108,15 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
          ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
 }
 
-/* The error of an event that lacks its thread, proc or goroutine. Without a thread it has no proc or goroutine. */
-static gotrace_result gotrace__v2_fail_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
-                                               unsigned does) {
+/* Checks that an event has its thread, proc and goroutine. Without a thread it has no proc or goroutine. Go:
+ * validateCtx. */
+static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
+                                                unsigned does) {
+  if (!gotrace__v2_lacks_context(c, does)) return GOTRACE_OK;
   if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(CONTEXT, "needs a thread");
   if ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID)
     GOTRACE__WRONG(CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
   GOTRACE__WRONG(CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
-}
-
-/* Checks the context of an event whose rule does not. Go: validateCtx. */
-static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
-                                                unsigned does) {
-  return gotrace__v2_lacks_context(c, does) ? gotrace__v2_fail_context(d, c, ev, does) : GOTRACE_OK;
 }
 
 /* Why an event's rule forbids it. */
@@ -16201,7 +16187,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
     GOTRACE__WRONG(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(ev->args[0]),
                    GOTRACE__LL(c->p), GOTRACE__LLU(p->sequence));
   case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-  default: return gotrace__v2_fail_context(d, c, ev, r->does);
+  default: return gotrace__v2_check_context(d, c, ev, r->does);
   }
 }
 
@@ -17916,15 +17902,11 @@ static bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t 
 /* The same by the argument of its creation. Format 1.5 has only the address. */
 static void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint64_t stack) {
   gotrace_frame frame;
-  of->function = 0;
-  of->tries = 0;
-  if (d->version >= 1007) {
-    gotrace__told_frame(d, of, stack, false);
-    return;
-  }
   memset(&frame, 0, sizeof frame);
   frame.pc = stack;
-  gotrace__told_begins(d, of, &frame);
+  of->function = of->tries = 0;
+  if (d->version >= 1007) gotrace__told_frame(d, of, stack, false);
+  else gotrace__told_begins(d, of, &frame);
 }
 
 /* v1: whether a system call loses its proc, or a new goroutine waits from the start. The next event of the proc tells
