@@ -17434,13 +17434,6 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
   }
 }
 
-/* Marks a goroutine's last wake-up as futile, including the block that ends it. */
-static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g) {
-  uint32_t i;
-  for (i = g->of.v1.wakeup; i; i = d->wakes[i - 1].next)
-    d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
-}
-
 /* Finds the futile wake-ups, from an unblock, through starts and preemptions, to a futile block. Go: removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   const uint64_t wakes = GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) |
@@ -17449,6 +17442,7 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
                           GOTRACE__V1_BIT(GO_BLOCK_SELECT) | GOTRACE__V1_BIT(GO_BLOCK_SYNC) |
                           GOTRACE__V1_BIT(GO_BLOCK_COND);
   gotrace_event ev;
+  uint32_t i;
   uint64_t ordinal = 0;
   gotrace_result result;
   memset(&ev, 0, sizeof ev);
@@ -17466,7 +17460,8 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
     wake->next = g->of.v1.wakeup;
     g->of.v1.wakeup = (uint32_t)d->wake_count;
     if (!(blocks >> ev.kind & 1)) continue;
-    if (g->futile) gotrace__v1_mark_futile(d, g);
+    for (i = g->futile ? g->of.v1.wakeup : 0; i; i = d->wakes[i - 1].next)
+      d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
     g->futile = false;
     g->of.v1.wakeup = 0;
   }
@@ -17492,12 +17487,8 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
       (!old && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
     return d->failure.result;
   if ((result = gotrace__v1_rewind(d)) != GOTRACE_OK) return result;
-  d->min_time = d->heap_count ? d->heap[0].time : INT64_MAX;
-  if (d->sample_count) {
-    int64_t first = old ? (int64_t)d->samples[0].tick : d->samples[0].time;
-    if (first < d->min_time) d->min_time = first;
-  }
-  if (d->moved_count && d->moved[0].time < d->min_time) d->min_time = d->moved[0].time;
+  d->min_time = d->heap_count && d->heap[0].time < d->elsewhere ? d->heap[0].time : d->elsewhere;
+  if (old && d->sample_count) d->min_time = (int64_t)d->samples[0].tick;
   if (d->any_futile &&
       ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
     return result;
