@@ -14101,13 +14101,16 @@ enum {
 };
 enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
 
-/* What an event needs and changes, from its row in >>rules. */
-typedef struct gotrace__rule {
+/* What an event needs, changes and tells: a row of a table in >>rules. */
+typedef struct gotrace__transition {
+  gotrace_change_spec tells; /* kind 0: nothing */
+  uint8_t name_size;
+  uint8_t number;  /* of the event */
+  uint8_t becomes; /* v1: the event as it is returned: GoStartLocal becomes GoStart */
   uint8_t from, to;
   uint16_t does;                    /* GOTRACE__R_... */
-  uint8_t becomes;                  /* v1: the event as it is returned: GoStartLocal becomes GoStart */
   uint8_t sequence, sequence_after; /* v1: the place of its sequence number, and what to add to it */
-} gotrace__rule;
+} gotrace__transition;
 
 /* What an event number means in the trace's format: a row of the event table, prepared for reading. */
 typedef struct gotrace__kind {
@@ -14118,10 +14121,10 @@ typedef struct gotrace__kind {
   uint8_t stack2, string2;        /* places of another goroutine's stack and of a second string */
   bool ids;                       /* has stack2 or string2 */
   bool timed, data;
-  bool plain;    /* timed and without data */
-  bool names;    /* v2: its first argument is the id of an existing goroutine */
-  bool ordinary; /* v1: plain, and skipped by the first walk */
-  gotrace__rule rule;
+  bool plain;                      /* timed and without data */
+  bool names;                      /* v2: its first argument is the id of an existing goroutine */
+  bool ordinary;                   /* v1: plain, and skipped by the first walk */
+  const gotrace__transition *rule; /* never NULL */
 } gotrace__kind;
 
 /* The number at a place in a gotrace_event, in bytes. GOTRACE__NOWHERE: 0, in an event that was just read. */
@@ -14168,17 +14171,8 @@ typedef struct gotrace__dec_item {
   uint32_t size;       /* bytes of a string, frames of a stack */
 } gotrace__dec_item;
 
-typedef struct gotrace__dec_items {
-  gotrace__dec_item *entries;
-  size_t count;
-  uint32_t capacity;
-  uint32_t *dense; /* 1 + index by id, for low ids; [0] is not 0, see gotrace__dec_sees */
-  size_t dense_size;
-  gotrace__map sparse; /* the same for high ids */
-} gotrace__dec_items;
-
 typedef struct gotrace__pc { /* v2: the first frame of a pc in the generation stands for all frames with that pc */
-  uint64_t pc, function, file, line;
+  uint64_t id, function, file, line;
 } gotrace__pc;
 
 typedef struct gotrace__region_mark { /* an open user region: task and hash of the name */
@@ -14188,7 +14182,7 @@ typedef struct gotrace__region_mark { /* an open user region: task and hash of t
 /* A goroutine. v2: kept until it ends. v1: kept until close. 64 bytes: there may be a million. */
 typedef struct gotrace__dec_go {
   uint64_t id;
-  uint64_t sequence; /* v1: while ordering */
+  uint64_t sequence; /* v1: while ordering. Of a free record: 1 + index of the next one */
   gotrace__region_mark *regions;
   uint32_t region_count, region_capacity;
   uint8_t status;
@@ -14223,7 +14217,8 @@ typedef struct gotrace__dec_proc {
 
 typedef struct gotrace__dec_task {
   uint64_t id, parent;
-  char *name;
+  uint64_t string; /* v1: its name */
+  char *name;      /* v2: a copy, since strings end with their generation */
   uint32_t name_size;
   bool ended, older, newer; /* in a part: has ended; began before it; must not have existed before it */
 } gotrace__dec_task;
@@ -14241,7 +14236,6 @@ typedef struct gotrace__batch {
   uint64_t time;
   uint64_t size;
   uint32_t next; /* 1 + index of the same thread's or proc's next batch */
-  bool owned;
 } gotrace__batch;
 
 /* Events are read ahead, several of one thread at a time: the processor's branch prediction works better on successive
@@ -14258,7 +14252,7 @@ typedef struct gotrace__ahead {
   /* v1: */
   bool moved;         /* see gotrace__v1_is_moved */
   bool has_exit_time; /* the end of a system call that gives its time */
-  gotrace__rule rule;
+  const gotrace__transition *rule;
   uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
   uint64_t sequence; /* the sequence number that it needs, of the goroutine or of collections */
 } gotrace__ahead;
@@ -14273,7 +14267,7 @@ typedef struct gotrace__cursor {
   uint64_t id;                     /* thread or proc */
   int64_t time;                    /* of the last event read, v2 */
   uint64_t tick;                   /* the same, v1 */
-  uint32_t batch, first, last;     /* 1 + index */
+  uint32_t batch, first, last;     /* 1 + index; `batch`: the next one */
   bool seen;                       /* v2: the thread has had an event in the ordering */
   int64_t g, p;                    /* v2: what the thread runs; v1: g after the last event read */
   uint32_t g_index, p_index;       /* 1 + index at which they were last found */
@@ -14292,12 +14286,6 @@ typedef struct gotrace__dec_span { /* v2: a generation that was hopped over */
   double mul;    /* nanoseconds per tick */
 } gotrace__dec_span;
 
-typedef struct gotrace__experiment { /* an experimental batch */
-  const uint8_t *data;
-  uint64_t id, m, time, offset;
-  size_t size;
-} gotrace__experiment;
-
 typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its own; `time` must come first:
                                         gotrace__dec_sort */
   int64_t time;
@@ -14313,15 +14301,6 @@ typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change
   uint8_t object; /* GOTRACE_OBJECT_... */
   uint8_t tries;  /* how many of its own stacks have not told its function */
 } gotrace__told;
-
-typedef struct gotrace__told_name { /* of a function or file, kept beyond its generation */
-  char *data;
-  size_t size;
-} gotrace__told_name;
-
-typedef struct gotrace__told_task { /* v1: an open one */
-  uint64_t parent, name;
-} gotrace__told_task;
 
 typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futile */
   uint64_t ordinal;
@@ -14339,24 +14318,28 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
 } gotrace__dec_block;
 
 /* The growing arrays: X(type of an element, array, element). Each row defines the fields `array`, `element`_count and
- * `element`_capacity and the function gotrace__dec_push_`element`. */
+ * `element`_capacity and the function gotrace__dec_push_`element`. Elements of the tables are found by id: each row
+ * also defines `element`_map, of 1 + index by id, and the functions gotrace__dec_find_`element` and _enter_`element`.
+ */
+#define GOTRACE__DEC_TABLES(X)          \
+  X(gotrace__dec_item, strings, string) \
+  X(gotrace__dec_item, stacks, stack)   \
+  X(gotrace__pc, pcs, pc)               \
+  X(gotrace__cursor, cursors, cursor)   \
+  X(gotrace__dec_go, gos, go)           \
+  X(gotrace__dec_proc, procs, proc)     \
+  X(gotrace__dec_task, tasks, task)     \
+  X(gotrace__dec_item, told_names, told_name) /* of functions and files, by hash; kept until close */
 #define GOTRACE__DEC_ARRAYS(X)                                                                \
-  X(gotrace__pc, pcs, pc)                                                                     \
+  GOTRACE__DEC_TABLES(X)                                                                      \
   X(gotrace__batch, batches, batch)                                                           \
   X(gotrace__dec_span, spans, span)                                                           \
-  X(gotrace__experiment, experiments, experiment)                                             \
-  X(gotrace__cursor, cursors, cursor)                                                         \
-  X(gotrace__dec_go, gos, go)                                                                 \
-  X(uint32_t, free_gos, free_go)                                                              \
-  X(gotrace__dec_proc, procs, proc)                                                           \
-  X(gotrace__dec_task, tasks, task)                                                           \
+  X(gotrace_event, experiments, experiment) /* v2: experimental batches */                    \
   X(gotrace__dec_taken, takens, taken)                                                        \
   X(gotrace__front, heap, heap)                                                               \
   X(gotrace__dec_sample, samples, sample)                                                     \
   X(gotrace__dec_sample, moved, moved) /* v1: ends of system calls, which belong elsewhere */ \
   X(gotrace__told, tolds, told)                                                               \
-  X(gotrace__told_name, told_names, told_name)                                                \
-  X(gotrace__told_task, told_tasks, told_task)                                                \
   X(gotrace__dec_wake, wakes, wake)                                                           \
   X(uint64_t, futile, futile) /* v1: a bit each event */
 
@@ -14381,16 +14364,20 @@ struct gotrace_decoder {
   bool batch_cut;                      /* the file ends in the batch */
   uint64_t tick, raw_id;
   /* Ordered. */
-  gotrace__dec_items strings, stacks;
+  bool string_twice, stack_twice; /* an id came twice: */
+  uint64_t string_again, stack_again;
 #define GOTRACE__DEC_FIELDS(type, array, element) \
   type *array;                                    \
   size_t element##_count;                         \
   uint32_t element##_capacity;
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FIELDS)
 #undef GOTRACE__DEC_FIELDS
+#define GOTRACE__DEC_FIELDS(type, array, element) gotrace__map element##_map;
+  GOTRACE__DEC_TABLES(GOTRACE__DEC_FIELDS)
+#undef GOTRACE__DEC_FIELDS
   size_t experiment_given, sample_given, moved_given;
-  unsigned room; /* events that may be read ahead of one thread (v2) or proc (v1) */
-  gotrace__map pc_map, cursor_map, go_map, proc_map, task_map;
+  uint32_t free_go; /* 1 + index of a goroutine's record that is free */
+  unsigned room;    /* events that may be read ahead of one thread (v2) or proc (v1) */
   gotrace__dec_block *blocks;
   gotrace_event queue[3];
   unsigned queue_count, queue_given;
@@ -14420,8 +14407,7 @@ struct gotrace_decoder {
   uint64_t gc_sequence;
   uint8_t gc; /* 0 unknown, 1 off, 2 on */
   uint64_t syncs;
-  char *task_name; /* of the task that the last event ended */
-  size_t task_name_size;
+  gotrace__dec_task ended;         /* the last task that an event has ended */
   gotrace_decoder_failure pending; /* an error to report once all events before it were returned */
   /* v1. */
   uint64_t ordinal, parked;
@@ -14434,14 +14420,12 @@ struct gotrace_decoder {
   int64_t min_time;
   bool any_futile, gc_on, stw_on;
   /* Changes. */
-  const struct gotrace__transition *transitions[256]; /* by the event's number; NULL: it tells nothing */
-  gotrace__map told_gos, told_procs;                  /* 1 + index in `tolds` by id */
-  gotrace__map told_name_map, told_task_map;          /* 1 + index by hash or id */
-  uint32_t told_near[256];                            /* 1 + index in `tolds`, by the lowest bits of the id */
-  int64_t told_sync;                                  /* v2: when the generation began */
-  const char *told_stw;                               /* v1: why the world was last stopped; NULL: unknown */
-  bool told_init;              /* v1: the goroutines that are older than the trace have been told */
-  gotrace_change told_nothing; /* each change before it is filled in */
+  gotrace__map told_gos, told_procs; /* 1 + index in `tolds` by id */
+  uint32_t told_near[256];           /* 1 + index in `tolds`, by the lowest bits of the id */
+  int64_t told_sync;                 /* v2: when the generation began */
+  const char *told_stw;              /* v1: why the world was last stopped; NULL: unknown */
+  bool told_init;                    /* v1: the goroutines that are older than the trace have been told */
+  gotrace_change told_nothing;       /* each change before it is filled in */
 };
 
 /* ------------------------------------------------------------------------------------------- >>decode-memory ---- */
@@ -14624,7 +14608,7 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 }
 
 /* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory. gotrace__dec_enter_...: the
- * same, with a new key in a map of 1 + index. */
+ * same, in a table, with a new id. gotrace__dec_find_...: the element of an id, or NULL. */
 #define GOTRACE__DEC_PUSH(type, array, element)                                                                   \
   static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                           \
     if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                           \
@@ -14634,13 +14618,22 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
     }                                                                                                             \
     memset(&d->array[d->element##_count], 0, sizeof(type));                                                       \
     return &d->array[d->element##_count++];                                                                       \
-  }                                                                                                               \
-  static inline type *gotrace__dec_enter_##element(gotrace_decoder *d, gotrace__map *map, uint64_t key) {         \
-    type *made = gotrace__dec_push_##element(d);                                                                  \
-    return made && !gotrace__map_add(d, map, key, (uint32_t)d->element##_count) ? made : NULL;                    \
   }
 GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
 #undef GOTRACE__DEC_PUSH
+#define GOTRACE__DEC_FIND(type, array, element)                                                         \
+  static inline type *gotrace__dec_find_##element(const gotrace_decoder *d, uint64_t id) {              \
+    uint32_t i = gotrace__map_get(d, &d->element##_map, id);                                            \
+    return i ? &d->array[i - 1] : NULL;                                                                 \
+  }                                                                                                     \
+  static inline type *gotrace__dec_enter_##element(gotrace_decoder *d, uint64_t id) {                   \
+    type *made = gotrace__dec_push_##element(d);                                                        \
+    if (!made || gotrace__map_add(d, &d->element##_map, id, (uint32_t)d->element##_count)) return NULL; \
+    made->id = id;                                                                                      \
+    return made;                                                                                        \
+  }
+GOTRACE__DEC_TABLES(GOTRACE__DEC_FIND)
+#undef GOTRACE__DEC_FIND
 
 static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *other) {
   int64_t times[2];
@@ -14710,7 +14703,7 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
     d->at = d->window;
     d->end = d->window + have;
   }
-  while (have < want) {
+  while (have < want && !d->at_end) {
     size_t space = (size_t)(d->window + d->window_size - d->end), n;
     if (!space) break;
     if (d->hopping && space > want - have) space = want - have;
@@ -14719,10 +14712,7 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
       return gotrace__dec_fail(d, GOTRACE_ERROR_READ, d->offset + have, NULL, "the read function failed"), false;
     have += n;
     d->end += n;
-    if (!n) {
-      d->at_end = true;
-      break;
-    }
+    d->at_end = !n;
   }
   return have >= want || d->at_end || gotrace__dec_fill(d, want);
 }
@@ -14771,8 +14761,7 @@ static int gotrace__dec_read_header(const uint8_t *header) {
 static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end,
                                               uint64_t offset, const char *event) {
   unsigned i;
-  for (i = 0; i < 10 && at + i < end; i++)
-    if (at[i] < 0x80) break;
+  for (i = 0; i < 10 && at + i < end && at[i] >= 0x80; i++) continue;
   if (i < 10 && at + i >= end) GOTRACE__FAIL(TRUNCATED, offset, event, "truncated in a number");
   GOTRACE__FAIL(NUMBER, offset, event, "number longer than 64 bits");
 }
@@ -14813,98 +14802,63 @@ enum {
   GOTRACE__V1_NOBODYS = GOTRACE__R_NOBODYS,
   GOTRACE__V1_COLLECTS = GOTRACE__R_NOBODYS | GOTRACE__R_GC
 };
-/* The sequence number that an event of v1 needs: a constant, or an argument's place. */
-enum {
-  GOTRACE__V1_ZERO = 0,
-  GOTRACE__V1_ONE = 1,
-  GOTRACE__V1_ARG0 = GOTRACE__ARGUMENT(0),
-  GOTRACE__V1_ARG1 = GOTRACE__ARGUMENT(1)
-};
+/* The sequence number that an event of v1 needs: its place, and what to add to it. */
+#define GOTRACE__V1_ZERO GOTRACE__NOWHERE, 0
+#define GOTRACE__V1_ONE GOTRACE__NOWHERE, 1
+#define GOTRACE__V1_ARG0 GOTRACE__ARGUMENT(0), 0
+#define GOTRACE__V1_ARG1 GOTRACE__ARGUMENT(1), 0
 #define GOTRACE__R_ORDERED (GOTRACE__R_NAMED | GOTRACE__R_OWN)
 
-/* Whose change it is: an object of a kind, in the lowest bits, and GOTRACE_WHOSE_... */
-#define GOTRACE__WHOSE(object, whose) (GOTRACE_OBJECT_##object | GOTRACE_WHOSE_##whose << 2)
-enum {
-  GOTRACE__OF_NONE = GOTRACE__WHOSE(NONE, OWN),
-  GOTRACE__OF_OWN_GO = GOTRACE__WHOSE(GO, OWN),
-  GOTRACE__OF_OWN_PROC = GOTRACE__WHOSE(PROC, OWN),
-  GOTRACE__OF_PROCS_GO = GOTRACE__WHOSE(GO, PROCS),
-  GOTRACE__OF_NAMED_GO = GOTRACE__WHOSE(GO, NAMED),
-  GOTRACE__OF_NAMED_PROC = GOTRACE__WHOSE(PROC, NAMED),
-  GOTRACE__OF_NEW_GO = GOTRACE__WHOSE(GO, NAMED) | GOTRACE__WHOSE(GO, NEW),
-  GOTRACE__OF_TOLD_GO = GOTRACE__WHOSE(GO, NAMED) | GOTRACE__WHOSE(GO, TOLD),
-  GOTRACE__OF_TOLD_PROC = GOTRACE__WHOSE(PROC, NAMED) | GOTRACE__WHOSE(PROC, TOLD)
-};
+/* Whose change it is: the kind of object, and GOTRACE_WHOSE_... */
+#define GOTRACE__OF_NONE GOTRACE_OBJECT_NONE, GOTRACE_WHOSE_OWN
+#define GOTRACE__OF_OWN_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_OWN
+#define GOTRACE__OF_OWN_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_OWN
+#define GOTRACE__OF_PROCS_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_PROCS
+#define GOTRACE__OF_NAMED_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED
+#define GOTRACE__OF_NAMED_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_NAMED
+#define GOTRACE__OF_NEW_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_NEW
+#define GOTRACE__OF_TOLD_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
+#define GOTRACE__OF_TOLD_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
 
-/* A row of a table in >>rules. */
-typedef struct gotrace__transition {
-  gotrace_change_spec tells;
-  uint8_t name_size;
-  uint8_t of; /* GOTRACE__OF_... */
-  uint8_t number, becomes;
-  uint16_t does;
-  uint8_t from, to, sequence;
-} gotrace__transition;
-#define GOTRACE__TELLS(change, of, status, name)                                                         \
-  {GOTRACE_CHANGE_##change, GOTRACE__OF_##of & 3, GOTRACE__OF_##of >> 2, GOTRACE_STATUS_##status, name}, \
-      sizeof name - 1, GOTRACE__OF_##of
+#define GOTRACE__TELLS(change, of, status, name) \
+  {GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name}, sizeof name - 1
+/* The last row of each family is that of events that have none. */
 static const gotrace__transition gotrace__v1_transitions[] = {
 #define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name) \
   {GOTRACE__TELLS(change, of, status, name),                                            \
    GOTRACE_V1_##NAME,                                                                   \
    GOTRACE_V1_##BECOMES,                                                                \
-   GOTRACE__V1_##does,                                                                  \
    GOTRACE__G_##from,                                                                   \
    GOTRACE__G_##to,                                                                     \
+   GOTRACE__V1_##does,                                                                  \
    GOTRACE__V1_##sequence},
     GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-};
+        {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
 static const gotrace__transition gotrace__v2_transitions[] = {
 #define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
   {GOTRACE__TELLS(change, of, status, name),                                       \
    GOTRACE_V2_##NAME,                                                              \
    0,                                                                              \
-   GOTRACE__V2_DOES(needs, whose, then),                                           \
    GOTRACE__G_##from,                                                              \
    GOTRACE__G_##to,                                                                \
+   GOTRACE__V2_DOES(needs, whose, then),                                           \
+   0,                                                                              \
    0},
     GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-};
+        {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
 
-/* The rows of a family, up to *end. */
-static const gotrace__transition *gotrace__transitions(int family, const gotrace__transition **end) {
+/* The row of an event, or the last one. */
+static const gotrace__transition *gotrace__find_transition(int family, int number) {
   const gotrace__transition *row = family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
-  *end = row + (family == 1 ? sizeof gotrace__v1_transitions : sizeof gotrace__v2_transitions) / sizeof *row;
+  while (row->number && row->number != number) row++;
   return row;
 }
 
 GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int family, int number) {
-  const gotrace__transition *end, *row = gotrace__transitions(family, &end);
-  while (row < end && row->number != number) row++;
-  return row < end && (family == 1 || family == 2) ? &row->tells : NULL;
-}
-
-static void gotrace__dec_set_rules(gotrace_decoder *d) {
-  bool v1 = d->info.family == 1;
-  const gotrace__transition *end, *row = gotrace__transitions(d->info.family, &end);
-  gotrace__rule *r;
-  unsigned i;
-  for (i = 0; i < 256; i++) {
-    r = &d->kinds[i].rule;
-    r->becomes = (uint8_t)i;
-    r->does = v1 ? GOTRACE__R_NONE : GOTRACE__R_NEEDS_M;
-    r->sequence = GOTRACE__NOWHERE;
-  }
-  for (; row < end; row++) {
-    r = &d->kinds[row->number].rule;
-    d->transitions[row->number] = row;
-    r->from = row->from, r->to = row->to, r->does = row->does;
-    if (!v1) continue;
-    r->becomes = row->becomes;
-    *(row->sequence <= GOTRACE__V1_ONE ? &r->sequence_after : &r->sequence) = row->sequence;
-  }
+  const gotrace__transition *row = gotrace__find_transition(family, number);
+  return row->number && (family == 1 || family == 2) ? &row->tells : NULL;
 }
 
 /* Whether a word of `size` bytes is `end`, or ends with an underscore and `end`. */
@@ -14919,20 +14873,14 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
   for (word = k->spec->arguments; *word; word += strcspn(word, " "), word += *word == ' ') {
     size_t size = strcspn(word, " ");
     uint8_t place = (uint8_t)GOTRACE__ARGUMENT(k->args);
-    if (gotrace__ends_with(word, size, "dt")) {
-      k->timed = true;
-      continue;
-    }
-    if (gotrace__ends_with(word, size, "data")) {
-      k->data = true;
-      continue;
-    }
-    k->args++;
-    if (gotrace__ends_with(word, size, "stack")) {
-      *(size == 5 ? &k->stack : &k->stack2) = place; /* the event's own stack is "stack"; "new_stack" is another's */
-    } else if (gotrace__ends_with(word, size, "string")) {
+    bool dt = gotrace__ends_with(word, size, "dt"), data = gotrace__ends_with(word, size, "data");
+    k->timed |= dt;
+    k->data |= data;
+    if (!dt && !data) k->args++;
+    if (gotrace__ends_with(word, size, "stack")) /* the event's own stack is "stack"; "new_stack" is another's */
+      *(size == 5 ? &k->stack : &k->stack2) = place;
+    else if (gotrace__ends_with(word, size, "string"))
       *(k->string == GOTRACE__NOWHERE ? &k->string : &k->string2) = place;
-    }
   }
   k->ids = k->stack2 != GOTRACE__NOWHERE || k->string2 != GOTRACE__NOWHERE;
   k->head[0] = (uint8_t)k->spec->number;
@@ -14949,19 +14897,21 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
                          GOTRACE__V1_BIT(CPU_SAMPLE);
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(d->info.family, &count);
+  const gotrace__transition *none = gotrace__find_transition(d->info.family, 0);
   for (i = 0; i < 256; i++) {
     gotrace__kind *k = &d->kinds[i];
     k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NOWHERE;
+    k->rule = none;
   }
   for (i = 0; i < count; i++) {
     gotrace__kind *k = &d->kinds[specs[i].number];
     if (format < specs[i].since || format > specs[i].until) continue;
     k->spec = &specs[i];
+    k->rule = gotrace__find_transition(d->info.family, specs[i].number);
     gotrace__dec_set_arguments(k);
     k->names = d->info.family == 2 && (k->head[0] == GOTRACE_V2_GO_START || k->head[0] == GOTRACE_V2_GO_UNBLOCK);
     k->ordinary = d->info.family == 1 && k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
   }
-  gotrace__dec_set_rules(d);
   d->told_nothing.from = d->told_nothing.to = GOTRACE_STATUS_UNKNOWN;
   d->told_nothing.id = d->told_nothing.number = d->told_nothing.parent = GOTRACE_NO_ID;
   d->told_nothing.name = d->told_nothing.text = d->told_nothing.function = "";
@@ -14969,22 +14919,13 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
 
 /* ------------------------------------------------------------------------------------------- >>decode-tables ---- */
 
-static void gotrace__dec_free_entries(gotrace_decoder *d, gotrace__dec_items *e) {
-  gotrace__dec_release(d, e->entries, e->capacity * sizeof *e->entries);
-  gotrace__dec_release(d, e->dense, e->dense_size * sizeof *e->dense);
-  gotrace__map_free(d, &e->sparse);
-  memset(e, 0, sizeof *e);
-}
-
 static void gotrace__dec_free_generation(gotrace_decoder *d) {
-  size_t i;
-  gotrace__dec_free_entries(d, &d->strings);
-  gotrace__dec_free_entries(d, &d->stacks);
+  gotrace__map_free(d, &d->string_map);
+  gotrace__map_free(d, &d->stack_map);
   gotrace__map_free(d, &d->pc_map);
-  d->pc_count = 0;
-  for (i = 0; i < d->batch_count; i++)
-    if (d->batches[i].owned) gotrace__dec_release(d, (void *)(uintptr_t)d->batches[i].data, (size_t)d->batches[i].size);
-  d->batch_count = d->experiment_count = d->experiment_given = d->sample_count = d->sample_given = 0;
+  d->string_count = d->stack_count = d->pc_count = 0;
+  d->string_twice = d->stack_twice = false;
+  d->batch_count = d->experiment_count = d->experiment_given = d->sample_count = d->sample_given = d->heap_count = 0;
   while (d->blocks) {
     gotrace__dec_block *block = d->blocks;
     d->blocks = block->next;
@@ -14992,67 +14933,42 @@ static void gotrace__dec_free_generation(gotrace_decoder *d) {
   }
 }
 
-static gotrace__dec_item *gotrace__dec_entry(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
-  uint32_t i;
-  i = id < e->dense_size ? e->dense[id] : gotrace__map_get(d, &e->sparse, id);
-  return i ? &e->entries[i - 1] : NULL;
-}
-
-/* Whether an id is 0, or is in the dense array. False for high ids, which need a search. */
-static inline bool gotrace__dec_sees(const gotrace__dec_items *e, uint64_t id) {
-  return GOTRACE__LIKELY(id < e->dense_size && e->dense[id]);
-}
-
 /* Whether an id is in the table, or is 0: the empty string or stack. */
-static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__dec_items *e, uint64_t id) {
-  return id == 0 || gotrace__dec_entry(d, e, id) != NULL;
+static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__map *map, uint64_t id) {
+  return !id || GOTRACE__LIKELY(map->slots && map->slots[id & (map->capacity - 1)].key == id) ||
+         gotrace__map_get(d, map, id);
 }
 
-static gotrace_result gotrace__dec_add_item(gotrace_decoder *d, gotrace__dec_items *table, uint64_t id,
-                                            const uint8_t *data, uint64_t size) {
+/* Adds a string, if its id is new. */
+static gotrace_result gotrace__dec_add_string(gotrace_decoder *d, uint64_t id, const uint8_t *data, uint64_t size) {
   gotrace__dec_item *item;
-  if (!GOTRACE__LIKELY(table->count < table->capacity)) {
-    void *memory = gotrace__dec_room(d, table->entries, table->count, &table->capacity, 1, sizeof *item);
-    if (!memory) return d->failure.result;
-    table->entries = (gotrace__dec_item *)memory;
-  }
-  item = &table->entries[table->count++];
-  item->id = id, item->data = data, item->hash = 0, item->size = (uint32_t)size;
+  if (d->string_twice) return GOTRACE_OK;
+  if ((d->string_twice = gotrace__dec_has(d, &d->string_map, id)) == true) return d->string_again = id, GOTRACE_OK;
+  if (!(item = gotrace__dec_enter_string(d, id))) return d->failure.result;
+  item->data = data, item->size = (uint32_t)size;
   return GOTRACE_OK;
 }
 
-/* Indexes the entries by id: in an array, or in a map if the id is so high that the array would waste memory. `twice`:
- * the error if an id comes twice, as in Go; OK: the later entry replaces the earlier one. */
-static gotrace_result gotrace__dec_index(gotrace_decoder *d, gotrace__dec_items *e, gotrace_result twice) {
-  uint64_t most = 0, bound = 4 * (uint64_t)e->count + 1024;
-  size_t i;
-  for (i = 0; i < e->count; i++)
-    if (e->entries[i].id > most) most = e->entries[i].id;
-  if (most > bound) most = bound;
-  e->dense = (uint32_t *)gotrace__dec_allocate(d, ((size_t)most + 1) * sizeof *e->dense);
-  if (!e->dense) return d->failure.result;
-  e->dense_size = (size_t)most + 1;
-  memset(e->dense, 0, e->dense_size * sizeof *e->dense);
-  e->dense[0] = UINT32_MAX;
-  for (i = 0; i < e->count; i++) {
-    uint64_t id = e->entries[i].id;
-    bool there = id == 0 || gotrace__dec_entry(d, e, id) != NULL;
-    if (there && twice)
-      return gotrace__dec_fail(d, twice, d->offset, NULL, "%s %llu defined twice",
-                               twice == GOTRACE_ERROR_STRING ? "string" : "stack", GOTRACE__LLU(id));
-    if (id == 0) continue;
-    if (id < e->dense_size) {
-      e->dense[id] = (uint32_t)i + 1;
-    } else {
-      if (there) gotrace__map_remove(d, &e->sparse, id);
-      if (gotrace__map_add(d, &e->sparse, id, (uint32_t)i + 1)) return d->failure.result;
-    }
-  }
+/* Adds a stack, or replaces the one with its id. */
+static gotrace_result gotrace__dec_add_stack(gotrace_decoder *d, uint64_t id, const uint8_t *data, uint64_t size) {
+  gotrace__dec_item *item = gotrace__dec_find_stack(d, id);
+  if ((!id || item) && !d->stack_twice) d->stack_twice = true, d->stack_again = id;
+  if (!item && !(item = gotrace__dec_enter_stack(d, id))) return d->failure.result;
+  item->data = data, item->size = (uint32_t)size;
+  return GOTRACE_OK;
+}
+
+/* Fails if an id of a string (v1) or of a string or stack (v2) came twice, as Go does. */
+static gotrace_result gotrace__dec_check_twice(gotrace_decoder *d) {
+  if (d->string_twice)
+    GOTRACE__FAIL(STRING, d->offset, NULL, "string %llu defined twice", GOTRACE__LLU(d->string_again));
+  if (d->stack_twice && d->info.family == 2)
+    GOTRACE__FAIL(STACK, d->offset, NULL, "stack %llu defined twice", GOTRACE__LLU(d->stack_again));
   return GOTRACE_OK;
 }
 
 static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  const gotrace__dec_item *entry = d && id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  const gotrace__dec_item *entry = d && id ? gotrace__dec_find_string(d, id) : NULL;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
   return entry || (d && !id);
@@ -15060,7 +14976,7 @@ static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const cha
 
 /* A hash of a string's contents, the same in all generations. */
 static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->strings, id) : NULL;
+  gotrace__dec_item *entry = id ? gotrace__dec_find_string(d, id) : NULL;
   if (!entry || !entry->size) return 0;
   if (!entry->hash) entry->hash = gotrace__hash_from(d->seed, (const char *)entry->data, entry->size);
   return entry->hash;
@@ -15070,7 +14986,7 @@ static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) 
  * were checked when the table was read, so their numbers are valid. */
 static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t first, gotrace_frame *frames,
                                  size_t capacity) {
-  const gotrace__dec_item *entry = id ? gotrace__dec_entry(d, &d->stacks, id) : NULL;
+  const gotrace__dec_item *entry = id ? gotrace__dec_find_stack(d, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
   size_t i;
   for (i = 0; entry && i < entry->size && i < first + capacity; i++) {
@@ -15079,7 +14995,7 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t f
     for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + GOTRACE_BYTES_PER_NUMBER, &part[j]);
     if (i < first) continue;
     if (d->pc_map.used) {
-      const gotrace__pc *pc = &d->pcs[gotrace__map_get(d, &d->pc_map, part[0]) - 1];
+      const gotrace__pc *pc = gotrace__dec_find_pc(d, part[0]);
       part[1] = pc->function, part[2] = pc->file, part[3] = pc->line;
     }
     frames[i - first].pc = part[0];
@@ -15094,11 +15010,8 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t f
 
 /* The cursor of a thread (v2) or proc (v1), created if necessary; NULL: no memory. */
 static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->cursor_map, id);
-  gotrace__cursor *c;
-  if (i) return &d->cursors[i - 1];
-  if (!(c = gotrace__dec_enter_cursor(d, &d->cursor_map, id))) return NULL;
-  c->id = id;
+  gotrace__cursor *c = gotrace__dec_find_cursor(d, id);
+  if (c || !(c = gotrace__dec_enter_cursor(d, id))) return c;
   if (d->version >= GOTRACE_GO_1_22) c->g = c->p = GOTRACE_NO_ID; /* v1: 0 */
   c->generation = GOTRACE__NOBODY;
   return c;
@@ -15120,6 +15033,52 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   if (!c->ahead) return false;
   c->room = room;
   return true;
+}
+
+/* Makes a cursor's batch available in memory, and reads it again if necessary. */
+static gotrace_result gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
+  size_t have = 0, n = 1;
+  c->start = b->data;
+  if (b->data) return GOTRACE_OK;
+  if (c->buffer_size < b->size) {
+    gotrace__dec_release(d, c->buffer, c->buffer_size);
+    c->buffer_size = 0;
+    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return d->failure.result;
+    c->buffer_size = (size_t)b->size;
+  }
+  for (; have < b->size && n; have += n) {
+    n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
+    if (n > b->size - have) n = 0;
+  }
+  if (have < b->size) GOTRACE__FAIL(READ, b->offset, NULL, "the read function failed");
+  c->start = c->buffer;
+  return GOTRACE_OK;
+}
+
+/* Moves a cursor to its next batch that is not empty. END_OF_TRACE: there is none, in v2 in this generation. */
+static gotrace_result gotrace__dec_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
+  while (c->at == c->end) {
+    const gotrace__batch *b = c->batch ? &d->batches[c->batch - 1] : NULL;
+    gotrace_result result;
+    if (!b) return GOTRACE_END_OF_TRACE;
+    if ((result = gotrace__dec_load(d, c, b)) != GOTRACE_OK) return result;
+    c->at = c->start;
+    c->end = c->start + b->size;
+    c->base = b->offset;
+    c->tick = b->time;
+    c->time = gotrace__dec_nanoseconds(d, b->time);
+    c->batch = b->next;
+  }
+  return GOTRACE_OK;
+}
+
+/* Frees what a cursor has read ahead. */
+static void gotrace__dec_drop_ahead(gotrace_decoder *d, gotrace__cursor *c) {
+  gotrace__dec_release(d, c->buffer, c->buffer_size);
+  gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
+  c->buffer = NULL;
+  c->ahead = c->next = NULL;
+  c->buffer_size = c->room = 0;
 }
 
 /* The cursors that have a next event form a binary heap by its time. The heap operations are those of Go
@@ -15195,17 +15154,11 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
   return i >= d->heap_count || gotrace__dec_sort(d, heap, d->heap_count, sizeof *heap); /* if far from sorted */
 }
 
-/* The goroutine of an id, or NULL. */
-static inline gotrace__dec_go *gotrace__dec_find_go(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->go_map, id);
-  return i ? &d->gos[i - 1] : NULL;
-}
-
 /* Adds a goroutine with a new id; NULL: no memory. */
 static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
-  gotrace__dec_go *g = d->free_go_count ? &d->gos[d->free_gos[d->free_go_count - 1]] : gotrace__dec_push_go(d);
+  gotrace__dec_go *g = d->free_go ? &d->gos[d->free_go - 1] : gotrace__dec_push_go(d);
   if (!g || gotrace__map_add(d, &d->go_map, id, (uint32_t)(g - d->gos) + 1)) return NULL;
-  if (d->free_go_count) d->free_go_count--;
+  if (d->free_go) d->free_go = (uint32_t)g->sequence;
   g->id = id;
   g->status = status;
   g->sequence = 0;
@@ -15216,25 +15169,12 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
 }
 
 static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
-  uint32_t *record = NULL;
+  if (!d->part) g->sequence = d->free_go, d->free_go = (uint32_t)(g - d->gos) + 1;
   /* In a part the record is kept, because it holds the part's assumptions. */
-  if (d->part ? g->created && gotrace__map_add(d, &d->ended_gos, g->id, 1) : !(record = gotrace__dec_push_free_go(d)))
-    return d->failure.result;
-  if (record) *record = (uint32_t)(g - d->gos);
+  else if (g->created && gotrace__map_add(d, &d->ended_gos, g->id, 1)) return d->failure.result;
   gotrace__map_remove(d, &d->go_map, g->id);
   g->status = GOTRACE__G_GONE;
   return GOTRACE_OK;
-}
-
-static inline gotrace__dec_proc *gotrace__dec_find_proc(gotrace_decoder *d, uint64_t id) {
-  uint32_t i = gotrace__map_get(d, &d->proc_map, id);
-  return i ? &d->procs[i - 1] : NULL;
-}
-
-static gotrace__dec_proc *gotrace__dec_new_proc(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_proc *p = gotrace__dec_enter_proc(d, &d->proc_map, id);
-  if (p) p->id = id;
-  return p;
 }
 
 /* Begins or ends something of which only one can be active; `on`, `off`: the messages if it is already on or off. */
@@ -15252,8 +15192,8 @@ static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_even
 static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t hash, char to[GOTRACE__SHOWN]) {
   size_t i, n;
   if (!hash) return "";
-  for (i = 0; i < d->strings.count; i++) {
-    const gotrace__dec_item *entry = &d->strings.entries[i];
+  for (i = 0; i < d->string_count; i++) {
+    const gotrace__dec_item *entry = &d->strings[i];
     if (!entry->size || gotrace__hash_from(d->seed, (const char *)entry->data, entry->size) != hash) continue;
     for (n = 0; n < entry->size && n < GOTRACE__SHOWN - 1; n++)
       to[n] = entry->data[n] >= 0x20 && entry->data[n] < 0x7f ? (char)entry->data[n] : '?';
@@ -15323,6 +15263,8 @@ typedef struct gotrace__batch_header {
   uint64_t generation, m, time, size;
   size_t header_size;
   uint8_t kind, experiment;
+  uint8_t
+      first; /* the first byte of an ordinary batch, which tells what is in it; also for GOTRACE_V2_END_OF_GENERATION */
 } gotrace__batch_header;
 
 /* Reads the header of the next batch without consuming it. END_OF_TRACE: there is none. A batch of experiment 0 is an
@@ -15334,7 +15276,7 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   if (!gotrace__dec_fill(d, 64)) return d->failure.result;
   if (d->at == d->end) return GOTRACE_END_OF_TRACE;
   memset(h, 0, sizeof *h);
-  h->kind = *d->at;
+  h->kind = h->first = *d->at;
   h->header_size = 1;
   if (h->kind == GOTRACE_V2_END_OF_GENERATION) return GOTRACE_OK;
   if (d->options.raw && d->kinds[h->kind].spec) name = d->kinds[h->kind].spec->name;
@@ -15350,12 +15292,13 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
   if (!gotrace__get_numbers(&at, d->end, fields, 4)) return gotrace__dec_bad_number(d, at, d->end, d->offset, name);
   h->generation = fields[0], h->m = fields[1], h->time = fields[2], h->size = fields[3];
   h->header_size = (size_t)(at - d->at);
+  h->first = h->kind == GOTRACE_V2_EVENT_BATCH && h->size && at < d->end ? *at : (uint8_t)0;
   if (h->size > GOTRACE_MAX_BATCH_SIZE)
     GOTRACE__FAIL(BATCH, d->offset, name, "batch of %llu bytes", GOTRACE__LLU(h->size));
   return GOTRACE_OK;
 }
 
-/* Keeps the bytes of a batch or table until the generation ends: in place if the trace is in memory, else as a copy. */
+/* Keeps the bytes of a batch until the generation ends: in place if the trace is in memory, else as a copy. */
 static const uint8_t *gotrace__v2_hold(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
@@ -15375,8 +15318,8 @@ static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t 
     gotrace__pc *pc;
     if (!gotrace__get_numbers(at, end, part, 4)) return gotrace__dec_bad_number(d, *at, end, offset, "Stack");
     if (gotrace__map_get(d, &d->pc_map, part[0])) continue;
-    if (!(pc = gotrace__dec_enter_pc(d, &d->pc_map, part[0]))) return d->failure.result;
-    pc->pc = part[0], pc->function = part[1], pc->file = part[2], pc->line = part[3];
+    if (!(pc = gotrace__dec_enter_pc(d, part[0]))) return d->failure.result;
+    pc->function = part[1], pc->file = part[2], pc->line = part[3];
   }
   return GOTRACE_OK;
 }
@@ -15402,7 +15345,9 @@ static gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *
     if (!strings) result = gotrace__v2_read_frames(d, &at, end, number[1], where);
     else if (number[1] <= (uint64_t)(end - at)) at += number[1];
     else GOTRACE__FAIL(TRUNCATED, where, name, "string exceeds its batch");
-    if (!result) result = gotrace__dec_add_item(d, strings ? &d->strings : &d->stacks, number[0], item, number[1]);
+    if (result) return result;
+    result = strings ? gotrace__dec_add_string(d, number[0], item, number[1])
+                     : gotrace__dec_add_stack(d, number[0], item, number[1]);
   }
   return result;
 }
@@ -15455,32 +15400,26 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
 
 static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h,
                                                  const uint8_t *data, uint64_t offset) {
-  const uint8_t *kept = gotrace__v2_hold(d, data, (size_t)h->size);
-  gotrace__experiment *x = kept ? gotrace__dec_push_experiment(d) : NULL;
-  if (!x) return d->failure.result;
-  x->data = kept, x->size = (size_t)h->size, x->offset = offset - h->header_size;
-  x->id = h->experiment, x->m = h->m, x->time = h->time;
+  gotrace_event *ev = gotrace__dec_push_experiment(d);
+  if (!ev) return d->failure.result;
+  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, offset - h->header_size);
+  ev->m = (int64_t)h->m;
+  ev->args[0] = h->experiment, ev->args[1] = h->generation, ev->args[2] = h->m, ev->args[3] = h->time;
+  ev->arg_count = 4;
+  ev->data = (const char *)data, ev->data_size = (size_t)h->size;
   return GOTRACE_OK;
 }
 
-/* Adds a batch of events to those of its thread. Go: processBatch. */
+/* Adds a batch of events to those of its thread. `data` NULL: must be read again. Go: processBatch. */
 static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
                                             uint64_t offset) {
   gotrace__cursor *c = gotrace__dec_get_cursor(d, h->m);
   gotrace__batch *b = c ? gotrace__dec_push_batch(d) : NULL;
   if (!b) return d->failure.result;
+  b->data = data;
   b->offset = offset;
   b->time = h->time;
   b->size = h->size;
-  if (d->options.data) {
-    b->data = data;
-  } else if (!d->options.seekable && h->size) {
-    uint8_t *copy = (uint8_t *)gotrace__dec_allocate(d, (size_t)h->size);
-    if (!copy) return d->failure.result;
-    memcpy(copy, data, (size_t)h->size);
-    b->data = copy;
-    b->owned = true;
-  }
   if (c->generation != d->serial) {
     /* The thread's first batch in this generation. The order of first batches decides between equal times. */
     if (!gotrace__heap_grow(d)) return d->failure.result;
@@ -15500,23 +15439,17 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
 static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
                                              uint64_t offset) {
   size_t size = (size_t)h->size;
-  uint8_t first = size ? *data : (uint8_t)0;
-  if (h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH) return gotrace__v2_add_experiment(d, h, data, offset);
-  if (first == GOTRACE_V2_STRINGS || first == GOTRACE_V2_STACKS) {
-    if (!(data = gotrace__v2_hold(d, data, size))) return d->failure.result;
-    return gotrace__v2_read_table(d, data, size, offset);
-  }
-  if (first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
-  if (first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
+  bool table = h->first == GOTRACE_V2_STRINGS || h->first == GOTRACE_V2_STACKS;
+  bool experiment = h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH;
+  if (h->first == GOTRACE_V2_CPU_SAMPLES) return gotrace__v2_read_samples(d, data, size, offset);
+  if (h->first == (d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY))
     return gotrace__v2_read_sync(d, data, size, offset, h->time);
-  if (first == GOTRACE_V2_END_OF_GENERATION)
+  if (h->first == GOTRACE_V2_END_OF_GENERATION)
     GOTRACE__FAIL(EVENT, offset, NULL, "end of a generation, which this format does not have");
-  return gotrace__v2_add_batch(d, h, data, offset);
-}
-
-static gotrace_result gotrace__v2_index_tables(gotrace_decoder *d) {
-  gotrace_result result = gotrace__dec_index(d, &d->strings, GOTRACE_ERROR_STRING);
-  return result ? result : gotrace__dec_index(d, &d->stacks, GOTRACE_ERROR_STACK);
+  if (!d->options.data && d->options.seekable && size && !table && !experiment) data = NULL; /* see gotrace__dec_load */
+  else if (!(data = gotrace__v2_hold(d, data, size))) return d->failure.result;
+  if (table) return gotrace__v2_read_table(d, data, size, offset);
+  return experiment ? gotrace__v2_add_experiment(d, h, data, offset) : gotrace__v2_add_batch(d, h, data, offset);
 }
 
 /* Returns whether the generation has ended; if so, consumes its end. On entry *result is OK if `h` is the header of the
@@ -15532,7 +15465,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
     else if (d->heap_count) /* as in Go: tables alone need no end, but their ids must be unique */
       *result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
                                   GOTRACE__LLU(generation));
-    else if ((failed = gotrace__v2_index_tables(d)) != GOTRACE_OK) *result = failed;
+    else if ((failed = gotrace__dec_check_twice(d)) != GOTRACE_OK) *result = failed;
     return true;
   }
   if (*result) {
@@ -15543,9 +15476,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
     return true;
   }
   if (!explicit_end) return generation && h->generation && h->generation == generation + 1;
-  if (h->kind != GOTRACE_V2_END_OF_GENERATION &&
-      (h->kind != GOTRACE_V2_EVENT_BATCH || !h->size || d->at[h->header_size] != GOTRACE_V2_END_OF_GENERATION))
-    return false;
+  if (h->first != GOTRACE_V2_END_OF_GENERATION) return false;
   gotrace__dec_skip(d, h->header_size + (size_t)h->size);
   return true;
 }
@@ -15697,16 +15628,14 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
   d->has_frequency = d->has_snapshot = false;
   while (!ended && gotrace__v2_read_header(d, &h) == GOTRACE_OK) {
     uint64_t size = h.header_size + h.size;
-    uint8_t first = h.size && h.header_size < (size_t)(d->end - d->at) ? d->at[h.header_size] : (uint8_t)0;
     bool events;
     int64_t time;
-    ended = h.kind == GOTRACE_V2_END_OF_GENERATION ||
-            (h.kind == GOTRACE_V2_EVENT_BATCH && first == GOTRACE_V2_END_OF_GENERATION);
+    ended = h.first == GOTRACE_V2_END_OF_GENERATION;
     if (!explicit_end && (ended || (generation && h.generation == generation + 1))) break;
     if (!ended && generation && h.generation != generation) break;
-    events = !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && first != sync && first != GOTRACE_V2_STRINGS &&
-             first != GOTRACE_V2_STACKS;
-    if (latest ? events : !ended && h.kind == GOTRACE_V2_EVENT_BATCH && first == sync) {
+    events = !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && h.first != sync && h.first != GOTRACE_V2_STRINGS &&
+             h.first != GOTRACE_V2_STACKS;
+    if (latest ? events : h.first == sync) {
       const uint8_t *data;
       if (!gotrace__dec_fill(d, (size_t)size) || (uint64_t)(d->end - d->at) < size) break;
       data = d->at + h.header_size;
@@ -15715,7 +15644,7 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
       if (latest && time > *latest) *latest = time;
     }
     if (d->options.data && (uint64_t)(d->end - d->at) < size) break;
-    if (tails && events) gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, first == GOTRACE_V2_CPU_SAMPLES);
+    if (tails && events) gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, h.first == GOTRACE_V2_CPU_SAMPLES);
     if (!ended) generation = h.generation;
     if (!ended && (!min_tick || h.time < min_tick)) min_tick = h.time;
     gotrace__v2_seek(d, d->offset + size);
@@ -15801,8 +15730,8 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
     ev->offset = before + (uint64_t)(uintptr_t)at;
     ev->m = (int64_t)c->id;
     ev->stack = gotrace__dec_number(ev, k->stack);
-    e->known = !k->ids && gotrace__dec_sees(&d->stacks, ev->stack) &&
-               gotrace__dec_sees(&d->strings, gotrace__dec_number(ev, k->string));
+    e->known = !k->ids && gotrace__dec_has(d, &d->stack_map, ev->stack) &&
+               gotrace__dec_has(d, &d->string_map, gotrace__dec_number(ev, k->string));
     e->go = 0;
     if (k->names) { /* with many goroutines, the record is not in the cache */
       e->go = gotrace__map_get(d, &d->go_map, ev->args[0]);
@@ -15812,62 +15741,6 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
   c->at = at;
   c->time = time;
   return e;
-}
-
-/* Makes a cursor's batch available in memory, and reads it again if necessary. */
-static gotrace_result gotrace__v2_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
-  size_t have = 0, n = 1;
-  c->start = b->data;
-  if (b->data || !b->size) return GOTRACE_OK;
-  if (c->buffer_size < b->size) {
-    gotrace__dec_release(d, c->buffer, c->buffer_size);
-    c->buffer_size = 0;
-    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return d->failure.result;
-    c->buffer_size = (size_t)b->size;
-  }
-  for (; have < b->size && n; have += n) {
-    n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
-    if (n > b->size - have) n = 0;
-  }
-  if (have < b->size) GOTRACE__FAIL(READ, b->offset, NULL, "the read function failed");
-  c->start = c->buffer;
-  return GOTRACE_OK;
-}
-
-/* Moves a cursor to the thread's next batch that is not empty. END_OF_TRACE: there is none in this generation. */
-static gotrace_result gotrace__v2_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
-  gotrace__batch *b;
-  gotrace_result result;
-  while (c->at == c->end) {
-    if (c->start != NULL) { /* this batch is done */
-      b = &d->batches[c->batch - 1];
-      if (b->owned) gotrace__dec_release(d, (void *)(uintptr_t)b->data, (size_t)b->size), b->owned = false;
-      c->batch = b->next;
-      c->start = NULL;
-    }
-    if (!c->batch) {
-      gotrace__dec_release(d, c->buffer, c->buffer_size);
-      gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
-      c->room = 0;
-      c->buffer = NULL;
-      c->ahead = c->next = NULL;
-      c->buffer_size = 0;
-      c->at = c->end = NULL;
-      return GOTRACE_END_OF_TRACE;
-    }
-    b = &d->batches[c->batch - 1];
-    if ((result = gotrace__v2_load(d, c, b)) != GOTRACE_OK) return result;
-    if (!b->size) {
-      c->batch = b->next;
-      c->start = c->at = c->end = NULL;
-      continue;
-    }
-    c->at = c->start;
-    c->end = c->start + b->size;
-    c->base = b->offset;
-    c->time = gotrace__dec_nanoseconds(d, b->time);
-  }
-  return GOTRACE_OK;
 }
 
 /* Reads one event of a thread, of any kind. If it is invalid, fails if `first`; otherwise returns WOULD_BLOCK, so that
@@ -15899,7 +15772,8 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
  * no more in this generation. Go: batchCursor.nextEvent. */
 static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *e, *last;
-  gotrace_result result = gotrace__v2_next_batch(d, c);
+  gotrace_result result = gotrace__dec_next_batch(d, c);
+  if (result == GOTRACE_END_OF_TRACE) gotrace__dec_drop_ahead(d, c);
   if (result) return result;
   if (!gotrace__dec_make_ahead(d, c, (uint64_t)(c->end - c->at))) return d->failure.result;
   for (e = c->ahead, last = e + c->room; e < last && c->at < c->end; e++) {
@@ -16051,19 +15925,15 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
          ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
 }
 
-/* The error of an event that lacks its thread, proc or goroutine. Without a thread it has no proc or goroutine. */
-static gotrace_result gotrace__v2_fail_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
-                                               unsigned does) {
+/* Checks that an event has its thread, proc and goroutine. Without a thread it has no proc or goroutine. Go:
+ * validateCtx. */
+static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
+                                                unsigned does) {
+  if (!gotrace__v2_lacks_context(c, does)) return GOTRACE_OK;
   if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(CONTEXT, "needs a thread");
   if ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID)
     GOTRACE__WRONG(CONTEXT, "needs a proc; thread %lld has none", GOTRACE__LL(c->id));
   GOTRACE__WRONG(CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
-}
-
-/* Checks the context of an event whose rule does not. Go: validateCtx. */
-static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
-                                                unsigned does) {
-  return gotrace__v2_lacks_context(c, does) ? gotrace__v2_fail_context(d, c, ev, does) : GOTRACE_OK;
 }
 
 /* Why an event's rule forbids it. */
@@ -16118,7 +15988,7 @@ GOTRACE__ALWAYS_INLINE unsigned gotrace__v2_apply(gotrace_decoder *d, gotrace__c
 /* The error of an event that its rule forbids. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, gotrace__cursor *c, unsigned why) {
   const gotrace_event *ev = &c->next->event;
-  const gotrace__rule *r = &d->kinds[ev->kind].rule;
+  const gotrace__transition *r = d->kinds[ev->kind].rule;
   const gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   const gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
   switch (why) {
@@ -16134,7 +16004,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, 
     GOTRACE__WRONG(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(ev->args[0]),
                    GOTRACE__LL(c->p), GOTRACE__LLU(p->sequence));
   case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-  default: return gotrace__v2_fail_context(d, c, ev, r->does);
+  default: return gotrace__v2_check_context(d, c, ev, r->does);
   }
 }
 
@@ -16182,7 +16052,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   } else {
     if (d->part && status == GOTRACE__P_ABANDONED)
       GOTRACE__WRONG(STATUS, "proc %lld is abandoned; a part does not know by whom", GOTRACE__LL(id));
-    if (!(p = gotrace__dec_new_proc(d, id))) return d->failure.result;
+    if (!(p = gotrace__dec_enter_proc(d, id))) return d->failure.result;
     p->g = GOTRACE__NOBODY;
     p->status = p->begin_status = (uint8_t)status;
     p->begin_sweep = GOTRACE__PART_UNKNOWN;
@@ -16225,7 +16095,6 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   gotrace__cursor *from;
   gotrace_result result;
-  uint32_t i;
   if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) ||
       !gotrace__v2_is_next(d, p->generation, p->sequence, ev->args[1]))
     return GOTRACE__LATER;
@@ -16234,8 +16103,7 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
   p->status = GOTRACE__P_IDLE;
   p->sequence++;
   if (ev->extra == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
-  i = gotrace__map_get(d, &d->cursor_map, ev->args[2]);
-  from = ev->args[2] == c->id ? c : i ? &d->cursors[i - 1] : NULL;
+  from = ev->args[2] == c->id ? c : gotrace__dec_find_cursor(d, ev->args[2]);
   /* In a part, a thread with a proc counts as seen before. */
   if (!from || !(from->seen || (d->part && id != GOTRACE__NOBODY)) || from->p != (int64_t)id)
     GOTRACE__WRONG(STATE, "proc %lld stolen from thread %lld, which does not have it", GOTRACE__LL(id),
@@ -16351,63 +16219,57 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
   return GOTRACE_OK;
 }
 
-/* Adds a task, in the record with index i - 1 or (0) in a new one. */
-static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, uint32_t i, uint64_t id, uint64_t parent,
+/* Adds a task, in the given record or (NULL) in a new one. */
+static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, gotrace__dec_task *task, uint64_t id, uint64_t parent,
                                             const char *name, size_t size) {
-  gotrace__dec_task *task = i ? &d->tasks[i - 1] : gotrace__dec_enter_task(d, &d->task_map, id);
-  if (!task) return d->failure.result;
-  task->id = id;
+  bool newer = !task;
+  if (!task && !(task = gotrace__dec_enter_task(d, id))) return d->failure.result;
   task->parent = parent;
   task->ended = false;
-  if (!i) task->newer = true;
+  task->newer |= newer;
   if (size && !(task->name = (char *)gotrace__dec_allocate(d, size))) return d->failure.result;
   task->name_size = (uint32_t)size;
   if (size) memcpy(task->name, name, size);
   return GOTRACE_OK;
 }
 
-/* Removes the task with index i - 1; the last one takes its place. */
-static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, uint32_t i) {
-  gotrace__dec_task *task = &d->tasks[i - 1];
+/* Removes a task; the last one takes its place. */
+static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, gotrace__dec_task *task) {
   gotrace__map_remove(d, &d->task_map, task->id);
   *task = d->tasks[--d->task_count];
-  if (i - 1 == d->task_count) return GOTRACE_OK;
+  if (task == &d->tasks[d->task_count]) return GOTRACE_OK;
   gotrace__map_remove(d, &d->task_map, task->id);
-  return gotrace__map_add(d, &d->task_map, task->id, i);
+  return gotrace__map_add(d, &d->task_map, task->id, (uint32_t)(task - d->tasks) + 1);
 }
 
 static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
   const char *name;
   size_t size;
-  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
-  if (i && !d->tasks[i - 1].ended) GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
+  gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
+  if (task && !task->ended) GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
   if (!gotrace__dec_string(d, ev->args[2], &name, &size))
     GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[2]));
-  return gotrace__dec_add_task(d, i, ev->args[0], ev->args[1], name, size);
+  return gotrace__dec_add_task(d, task, ev->args[0], ev->args[1], name, size);
 }
 
 /* In a part: records the end of a task that began before the part. */
 static gotrace_result gotrace__part_end_task(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_task *task = gotrace__dec_enter_task(d, &d->task_map, id);
+  gotrace__dec_task *task = gotrace__dec_enter_task(d, id);
   if (!task) return d->failure.result;
-  task->id = id;
   task->ended = task->older = true;
   return GOTRACE_OK;
 }
 
 static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
-  uint32_t i = gotrace__map_get(d, &d->task_map, ev->args[0]);
-  gotrace__dec_task *task = i ? &d->tasks[i - 1] : NULL;
-  gotrace__dec_release(d, d->task_name, d->task_name_size);
-  d->task_name = NULL;
-  d->task_name_size = 0;
+  gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
+  gotrace__dec_release(d, d->ended.name, d->ended.name_size);
+  memset(&d->ended, 0, sizeof d->ended);
   ev->extra = GOTRACE_NO_ID;
   ev->data = "";
   if (!task && d->part) return gotrace__part_end_task(d, ev->args[0]);
   if (!task || task->ended) return GOTRACE_OK;
   ev->extra = task->parent ? (int64_t)task->parent : GOTRACE_NO_ID;
-  d->task_name = task->name;
-  d->task_name_size = task->name_size;
+  d->ended = *task;
   if (task->name) ev->data = task->name;
   ev->data_size = task->name_size;
   if (d->part) {
@@ -16416,7 +16278,7 @@ static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev
     task->name_size = 0;
     return GOTRACE_OK;
   }
-  return gotrace__dec_remove_task(d, i);
+  return gotrace__dec_remove_task(d, task);
 }
 
 static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
@@ -16469,14 +16331,18 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   return GOTRACE_OK;
 }
 
-/* A sweep of a proc, or a mark assist of a goroutine: continues in a new generation (its _ACTIVE event, whose number is
- * `active`), begins (the next) or ends. `flag`, `begin`: the proc's or goroutine's, NULL if it is unknown. */
-static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev, uint8_t active,
-                                        bool *flag, uint8_t *begin) {
-  bool sweep = active == GOTRACE_V2_GC_SWEEP_ACTIVE, begins = ev->kind == active + 1;
+/* A sweep of a proc, or a mark assist of a goroutine: continues in a new generation (its _ACTIVE event), begins (the
+ * next number) or ends. */
+static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+  bool sweep = ev->kind <= GOTRACE_V2_GC_SWEEP_END;
+  unsigned active = sweep ? GOTRACE_V2_GC_SWEEP_ACTIVE : GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
+  bool named = ev->kind == active, begins = ev->kind == active + 1;
+  gotrace__dec_proc *p = named ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
+  gotrace__dec_go *g = named ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
+  bool *flag = sweep ? (p ? &p->sweep : NULL) : (g ? &g->assist : NULL); /* NULL: unknown proc or goroutine */
   const char *thing = sweep ? "proc" : "goroutine";
-  if (flag && d->part) gotrace__part_assume(begin, flag, !begins);
-  if (ev->kind != active) {
+  if (flag && d->part) gotrace__part_assume(sweep ? &p->begin_sweep : &g->last, flag, !begins);
+  if (!named) {
     if (!flag) return gotrace__v2_explain(d, c, sweep ? GOTRACE__WHY_NO_PROC : GOTRACE__WHY_NO_GO);
     return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
   }
@@ -16488,21 +16354,9 @@ static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, 
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_sweep(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
-  gotrace__dec_proc *p = ev->kind == GOTRACE_V2_GC_SWEEP_ACTIVE ? gotrace__dec_find_proc(d, ev->args[0])
-                                                                : gotrace__v2_own_proc(d, c, false);
-  return gotrace__v2_range(d, c, ev, GOTRACE_V2_GC_SWEEP_ACTIVE, p ? &p->sweep : NULL, p ? &p->begin_sweep : NULL);
-}
-
-static gotrace_result gotrace__v2_mark_assist(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
-  gotrace__dec_go *g = ev->kind == GOTRACE_V2_GC_MARK_ASSIST_ACTIVE ? gotrace__dec_find_go(d, ev->args[0])
-                                                                    : gotrace__v2_own_go(d, c, false);
-  return gotrace__v2_range(d, c, ev, GOTRACE_V2_GC_MARK_ASSIST_ACTIVE, g ? &g->assist : NULL, g ? &g->last : NULL);
-}
-
 static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g;
-  if (!gotrace__dec_has(d, &d->strings, ev->args[1]))
+  if (!gotrace__dec_has(d, &d->string_map, ev->args[1]))
     GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[1]));
   if (!(g = gotrace__v2_own_go(d, c, false))) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
   return gotrace__dec_region(d, g, ev, ev->args[1], ev->kind == GOTRACE_V2_USER_REGION_BEGIN);
@@ -16513,7 +16367,7 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   switch (ev->kind) {
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED:
-  case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, d->kinds[ev->kind].rule.to);
+  case GOTRACE_V2_GO_CREATE_SYSCALL: return gotrace__v2_go_create(d, c, ev, d->kinds[ev->kind].rule->to);
   case GOTRACE_V2_GO_DESTROY: return gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
   case GOTRACE_V2_GO_DESTROY_SYSCALL: return gotrace__v2_destroy_syscall(d, c, ev);
   case GOTRACE_V2_GO_SWITCH:
@@ -16535,10 +16389,10 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
   case GOTRACE_V2_GC_END: return gotrace__v2_gc(d, c, ev);
   case GOTRACE_V2_GC_SWEEP_ACTIVE:
   case GOTRACE_V2_GC_SWEEP_BEGIN:
-  case GOTRACE_V2_GC_SWEEP_END: return gotrace__v2_sweep(d, c, ev);
+  case GOTRACE_V2_GC_SWEEP_END:
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
-  case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_mark_assist(d, c, ev);
+  case GOTRACE_V2_GC_MARK_ASSIST_END: return gotrace__v2_range(d, c, ev);
   case GOTRACE_V2_CLOCK_SNAPSHOT: GOTRACE__WRONG(EVENT, "unexpected event in a thread's batch");
   default: return GOTRACE_OK;
   }
@@ -16579,7 +16433,7 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
     GOTRACE__V2_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
   default:
-    if (gotrace__v2_lacks_context(c, d->kinds[kind].rule.does)) why = GOTRACE__WHY_CONTEXT;
+    if (gotrace__v2_lacks_context(c, d->kinds[kind].rule->does)) why = GOTRACE__WHY_CONTEXT;
   }
   if (why) return gotrace__v2_explain(d, c, why);
   *ev = c->next->event;
@@ -16595,9 +16449,9 @@ static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_ev
   const uint64_t strings[2] = {gotrace__dec_number(ev, k->string), gotrace__dec_number(ev, k->string2)};
   unsigned i;
   for (i = 0; i < 2; i++) {
-    if (!gotrace__dec_has(d, &d->stacks, stacks[i]))
+    if (!gotrace__dec_has(d, &d->stack_map, stacks[i]))
       GOTRACE__FAIL(STACK, ev->offset, k->spec->name, "stack %llu is unknown", GOTRACE__LLU(stacks[i]));
-    if (!gotrace__dec_has(d, &d->strings, strings[i]))
+    if (!gotrace__dec_has(d, &d->string_map, strings[i]))
       GOTRACE__FAIL(STRING, ev->offset, k->spec->name, "string %llu is unknown", GOTRACE__LLU(strings[i]));
   }
   return GOTRACE_OK;
@@ -16616,13 +16470,14 @@ static void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_
 
 /* Indexes and checks the tables of a generation. */
 static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
-  gotrace_result result = gotrace__v2_index_tables(d);
+  gotrace_result result = gotrace__dec_check_twice(d);
   size_t i;
   if (result) return result;
   for (i = 0; i < d->pc_count; i++)
-    if (!gotrace__dec_has(d, &d->strings, d->pcs[i].function) || !gotrace__dec_has(d, &d->strings, d->pcs[i].file))
+    if (!gotrace__dec_has(d, &d->string_map, d->pcs[i].function) ||
+        !gotrace__dec_has(d, &d->string_map, d->pcs[i].file))
       GOTRACE__FAIL(STRING, d->offset, "Stack", "the frame of pc %llx refers to an unknown string",
-                    GOTRACE__LLU(d->pcs[i].pc));
+                    GOTRACE__LLU(d->pcs[i].id));
   for (i = 0; i < d->sample_count; i++) d->samples[i].time = gotrace__dec_nanoseconds(d, d->samples[i].tick);
   return gotrace__dec_sort_samples(d, d->samples, d->sample_count) ? GOTRACE_OK : d->failure.result;
 }
@@ -16634,7 +16489,7 @@ static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor
   for (; a < end; a++) {
     const uint64_t *args = a->event.args;
     uint8_t kind = a->event.kind;
-    const gotrace__rule *rule = &d->kinds[kind].rule;
+    const gotrace__transition *rule = d->kinds[kind].rule;
     if ((kind == GOTRACE_V2_GO_STATUS || kind == GOTRACE_V2_GO_STATUS_STACK) && args[1] == c->id &&
         ((args[2] & 0xff) == GOTRACE__G_RUNNING || (args[2] & 0xff) == GOTRACE__G_SYSCALL))
       return true;
@@ -16643,27 +16498,6 @@ static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor
     if (rule->does & GOTRACE__R_NEEDS_G) return false;
   }
   return true;
-}
-
-/* Keeps at most `room` of a thread's first events; the others will be read again. False: no memory. */
-static bool gotrace__v2_keep_ahead(gotrace_decoder *d, gotrace__cursor *c, unsigned room) {
-  gotrace__ahead *all = c->ahead;
-  unsigned had = c->room;
-  bool made;
-  if (had <= room) return true;
-  if (c->left > room) {
-    c->at = c->start + (size_t)(all[room].event.offset - c->base);
-    c->time = all[room - 1].event.time;
-    c->left = room;
-  }
-  c->room = 0;
-  c->ahead = NULL;
-  d->room = c->left;
-  made = gotrace__dec_make_ahead(d, c, UINT64_MAX);
-  if (made) memcpy(c->ahead, all, c->left * sizeof *all);
-  c->next = c->ahead;
-  gotrace__dec_release(d, all, had * sizeof *all);
-  return made;
 }
 
 /* Reads the first events of the generation's threads. Sets `told` to whether gotrace__v2_tells_go of all of them. */
@@ -16680,7 +16514,13 @@ static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) 
     if (result) return result;
     if (d->part && c->id != GOTRACE__NOBODY) gotrace__part_begin_thread(c);
     *told = *told && gotrace__v2_tells_go(d, c);
-    if (!gotrace__v2_keep_ahead(d, c, room)) return d->failure.result;
+    d->room = room;
+    if (c->room > room) { /* reads fewer of them, again */
+      gotrace__dec_drop_ahead(d, c);
+      c->at = c->end = NULL;
+      c->batch = c->first;
+      if ((result = gotrace__v2_read_ahead(d, c)) != GOTRACE_OK) return result;
+    }
     d->heap[n].cursor = d->heap[i].cursor;
     d->heap[n].time = c->next->event.time;
     gotrace__heap_up(d->heap, n++);
@@ -16724,13 +16564,11 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
   }
   do {
     gotrace__dec_free_generation(d);
-    d->heap_count = 0;
     if (!result) result = gotrace__v2_read_generation(d);
     if (!result) result = gotrace__v2_prepare_tables(d);
     if (result) {
       if (result != GOTRACE_END_OF_TRACE) gotrace__dec_postpone(d);
       gotrace__dec_free_generation(d);
-      d->heap_count = 0;
       d->final_sync = true;
       gotrace__v2_sync_event(d, ev, d->last_time, false);
       return GOTRACE_OK;
@@ -16784,23 +16622,14 @@ static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
 }
 
 /* If the earliest event is not ready, tries those of the other threads in time order. */
-static gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result, gotrace_event *ev) {
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result,
+                                                               gotrace_event *ev) {
   size_t i;
   if (result != GOTRACE__LATER) return result;
   if (!gotrace__heap_sort(d)) return d->failure.result;
   d->attempts += d->heap_count;
   for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__v2_try(d, i, ev);
   return result == GOTRACE__LATER || d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? gotrace__v2_fail_stuck(d) : result;
-}
-
-static void gotrace__v2_experiment_event(gotrace_decoder *d, gotrace_event *ev) {
-  const gotrace__experiment *x = &d->experiments[d->experiment_given++];
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, x->offset);
-  ev->m = (int64_t)x->m;
-  ev->args[0] = x->id, ev->args[1] = d->generation, ev->args[2] = x->m, ev->args[3] = x->time;
-  ev->arg_count = 4;
-  ev->data = (const char *)x->data, ev->data_size = x->size;
-  ev->time = d->last_time;
 }
 
 static void gotrace__v2_sample_event(gotrace_decoder *d, gotrace_event *ev) {
@@ -16818,9 +16647,10 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
   if (d->queue_given < d->queue_count) {
     *ev = d->queue[d->queue_given++];
   } else if (d->experiment_given < d->experiment_count) {
-    gotrace__v2_experiment_event(d, ev);
+    *ev = d->experiments[d->experiment_given++];
+    ev->time = d->last_time;
     d->untimed++;
-    return GOTRACE_OK; /* it has the time of the last event */
+    return GOTRACE_OK;
   } else if (d->heap_count == 0 && d->sample_given == d->sample_count) {
     result = gotrace__v2_begin_generation(d, ev);
   } else if (d->sample_given < d->sample_count &&
@@ -16848,115 +16678,103 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
  * trace has futile wake-ups, there is another walk between the two.
  */
 
-/* One event as encoded in the file. */
-typedef struct gotrace__v1_event {
-  uint64_t args[5], sequence, dt;
-  const uint8_t *data; /* bytes of a string or log, frames of a stack */
-  size_t size;
-  uint8_t kind;
-} gotrace__v1_event;
-
 /* The bytes of an event, while it is read. */
 typedef struct gotrace__v1_numbers {
-  const gotrace__kind *k;
   const uint8_t *at, *end;
   const uint8_t *stop; /* where the arguments must end; NULL: their number must be `count` */
   unsigned count;
-  uint64_t offset;
 } gotrace__v1_numbers;
 
 #define GOTRACE__V1_MOST_FRAMES 1000
 #define GOTRACE__V1_MOST_STRING 1000000
 #define GOTRACE__V1_MOST_ARGUMENTS 2048 /* bytes; only stacks may have more, which Go 1.27 rejects */
 
+static gotrace_result gotrace__v1_bad_number(gotrace_decoder *d, const gotrace__v1_numbers *n,
+                                             const gotrace_event *ev) {
+  return gotrace__dec_bad_number(d, n->at, n->end, ev->offset, ev->spec->name);
+}
+
 /* Reads the data of a string or log: their size, then their bytes. */
-static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
-  const char *name = n->k->spec->name;
-  bool string = e->kind == GOTRACE_V1_STRING;
+static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
+  bool string = ev->kind == GOTRACE_V1_STRING;
   uint64_t size;
-  if (!gotrace__get_numbers(&n->at, n->end, &size, 1))
-    return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
-  if (string && (!e->args[0] || !size || size > GOTRACE__V1_MOST_STRING))
-    GOTRACE__FAIL(STRING, n->offset, name, "string %llu of %llu bytes", GOTRACE__LLU(e->args[0]), GOTRACE__LLU(size));
-  if (size > GOTRACE__V1_MOST_STRING)
-    GOTRACE__FAIL(STRING, n->offset, name, "message of %llu bytes", GOTRACE__LLU(size));
+  if (!gotrace__get_numbers(&n->at, n->end, &size, 1)) return gotrace__v1_bad_number(d, n, ev);
+  if (string && (!ev->args[0] || !size || size > GOTRACE__V1_MOST_STRING))
+    GOTRACE__WRONG(STRING, "string %llu of %llu bytes", GOTRACE__LLU(ev->args[0]), GOTRACE__LLU(size));
+  if (size > GOTRACE__V1_MOST_STRING) GOTRACE__WRONG(STRING, "message of %llu bytes", GOTRACE__LLU(size));
   if (size > (uint64_t)(n->end - n->at))
-    GOTRACE__FAIL(TRUNCATED, n->offset, name, "ends in the middle of a %s", string ? "string" : "message");
-  e->data = n->at;
-  e->size = (size_t)size;
+    GOTRACE__WRONG(TRUNCATED, "ends in the middle of a %s", string ? "string" : "message");
+  ev->data = (const char *)n->at;
+  ev->data_size = (size_t)size;
   n->at += size;
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace__v1_event *e) {
-  const char *name = n->k->spec->name;
+static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
   const uint8_t *end = n->stop ? n->stop : n->end;
   unsigned wanted, i;
   uint64_t number;
-  if (!gotrace__get_numbers(&n->at, end, e->args, 2)) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
-  if (e->args[1] > GOTRACE__V1_MOST_FRAMES)
-    GOTRACE__FAIL(STACK, n->offset, name, "stack of %llu frames", GOTRACE__LLU(e->args[1]));
-  wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)e->args[1];
-  e->data = n->at;
+  if (!gotrace__get_numbers(&n->at, end, ev->args, 2)) return gotrace__v1_bad_number(d, n, ev);
+  if (ev->args[1] > GOTRACE__V1_MOST_FRAMES) GOTRACE__WRONG(STACK, "stack of %llu frames", GOTRACE__LLU(ev->args[1]));
+  wanted = (d->version < 1007 ? 1u : 4u) * (unsigned)ev->args[1];
+  ev->data = (const char *)n->at;
   for (i = 0; i < wanted; i++)
     if (!gotrace__get_numbers(&n->at, end, &number, 1))
-      GOTRACE__FAIL(ARGUMENTS, n->offset, name, "too few arguments for %u frames", (unsigned)e->args[1]);
-  e->size = (size_t)(n->at - e->data);
+      GOTRACE__WRONG(ARGUMENTS, "too few arguments for %u frames", (unsigned)ev->args[1]);
+  ev->data_size = (size_t)(n->at - (const uint8_t *)ev->data);
   if (n->stop ? n->at != n->stop : n->count != 2 + wanted)
-    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "wrong number of arguments for %u frames", (unsigned)e->args[1]);
+    GOTRACE__WRONG(ARGUMENTS, "wrong number of arguments for %u frames", (unsigned)ev->args[1]);
   return GOTRACE_OK;
 }
 
-static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n,
-                                                        gotrace__v1_event *e) {
-  const gotrace__kind *k = n->k;
-  const char *name = k->spec->name;
+static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
+  const gotrace__kind *k = &d->kinds[ev->kind];
   bool old = d->version < 1007;
   unsigned wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old), first = wanted - k->args;
   uint64_t numbers[8];
-  if (!n->stop && n->count != wanted)
-    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "%u arguments instead of %u", n->count, wanted);
+  if (!n->stop && n->count != wanted) GOTRACE__WRONG(ARGUMENTS, "%u arguments instead of %u", n->count, wanted);
   if (!gotrace__get_numbers(&n->at, n->stop ? n->stop : n->end, numbers, wanted)) {
-    if (!n->stop) return gotrace__dec_bad_number(d, n->at, n->end, n->offset, name);
-    GOTRACE__FAIL(ARGUMENTS, n->offset, name, "fewer than %u arguments", wanted);
+    if (!n->stop) return gotrace__v1_bad_number(d, n, ev);
+    GOTRACE__WRONG(ARGUMENTS, "fewer than %u arguments", wanted);
   }
-  if (n->stop && n->at != n->stop) GOTRACE__FAIL(ARGUMENTS, n->offset, name, "more than %u arguments", wanted);
-  if (first == 2) e->sequence = numbers[0];
-  if (first) e->dt = numbers[first - 1];
-  memcpy(e->args, numbers + first, k->args * sizeof numbers[0]);
+  if (n->stop && n->at != n->stop) GOTRACE__WRONG(ARGUMENTS, "more than %u arguments", wanted);
+  if (first == 2) ev->extra = (int64_t)numbers[0];
+  if (first) ev->time = (int64_t)numbers[first - 1];
+  memcpy(ev->args, numbers + first, k->args * sizeof numbers[0]);
   return GOTRACE_OK;
 }
 
-/* Reads the event at *at, which is at `offset` in the file, and moves *at past it. Go: readTrace, argNum. */
+/* Reads the event at *at, which is at `offset` in the file, and moves *at past it. Its `time` is then the difference to
+ * the event before, and `extra` likewise its number in format 1.5; m, p, g and stack are not set. Go: readTrace,
+ * argNum.
+ */
 static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
-                                              uint64_t offset, gotrace__v1_event *e) {
-  unsigned old = d->version < 1007;
+                                              uint64_t offset, gotrace_event *ev) {
+  const gotrace__kind *k = &d->kinds[**at & 63];
   gotrace__v1_numbers n;
   uint64_t size;
-  gotrace_result result;
-  memset(e, 0, sizeof *e);
-  e->kind = **at & 63;
-  n.k = &d->kinds[e->kind];
-  n.count = (*(*at) >> GOTRACE_ARG_COUNT_SHIFT) + 1u + old;
-  n.at = *at + 1, n.end = end, n.stop = NULL, n.offset = offset;
-  if (!n.k->spec || e->kind == GOTRACE_V1_NONE)
-    GOTRACE__FAIL(EVENT, offset, NULL, "event %u does not exist in format go 1.%d", e->kind, d->version - 1000);
-  if (e->kind == GOTRACE_V1_STRING) {
-    if (!gotrace__get_numbers(&n.at, end, e->args, 1))
-      return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
-    result = gotrace__v1_read_data(d, &n, e);
+  gotrace_result result = GOTRACE_OK;
+  n.count = (*(*at) >> GOTRACE_ARG_COUNT_SHIFT) + 1u + (d->version < 1007);
+  n.at = *at + 1, n.end = end, n.stop = NULL;
+  if (!k->spec || k->head[0] == GOTRACE_V1_NONE)
+    GOTRACE__FAIL(EVENT, offset, NULL, "event %u does not exist in format go 1.%d", **at & 63, d->version - 1000);
+  gotrace__dec_set_kind(ev, k);
+  gotrace__dec_clear(ev);
+  ev->offset = offset;
+  ev->time = 0;
+  if (ev->kind == GOTRACE_V1_STRING) {
+    if (!gotrace__get_numbers(&n.at, end, ev->args, 1)) return gotrace__v1_bad_number(d, &n, ev);
   } else {
-    if (n.count >= 4 + old) { /* their length comes first */
-      if (!gotrace__get_numbers(&n.at, end, &size, 1))
-        return gotrace__dec_bad_number(d, n.at, end, offset, n.k->spec->name);
-      if (size > (uint64_t)(end - n.at)) GOTRACE__FAIL(TRUNCATED, offset, n.k->spec->name, "truncated in an event");
+    if (n.count >= 4u + (d->version < 1007)) { /* their length comes first */
+      if (!gotrace__get_numbers(&n.at, end, &size, 1)) return gotrace__v1_bad_number(d, &n, ev);
+      if (size > (uint64_t)(end - n.at)) GOTRACE__WRONG(TRUNCATED, "truncated in an event");
       if (size > GOTRACE__V1_MOST_ARGUMENTS && d->version >= GOTRACE_GO_1_11 && !d->options.raw)
-        GOTRACE__FAIL(ARGUMENTS, offset, n.k->spec->name, "%llu bytes of arguments", GOTRACE__LLU(size));
+        GOTRACE__WRONG(ARGUMENTS, "%llu bytes of arguments", GOTRACE__LLU(size));
       n.stop = n.at + size;
     }
-    result = e->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, e) : gotrace__v1_read_arguments(d, &n, e);
-    if (!result && e->kind == GOTRACE_V1_USER_LOG) result = gotrace__v1_read_data(d, &n, e);
+    result = ev->kind == GOTRACE_V1_STACK ? gotrace__v1_read_stack(d, &n, ev) : gotrace__v1_read_arguments(d, &n, ev);
   }
+  if (!result && k->data) result = gotrace__v1_read_data(d, &n, ev);
   if (!result) *at = n.at;
   return result;
 }
@@ -16982,7 +16800,7 @@ GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const 
 /* The proc of an id, created if necessary; NULL: out of memory. */
 static gotrace__dec_proc *gotrace__v1_get_proc(gotrace_decoder *d, int64_t id) {
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, (uint64_t)id);
-  return p ? p : gotrace__dec_new_proc(d, (uint64_t)id);
+  return p ? p : gotrace__dec_enter_proc(d, (uint64_t)id);
 }
 
 /* The goroutine of an id, created if necessary; NULL: out of memory. */
@@ -16994,10 +16812,10 @@ static gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
 /* The goroutine on which an event happened: the one that its proc ran, or `told` (args[0]) if the event names it.
  * Updates what the proc runs. Go: parseEvents. */
 static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
-  uint64_t g = k->rule.does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
-  if (k->rule.does & GOTRACE__R_STARTS) c->g = (int64_t)g;
-  if (k->rule.does & GOTRACE__R_LEAVES) c->g = 0;
-  return k->rule.does & GOTRACE__R_NOBODYS ? 0 : g;
+  uint64_t g = k->rule->does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
+  if (k->rule->does & GOTRACE__R_STARTS) c->g = (int64_t)g;
+  if (k->rule->does & GOTRACE__R_LEAVES) c->g = 0;
+  return k->rule->does & GOTRACE__R_NOBODYS ? 0 : g;
 }
 
 /* Whether an event is the end of a system call that gives another, true time, at which it must be inserted. */
@@ -17034,8 +16852,10 @@ static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, 
 /* Begins a batch of a proc, whose events are at `at`. */
 static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_walk *w, uint64_t proc,
                                               const uint8_t *at) {
-  gotrace__batch *b;
-  if (!(w->c = gotrace__dec_get_cursor(d, proc)) || !(b = gotrace__dec_push_batch(d))) return d->failure.result;
+  const gotrace__dec_proc *p = gotrace__v1_get_proc(d, (int64_t)proc);
+  gotrace__batch *b = p ? gotrace__dec_push_batch(d) : NULL;
+  if (!b || !(w->c = gotrace__dec_get_cursor(d, proc))) return d->failure.result;
+  w->c->p_index = (uint32_t)(p - d->procs) + 1;
   b->data = at, b->offset = d->file_offset + (uint64_t)(at - d->file), b->time = w->time;
   *(w->c->last ? &d->batches[w->c->last - 1].next : &w->c->first) = (uint32_t)d->batch_count;
   w->c->last = (uint32_t)d->batch_count;
@@ -17043,17 +16863,15 @@ static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_wa
 }
 
 /* Notes an event that the second walk must insert, because it is sorted by a time of its own. */
-static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
-                                             uint64_t offset) {
+static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e) {
   bool old = d->version < 1007;
   gotrace__dec_sample *s;
   w->events++;
-  w->sequence += e->sequence;
-  w->time += e->dt;
+  w->sequence += (uint64_t)e->extra;
+  w->time += (uint64_t)e->time;
   if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
-    GOTRACE__FAIL(ARGUMENTS, offset, d->kinds[e->kind].spec->name, "stop-the-world of kind %llu",
-                  GOTRACE__LLU(e->args[0]));
+    GOTRACE__FAIL(ARGUMENTS, e->offset, e->spec->name, "stop-the-world of kind %llu", GOTRACE__LLU(e->args[0]));
   if (old) { /* 1.5 numbers all events; the end of a system call gives its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
@@ -17061,39 +16879,37 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
     s->tick = exit && e->args[2] ? e->args[2] : w->time;
     s->p = w->c->id;
     s->g = gotrace__v1_track(w->c, &d->kinds[e->kind], e->args[0]);
-    s->offset = offset;
+    s->offset = e->offset;
   } else if (e->kind == GOTRACE_V1_CPU_SAMPLE) {
     if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
-    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->stack = e->args[3], s->offset = offset;
+    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->offset = e->offset;
   } else if (gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) {
     if (!(s = gotrace__dec_push_moved(d))) return d->failure.result;
-    s->time = (int64_t)e->args[2], s->g = e->args[0], s->stack = e->args[1], s->offset = offset, s->tick = w->time;
+    s->time = (int64_t)e->args[2], s->g = e->args[0], s->offset = e->offset, s->tick = w->time;
   }
   return GOTRACE_OK;
 }
 
 /* What the reader of Go 1.27, which knows formats from 1.11 on, rejects. It numbers strings of its own after those of
  * the trace, and panics if there are no such numbers. */
-static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w, const gotrace__v1_event *e,
-                                              uint64_t offset) {
+static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w, const gotrace_event *e) {
   if (d->version < GOTRACE_GO_1_11) return GOTRACE_OK;
   if (e->kind == GOTRACE_V1_STRING) {
     if (e->args[0] <= UINT64_MAX - ((uint64_t)1 << 32)) return GOTRACE_OK;
-    GOTRACE__FAIL(STRING, offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
+    GOTRACE__FAIL(STRING, e->offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
   }
   if (e->kind == GOTRACE_V1_BATCH) {
     if (e->args[0] <= INT32_MAX || e->args[0] == UINT64_MAX) return GOTRACE_OK;
-    GOTRACE__FAIL(BATCH, offset, "Batch", "batch of proc %llu", GOTRACE__LLU(e->args[0]));
+    GOTRACE__FAIL(BATCH, e->offset, "Batch", "batch of proc %llu", GOTRACE__LLU(e->args[0]));
   }
   if (w->c) return GOTRACE_OK;
-  GOTRACE__FAIL(BATCH, offset, d->kinds[e->kind].spec->name, "event before the first batch");
+  GOTRACE__FAIL(BATCH, e->offset, e->spec->name, "event before the first batch");
 }
 
 /* Notes an event of the first walk, which began at `before`. */
-static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace__v1_event *e,
+static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e,
                                        const uint8_t *before) {
-  uint64_t offset = d->file_offset + (uint64_t)(before - d->file);
-  gotrace_result result = gotrace__v1_check_newer(d, w, e, offset);
+  gotrace_result result = gotrace__v1_check_newer(d, w, e);
   gotrace__dec_go *g;
   if (result) return result;
   switch (e->kind) {
@@ -17104,7 +16920,7 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     return gotrace__v1_begin_batch(d, w, e->args[0], d->at);
   case GOTRACE_V1_FREQUENCY:
     if (e->args[0] == 0 || e->args[0] > INT64_MAX)
-      GOTRACE__FAIL(TIME, offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
+      GOTRACE__FAIL(TIME, e->offset, "Frequency", "frequency of %lld", (long long)e->args[0]);
     d->has_frequency = true;
     d->mul = 1e9 / (double)(int64_t)e->args[0];
     return GOTRACE_OK;
@@ -17112,21 +16928,21 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
     if (!(g = gotrace__v1_get_go(d, e->args[0]))) return d->failure.result;
     g->timer = true;
     return GOTRACE_OK;
-  case GOTRACE_V1_STRING: return gotrace__dec_add_item(d, &d->strings, e->args[0], e->data, e->size);
+  case GOTRACE_V1_STRING: return gotrace__dec_add_string(d, e->args[0], (const uint8_t *)e->data, e->data_size);
   case GOTRACE_V1_STACK:
     if (!e->args[0] || !e->args[1]) return GOTRACE_OK;
-    return gotrace__dec_add_item(d, &d->stacks, e->args[0], e->data, e->args[1]);
+    return gotrace__dec_add_stack(d, e->args[0], (const uint8_t *)e->data, e->args[1]);
   default:
     /* Like Go 1.21, assigns events before any batch to proc 0. */
     if (!w->c && (result = gotrace__v1_begin_batch(d, w, 0, before)) != GOTRACE_OK) return result;
-    return gotrace__v1_note_event(d, w, e, offset);
+    return gotrace__v1_note_event(d, w, e);
   }
 }
 
 /* The first walk. Errors in the trace are postponed. Go: parseEvents. */
 static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   gotrace__v1_walk w;
-  gotrace__v1_event e;
+  gotrace_event e;
   const uint8_t *before;
   gotrace_result result = GOTRACE_OK;
   memset(&w, 0, sizeof w);
@@ -17148,9 +16964,9 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   if (result) gotrace__dec_postpone(d);
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
-  if (gotrace__dec_index(d, &d->strings, GOTRACE_ERROR_STRING) || gotrace__dec_index(d, &d->stacks, GOTRACE_OK)) {
-    if (d->failure.result == GOTRACE_ERROR_OUT_OF_MEMORY) return d->failure.result;
+  if (gotrace__dec_check_twice(d)) {
     gotrace__dec_postpone(d);
+    gotrace__map_free(d, &d->stack_map);
   }
   return GOTRACE_OK;
 }
@@ -17164,23 +16980,8 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
 /* Whether the goroutine, or the collection, of an event is ready for it. */
 static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
   const gotrace__dec_go *g = &d->gos[a->go - 1];
-  if (!(a->rule.does & GOTRACE__R_ORDERED)) return !(a->rule.does & GOTRACE__R_GC) || d->gc_sequence == a->sequence;
-  return g->order_status == a->rule.from && (!(a->rule.does & GOTRACE__R_COUNTED) || g->sequence == a->sequence);
-}
-
-/* Moves a cursor from the end of a batch to the next one that is not empty. False: there is none. */
-static inline bool gotrace__v1_next_batch(const gotrace_decoder *d, gotrace__cursor *c) {
-  while (c->at == c->end) {
-    const gotrace__batch *b;
-    if (!c->batch) return false;
-    b = &d->batches[c->batch - 1];
-    c->at = c->start = b->data;
-    c->end = b->data + b->size;
-    c->base = b->offset;
-    c->tick = b->time;
-    c->batch = b->next;
-  }
-  return true;
+  if (!(a->rule->does & GOTRACE__R_ORDERED)) return !(a->rule->does & GOTRACE__R_GC) || d->gc_sequence == a->sequence;
+  return g->order_status == a->rule->from && (!(a->rule->does & GOTRACE__R_COUNTED) || g->sequence == a->sequence);
 }
 
 /* Finds the goroutine of an event that was read ahead, and the one on which it happened. This is done while reading
@@ -17193,7 +16994,7 @@ static inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, 
     c->g_index = (uint32_t)(g - d->gos) + 1;
   }
   a->own = a->go = c->g_index;
-  if ((a->rule.does & GOTRACE__R_NAMED) && (int64_t)ev->args[0] != ev->g) {
+  if ((a->rule->does & GOTRACE__R_NAMED) && (int64_t)ev->args[0] != ev->g) {
     if (!(g = gotrace__v1_get_go(d, ev->args[0]))) return false;
     a->go = (uint32_t)(g - d->gos) + 1;
   }
@@ -17206,10 +17007,10 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v1_complete_ahead(gotrace_decoder *d, gotra
                                                        const gotrace__kind *k) {
   gotrace_event *ev = &a->event;
   ev->g = (int64_t)gotrace__v1_track(c, k, ev->args[0]);
-  memcpy(&a->rule, &k->rule, sizeof a->rule); /* in one load and one store */
-  a->sequence = gotrace__dec_number(ev, k->rule.sequence) + k->rule.sequence_after;
-  if (k->rule.becomes != k->head[0]) {
-    k = &d->kinds[k->rule.becomes];
+  a->rule = k->rule;
+  a->sequence = gotrace__dec_number(ev, k->rule->sequence) + k->rule->sequence_after;
+  if (k->rule->becomes != k->rule->number) {
+    k = &d->kinds[k->rule->becomes];
     ev->args[2] = ev->args[1]; /* the other event has a sequence number before it */
     ev->args[1] = 0;
   }
@@ -17222,31 +17023,22 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v1_complete_ahead(gotrace_decoder *d, gotra
 static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *a, *last;
   uint64_t size = c->at != c->end ? (uint64_t)(c->end - c->at) : c->batch ? d->batches[c->batch - 1].size : 0;
-  if (!c->p_index) {
-    const gotrace__dec_proc *p = gotrace__v1_get_proc(d, (int64_t)c->id);
-    if (!p) return false;
-    c->p_index = (uint32_t)(p - d->procs) + 1;
-  }
   if (!gotrace__dec_make_ahead(d, c, size)) return false;
   for (c->next = a = c->ahead, last = a + c->room; a < last;) {
     gotrace_event *ev = &a->event;
     const gotrace__kind *k;
     const uint8_t *at, *next = NULL;
     uint64_t offset, dt;
-    if (!gotrace__v1_next_batch(d, c)) break;
+    if (c->at == c->end && gotrace__dec_next_batch(d, c)) break;
     at = c->at;
     offset = c->base + (uint64_t)(at - c->start);
     k = &d->kinds[*at & 63];
     gotrace__dec_clear(ev);
     if (GOTRACE__LIKELY(c->end - at >= GOTRACE__EVENT_BYTES)) next = gotrace__v1_take(at, k, &dt, ev->args);
     if (!GOTRACE__LIKELY(next != NULL)) {
-      gotrace__v1_event e;
       next = at;
-      if (gotrace__v1_read(d, &next, c->end, offset, &e)) break; /* the error at which the first walk stopped */
-      memcpy(ev->args, e.args, sizeof ev->args);
-      ev->data = (const char *)e.data;
-      ev->data_size = e.size;
-      dt = e.dt;
+      if (gotrace__v1_read(d, &next, c->end, offset, ev)) break; /* the error at which the first walk stopped */
+      dt = (uint64_t)ev->time;
     }
     c->at = next;
     if (!k->timed) continue;
@@ -17281,7 +17073,7 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
-    uint32_t *list = c->next->rule.does & GOTRACE__R_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
+    uint32_t *list = c->next->rule->does & GOTRACE__R_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
     c->next_waiting = *list;
     *list = index + 1;
     d->parked++;
@@ -17339,15 +17131,6 @@ static inline bool gotrace__v1_set_proc(gotrace_event *ev, const gotrace__dec_go
   return true;
 }
 
-/* Completes an event that was not read ahead; `g`: its goroutine, if known. */
-static void gotrace__v1_complete(gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_go *g) {
-  const gotrace__kind *k = &d->kinds[ev->kind];
-  ev->arg_count = k->args;
-  ev->stack = gotrace__dec_number(ev, k->stack);
-  gotrace__v1_set_proc(ev, g);
-  d->own = d->on = 0;
-}
-
 /* Checks the time that the end of a system call gives. */
 static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a,
                                                        gotrace__dec_go *g) {
@@ -17371,15 +17154,15 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   gotrace_result result;
   if (ev->time < d->last_time) GOTRACE__WRONG(TIME, "time stamps out of order");
   d->last_time = ev->time;
-  if (GOTRACE__LIKELY(a->rule.does & GOTRACE__R_ORDERED)) {
+  if (GOTRACE__LIKELY(a->rule->does & GOTRACE__R_ORDERED)) {
     gotrace__dec_go *g = &d->gos[a->go - 1];
     if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(ORDER, "event of goroutine %lld out of order", GOTRACE__LL(g->id));
-    if (a->rule.does & GOTRACE__R_COUNTS) g->sequence++;
-    g->order_status = a->rule.to;
+    if (a->rule->does & GOTRACE__R_COUNTS) g->sequence++;
+    g->order_status = a->rule->to;
     waiting = g->of.v1.waiting;
     g->of.v1.waiting = 0;
     if ((result = gotrace__v1_check_syscall(d, a, g)) != GOTRACE_OK) return result;
-  } else if (a->rule.does & GOTRACE__R_GC) {
+  } else if (a->rule->does & GOTRACE__R_GC) {
     if (!gotrace__v1_ready(d, a)) GOTRACE__WRONG(ORDER, "collection %llu out of order", GOTRACE__LLU(a->sequence));
     d->gc_sequence++;
     waiting = d->gc_waiting;
@@ -17423,36 +17206,20 @@ static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Format 1.5: the next event of the whole trace. */
-static gotrace_result gotrace__v1_record_sorted(gotrace_decoder *d, gotrace_event *ev) {
-  const gotrace__dec_sample *s;
-  gotrace__v1_event e;
-  const uint8_t *at;
-  if (d->sample_given == d->sample_count) return GOTRACE_END_OF_TRACE;
-  s = &d->samples[d->sample_given++];
-  at = d->file + (s->offset - d->file_offset);
-  if (gotrace__v1_read(d, &at, d->end, s->offset, &e)) return d->failure.result;
-  gotrace__dec_blank(ev, d->kinds[e.kind].spec, s->offset);
-  memcpy(ev->args, e.args, sizeof ev->args);
-  ev->time = (int64_t)s->tick;
-  ev->p = (int64_t)s->p;
-  ev->g = (int64_t)s->g;
-  gotrace__v1_complete(d, ev, gotrace__dec_find_go(d, s->g));
-  return GOTRACE_OK;
-}
-
-/* An event that is not next in a proc's batches: the end of a system call, or a CPU sample. */
+/* An event that is not next in a proc's batches: the end of a system call, a CPU sample, or (format 1.5) any. */
 static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_event *ev, bool exit) {
   const gotrace__dec_sample *s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
+  const uint8_t *at = d->file + (s->offset - d->file_offset);
+  bool old = d->version < 1007;
   gotrace__v1_look_elsewhere(d);
-  gotrace__dec_blank(ev, d->kinds[exit ? GOTRACE_V1_GO_SYS_EXIT : GOTRACE_V1_CPU_SAMPLE].spec, s->offset);
-  ev->time = s->time;
-  ev->g = (int64_t)s->g;
-  ev->args[0] = s->g, ev->args[1] = s->stack, ev->args[2] = (uint64_t)s->time;
-  if (!exit) ev->args[0] = (uint64_t)s->time, ev->args[1] = s->p, ev->args[2] = s->g, ev->args[3] = s->stack;
-  gotrace__v1_complete(d, ev, NULL);
-  if (exit) return GOTRACE_OK;
-  ev->p = (int64_t)s->p;
+  if (gotrace__v1_read(d, &at, d->end, s->offset, ev)) return d->failure.result;
+  ev->time = old ? (int64_t)s->tick : s->time;
+  ev->extra = 0;
+  ev->p = (int64_t)s->p, ev->g = (int64_t)s->g;
+  ev->stack = gotrace__dec_number(ev, d->kinds[ev->kind].stack);
+  gotrace__v1_set_proc(ev, gotrace__dec_find_go(d, s->g));
+  d->own = d->on = 0;
+  if (exit || old) return GOTRACE_OK;
   if (s->time < d->last_time) GOTRACE__FAIL(TIME, s->offset, "CPUSample", "time stamps out of order");
   d->last_time = s->time;
   return GOTRACE_OK;
@@ -17467,7 +17234,6 @@ static bool gotrace__v1_exits_before(const gotrace_decoder *d, int64_t time) {
 
 /* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
-  if (d->version < 1007) return gotrace__v1_record_sorted(d, ev);
   for (;;) {
     gotrace_result result;
     bool moved = false, procs = d->heap_count != 0;
@@ -17485,14 +17251,6 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
   }
 }
 
-/* Marks a goroutine's last wake-up as futile, including the block that ends it. */
-static void gotrace__v1_mark_futile(gotrace_decoder *d, const gotrace__dec_go *g, uint64_t ordinal) {
-  uint32_t i;
-  d->futile[ordinal / 64] |= (uint64_t)1 << (ordinal % 64);
-  for (i = g->of.v1.wakeup; i; i = d->wakes[i - 1].next)
-    d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
-}
-
 /* Finds the futile wake-ups, from an unblock, through starts and preemptions, to a futile block. Go: removeFutile. */
 static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   const uint64_t wakes = GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) |
@@ -17501,6 +17259,7 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
                           GOTRACE__V1_BIT(GO_BLOCK_SELECT) | GOTRACE__V1_BIT(GO_BLOCK_SYNC) |
                           GOTRACE__V1_BIT(GO_BLOCK_COND);
   gotrace_event ev;
+  uint32_t i;
   uint64_t ordinal = 0;
   gotrace_result result;
   memset(&ev, 0, sizeof ev);
@@ -17511,18 +17270,17 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
     if (!((wakes | blocks) >> ev.kind & 1)) continue;
     if (!(g = gotrace__v1_get_go(d, ev.kind == GOTRACE_V1_GO_UNBLOCK ? ev.args[0] : (uint64_t)ev.g)))
       return d->failure.result;
-    if (blocks >> ev.kind & 1) {
-      if (g->futile) gotrace__v1_mark_futile(d, g, ordinal);
-      g->futile = false;
-    } else if (ev.kind == GOTRACE_V1_FUTILE_WAKEUP) {
-      g->futile = true;
-    }
-    if ((blocks | GOTRACE__V1_BIT(GO_UNBLOCK)) >> ev.kind & 1) g->of.v1.wakeup = 0;
-    if (blocks >> ev.kind & 1) continue;
+    if (ev.kind == GOTRACE_V1_GO_UNBLOCK) g->of.v1.wakeup = 0;
+    if (ev.kind == GOTRACE_V1_FUTILE_WAKEUP) g->futile = true;
     if (!(wake = gotrace__dec_push_wake(d))) return d->failure.result;
     wake->ordinal = ordinal;
     wake->next = g->of.v1.wakeup;
     g->of.v1.wakeup = (uint32_t)d->wake_count;
+    if (!(blocks >> ev.kind & 1)) continue;
+    for (i = g->futile ? g->of.v1.wakeup : 0; i; i = d->wakes[i - 1].next)
+      d->futile[d->wakes[i - 1].ordinal / 64] |= (uint64_t)1 << (d->wakes[i - 1].ordinal % 64);
+    g->futile = false;
+    g->of.v1.wakeup = 0;
   }
   gotrace__dec_release(d, d->wakes, d->wake_capacity * sizeof *d->wakes);
   d->wakes = NULL;
@@ -17546,12 +17304,8 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
       (!old && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
     return d->failure.result;
   if ((result = gotrace__v1_rewind(d)) != GOTRACE_OK) return result;
-  d->min_time = d->heap_count ? d->heap[0].time : INT64_MAX;
-  if (d->sample_count) {
-    int64_t first = old ? (int64_t)d->samples[0].tick : d->samples[0].time;
-    if (first < d->min_time) d->min_time = first;
-  }
-  if (d->moved_count && d->moved[0].time < d->min_time) d->min_time = d->moved[0].time;
+  d->min_time = d->heap_count && d->heap[0].time < d->elsewhere ? d->heap[0].time : d->elsewhere;
+  if (old && d->sample_count) d->min_time = (int64_t)d->samples[0].tick;
   if (d->any_futile &&
       ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
     return result;
@@ -17561,12 +17315,13 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Checks that the goroutine runs on the proc; `allow_none`: it may be goroutine 0, which is none. Go: checkRunning. */
+/* Checks that the goroutine runs on the proc (NULL: any); `allow_none`: it may be goroutine 0, which is none. Go:
+ * checkRunning. */
 static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
                                                     const gotrace__dec_proc *p, const gotrace_event *ev,
                                                     bool allow_none) {
   if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
-  if (p->g != (uint64_t)ev->g)
+  if (p && p->g != (uint64_t)ev->g)
     GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
   if (!allow_none && ev->g == 0) GOTRACE__WRONG(CONTEXT, "needs a goroutine");
   return GOTRACE_OK;
@@ -17574,7 +17329,7 @@ static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const go
 
 /* Checks and changes the status of an event's goroutine by its rule, and updates what the proc runs. */
 static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
-                                                      gotrace_event *ev, const gotrace__rule *r) {
+                                                      gotrace_event *ev, const gotrace__transition *r) {
   gotrace_result result;
   if (r->does & GOTRACE__R_RUNS) {
     if ((result = gotrace__v1_check_runs(d, g, p, ev, false)) != GOTRACE_OK) return result;
@@ -17617,9 +17372,8 @@ static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace
 static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g,
                                                 const gotrace__dec_proc *p, gotrace_event *ev) {
   gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
-  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
-  if (ev->p != GOTRACE_TIMER_PROC && p->g != (uint64_t)ev->g)
-    GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
+  gotrace_result result = gotrace__v1_check_runs(d, g, ev->p == GOTRACE_TIMER_PROC ? NULL : p, ev, true);
+  if (result) return result;
   if (!other || other->status != GOTRACE__G_WAITING)
     GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
   if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
@@ -17631,7 +17385,8 @@ static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrac
 /* Checks what an event needs and changes. Go: postProcessTrace. */
 static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
                                         gotrace_event *ev) {
-  const gotrace__rule *r = &d->kinds[ev->kind].rule;
+  const gotrace__transition *r = d->kinds[ev->kind].rule;
+  gotrace__dec_task *task;
   gotrace_result result;
   if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
   switch (ev->kind) {
@@ -17666,10 +17421,16 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
     return gotrace__dec_toggle(d, ev, &g->assist, true, "a mark assist is already active", "");
   case GOTRACE_V1_GC_MARK_ASSIST_DONE: g->assist = false; return GOTRACE_OK; /* it may have begun before the trace */
   case GOTRACE_V1_USER_TASK_CREATE:
-    if (gotrace__map_get(d, &d->task_map, ev->args[0]))
+    if (gotrace__dec_find_task(d, ev->args[0]))
       GOTRACE__WRONG(TASK, "task %lld has already begun", GOTRACE__LL(ev->args[0]));
-    return gotrace__map_add(d, &d->task_map, ev->args[0], 1);
-  case GOTRACE_V1_USER_TASK_END: gotrace__map_remove(d, &d->task_map, ev->args[0]); return GOTRACE_OK;
+    if (!(task = gotrace__dec_enter_task(d, ev->args[0]))) return d->failure.result;
+    task->parent = ev->args[1], task->string = ev->args[2];
+    return GOTRACE_OK;
+  case GOTRACE_V1_USER_TASK_END:
+    memset(&d->ended, 0, sizeof d->ended);
+    if (!(task = gotrace__dec_find_task(d, ev->args[0]))) return GOTRACE_OK; /* it began before the trace */
+    d->ended = *task;
+    return gotrace__dec_remove_task(d, task);
   case GOTRACE_V1_USER_REGION:
     if (ev->args[1] > 1) GOTRACE__WRONG(REGION, "region of mode %lld", GOTRACE__LL(ev->args[1]));
     return gotrace__dec_region(d, g, ev, ev->args[2], ev->args[1] == 0);
@@ -17833,37 +17594,35 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
 
 /* The next event of a raw v1 trace. */
 static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev) {
-  gotrace__v1_event e;
   const gotrace__kind *k = NULL;
   const uint8_t *at = NULL;
   gotrace_result result;
   size_t want = 1 << 16;
+  uint64_t dt;
   if (d->end - d->at >= GOTRACE__EVENT_BYTES && d->version >= 1007) {
     k = &d->kinds[*d->at & 63];
     gotrace__dec_clear(ev);
-    at = gotrace__v1_take(d->at, k, &e.dt, ev->args);
+    at = gotrace__v1_take(d->at, k, &dt, ev->args);
   }
   if (!GOTRACE__LIKELY(at != NULL)) {
     for (;;) {
       if (!gotrace__dec_fill(d, want)) return d->failure.result;
       if (d->at == d->end) return GOTRACE_END_OF_TRACE;
       at = d->at;
-      if ((result = gotrace__v1_read(d, &at, d->end, d->offset, &e)) == GOTRACE_OK) break;
+      if ((result = gotrace__v1_read(d, &at, d->end, d->offset, ev)) == GOTRACE_OK) break;
       if (d->at_end || want > 1 << 22) return result;
       memset(&d->failure, 0, sizeof d->failure); /* perhaps too little of the event was in memory */
       want = (size_t)(d->end - d->at) + (1 << 18);
     }
-    k = &d->kinds[e.kind];
-    if (e.kind == GOTRACE_V1_BATCH) {
-      d->raw_id = e.args[0];
-      d->tick = e.args[d->version < 1007 ? 2 : 1];
+    k = &d->kinds[ev->kind];
+    dt = (uint64_t)ev->time;
+    ev->extra = 0;
+    if (ev->kind == GOTRACE_V1_BATCH) {
+      d->raw_id = ev->args[0];
+      d->tick = ev->args[d->version < 1007 ? 2 : 1];
     }
-    gotrace__dec_clear(ev);
-    memcpy(ev->args, e.args, sizeof ev->args);
-    ev->data = (const char *)e.data;
-    ev->data_size = e.size;
   }
-  gotrace__raw_begin(d, ev, k, d->offset, e.dt);
+  gotrace__raw_begin(d, ev, k, d->offset, dt);
   ev->stack = gotrace__dec_number(ev, k->stack);
   ev->m = GOTRACE_NO_ID;
   ev->p = (int64_t)d->raw_id;
@@ -17883,15 +17642,21 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
 static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t size) {
   uint64_t hash;
   uint32_t i;
-  gotrace__told_name *name;
+  gotrace__dec_item *name;
+  void *copy;
   if (!size) return 0;
   hash = gotrace__hash_from(d->seed + size, data, size < GOTRACE_MAX_STRING_SIZE ? size : GOTRACE_MAX_STRING_SIZE);
   if ((i = gotrace__map_get(d, &d->told_name_map, hash)) != 0) return i;
-  if (!(name = gotrace__dec_enter_told_name(d, &d->told_name_map, hash))) return 0;
-  if (!(name->data = GOTRACE__CAST(char *, gotrace__dec_allocate(d, size)))) return 0;
-  memcpy(name->data, data, size);
-  name->size = size;
+  if (!(name = gotrace__dec_enter_told_name(d, hash))) return 0;
+  if (!(copy = gotrace__dec_allocate(d, size))) return 0;
+  name->data = (const uint8_t *)memcpy(copy, data, size);
+  name->size = (uint32_t)size;
   return (uint32_t)d->told_name_count;
+}
+
+static void gotrace__told_show(const gotrace_decoder *d, uint32_t i, const char **data, size_t *size) {
+  *data = (const char *)d->told_names[i - 1].data;
+  *size = d->told_names[i - 1].size;
 }
 
 static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
@@ -17902,7 +17667,7 @@ static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, ui
   *recent = i;
   if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
   if (i) gotrace__map_remove(d, map, id);
-  if (!(of = gotrace__dec_enter_told(d, map, id))) return NULL;
+  if (!(of = gotrace__dec_push_told(d)) || gotrace__map_add(d, map, id, (uint32_t)d->told_count)) return NULL;
   of->id = id;
   of->object = (uint8_t)object;
   of->status = GOTRACE_STATUS_UNKNOWN;
@@ -17945,15 +17710,11 @@ static bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t 
 /* The same by the argument of its creation. Format 1.5 has only the address. */
 static void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint64_t stack) {
   gotrace_frame frame;
-  of->function = 0;
-  of->tries = 0;
-  if (d->version >= 1007) {
-    gotrace__told_frame(d, of, stack, false);
-    return;
-  }
   memset(&frame, 0, sizeof frame);
   frame.pc = stack;
-  gotrace__told_begins(d, of, &frame);
+  of->function = of->tries = 0;
+  if (d->version >= 1007) gotrace__told_frame(d, of, stack, false);
+  else gotrace__told_begins(d, of, &frame);
 }
 
 /* v1: whether a system call loses its proc, or a new goroutine waits from the start. The next event of the proc tells
@@ -17964,7 +17725,7 @@ static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
   bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL, first = true;
   const uint8_t *at = d->file + (ev->offset - d->file_offset), *end;
   const gotrace__batch *b;
-  gotrace__v1_event e;
+  gotrace_event e;
   size_t low = 0, high = d->batch_count;
   while (low + 1 < high) { /* finds the event's batch */
     size_t middle = low + (high - low) / 2;
@@ -18008,7 +17769,7 @@ static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, co
   if (created) gotrace__told_entry(d, of, entry);
   if (created) c->stack = d->version >= 1007 ? entry : 0;
   else if (!v1 && told && (c->stack = ev->stack) != 0 && !of->function) gotrace__told_frame(d, of, ev->stack, true);
-  else if (row->of == GOTRACE__OF_OWN_GO) c->stack = ev->stack;
+  else if (c->object == GOTRACE_OBJECT_GO && !row->tells.whose) c->stack = ev->stack;
   if (v1) {
     bool old = !d->told_init && (created || c->to == GOTRACE_STATUS_RUNNING) && c->object == GOTRACE_OBJECT_GO;
     if (old && created && gotrace__v1_goes_on(d, ev)) return false; /* the next event tells more */
@@ -18024,28 +17785,14 @@ static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, co
   return true;
 }
 
-/* Notes the start of a task in v1, or tells at its end what the decoder of v2 adds to the event. */
-static void gotrace__tell_task_v1(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  uint32_t i = gotrace__map_get(d, &d->told_task_map, c->task);
-  gotrace__told_task *task = i ? &d->told_tasks[i - 1] : NULL;
-  if (c->kind == GOTRACE_CHANGE_TASK_END) {
-    if (!task) return;
-    if (task->parent) c->parent = (int64_t)task->parent;
-    gotrace__dec_string(d, task->name, &c->name, &c->name_size);
-    gotrace__map_remove(d, &d->told_task_map, c->task);
-    return;
-  }
-  if (!task && !(task = gotrace__dec_enter_told_task(d, &d->told_task_map, c->task))) return;
-  task->parent = ev->args[1];
-  task->name = ev->args[2];
-}
-
-static void gotrace__tell_task(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  bool begin = c->kind == GOTRACE_CHANGE_TASK_BEGIN;
+/* Tells a task; the end of one in v1 too with what the decoder of v2 adds to the event. */
+static void gotrace__tell_task(const gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+  bool begin = c->kind == GOTRACE_CHANGE_TASK_BEGIN, v1 = d->info.family == 1;
+  uint64_t parent = begin ? ev->args[1] : d->ended.parent;
   c->task = ev->args[0];
-  if (begin && ev->args[1]) c->parent = (int64_t)ev->args[1];
-  if (d->info.family == 1) gotrace__tell_task_v1(d, ev, c);
-  else if (!begin) c->parent = ev->extra, c->name = ev->data, c->name_size = ev->data_size;
+  if ((begin || v1) && parent) c->parent = (int64_t)parent;
+  if (!begin && v1) gotrace__dec_string(d, d->ended.string, &c->name, &c->name_size);
+  if (!begin && !v1) c->parent = ev->extra, c->name = ev->data, c->name_size = ev->data_size;
 }
 
 /* Tells what a sweep has done, and why the world is or was stopped. */
@@ -18069,10 +17816,8 @@ static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, con
   const gotrace__dec_proc *p;
   c->object = row->tells.object;
   if (row->tells.whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
-  else if (row->of == GOTRACE__OF_OWN_GO) c->id = ev->g;
-  else if (row->of == GOTRACE__OF_OWN_PROC) c->id = ev->p;
-  else if (row->of == GOTRACE__OF_PROCS_GO && (p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g)
-    c->id = (int64_t)p->g;
+  else if (!row->tells.whose) c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : c->object ? ev->p : GOTRACE_NO_ID;
+  else if ((p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g) c->id = (int64_t)p->g;
   if (c->id == GOTRACE_NO_ID) return true;
   if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
   c->number = *of - d->tolds;
@@ -18090,7 +17835,8 @@ static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, con
   if (v1 && ev->kind == GOTRACE_V1_GOMAXPROCS) d->told_init = true;
   if (!v1 && ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
-  if (!row || row->of != GOTRACE__OF_OWN_GO) of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
+  if (row->tells.object != GOTRACE_OBJECT_GO || row->tells.whose)
+    of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
   if (of && !of->function && of->tries < 100) /* else a hostile trace could have a long stack walked at each event */
     of->tries = (uint8_t)(of->tries + !gotrace__told_frame(d, of, ev->stack, true));
   return of && !d->failure.result;
@@ -18117,13 +17863,13 @@ static size_t gotrace__tell_second(gotrace_decoder *d, const gotrace_event *ev, 
 
 /* Tells the changes of an event. Returns their number. */
 static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  const gotrace__transition *row = d->transitions[ev->kind];
+  const gotrace__transition *row = d->kinds[ev->kind].rule;
   const gotrace__kind *k = &d->kinds[ev->kind];
   bool v1 = d->info.family == 1;
   gotrace__told *of = NULL;
   *c = d->told_nothing;
-  if (row && !gotrace__tell_whose(d, ev, row, &of, c)) return 0;
-  if (!gotrace__tell_first(d, ev, row, of) || !row) return 0;
+  if (!gotrace__tell_whose(d, ev, row, &of, c)) return 0;
+  if (!gotrace__tell_first(d, ev, row, of) || !row->tells.kind) return 0;
   if (of) of = &d->tolds[c->number]; /* the array may have moved */
   c->kind = row->tells.kind;
   c->name = row->tells.name;
@@ -18151,8 +17897,7 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
     break;
   default: break;
   }
-  if (of && of->function)
-    c->function = d->told_names[of->function - 1].data, c->function_size = d->told_names[of->function - 1].size;
+  if (of && of->function) gotrace__told_show(d, of->function, &c->function, &c->function_size);
   return v1 ? gotrace__tell_second(d, ev, of, c) : 1;
 }
 
@@ -18204,21 +17949,16 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
       gotrace__dec_release(d, d->gos[i].of.v2.stw, d->gos[i].of.v2.stw_capacity * sizeof *d->gos[i].of.v2.stw);
   }
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
-  for (i = 0; i < d->cursor_count; i++) {
-    gotrace__dec_release(d, d->cursors[i].buffer, d->cursors[i].buffer_size);
-    gotrace__dec_release(d, d->cursors[i].ahead, d->cursors[i].room * sizeof *d->cursors[i].ahead);
-  }
-  gotrace__dec_release(d, d->task_name, d->task_name_size);
-  for (i = 0; i < d->told_name_count; i++) gotrace__dec_release(d, d->told_names[i].data, d->told_names[i].size);
-  gotrace__map_free(d, &d->cursor_map);
-  gotrace__map_free(d, &d->go_map);
-  gotrace__map_free(d, &d->proc_map);
-  gotrace__map_free(d, &d->task_map);
+  for (i = 0; i < d->cursor_count; i++) gotrace__dec_drop_ahead(d, &d->cursors[i]);
+  gotrace__dec_release(d, d->ended.name, d->ended.name_size);
+  for (i = 0; i < d->told_name_count; i++)
+    gotrace__dec_release(d, (void *)(uintptr_t)d->told_names[i].data, d->told_names[i].size);
   gotrace__map_free(d, &d->ended_gos);
   gotrace__map_free(d, &d->told_gos);
   gotrace__map_free(d, &d->told_procs);
-  gotrace__map_free(d, &d->told_name_map);
-  gotrace__map_free(d, &d->told_task_map);
+#define GOTRACE__DEC_FREE(type, array, element) gotrace__map_free(d, &d->element##_map);
+  GOTRACE__DEC_TABLES(GOTRACE__DEC_FREE)
+#undef GOTRACE__DEC_FREE
 #define GOTRACE__DEC_FREE(type, array, element) gotrace__dec_release(d, d->array, d->element##_capacity * sizeof(type));
   GOTRACE__DEC_ARRAYS(GOTRACE__DEC_FREE)
 #undef GOTRACE__DEC_FREE
@@ -18273,11 +18013,8 @@ GOTRACE__DEFINE bool gotrace_decoder_entry(const gotrace_decoder *d, int64_t num
   if (!of || !of->function) return false;
   frame->pc = of->pc;
   frame->line = of->line;
-  frame->function = d->told_names[of->function - 1].data;
-  frame->function_size = d->told_names[of->function - 1].size;
-  if (!of->file) return true;
-  frame->file = d->told_names[of->file - 1].data;
-  frame->file_size = d->told_names[of->file - 1].size;
+  gotrace__told_show(d, of->function, &frame->function, &frame->function_size);
+  if (of->file) gotrace__told_show(d, of->file, &frame->file, &frame->file_size);
   return true;
 }
 
@@ -18295,15 +18032,10 @@ GOTRACE__DEFINE bool gotrace_decoder_function(const gotrace_decoder *d, int64_t 
 static GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_decoder *d, gotrace_result result) {
   const gotrace_decoder_failure first = d->failure;
   size_t used = strlen(d->pending.message);
-  if (d->pending.result != GOTRACE_ERROR_TRUNCATED) return result;
-  switch (first.result) {
-  case GOTRACE_ERROR_ORDER:
-  case GOTRACE_ERROR_STATE:
-  case GOTRACE_ERROR_STATUS:
-  case GOTRACE_ERROR_STRING:
-  case GOTRACE_ERROR_STACK: break;
-  default: return result;
-  }
+  bool may = first.result == GOTRACE_ERROR_ORDER || first.result == GOTRACE_ERROR_STATE ||
+             first.result == GOTRACE_ERROR_STATUS || first.result == GOTRACE_ERROR_STRING ||
+             first.result == GOTRACE_ERROR_STACK;
+  if (d->pending.result != GOTRACE_ERROR_TRUNCATED || !may) return result;
   d->failure = d->pending;
   snprintf(d->failure.message + used, sizeof d->failure.message - used, "; before that: %s", first.message);
   return GOTRACE_ERROR_TRUNCATED;
@@ -18363,7 +18095,6 @@ static bool gotrace__part_scout(gotrace_decoder *whole, gotrace_decoder *part, g
 GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole, gotrace_decoder **part) {
   gotrace__dec_span span;
   gotrace_decoder *d;
-  bool there = true;
   gotrace_result result;
   if (!part) return GOTRACE_ERROR_ARGUMENT;
   *part = NULL;
@@ -18371,18 +18102,13 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
   if (whole->version < GOTRACE_GO_1_22 || whole->options.raw || whole->options.lenient || whole->options.from ||
       whole->options.until || (whole->options.read && !whole->options.seekable))
     return GOTRACE_END_OF_TRACE;
-  if ((result = gotrace_decoder_open(&d, &whole->options)) != GOTRACE_OK) {
-    gotrace_decoder_close(d);
-    return result;
-  }
+  if ((result = gotrace_decoder_open(&d, &whole->options)) != GOTRACE_OK) return gotrace_decoder_close(d), result;
   d->hopping = true;
   if (whole->scout) gotrace__v2_seek(d, whole->scout);
-  else there = gotrace__part_scout(whole, d, &span); /* the first generation has no part */
-  d->last_time = d->part_time = whole->scout_time;
-  if (!there || !gotrace__part_scout(whole, d, &span)) {
-    gotrace_decoder_close(d);
-    return GOTRACE_END_OF_TRACE;
-  }
+  do {
+    d->last_time = d->part_time = whole->scout_time;
+    if (!gotrace__part_scout(whole, d, &span)) return gotrace_decoder_close(d), GOTRACE_END_OF_TRACE;
+  } while (whole->scouted == 1); /* the first generation has no part */
   d->hopping = false;
   gotrace__v2_seek(d, span.offset);
   d->part_offset = span.offset;
@@ -18442,15 +18168,14 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
   }
   for (i = 0; i < part->cursor_count; i++) {
     const gotrace__cursor *c = &part->cursors[i];
-    uint32_t j = gotrace__map_get(whole, &whole->cursor_map, c->id);
-    const gotrace__cursor *before = j ? &whole->cursors[j - 1] : NULL;
+    const gotrace__cursor *before = gotrace__dec_find_cursor(whole, c->id);
     if (c->id == GOTRACE__NOBODY) continue;
     if (c->begin_known && (before ? before->g : GOTRACE_NO_ID) != c->begin_g) return false;
     if (c->begin_p_known && (before ? before->p : GOTRACE_NO_ID) != c->begin_p) return false;
     if (c->begin_seen && (!before || !before->seen)) return false;
   }
   for (i = 0; i < part->task_count; i++)
-    if (part->tasks[i].newer && gotrace__map_get(whole, &whole->task_map, part->tasks[i].id)) return false;
+    if (part->tasks[i].newer && gotrace__dec_find_task(whole, part->tasks[i].id)) return false;
   if (part->begin_gc && !(whole->gc == 0 && part->begin_gc_unknown) &&
       (whole->gc != part->begin_gc || whole->gc_sequence != part->begin_gc_sequence))
     return false;
@@ -18516,12 +18241,12 @@ static bool gotrace__part_move_tasks(gotrace_decoder *whole, const gotrace_decod
   size_t i;
   for (i = 0; i < part->task_count; i++) {
     const gotrace__dec_task *from = &part->tasks[i];
-    uint32_t old = from->older ? gotrace__map_get(whole, &whole->task_map, from->id) : 0;
+    gotrace__dec_task *old = from->older ? gotrace__dec_find_task(whole, from->id) : NULL;
     if (old) {
-      gotrace__dec_release(whole, whole->tasks[old - 1].name, whole->tasks[old - 1].name_size);
+      gotrace__dec_release(whole, old->name, old->name_size);
       if (gotrace__dec_remove_task(whole, old)) return false;
     }
-    if (!from->ended && gotrace__dec_add_task(whole, 0, from->id, from->parent, from->name, from->name_size))
+    if (!from->ended && gotrace__dec_add_task(whole, NULL, from->id, from->parent, from->name, from->name_size))
       return false;
   }
   return true;
@@ -18610,7 +18335,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event) {
   gotrace__ahead *a = d->cursors[d->heap[0].cursor].next;
   uint32_t go = a->go;
-  if (!(d->kinds[a->event.kind].rule.does & GOTRACE__R_NAMED)) return gotrace__dec_next(d, event);
+  if (!(d->kinds[a->event.kind].rule->does & GOTRACE__R_NAMED)) return gotrace__dec_next(d, event);
   a->go = gotrace__map_get(d, &d->go_map, a->event.args[0]);
   return a->go && a->go != go ? gotrace__v2_next_fast(d, event) : gotrace__dec_next(d, event);
 }
