@@ -8192,6 +8192,7 @@ typedef struct gotrace__transcriber {
   uint64_t from_tick, from_unit, to_tick, to_unit; /* the round; */
   uint64_t steady_ticks;                           /* its ticks; 0: the counter has jumped in it */
   uint64_t limit;                                  /* of ticks */
+  uint64_t until; /* the thread whose record is applied goes on up to this tick; 0: it stops */
   double units_per_tick;
   bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
   uint64_t steady_tick, steady_unit; /* since when its rate is the same */
@@ -8259,6 +8260,7 @@ static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem probl
 /* Only the first failure is reported. The trace then ends with what it has. */
 static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
   if (!t->error) t->error = error;
+  t->until = 0;
 }
 
 static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
@@ -8299,10 +8301,10 @@ static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *las
 static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
   if (t->error == GOTRACE_ERROR_SINK) return;
   /* Even if it is not the first failure: nothing may follow what is missing. */
-  if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
+  if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK, t->until = 0;
   t->bytes += size;
   t->generation_bytes += size;
-  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true;
+  if (t->options.size_limit && t->bytes >= t->options.size_limit) t->full = true, t->until = 0;
 }
 
 #define gotrace__lane_size(lane) ((uint32_t)((lane)->at - (lane)->data))
@@ -8831,6 +8833,7 @@ static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   r->turn = r->record.tick + r->later;
   for (; at && r->turn < t->heap[(at - 1) / 2]->turn; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
   t->heap[at] = r;
+  if (r->turn < t->until) t->until = r->turn;
 }
 
 /* Takes the one with the earliest record out of it; NULL: it is empty. */
@@ -10796,13 +10799,13 @@ static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotra
   return false;
 }
 
-/* Reads the thread's next record; false: there is none in this round. */
+/* Reads the thread's next record, which may be later than this round; false: there is none. */
 GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
   while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
     r->record_end = gotrace__get_record(r->at, r->end, &r->record);
     if (GOTRACE__LIKELY(r->record_end != NULL)) {
       r->record.tick += r->tick;
-      return r->record.tick <= t->limit;
+      return true;
     }
     t->counters.malformed++;
     r->at = r->end; /* nothing after it can be found */
@@ -10810,25 +10813,35 @@ GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__sour
   return false;
 }
 
-/* The thread's next record is applied at this time, not before its last one. A caller that has records of all threads
- * in the order in which they happened, as from a trace that has been read, needs no rounds: it calls this function, and
- * then gotrace__apply with `force`. */
-static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
-  t->current = r;
+/* The thread's next record is applied at this time, not before its last one. */
+static inline void gotrace__set_time(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
   t->now = r->time;
   gotrace__not_before(t, time);
   t->given = time;
   if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);
+}
+
+/* The same if the record before was another thread's. A caller that has records of all threads in the order in which
+ * they happened, as from a trace that has been read, needs no rounds: it calls this function, and then gotrace__apply
+ * with `force`. */
+static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
+  t->current = r;
+  gotrace__set_time(t, r, time);
   if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
+}
+
+/* Whether the thread's next record is the next of all. Surely if its tick is below t->until. */
+static GOTRACE__NOINLINE bool gotrace__goes_on(const gotrace__transcriber *t, const gotrace__source *r) {
+  return !t->error && !t->full && r->record.tick <= t->limit && (!t->heap_count || r->record.tick <= t->heap[0]->turn);
 }
 
 /* Applies the record that has been read, and those after it that are earlier than all other threads'. `force`: the
  * first does not wait. */
 static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
-  do {
-    gotrace__waiters *waiters;
-    gotrace__turn_to(t, r, gotrace__unit_of(t, r->record.tick));
-    waiters = gotrace__apply(t, r, &r->record, force);
+  t->until = t->full ? 0 : t->heap_count && t->heap[0]->turn < t->limit ? t->heap[0]->turn : t->limit;
+  gotrace__turn_to(t, r, gotrace__unit_of(t, r->record.tick));
+  for (;;) {
+    gotrace__waiters *waiters = gotrace__apply(t, r, &r->record, force);
     if (waiters && r->record.kind == GOTRACE__REC_WAIT_END && !r->later) { /* a wake-up has a tick up to this one's */
       r->later = true;
       gotrace__enqueue(t, r);
@@ -10844,13 +10857,15 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     r->later = false;
     GOTRACE__RECORD_APPLIED(t, &r->record);
     t->counters.records++;
-    if (r->time < t->now) r->time = t->now;
+    r->time = t->now;
     r->tick = r->record.tick;
     r->at = r->record_end;
     force = false;
-    if (t->error || !gotrace__peek(t, r)) return;
-  } while (!t->full && (!t->heap_count || r->record.tick <= t->heap[0]->turn));
-  gotrace__enqueue(t, r);
+    if (!gotrace__peek(t, r)) return;
+    if (r->record.tick >= t->until && !gotrace__goes_on(t, r)) break;
+    gotrace__set_time(t, r, gotrace__unit_of(t, r->record.tick));
+  }
+  if (!t->error && r->record.tick <= t->limit) gotrace__enqueue(t, r);
 }
 
 /* Whether a record of a correct program may wait for one that does not exist, or comes later: the end of a wait for a
@@ -10918,7 +10933,7 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
   if (t->error || t->full) return;
   gotrace__next_sample(t, false);
   for (r = t->sources; r; r = r->next)
-    if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
+    if (gotrace__peek(t, r) && r->record.tick <= t->limit) gotrace__enqueue(t, r);
   while (!t->error) {
     if (t->full && !full) gotrace__limit_round(t);
     full = t->full;
