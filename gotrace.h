@@ -8434,10 +8434,9 @@ static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t
   return gotrace__row_of(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
 }
 
-/* The same if the string or stack is written in this generation, else NULL. */
+/* The row of a number in a table if the string or stack is written in this generation, else NULL. */
 static inline const gotrace__row *gotrace__written_row(const gotrace__transcriber *t, const gotrace__mirror *mirror,
-                                                       uint32_t reference) {
-  uint32_t number = reference & ~GOTRACE__OWN;
+                                                       uint64_t number) {
   if (GOTRACE__UNLIKELY(number >= mirror->capacity || mirror->rows[number].generation != t->generation)) return NULL;
   return &mirror->rows[number];
 }
@@ -8485,7 +8484,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t
 
 /* The id of a string in this generation; 0 for the empty string. */
 static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
-  const gotrace__row *row = gotrace__written_row(t, gotrace__strings_of(t, reference), reference);
+  const gotrace__row *row = gotrace__written_row(t, gotrace__strings_of(t, reference), reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_string(t, reference, often) : 0;
 }
@@ -8581,11 +8580,13 @@ GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kin
 
 /* The id of a stack in this generation; 0: none. */
 static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
-  const gotrace__row *row = gotrace__written_row(t, gotrace__stacks_of(t, reference), reference);
+  const gotrace__row *row = gotrace__written_row(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_stack(t, reference) : 0;
 }
 static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
+  const gotrace__row *row = gotrace__written_row(t, &t->stacks, number);
+  if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return gotrace__stack_id(t, gotrace__record_stack(number));
 }
 
@@ -8628,10 +8629,9 @@ static GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transcriber
   return gotrace__own_stack(t, frames, count);
 }
 static inline uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
-  uint32_t reference = gotrace__record_stack(stack);
   if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay)
-    reference = gotrace__stack_with_entry(t, g, reference);
-  return gotrace__stack_id(t, reference);
+    return gotrace__stack_id(t, gotrace__stack_with_entry(t, g, gotrace__record_stack(stack)));
+  return gotrace__record_stack_id(t, stack);
 }
 
 /* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
