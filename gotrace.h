@@ -8252,7 +8252,7 @@ typedef struct gotrace__transcriber {
 } gotrace__transcriber;
 GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
 
-static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
+static GOTRACE__COLD void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
   t->problems[problem]++;
   if (t->options.problem) t->options.problem(t->options.context, t, problem);
 }
@@ -9765,14 +9765,14 @@ static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_
   region->name = name;
 }
 
-static void gotrace__region_event(gotrace__transcriber *t, gotrace__source *r, bool end, uint64_t task, uint32_t name,
-                                  uint32_t stack) {
-  gotrace__emit3(t, r, r->go, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, task,
-                 gotrace__string_id(t, name, true), stack);
+static void gotrace__write_region_end(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
+                                      uint32_t stack) {
+  gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END, task, gotrace__string_id(t, name, true), stack);
 }
 
-static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
-                                   uint32_t stack) {
+/* Ends a region that need not be the innermost, or need not exist. */
+static GOTRACE__COLD void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task,
+                                                 uint32_t name, uint32_t stack) {
   gotrace__model_go *g = r->go;
   unsigned depth = g->region_depth;
   while (depth && !(gotrace__region_at(g, depth - 1)->task == task &&
@@ -9782,12 +9782,12 @@ static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, 
     if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);
     while (g->region_depth >= depth) {
       const gotrace__model_region *region = gotrace__region_at(g, --g->region_depth);
-      gotrace__region_event(t, r, true, region->task, region->name, stack);
+      gotrace__write_region_end(t, r, region->task, region->name, stack);
     }
   } else if (!g->region_depth && !g->forgotten && (g->flags & GOTRACE__RECORD_OLD)) {
     /* Either it began before the trace, and readers accept its end, or it never began. */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_OLDER);
-    gotrace__region_event(t, r, true, task, name, stack);
+    gotrace__write_region_end(t, r, task, name, stack);
   } else {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_NONE);
   }
@@ -10040,15 +10040,16 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
 }
 
 /* What the start of a goroutine waits for; NULL: nothing. */
-static gotrace__waiters *gotrace__awaited_start(gotrace__transcriber *t, const gotrace__source *r, gotrace__model_go *g,
-                                                const gotrace__record *record, bool force) {
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__awaited_start(gotrace__transcriber *t, const gotrace__source *r,
+                                                                gotrace__model_go *g, const gotrace__record *record,
+                                                                bool force) {
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
   if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number + 1) return NULL;
   return !force && (!r->later || t->waiting) ? &g->waiters : NULL; /* for the unblock */
 }
 
-static void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                 const gotrace__record *record) {
+GOTRACE__ALWAYS_INLINE void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                                 const gotrace__record *record) {
   bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
   if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1 && !wait_end)
     gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
@@ -10069,8 +10070,8 @@ static void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, go
 }
 
 /* GO_START, THREAD_START, WAIT_END. */
-static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
-                                              const gotrace__record *record, bool force) {
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
+                                                              const gotrace__record *record, bool force) {
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
   if (!record->a[0]) {
@@ -10108,8 +10109,8 @@ static gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__s
   return NULL;
 }
 
-static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
+                                                                const gotrace__record *record, bool force) {
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
   if (!g) return NULL;
   if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
@@ -10497,12 +10498,16 @@ static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, c
   gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
 }
 
-static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record) {
   gotrace__inside_call inside;
+  gotrace__model_go *g;
   uint64_t task;
   uint32_t name, stack;
+  unsigned kind = GOTRACE_V2_USER_REGION_END;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
-  gotrace__not_before(t, r->go->time);
+  g = r->go;
+  gotrace__not_before(t, g->time);
   if (GOTRACE__UNLIKELY(record->kind == GOTRACE__REC_REGION_POP)) {
     gotrace__end_innermost(t, r, gotrace__record_stack_id(t, record->a[0]));
     gotrace__end_user(t, r, inside);
@@ -10517,12 +10522,18 @@ static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, c
     name = gotrace__record_name(t, record->a[1], record->text[0], record->text_size[0]);
     stack = gotrace__record_stack_id(t, record->a[2]);
   }
-  if (record->kind == GOTRACE__REC_REGION_END || record->kind == GOTRACE__REC_SITE_REGION_END) {
-    gotrace__end_region_of(t, r, task, name, stack);
+  if (record->kind == GOTRACE__REC_REGION_BEGIN || record->kind == GOTRACE__REC_SITE_REGION_BEGIN) {
+    kind = GOTRACE_V2_USER_REGION_BEGIN;
+    gotrace__push(t, g, task, name);
+  } else if (GOTRACE__LIKELY(g->region_depth && gotrace__region_at(g, g->region_depth - 1u)->task == task &&
+                             gotrace__region_at(g, g->region_depth - 1u)->name == name)) {
+    g->region_depth--;
   } else {
-    gotrace__push(t, r->go, task, name);
-    gotrace__region_event(t, r, false, task, name, stack);
+    gotrace__end_region_of(t, r, task, name, stack);
+    gotrace__end_user(t, r, inside);
+    return;
   }
+  gotrace__emit(t, r, g, NULL, kind, t->now, 3, task, gotrace__string_id(t, name, true), stack, 0);
   gotrace__end_user(t, r, inside);
 }
 
