@@ -8134,6 +8134,7 @@ typedef struct gotrace__transcriber {
   uint64_t from_tick, from_unit, to_tick, to_unit; /* the round; */
   uint64_t steady_ticks;                           /* its ticks; 0: the counter has jumped in it */
   uint64_t limit;                                  /* of ticks */
+  uint64_t until; /* the thread whose record is applied goes on up to this tick; 0: it stops */
   double units_per_tick;
   bool jumped;                       /* the counter, in this round; units_per_tick is of the rounds before: */
   uint64_t steady_tick, steady_unit; /* since when its rate is the same */
@@ -8193,7 +8194,7 @@ typedef struct gotrace__transcriber {
 } gotrace__transcriber;
 GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
 
-static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
+static GOTRACE__COLD void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
   t->problems[problem]++;
   if (t->options.problem) t->options.problem(t->options.context, t, problem);
 }
@@ -8202,6 +8203,7 @@ static void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem probl
 static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
   if (!t->error) t->error = error;
   t->full = true;
+  t->until = 0;
 }
 
 static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
@@ -8245,7 +8247,7 @@ static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *da
   if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
   t->bytes += size;
   t->generation_bytes += size;
-  if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true;
+  if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true, t->until = 0;
 }
 
 #define gotrace__lane_size(lane) ((uint32_t)((lane)->at - (lane)->data))
@@ -8375,10 +8377,9 @@ static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t
   return gotrace__row_of(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
 }
 
-/* The same if the string or stack is written in this generation, else NULL. */
+/* The row of a number in a table if the string or stack is written in this generation, else NULL. */
 static inline const gotrace__row *gotrace__written_row(const gotrace__transcriber *t, const gotrace__mirror *mirror,
-                                                       uint32_t reference) {
-  uint32_t number = reference & ~GOTRACE__OWN;
+                                                       uint64_t number) {
   if (GOTRACE__UNLIKELY(number >= mirror->capacity || mirror->rows[number].generation != t->generation)) return NULL;
   return &mirror->rows[number];
 }
@@ -8426,7 +8427,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t
 
 /* The id of a string in this generation; 0 for the empty string. */
 static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
-  const gotrace__row *row = gotrace__written_row(t, gotrace__strings_of(t, reference), reference);
+  const gotrace__row *row = gotrace__written_row(t, gotrace__strings_of(t, reference), reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_string(t, reference, often) : 0;
 }
@@ -8522,11 +8523,13 @@ GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kin
 
 /* The id of a stack in this generation; 0: none. */
 static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
-  const gotrace__row *row = gotrace__written_row(t, gotrace__stacks_of(t, reference), reference);
+  const gotrace__row *row = gotrace__written_row(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_stack(t, reference) : 0;
 }
 static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
+  const gotrace__row *row = gotrace__written_row(t, &t->stacks, number);
+  if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return gotrace__stack_id(t, gotrace__record_stack(number));
 }
 
@@ -8569,10 +8572,9 @@ static GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transcriber
   return gotrace__own_stack(t, frames, count);
 }
 static inline uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
-  uint32_t reference = gotrace__record_stack(stack);
   if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay)
-    reference = gotrace__stack_with_entry(t, g, reference);
-  return gotrace__stack_id(t, reference);
+    return gotrace__stack_id(t, gotrace__stack_with_entry(t, g, gotrace__record_stack(stack)));
+  return gotrace__record_stack_id(t, stack);
 }
 
 /* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
@@ -8774,6 +8776,7 @@ static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   r->turn = r->record.tick + r->later;
   for (; at && r->turn < t->heap[(at - 1) / 2]->turn; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
   t->heap[at] = r;
+  if (r->turn < t->until) t->until = r->turn;
 }
 
 /* Takes the one with the earliest record out of it; NULL: it is empty. */
@@ -9707,14 +9710,14 @@ static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_
   region->name = name;
 }
 
-static void gotrace__region_event(gotrace__transcriber *t, gotrace__source *r, bool end, uint64_t task, uint32_t name,
-                                  uint32_t stack) {
-  gotrace__emit3(t, r, r->go, end ? GOTRACE_V2_USER_REGION_END : GOTRACE_V2_USER_REGION_BEGIN, task,
-                 gotrace__string_id(t, name, true), stack);
+static void gotrace__write_region_end(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
+                                      uint32_t stack) {
+  gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END, task, gotrace__string_id(t, name, true), stack);
 }
 
-static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
-                                   uint32_t stack) {
+/* Ends a region that need not be the innermost, or need not exist. */
+static GOTRACE__COLD void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task,
+                                                 uint32_t name, uint32_t stack) {
   gotrace__model_go *g = r->go;
   unsigned depth = g->region_depth;
   while (depth && !(gotrace__region_at(g, depth - 1)->task == task &&
@@ -9724,12 +9727,12 @@ static void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, 
     if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);
     while (g->region_depth >= depth) {
       const gotrace__model_region *region = gotrace__region_at(g, --g->region_depth);
-      gotrace__region_event(t, r, true, region->task, region->name, stack);
+      gotrace__write_region_end(t, r, region->task, region->name, stack);
     }
   } else if (!g->region_depth && !g->forgotten && (g->flags & GOTRACE__RECORD_OLD)) {
     /* Either it began before the trace, and readers accept its end, or it never began. */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_OLDER);
-    gotrace__region_event(t, r, true, task, name, stack);
+    gotrace__write_region_end(t, r, task, name, stack);
   } else {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_NONE);
   }
@@ -9982,15 +9985,16 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
 }
 
 /* What the start of a goroutine waits for; NULL: nothing. */
-static gotrace__waiters *gotrace__awaited_start(gotrace__transcriber *t, const gotrace__source *r, gotrace__model_go *g,
-                                                const gotrace__record *record, bool force) {
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__awaited_start(gotrace__transcriber *t, const gotrace__source *r,
+                                                                gotrace__model_go *g, const gotrace__record *record,
+                                                                bool force) {
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
   if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number + 1) return NULL;
   return !force && (!r->later || t->waiting) ? &g->waiters : NULL; /* for the unblock */
 }
 
-static void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                 const gotrace__record *record) {
+GOTRACE__ALWAYS_INLINE void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                                 const gotrace__record *record) {
   bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
   if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1 && !wait_end)
     gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
@@ -10011,8 +10015,8 @@ static void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, go
 }
 
 /* GO_START, THREAD_START, WAIT_END. */
-static gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
-                                              const gotrace__record *record, bool force) {
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
+                                                              const gotrace__record *record, bool force) {
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
   if (!record->a[0]) r->lacks = true, t->counters.idle++;
@@ -10047,8 +10051,8 @@ static gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__s
   return NULL;
 }
 
-static gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
+                                                                const gotrace__record *record, bool force) {
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
   if (!g) return NULL;
   if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
@@ -10437,12 +10441,16 @@ static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, c
   gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
 }
 
-static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record) {
   gotrace__inside_call inside;
+  gotrace__model_go *g;
   uint64_t task;
   uint32_t name, stack;
+  unsigned kind = GOTRACE_V2_USER_REGION_END;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
-  gotrace__not_before(t, r->go->time);
+  g = r->go;
+  gotrace__not_before(t, g->time);
   if (GOTRACE__UNLIKELY(record->kind == GOTRACE__REC_REGION_POP)) {
     gotrace__end_innermost(t, r, gotrace__record_stack_id(t, record->a[0]));
     gotrace__end_user(t, r, inside);
@@ -10457,12 +10465,18 @@ static void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r, c
     name = gotrace__record_name(t, record->a[1], record->text[0], record->text_size[0]);
     stack = gotrace__record_stack_id(t, record->a[2]);
   }
-  if (record->kind == GOTRACE__REC_REGION_END || record->kind == GOTRACE__REC_SITE_REGION_END) {
-    gotrace__end_region_of(t, r, task, name, stack);
+  if (record->kind == GOTRACE__REC_REGION_BEGIN || record->kind == GOTRACE__REC_SITE_REGION_BEGIN) {
+    kind = GOTRACE_V2_USER_REGION_BEGIN;
+    gotrace__push(t, g, task, name);
+  } else if (GOTRACE__LIKELY(g->region_depth && gotrace__region_at(g, g->region_depth - 1u)->task == task &&
+                             gotrace__region_at(g, g->region_depth - 1u)->name == name)) {
+    g->region_depth--;
   } else {
-    gotrace__push(t, r->go, task, name);
-    gotrace__region_event(t, r, false, task, name, stack);
+    gotrace__end_region_of(t, r, task, name, stack);
+    gotrace__end_user(t, r, inside);
+    return;
   }
+  gotrace__emit(t, r, g, NULL, kind, t->now, 3, task, gotrace__string_id(t, name, true), stack, 0);
   gotrace__end_user(t, r, inside);
 }
 
@@ -10731,13 +10745,13 @@ static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotra
   return false;
 }
 
-/* Reads the thread's next record; false: there is none in this round. */
+/* Reads the thread's next record, which may be later than this round; false: there is none. */
 GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
   while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
     r->record_end = gotrace__get_record(r->at, r->end, &r->record);
     if (GOTRACE__LIKELY(r->record_end != NULL)) {
       r->record.tick += r->tick;
-      return r->record.tick <= t->limit;
+      return true;
     }
     t->counters.malformed++;
     r->at = r->end; /* nothing after it can be found */
@@ -10745,25 +10759,35 @@ GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__sour
   return false;
 }
 
-/* The thread's next record is applied at this time, not before its last one. A caller that has records of all threads
- * in the order in which they happened, as from a trace that has been read, needs no rounds: it calls this function, and
- * then gotrace__apply with `force`. */
-static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
-  t->current = r;
+/* The thread's next record is applied at this time, not before its last one. */
+static inline void gotrace__set_time(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
   t->now = r->time;
   gotrace__not_before(t, time);
   t->given = time;
   if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);
+}
+
+/* The same if the record before was another thread's. A caller that has records of all threads in the order in which
+ * they happened, as from a trace that has been read, needs no rounds: it calls this function, and then gotrace__apply
+ * with `force`. */
+static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
+  t->current = r;
+  gotrace__set_time(t, r, time);
   if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
+}
+
+/* Whether the thread's next record is the next of all. Surely if its tick is below t->until. */
+static GOTRACE__NOINLINE bool gotrace__goes_on(const gotrace__transcriber *t, const gotrace__source *r) {
+  return !t->full && r->record.tick <= t->limit && (!t->heap_count || r->record.tick <= t->heap[0]->turn);
 }
 
 /* Applies the record that has been read, and those after it that are earlier than all other threads'. `force`: the
  * first does not wait. */
 static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
-  do {
-    gotrace__waiters *waiters;
-    gotrace__turn_to(t, r, gotrace__unit_of(t, r->record.tick));
-    waiters = gotrace__apply(t, r, &r->record, force);
+  t->until = t->full ? 0 : t->heap_count && t->heap[0]->turn < t->limit ? t->heap[0]->turn : t->limit;
+  gotrace__turn_to(t, r, gotrace__unit_of(t, r->record.tick));
+  for (;;) {
+    gotrace__waiters *waiters = gotrace__apply(t, r, &r->record, force);
     if (waiters && r->record.kind == GOTRACE__REC_WAIT_END && !r->later) { /* a wake-up has a tick up to this one's */
       r->later = true;
       gotrace__enqueue(t, r);
@@ -10779,13 +10803,15 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
     r->later = false;
     GOTRACE__RECORD_APPLIED(t, &r->record);
     t->counters.records++;
-    if (r->time < t->now) r->time = t->now;
+    r->time = t->now;
     r->tick = r->record.tick;
     r->at = r->record_end;
     force = false;
     if (!gotrace__peek(t, r)) return;
-  } while (!t->full && (!t->heap_count || r->record.tick <= t->heap[0]->turn));
-  gotrace__enqueue(t, r);
+    if (r->record.tick >= t->until && !gotrace__goes_on(t, r)) break;
+    gotrace__set_time(t, r, gotrace__unit_of(t, r->record.tick));
+  }
+  if (r->record.tick <= t->limit) gotrace__enqueue(t, r);
 }
 
 /* Whether a record of a correct program may wait for one that does not exist, or comes later: the end of a wait for a
@@ -10853,7 +10879,7 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
   if (t->full) return;
   gotrace__next_sample(t, false);
   for (r = t->sources; r; r = r->next)
-    if (gotrace__peek(t, r)) gotrace__enqueue(t, r);
+    if (gotrace__peek(t, r) && r->record.tick <= t->limit) gotrace__enqueue(t, r);
   for (;;) {
     if (t->full && !full) gotrace__limit_round(t);
     full = t->full;

@@ -314,8 +314,8 @@ transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first
 transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL)) {',
             'if (GOTRACE__UNLIKELY(waiters->first != NULL)) {')
 transcriber('heap-unordered', 'for (; at && r->turn < t->heap[(at - 1) / 2]->turn;', 'for (; 0;')
-transcriber('thread-runs-ahead', '} while (!t->full && (!t->heap_count || r->record.tick <= t->heap[0]->turn));', '} while (true);')
-transcriber('round-without-limit', 'return r->record.tick <= t->limit;', 'return true;')
+transcriber('thread-runs-ahead', '&& (!t->heap_count || r->record.tick <= t->heap[0]->turn);', ';')
+transcriber('round-without-limit', '!t->full && r->record.tick <= t->limit &&', '!t->full &&')
 transcriber('round-of-everything', 'gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2)',
             'gotrace__is_more(t, t->from_tick + ticks, UINT64_MAX)')
 transcriber('number-not-counted', '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)',
@@ -426,8 +426,8 @@ tested('test_waits_off', 'waiter-shown-as-running', 'bool waits = (gotrace__load
 tested('test_waits_off', 'waiter-whose-goroutine-ended-runs', 'return gotrace__load_relaxed(&g->id) == m->outermost.id &&', 'return')
 tested('test_keys', 'keys-below-a-freed-one-lost', 'memcpy(last->below, gone->below, sizeof last->below);', '')
 tested('test_create_no_proc', 'idle-worker-not-counted', 'm->was_worker |= p != NULL;', '')
-tested('test_limits', 'size-limit-ignored', 'if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true;',
-       '')
+tested('test_limits', 'size-limit-ignored',
+       'if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true, t->until = 0;', '')
 tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
 tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')
 tested('test_rare_paths', 'walk-goes-down', 'sum = gotrace__seen_hash(sum, words[ret]); if (up <= frame) break;',
