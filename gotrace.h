@@ -17624,7 +17624,7 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
   const uint8_t *at = NULL;
   gotrace_result result;
   size_t want = 1 << 16;
-  uint64_t dt;
+  uint64_t dt = 0;
   if (d->end - d->at >= GOTRACE__EVENT_BYTES && d->version >= 1007) {
     k = &d->kinds[*d->at & 63];
     gotrace__dec_clear(ev);
