@@ -200,7 +200,7 @@ static inline bool check_v2_next(check_v2_trace *t, check_v2_cursor *c, size_t *
 
 #define CHECK_V2_WRONG(...) return check_v2_fail(t, __VA_ARGS__), -1
 #define CHECK_V2_U(x) ((unsigned long long)(x))
-#define CHECK_V2_NAME gotrace_find_event_spec((gotrace_format)t->version, (int)c->kind)->name
+#define CHECK_V2_NAME check_v2_spec(t, c->kind)->name
 
 /* Applies the next event of a thread: 1 done, 0 not ready, -1 invalid. */
 static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
