@@ -14874,15 +14874,14 @@ static const gotrace__transition gotrace__v2_transitions[] = {
 #undef GOTRACE__ROW
         {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
 
-/* The row of an event, or the last one. */
-static const gotrace__transition *gotrace__find_transition(int family, int number) {
-  const gotrace__transition *row = family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
-  while (row->number && row->number != number) row++;
-  return row;
+/* The last row has no number. */
+static const gotrace__transition *gotrace__transitions(int family) {
+  return family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
 }
 
 GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int family, int number) {
-  const gotrace__transition *row = gotrace__find_transition(family, number);
+  const gotrace__transition *row = gotrace__transitions(family);
+  while (row->number && row->number != number) row++;
   return row->number && (family == 1 || family == 2) ? &row->tells : NULL;
 }
 
@@ -14895,8 +14894,8 @@ static bool gotrace__ends_with(const char *word, size_t size, const char *end) {
 /* Prepares a kind from the words of its arguments. */
 static void gotrace__dec_set_arguments(gotrace__kind *k) {
   const char *word;
-  for (word = k->spec->arguments; *word; word += strcspn(word, " "), word += *word == ' ') {
-    size_t size = strcspn(word, " ");
+  size_t size;
+  for (word = k->spec->arguments; (size = strcspn(word, " ")) != 0; word += size + (word[size] == ' ')) {
     uint8_t place = (uint8_t)GOTRACE__ARGUMENT(k->args);
     bool dt = gotrace__ends_with(word, size, "dt"), data = gotrace__ends_with(word, size, "data");
     k->timed |= dt;
@@ -14922,17 +14921,17 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
                          GOTRACE__V1_BIT(CPU_SAMPLE);
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(d->info.family, &count);
-  const gotrace__transition *none = gotrace__find_transition(d->info.family, 0);
+  const gotrace__transition *row = gotrace__transitions(d->info.family);
+  for (; row->number; row++) d->kinds[row->number].rule = row;
   for (i = 0; i < 256; i++) {
     gotrace__kind *k = &d->kinds[i];
     k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NOWHERE;
-    k->rule = none;
+    if (!k->rule) k->rule = row;
   }
   for (i = 0; i < count; i++) {
     gotrace__kind *k = &d->kinds[specs[i].number];
     if (format < specs[i].since || format > specs[i].until) continue;
     k->spec = &specs[i];
-    k->rule = gotrace__find_transition(d->info.family, specs[i].number);
     gotrace__dec_set_arguments(k);
     k->names = d->info.family == 2 && (k->head[0] == GOTRACE_V2_GO_START || k->head[0] == GOTRACE_V2_GO_UNBLOCK);
     k->ordinary = d->info.family == 1 && k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);

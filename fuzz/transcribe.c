@@ -20,7 +20,8 @@ FUZZ_COVERED
 
 static void applied(const void *transcriber, const void *record);
 #define GOTRACE__RECORD_APPLIED(t, record) applied(t, record)
-#define GOTRACE__CHAINS ((size_t)64) /* not 64 KiB to clear for each table of each input */
+#define GOTRACE__CHAINS ((size_t)64) /* of these and the next, not 64 KiB to clear for each table of each input */
+#define GOTRACE__ARENA_BLOCK ((size_t)2048)
 #define GOTRACE__LANE_MOST 8192
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_PLACES 4096
@@ -480,17 +481,20 @@ static void fail(const char *what) {
 static void check_readers(unsigned format) {
   uint64_t seed, kinds[256] = {0};
   unsigned i;
-  for (seed = 0; seed < 3; seed++) {
+  bool ties = true;
+  for (seed = 0; seed < 3 && ties; seed++) {
     if (format < GOTRACE_GO_1_22) {
       check_v1_trace t;
       if (!check_v1(&t, w.trace, w.size, CHECK_V1_STRICT, seed)) fail(t.error);
       for (i = 0; i < 64; i++) kinds[i] = t.kinds[i];
+      ties = t.ties;
       check_v1_free(&t);
     } else {
       check_v2_trace t;
       check_v2_strict = w.correct;
       if (!check_v2(&t, w.trace, w.size, seed)) fail(t.error);
       memcpy(kinds, t.kinds, sizeof kinds);
+      ties = t.ties;
       check_v2_free(&t);
       if (w.t.options.restate && t.generations > 1) { /* a flight recorder may have dropped the first */
         if (!check_v2_from(&t, w.trace, w.size, seed, t.first_generation)) fail(t.error);

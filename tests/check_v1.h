@@ -79,6 +79,7 @@ typedef struct check_v1_trace {
   check_v1_map stacks;  /* id: offset of the number of frames, and frames */
   check_v1_map timers, procs, gs;
   uint32_t batches; /* that hold events */
+  bool ties;        /* the seed may have decided: times were equal */
   char error[256];
 } check_v1_trace;
 
@@ -122,7 +123,7 @@ static inline uint64_t *check_v1_put(check_v1_map *map, uint64_t key, uint64_t v
   if (known) return *known = value, known;
   if (2 * (map->count + 1) > map->size) {
     check_v1_map larger = {NULL, 0, 0};
-    larger.size = map->size ? 2 * map->size : 64;
+    larger.size = map->size ? 2 * map->size : 16;
     larger.places = check_v1_memory(NULL, larger.size * sizeof *larger.places);
     memset(larger.places, 0, larger.size * sizeof *larger.places);
     for (i = 0; i < map->size; i++)
@@ -639,11 +640,9 @@ static inline bool check_v1_merge(check_v1_trace *t, check_v1_parser *p, check_v
 
   for (done = 0; good && done < t->count; done++) {
     size_t best = streams;
-    uint64_t best_tie = 0;
     check_v1_step s;
     check_v1_event *e;
     for (i = 0; i < streams; i++) {
-      uint64_t tie;
       if (all[i].first == CHECK_V1_NONE) continue;
       e = &t->events[all[i].first];
       if (!all[i].selected) {
@@ -651,11 +650,11 @@ static inline bool check_v1_merge(check_v1_trace *t, check_v1_parser *p, check_v
         if (!check_v1_ready(gs, &s, e->subject)) continue;
         all[i].selected = true;
       }
-      tie = seed ? check_v1_hash(seed + done * 131 + i) : i;
-      if (best == streams || e->time < t->events[all[best].first].time ||
-          (e->time == t->events[all[best].first].time && tie < best_tie)) {
+      if (best == streams || e->time < t->events[all[best].first].time) {
         best = i;
-        best_tie = tie;
+      } else if (e->time == t->events[all[best].first].time) {
+        t->ties = true; /* without a seed, the first one stays */
+        if (seed && check_v1_hash(seed + done * 131 + i) < check_v1_hash(seed + done * 131 + best)) best = i;
       }
     }
     if (best == streams) {
@@ -953,7 +952,7 @@ static inline bool check_v1_by(check_v1_trace *t, const void *data, size_t size,
 
 /* Whether a trace opens. `t` is filled in as far as possible, and must be freed in any case. */
 static inline bool check_v1(check_v1_trace *t, const void *data, size_t size, unsigned flags, uint64_t seed) {
-  bool good;
+  bool good, ties = false;
   memset(t, 0, sizeof *t);
   t->data = data;
   t->size = size;
@@ -964,9 +963,12 @@ static inline bool check_v1(check_v1_trace *t, const void *data, size_t size, un
   if (t->version >= 1011 && !(flags & (CHECK_V1_OLD | CHECK_V1_FUTILE))) {
     good = check_v1_by(t, data, size, flags, true, seed);
     if (!good || (flags & CHECK_V1_NEW)) return good;
+    ties = t->ties;
     check_v1_clear(t);
   }
-  return check_v1_by(t, data, size, flags, false, seed);
+  good = check_v1_by(t, data, size, flags, false, seed);
+  t->ties |= ties;
+  return good;
 }
 
 #endif

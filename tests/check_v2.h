@@ -88,6 +88,7 @@ typedef struct check_v2_trace {
   uint64_t kinds[256];
   uint64_t generations, first_generation, generation;
   char error[256];
+  bool ties; /* the seed may have decided: times were equal */
   /* Private: */
   check_v2_map gos, procs, tasks, threads, strings, stacks;
   check_v2_thing *things; /* of gos, procs and tasks, by index */
@@ -498,6 +499,7 @@ static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
       for (i = 0; i < t->cursor_count; i++) {
         check_v2_cursor *c = &t->cursors[(i + seed) % t->cursor_count];
         uint64_t key = c->time * 256 + (i & 255);
+        t->ties |= c->ready && best != UINT64_MAX && best / 256 == key / 256;
         if (c->ready && key >= after && key < best) best = key, chosen = (i + seed) % t->cursor_count, any = true;
       }
       if (best == UINT64_MAX) break;
