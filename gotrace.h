@@ -1071,6 +1071,16 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__IS_CONSTANT(x) 0
 #endif
 
+/* Functions that macros expand to, without a frame of their own. In C not static, because inline functions with
+ * external linkage use them; in C++ the linker would merge those of two tracers. */
+#if !GOTRACE__GNU || GOTRACE_STATIC || GOTRACE_DISABLE
+#define GOTRACE__INLINE static inline
+#elif defined(__cplusplus)
+#define GOTRACE__INLINE static inline __attribute__((always_inline))
+#else
+#define GOTRACE__INLINE extern inline __attribute__((gnu_inline, always_inline))
+#endif
+
 /* The location of a function as a goroutine's entry; viewers group goroutines by entry. Use it to initialize a static
  * variable: static const gotrace_location entry = GOTRACE_ENTRY(worker_main); */
 #if defined(__cplusplus)
@@ -1662,12 +1672,21 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  * appear. Task begin and end are therefore function calls even while tracing is off. A region that is open when tracing
  * starts appears if it ends during the trace.
  */
-#define gotrace_task_begin(name, parent) \
-  gotrace_task_begin_at(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
+#define gotrace_task_begin(name, parent) gotrace__task_begin(GOTRACE_HERE, (name), GOTRACE__IS_CONSTANT(name), (parent))
 #define gotrace_task_end(task) gotrace_task_end_at(GOTRACE_HERE, (task))
 GOTRACE_API gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
                                                gotrace_task parent) GOTRACE__OFF(parent);
 GOTRACE_API void gotrace_task_end_at(gotrace_site *site, gotrace_task task) GOTRACE__OFF();
+GOTRACE_API gotrace_task gotrace__task_begin_constant(gotrace_site *site, const char *name, size_t size,
+                                                      gotrace_task parent) GOTRACE__OFF(parent);
+/* The compiler knows the size of a literal. */
+GOTRACE__INLINE gotrace_task gotrace__task_begin(gotrace_site *site, const char *name, int constant,
+                                                 gotrace_task parent) {
+#if GOTRACE__GNU
+  if (constant) return gotrace__task_begin_constant(site, name, name ? __builtin_strlen(name) : 0, parent);
+#endif
+  return gotrace_task_begin_at(site, name, constant, parent);
+}
 
 /* A region is a span of one goroutine's execution. Regions nest, up to 1,024; the end of one ends those inside it.
  *
@@ -1838,14 +1857,8 @@ typedef struct gotrace__scope {
   for (gotrace__scope variable = gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name)); \
        variable.once; gotrace__scope_end(&variable))
 #endif
-/* Not static, because inline functions with external linkage use them. */
-#if GOTRACE__GNU && !GOTRACE_STATIC
-#define GOTRACE__SCOPE_INLINE extern inline __attribute__((gnu_inline, always_inline))
-#else
-#define GOTRACE__SCOPE_INLINE static inline
-#endif
-GOTRACE__SCOPE_INLINE gotrace__scope gotrace__scope_begin(gotrace_site *site, gotrace_task task, const char *name,
-                                                          int constant) {
+GOTRACE__INLINE gotrace__scope gotrace__scope_begin(gotrace_site *site, gotrace_task task, const char *name,
+                                                    int constant) {
   gotrace__scope scope;
   scope.site = site;
   scope.name = name;
@@ -1855,7 +1868,7 @@ GOTRACE__SCOPE_INLINE gotrace__scope gotrace__scope_begin(gotrace_site *site, go
   if (gotrace_enabled()) gotrace_region_begin_at(site, task, name, constant);
   return scope;
 }
-GOTRACE__SCOPE_INLINE void gotrace__scope_end(gotrace__scope *scope) {
+GOTRACE__INLINE void gotrace__scope_end(gotrace__scope *scope) {
   scope->once = 0;
   if (gotrace_enabled()) gotrace_region_end_at(scope->site, scope->task, scope->name, scope->name_is_constant);
 }
@@ -6772,6 +6785,10 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
 GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
                                                    gotrace_task parent) {
   return gotrace__begin_task(site, name, SIZE_MAX, name_is_constant, parent);
+}
+GOTRACE__DEFINE gotrace_task gotrace__task_begin_constant(gotrace_site *site, const char *name, size_t size,
+                                                          gotrace_task parent) {
+  return gotrace__begin_task(site, name, size, 1, parent);
 }
 GOTRACE__DEFINE gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size,
                                                      gotrace_task parent) {

@@ -21,7 +21,7 @@ FUNCTIONS = {
     "string": ["gotrace_region_begin_at"],
     "string_new": ["gotrace_region_begin_at"],
     "log": ["gotrace_log_category_at"],
-    "task_begin": ["gotrace_task_begin_at"],
+    "task_begin": ["gotrace__task_begin_constant"],
     "task_end": ["gotrace_task_end_at"],
     "go_start": ["gotrace_go_start"],
     "go_block": ["gotrace_go_block_at"],

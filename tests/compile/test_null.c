@@ -21,6 +21,7 @@ static void logv(gotrace_task task, const char *format, ...) {
 /* Makes the calls that take handles, texts or places. */
 static void annotations(void) {
   gotrace_task task = gotrace_task_begin_at(NULL, NULL, 0, GOTRACE_NO_TASK);
+  gotrace_task_end(gotrace_task_begin(NULL, task));
   gotrace_debug_here(NULL);
   gotrace_thread_begin(NULL);
   gotrace_procs_change_at(NULL, 3);
