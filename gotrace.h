@@ -1668,7 +1668,7 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *
  * Any thread may begin, end and refer to a task; GOTRACE_NO_TASK is none. gotrace_task_begin returns GOTRACE_NO_TASK if
  * there is no memory for the calling thread's record. A task that is open when tracing starts appears from then on,
- * with the first 43 bytes of its name. Older ones may be missing, rarely if fewer than 300 are open; at most 1,024
+ * with the first 43 bytes of its name. Older ones may be missing, rarely if fewer than 1,500 are open; at most 4,096
  * appear. Task begin and end are therefore function calls even while tracing is off. A region that is open when tracing
  * starts appears if it ends during the trace.
  */
@@ -4241,9 +4241,9 @@ typedef struct gotrace__key_bucket {
 
 /* A task that has begun and not ended. */
 #ifndef GOTRACE__TASKS
-#define GOTRACE__TASKS 1024
+#define GOTRACE__TASKS 4096
 #endif
-#define GOTRACE__TASK_BLOCK 67 /* ids that a thread takes at a time; see gotrace__task_home */
+#define GOTRACE__TASK_BLOCK 4096 /* ids that a thread takes at a time; see gotrace__task_place */
 #define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
 /* In the id of a task whose start has no record. JavaScript's numbers still hold such an id. */
@@ -4981,13 +4981,12 @@ static bool gotrace__reads(void) {
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
 
 /* Ids are assigned in blocks, so that threads do not contend for a counter. */
-static uint64_t gotrace__next_id(gotrace__uint64 *next, gotrace__uint64 *last, gotrace__uint64 *common,
-                                 unsigned block) {
-  if (*next == *last) {
-    *next = gotrace__add_relaxed(common, block);
-    *last = *next + block;
+static uint64_t gotrace__next_go(gotrace__thread *m) {
+  if (m->next_go_id == m->last_go_id) {
+    m->next_go_id = gotrace__add_relaxed(&gotrace__t.next_go_id, 64);
+    m->last_go_id = m->next_go_id + 64;
   }
-  return ++*next;
+  return ++m->next_go_id;
 }
 
 /* The entry of a new goroutine is between two stores of its id: 0, then the new one (see gotrace__list_living). */
@@ -5961,7 +5960,7 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_release(&g->id, gotrace__next_id(&m->next_go_id, &m->last_go_id, &gotrace__t.next_go_id, 64));
+  gotrace__store_release(&g->id, gotrace__next_go(m));
 }
 
 /* `m`: NULL means the caller's. */
@@ -6683,27 +6682,31 @@ static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
   return tasks;
 }
 
-/* The place of a task, if it is free. The ids of a thread are consecutive, those of several begin TASK_BLOCK apart.
- * That is odd, so that the first tasks of up to 1,024 threads have different homes. */
-static inline gotrace__open_task *gotrace__task_home(gotrace__open_task *tasks, uint64_t id) {
-  return tasks + id % GOTRACE__TASKS;
-}
-
-/* The n-th of the places that a task may have. They are far apart, since those close to its home have tasks of the same
- * age, and the latest are mostly open. */
-#define GOTRACE__TASK_WAYS 8
+/* The n-th of the places that a task may have, which are one in each of 16 sets. The first is in the same set for a
+ * whole block of ids, which belongs to one thread: to write what another processor wrote last takes as long as the rest
+ * of the call. */
+#define GOTRACE__TASK_SETS 16
+#define GOTRACE__TASK_SET (GOTRACE__TASKS / GOTRACE__TASK_SETS)
 static inline gotrace__open_task *gotrace__task_place(gotrace__open_task *tasks, uint64_t id, unsigned n) {
-  return tasks + (id % GOTRACE__TASKS ^ n * (GOTRACE__TASKS / GOTRACE__TASK_WAYS));
+  return tasks + (id / GOTRACE__TASK_BLOCK + 7 * n) % GOTRACE__TASK_SETS * GOTRACE__TASK_SET + id % GOTRACE__TASK_SET;
 }
-GOTRACE__STATIC_ASSERT(GOTRACE__TASKS % GOTRACE__TASK_WAYS == 0 && (GOTRACE__TASKS & (GOTRACE__TASKS - 1)) == 0,
-                       places_of_tasks_by_exclusive_or);
+static inline uint64_t gotrace__next_task(gotrace__thread *m) {
+  if (GOTRACE__UNLIKELY(m->next_task_id == m->last_task_id)) {
+    uint64_t first = gotrace__add_relaxed(&gotrace__t.next_task_id, GOTRACE__TASK_BLOCK);
+    m->next_task_id = first;
+    if (!m->last_task_id) /* the first tasks of many threads have places that are apart */
+      m->next_task_id += first / GOTRACE__TASK_BLOCK * 37 % GOTRACE__TASK_SET;
+    m->last_task_id = first + GOTRACE__TASK_BLOCK;
+  }
+  return ++m->next_task_id;
+}
 
-/* Another task is at home: finds a free place, or that of the oldest task. */
+/* Another task is at the first place: finds a free one, or that of the oldest task. */
 static GOTRACE__COLD gotrace__open_task *gotrace__distant_place(gotrace__open_task *tasks, uint64_t id) {
   gotrace__open_task *place = tasks;
   uint64_t oldest = UINT64_MAX;
   unsigned n;
-  for (n = 0; n < GOTRACE__TASK_WAYS && oldest; n++) {
+  for (n = 0; n < GOTRACE__TASK_SETS && oldest; n++) {
     gotrace__open_task *task = gotrace__task_place(tasks, id, n);
     uint64_t other = gotrace__load_relaxed(&task->id) & ~GOTRACE__TASK_SILENT;
     if (other < oldest) oldest = other, place = task;
@@ -6722,7 +6725,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, con
   size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
   if (!size) name = ""; /* not NULL */
   tasks = task;
-  task = gotrace__task_home(tasks, id);
+  task = gotrace__task_place(tasks, id, 0);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&task->id) != 0)) task = gotrace__distant_place(tasks, id);
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
@@ -6731,18 +6734,20 @@ GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, con
   gotrace__store_release(&task->id, id);
 }
 
-/* The task is not at home: it has another place, or a newer one has replaced it. */
+/* The task has another place, or a newer one has replaced it. */
 static GOTRACE__COLD void gotrace__drop_distant_task(gotrace__open_task *tasks, uint64_t id) {
   unsigned n;
-  for (n = 1; n < GOTRACE__TASK_WAYS; n++) {
+  for (n = 1; n < GOTRACE__TASK_SETS; n++) {
     gotrace__open_task *task = gotrace__task_place(tasks, id, n);
-    if (gotrace__load_relaxed(&task->id) == id) gotrace__store_relaxed(&task->id, (uint64_t)0);
+    if (gotrace__load_relaxed(&task->id) != id) continue;
+    gotrace__store_relaxed(&task->id, (uint64_t)0);
+    return;
   }
 }
 static inline void gotrace__drop_task(uint64_t id) {
   gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *task;
   if (!tasks) return;
-  task = gotrace__task_home(tasks, id);
+  task = gotrace__task_place(tasks, id, 0);
   if (GOTRACE__LIKELY(gotrace__load_relaxed(&task->id) == id)) gotrace__store_relaxed(&task->id, (uint64_t)0);
   else gotrace__drop_distant_task(tasks, id);
 }
@@ -6766,7 +6771,7 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
   if (!on) gotrace__raise(m);
-  task.id = gotrace__next_id(&m->next_task_id, &m->last_task_id, &gotrace__t.next_task_id, GOTRACE__TASK_BLOCK);
+  task.id = gotrace__next_task(m);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, name, name_is_constant);

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#define KEPT 1024 /* GOTRACE__TASKS */
+#define KEPT 4096 /* GOTRACE__TASKS */
 
 static pthread_barrier_t barrier;
 static int tasks_each;

@@ -51,7 +51,7 @@ static void explore_free(void *memory, size_t size);
 #define GOTRACE__CLOCK_SKEW 0 /* see "TIME" in engine.h */
 #define GOTRACE__ARENA_BLOCK 4096
 #define GOTRACE__SAMPLES 4
-#define GOTRACE__TASKS 8
+#define GOTRACE__TASKS 32
 #define GOTRACE__SLAB 8
 #define GOTRACE__TIMERS 8
 #define GOTRACE__WAIT_BUCKETS 2
