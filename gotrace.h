@@ -5247,7 +5247,8 @@ static void gotrace__wait_for_room(void) {
 /* Records. */
 
 static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
-  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at; /* the next call takes a chunk that begins at the clock */
+  /* The next call takes a chunk that begins at the clock. This call's records end behind m->end. */
+  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at;
   return m->tick;
 }
 
@@ -5421,7 +5422,7 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     uint64_t now;
     if (!session) break; /* the chunk is not the thread's: the end of the last session may be freeing it */
     old = m->chunk;
-    if (!first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (!first && old && m->end - m->at >= (ptrdiff_t)room) return true;
     if (first && old) {     /* of a session that ended while the thread was in a call */
       gotrace__go_inside(); /* an allocator that is traced */
       gotrace__chunk_free(&gotrace__t.budget, old);
@@ -5475,7 +5476,7 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
  * first session a thread has no chunk, hence no room.) */
 static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
   gotrace__raise(m);
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && (size_t)(m->end - m->at) >= room)) return true;
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end - m->at >= (ptrdiff_t)room)) return true;
   return gotrace__enter_slowly(m, room);
 }
 static inline bool gotrace__begin(gotrace__thread *m) {
