@@ -807,7 +807,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
   X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")            \
-  X(IDLE_WORKER, 44, 1, "wait, region, log, task or system call of an idle worker: made the thread a goroutine")
+  X(IDLE_WORKER, 44, 1, "wait, region, log, task, system call of an idle worker: made the thread a goroutine") \
+  X(THREAD_OVER, 45, 0, "call of a thread that has ended: in the last round of its keys' destructors")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
@@ -2686,7 +2687,7 @@ static void gotrace__end_use(bool unloaded);
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
 static void gotrace__free_all(void);
 #endif
-static void gotrace__thread_gone(void *thread);
+static bool gotrace__thread_gone(void *thread);
 static void gotrace__service(void);
 #endif
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
@@ -2834,7 +2835,8 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__low_priority()           of the calling thread, as far as the system has priorities of threads
  *   gotrace__barrier_init()           false if there is no process-wide barrier
  *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if it failed
- *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
+ *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends, up to
+ *                                     GOTRACE__ROUNDS times if the thread is given other arguments then
  *   gotrace__system_thread_id/_name   of the calling thread
  *   gotrace__stack_bounds             of the calling thread; false if unknown
  *   gotrace__is_privileged()          the program has privileges that whoever started it lacks, as by setuid
@@ -2942,13 +2944,16 @@ static void gotrace__platform_init(void) {}
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A TLS callback of the program or DLL, in the loader's list. Not a fiber's slot (FlsAlloc): it would report the end of
- * a fiber, on whatever thread deletes it. */
-static GOTRACE__THREAD_LOCAL void *gotrace__exiting;
-static void gotrace__at_thread_exit(void *thread) { gotrace__exiting = thread; }
+ * a fiber, on whatever thread deletes it. The record is in a slot of the system: MinGW's own thread-locals, with POSIX
+ * threads, are gone when the callback runs. */
+#define GOTRACE__ROUNDS 1
+static DWORD gotrace__exit_slot = TLS_OUT_OF_INDEXES;
+static void gotrace__at_thread_exit(void *thread) { TlsSetValue(gotrace__exit_slot, thread); }
 static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reserved) {
-  void *thread = reason == DLL_THREAD_DETACH ? gotrace__exiting : NULL;
-  (void)module, (void)reserved;
-  if (thread) gotrace__thread_gone(thread);
+  void *thread = reason == DLL_THREAD_DETACH ? TlsGetValue(gotrace__exit_slot) : NULL;
+  (void)module;
+  if (thread) (void)gotrace__thread_gone(thread);
+  if (reason == DLL_PROCESS_DETACH && !reserved) TlsFree(gotrace__exit_slot); /* a DLL is unloaded */
 }
 #if !GOTRACE__GNU
 #pragma comment(linker, "/INCLUDE:_tls_used")
@@ -2958,7 +2963,10 @@ __declspec(allocate(".CRT$XLB"))
 __attribute__((section(".CRT$XLB"), used))
 #endif
     static PIMAGE_TLS_CALLBACK volatile gotrace__exit_entry = gotrace__exit_callback;
-static void gotrace__platform_init(void) { (void)gotrace__exit_entry; } /* otherwise MSVC might leave it out */
+static void gotrace__platform_init(void) {
+  (void)gotrace__exit_entry; /* otherwise MSVC might leave it out */
+  gotrace__exit_slot = TlsAlloc();
+}
 #endif
 static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
@@ -3483,16 +3491,23 @@ static uint32_t gotrace__has_exit_key; /* atomic; a process has few keys */
 static uint32_t gotrace__exits;        /* atomic; the process ends */
 static void gotrace__process_exits(void) { gotrace__store_relaxed(&gotrace__exits, 1u); }
 #endif
+static void gotrace__at_thread_exit(void *thread) {
+  if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
+}
+/* Other keys' destructors may trace, and give the thread a record again. So this runs in each round of destructors, but
+ * for the last (POSIX: the fourth or a later one), in which ThreadSanitizer ends the thread first. A call after the
+ * last time would leave a thread that never ends. */
+#define GOTRACE__ROUNDS 3
+static void gotrace__exit_round(void *thread) {
+  if (gotrace__thread_gone(thread == &gotrace__exit_key ? NULL : thread)) gotrace__at_thread_exit(&gotrace__exit_key);
+}
 static void gotrace__platform_init(void) {
-  if (pthread_key_create(&gotrace__exit_key, gotrace__thread_gone) == 0)
+  if (pthread_key_create(&gotrace__exit_key, gotrace__exit_round) == 0)
     gotrace__store_release(&gotrace__has_exit_key, 1u);
   pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
 #ifdef GOTRACE__UNLOADS
   atexit(gotrace__process_exits);
 #endif
-}
-static void gotrace__at_thread_exit(void *thread) {
-  if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
 }
 /* The process ends or the library is unloaded: threads that end later must not call into it. If the library is
  * unloaded, its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so
@@ -4438,8 +4453,8 @@ static struct gotrace__tracer {
   gotrace__uint64 samples_lost;                  /* atomic */
   bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next */
   int system_error;
-  gotrace__uint64 lost, nested;             /* atomic; calls dropped: for lack of memory; nested */
-  gotrace__sample *samples;                 /* atomic; allocated by the first trace with samples and kept */
+  gotrace__uint64 lost, nested, over; /* atomic; calls dropped: for lack of memory; nested; of threads that are over */
+  gotrace__sample *samples;           /* atomic; allocated by the first trace with samples and kept */
   gotrace__uint64 sample_head, sample_tail; /* atomic; the driver's */
 } gotrace__t;
 
@@ -7416,13 +7431,20 @@ static void gotrace__thread_over(gotrace__thread *m) {
   if (!ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
 }
 
-static void gotrace__thread_gone(void *thread) {
+/* How often the end of the calling thread has been seen. */
+static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
+
+/* Ends the calling thread, if it has a record. Returns whether it may get another one. */
+static bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
   int cancel = gotrace__cancel_off(); /* nothing would give the record back */
-  gotrace__self = m;                  /* another library's thread-locals may be gone already */
-  gotrace__thread_over(m);
-  gotrace__self = NULL;
+  if (m) {
+    gotrace__self = m; /* another library's thread-locals may be gone already */
+    gotrace__thread_over(m);
+    gotrace__self = NULL;
+  }
   gotrace__cancel_restore(cancel);
+  return ++gotrace__ends < GOTRACE__ROUNDS;
 }
 #endif
 
@@ -7438,6 +7460,12 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     return NULL;
   }
   if (gotrace__load_relaxed(&t->gone)) return NULL;
+#if !GOTRACE_NO_THREADS
+  if (gotrace__ends >= GOTRACE__ROUNDS) {
+    gotrace__add_relaxed(&t->over, 1);
+    return NULL;
+  }
+#endif
   gotrace__init();
   id = gotrace__system_thread_id();
   gotrace__lock(&t->records);
@@ -12920,6 +12948,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
   stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
   stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&t->nested);
+  stats->problems[GOTRACE_PROBLEM_THREAD_OVER] += gotrace__load_relaxed(&t->over);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) *sums[gotrace__problems[i].done] += stats->problems[i];
 }
 
@@ -13178,8 +13207,8 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
 
 static void gotrace__reset_session(uint32_t session) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes,  &t->consistent_bytes,
-                                     &t->cuts,       &t->lost,      &t->nested, &t->samples_lost};
+  gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes, &t->consistent_bytes, &t->cuts,
+                                     &t->lost,       &t->nested,    &t->over,  &t->samples_lost};
   size_t i;
   gotrace__store_relaxed(&t->version, (uint32_t)t->options.format);
   gotrace__store_relaxed(&t->session, session);

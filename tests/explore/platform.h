@@ -143,6 +143,7 @@ static uintptr_t explore_identity(void);
 #define gotrace__thread_join(handle) explore_join((handle), __LINE__)
 #define gotrace__platform_init() ((void)0)
 #define gotrace__at_thread_exit(thread) explore_at_exit(thread)
+#define GOTRACE__ROUNDS 0xffffffffu /* all explored threads share one counter */
 #define gotrace__barrier_init() true
 #define gotrace__barrier() explore_barrier()
 #define gotrace__identity() explore_identity()
