@@ -274,8 +274,9 @@
  *     - the library that contains the tracer is unloaded, which also frees its memory (ELF; on Windows, stop before).
  *   At exit, the sink may take gotrace_options.exit_milliseconds for each piece of the trace (at most 64 KiB), and as
  *   long for each piece of a snapshot that another thread is writing. A sink that keeps moving is waited for to the end
- *   of the trace, however slow it is. If one piece takes longer, exit waits no more, and later events are lost. Nor is
- *   the file of a flight recorder that GOTRACE asked for written, if it is a pipe that nobody reads.
+ *   of the trace, however slow it is. If one piece takes longer, exit waits no more, and later events are lost. So it
+ *   is with a pipe when main has left by pthread_exit. Nor is the file of a flight recorder that GOTRACE asked for
+ *   written, if it is a pipe that nobody reads.
  *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave a complete trace up to a cut.
  *
  * OWNERSHIP
@@ -2682,6 +2683,7 @@ enum {
 
 static void gotrace__exit(void);
 static void gotrace__end_use(bool unloaded);
+static bool gotrace__sink_waits(void);
 #if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
@@ -2845,9 +2847,10 @@ static inline uint64_t gotrace__read_ticks(void) {
  *                                     its number. _open opens a file for writing, with its contents, and locks it
  *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW, GOTRACE__NOWAIT
  *                                     (a pipe without a reader: ENXIO; see `patience`). _create opens a new file.
- *                                     _remove removes one. _discard closes a file, and removes it if _open created it.
- *                                     _replace renames a file to the path of an open one, or to a path without a file
- *                                     (number -1). _write raises no signal
+ *                                     _ask makes writes that wait call gotrace__sink_waits, if the service thread
+ *                                     could keep a process alive. _remove removes one. _discard closes a file, and
+ *                                     removes it if _open created it. _replace renames a file to the path of an open
+ *                                     one, or to a path without a file (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
  *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
@@ -3028,6 +3031,7 @@ static bool gotrace__file_replace(gotrace__file *old, const char *from, const ch
   if (flags) gotrace__file_close(old); /* no open file can be replaced */
   return MoveFileExW(wide_from, wide_to, flags) || (errno = EACCES, false);
 }
+static void gotrace__file_ask(gotrace__file *file) { (void)file; }
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   const char *at = (const char *)data;
   while (size) {
@@ -3237,6 +3241,7 @@ typedef struct gotrace__file {
   bool made;              /* it did not exist before */
   bool regular;           /* it may be removed on failure and can be rewritten from its beginning */
   uint32_t patience;      /* with GOTRACE__NOWAIT: how many milliseconds a write waits while nothing moves */
+  bool asks;              /* a write that waits asks gotrace__sink_waits whether to go on */
   uint64_t device, inode; /* 0: unknown */
   long long position;
 } gotrace__file;
@@ -3349,6 +3354,14 @@ static void gotrace__take_signal(int number) {
   sigwait(&set, &number);
 #endif
 }
+static void gotrace__file_ask(gotrace__file *file) {
+#if defined(__linux__) && !GOTRACE_NO_THREADS
+  int flags = fcntl(file->number, F_GETFL);
+  file->asks = flags >= 0 && fcntl(file->number, F_SETFL, flags | O_NONBLOCK) == 0;
+#else
+  (void)file;
+#endif
+}
 
 /* A write may send SIGPIPE or SIGXFSZ to its thread, which would end the host. Both are blocked meanwhile, and taken
  * away unless they were pending before. */
@@ -3367,6 +3380,12 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN && waited++ < file->patience) {
       gotrace__sleep();
+      continue;
+    }
+    if (n < 0 && errno == EAGAIN && file->asks && gotrace__sink_waits()) {
+      struct pollfd room = {0, POLLOUT, 0};
+      room.fd = file->number;
+      (void)poll(&room, 1, 100);
       continue;
     }
     if (n <= 0) break;
@@ -12771,6 +12790,15 @@ static void gotrace__look_for_threads(void) {
 #endif
 }
 
+/* Whether the service thread waits on for a pipe that takes nothing. If no other thread is left, it waits as long as
+ * exit would. */
+static bool gotrace__sink_waits(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__look_for_threads();
+  return !t->is_orphan ||
+         gotrace__nanoseconds() - gotrace__load_relaxed(&t->moved) < (uint64_t)t->options.exit_milliseconds * 1000000;
+}
+
 /* Recycles the piece delivered last. */
 static void gotrace__take_back(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -13354,6 +13382,7 @@ static gotrace_result gotrace__start_tracing(const char *path, int flags, const 
     t->opening = true;
     gotrace__unlock(&t->life);
     if (!gotrace__file_open(path, flags, &t->file)) result = GOTRACE_ERROR_SINK;
+    else if (!t->file.regular) gotrace__file_ask(&t->file);
     gotrace__lock(&t->life);
     t->opening = false;
   }
