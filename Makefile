@@ -139,6 +139,8 @@ build/tests/seq_cst/%: private CPPFLAGS += -DGOTRACE_SEQ_CST_FLAG=1
 build/tests/monotonic/%: private CFLAGS = -O1 -g1
 build/tests/monotonic/%: private CPPFLAGS += -DGOTRACE_MONOTONIC_CLOCK=1
 build/tests/windows/%: private CC = $(MINGW)
+# MinGW's compiler may come with either kind of threads; this test is about POSIX threads.
+build/tests/windows/windows_threads.exe: private CC = $(shell command -v $(MINGW)-posix || echo $(MINGW))
 build/tests/windows/%: private AR = $(MINGW:%gcc=%ar)
 build/tests/windows/%: private CFLAGS = -O1 -g0
 build/tests/windows/%: private LDFLAGS += -static

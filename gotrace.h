@@ -274,8 +274,9 @@
  *     - the library that contains the tracer is unloaded, which also frees its memory (ELF; on Windows, stop before).
  *   At exit, the sink may take gotrace_options.exit_milliseconds for each piece of the trace (at most 64 KiB), and as
  *   long for each piece of a snapshot that another thread is writing. A sink that keeps moving is waited for to the end
- *   of the trace, however slow it is. If one piece takes longer, exit waits no more, and later events are lost. Nor is
- *   the file of a flight recorder that GOTRACE asked for written, if it is a pipe that nobody reads.
+ *   of the trace, however slow it is. If one piece takes longer, exit waits no more, and later events are lost. So it
+ *   is with a pipe when main has left by pthread_exit. Nor is the file of a flight recorder that GOTRACE asked for
+ *   written, if it is a pipe that nobody reads.
  *   _exit, quick_exit, execve, a fatal signal, and exit inside the write function leave a complete trace up to a cut.
  *
  * OWNERSHIP
@@ -807,7 +808,8 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(NEST_OPEN, 41, 1, "nested running not ended before the outer one, its wait or its thread: ended it")       \
   X(NEST_DEPTH, 42, 0, "waits and nested running nested too deeply")                                           \
   X(SITES_FULL, 43, 0, "too many call sites made at run time, or no memory for one: returned NULL")            \
-  X(IDLE_WORKER, 44, 1, "wait, region, log, task or system call of an idle worker: made the thread a goroutine")
+  X(IDLE_WORKER, 44, 1, "wait, region, log, task, system call of an idle worker: made the thread a goroutine") \
+  X(THREAD_OVER, 45, 0, "call of a thread that has ended: in the last round of its keys' destructors")
 
 typedef enum gotrace_problem {
 #define GOTRACE__PROBLEM(NAME, number, done, text) GOTRACE_PROBLEM_##NAME = number,
@@ -2694,12 +2696,13 @@ enum {
 
 static void gotrace__exit(void);
 static void gotrace__end_use(bool unloaded);
+static bool gotrace__sink_waits(void);
 #if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
 static void gotrace__free_all(void);
 #endif
-static void gotrace__thread_gone(void *thread);
+static bool gotrace__thread_gone(void *thread);
 static void gotrace__service(void);
 #endif
 #if !defined(_WIN32) && !GOTRACE_NO_THREADS
@@ -2847,7 +2850,8 @@ static inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__low_priority()           of the calling thread, as far as the system has priorities of threads
  *   gotrace__barrier_init()           false if there is no process-wide barrier
  *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if it failed
- *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends
+ *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends, up to
+ *                                     GOTRACE__ROUNDS times if the thread is given other arguments then
  *   gotrace__system_thread_id/_name   of the calling thread
  *   gotrace__stack_bounds             of the calling thread; false if unknown
  *   gotrace__is_privileged()          the program has privileges that whoever started it lacks, as by setuid
@@ -2856,9 +2860,10 @@ static inline uint64_t gotrace__read_ticks(void) {
  *                                     its number. _open opens a file for writing, with its contents, and locks it
  *                                     against other tracers; flags: GOTRACE__CREATE, GOTRACE__NOFOLLOW, GOTRACE__NOWAIT
  *                                     (a pipe without a reader: ENXIO; see `patience`). _create opens a new file.
- *                                     _remove removes one. _discard closes a file, and removes it if _open created it.
- *                                     _replace renames a file to the path of an open one, or to a path without a file
- *                                     (number -1). _write raises no signal
+ *                                     _ask makes writes that wait call gotrace__sink_waits, if the service thread
+ *                                     could keep a process alive. _remove removes one. _discard closes a file, and
+ *                                     removes it if _open created it. _replace renames a file to the path of an open
+ *                                     one, or to a path without a file (number -1). _write raises no signal
  *   gotrace__symbol()                 the function at an address. If GOTRACE__ELF is defined, instead of this:
  *                                     gotrace__file_open_to_read, _read_some (0: failed or at the end)
  *   gotrace__at_process_exit()        gotrace__exit() runs when the process ends by exit() or the library is unloaded
@@ -2955,13 +2960,16 @@ static void gotrace__platform_init(void) {}
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A TLS callback of the program or DLL, in the loader's list. Not a fiber's slot (FlsAlloc): it would report the end of
- * a fiber, on whatever thread deletes it. */
-static GOTRACE__THREAD_LOCAL void *gotrace__exiting;
-static void gotrace__at_thread_exit(void *thread) { gotrace__exiting = thread; }
+ * a fiber, on whatever thread deletes it. The record is in a slot of the system: MinGW's own thread-locals, with POSIX
+ * threads, are gone when the callback runs. */
+#define GOTRACE__ROUNDS 1
+static DWORD gotrace__exit_slot = TLS_OUT_OF_INDEXES;
+static void gotrace__at_thread_exit(void *thread) { TlsSetValue(gotrace__exit_slot, thread); }
 static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reserved) {
-  void *thread = reason == DLL_THREAD_DETACH ? gotrace__exiting : NULL;
-  (void)module, (void)reserved;
-  if (thread) gotrace__thread_gone(thread);
+  void *thread = reason == DLL_THREAD_DETACH ? TlsGetValue(gotrace__exit_slot) : NULL;
+  (void)module;
+  if (thread) (void)gotrace__thread_gone(thread);
+  if (reason == DLL_PROCESS_DETACH && !reserved) TlsFree(gotrace__exit_slot); /* a DLL is unloaded */
 }
 #if !GOTRACE__GNU
 #pragma comment(linker, "/INCLUDE:_tls_used")
@@ -2971,7 +2979,10 @@ __declspec(allocate(".CRT$XLB"))
 __attribute__((section(".CRT$XLB"), used))
 #endif
     static PIMAGE_TLS_CALLBACK volatile gotrace__exit_entry = gotrace__exit_callback;
-static void gotrace__platform_init(void) { (void)gotrace__exit_entry; } /* otherwise MSVC might leave it out */
+static void gotrace__platform_init(void) {
+  (void)gotrace__exit_entry; /* otherwise MSVC might leave it out */
+  gotrace__exit_slot = TlsAlloc();
+}
 #endif
 static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
 static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
@@ -3033,6 +3044,7 @@ static bool gotrace__file_replace(gotrace__file *old, const char *from, const ch
   if (flags) gotrace__file_close(old); /* no open file can be replaced */
   return MoveFileExW(wide_from, wide_to, flags) || (errno = EACCES, false);
 }
+static void gotrace__file_ask(gotrace__file *file) { (void)file; }
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   const char *at = (const char *)data;
   while (size) {
@@ -3242,6 +3254,7 @@ typedef struct gotrace__file {
   bool made;              /* it did not exist before */
   bool regular;           /* it may be removed on failure and can be rewritten from its beginning */
   uint32_t patience;      /* with GOTRACE__NOWAIT: how many milliseconds a write waits while nothing moves */
+  bool asks;              /* a write that waits asks gotrace__sink_waits whether to go on */
   uint64_t device, inode; /* 0: unknown */
   long long position;
 } gotrace__file;
@@ -3354,6 +3367,14 @@ static void gotrace__take_signal(int number) {
   sigwait(&set, &number);
 #endif
 }
+static void gotrace__file_ask(gotrace__file *file) {
+#if defined(__linux__) && !GOTRACE_NO_THREADS
+  int flags = fcntl(file->number, F_GETFL);
+  file->asks = flags >= 0 && fcntl(file->number, F_SETFL, flags | O_NONBLOCK) == 0;
+#else
+  (void)file;
+#endif
+}
 
 /* A write may send SIGPIPE or SIGXFSZ to its thread, which would end the host. Both are blocked meanwhile, and taken
  * away unless they were pending before. */
@@ -3372,6 +3393,12 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN && waited++ < file->patience) {
       gotrace__sleep();
+      continue;
+    }
+    if (n < 0 && errno == EAGAIN && file->asks && gotrace__sink_waits()) {
+      struct pollfd room = {0, POLLOUT, 0};
+      room.fd = file->number;
+      (void)poll(&room, 1, 100);
       continue;
     }
     if (n <= 0) break;
@@ -3496,16 +3523,23 @@ static uint32_t gotrace__has_exit_key; /* atomic; a process has few keys */
 static uint32_t gotrace__exits;        /* atomic; the process ends */
 static void gotrace__process_exits(void) { gotrace__store_relaxed(&gotrace__exits, 1u); }
 #endif
+static void gotrace__at_thread_exit(void *thread) {
+  if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
+}
+/* Other keys' destructors may trace, and give the thread a record again. So this runs in each round of destructors, but
+ * for the last (POSIX: the fourth or a later one), in which ThreadSanitizer ends the thread first. A call after the
+ * last time would leave a thread that never ends. */
+#define GOTRACE__ROUNDS 3
+static void gotrace__exit_round(void *thread) {
+  if (gotrace__thread_gone(thread == &gotrace__exit_key ? NULL : thread)) gotrace__at_thread_exit(&gotrace__exit_key);
+}
 static void gotrace__platform_init(void) {
-  if (pthread_key_create(&gotrace__exit_key, gotrace__thread_gone) == 0)
+  if (pthread_key_create(&gotrace__exit_key, gotrace__exit_round) == 0)
     gotrace__store_release(&gotrace__has_exit_key, 1u);
   pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
 #ifdef GOTRACE__UNLOADS
   atexit(gotrace__process_exits);
 #endif
-}
-static void gotrace__at_thread_exit(void *thread) {
-  if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
 }
 /* The process ends or the library is unloaded: threads that end later must not call into it. If the library is
  * unloaded, its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so
@@ -4451,8 +4485,8 @@ static struct gotrace__tracer {
   gotrace__uint64 samples_lost;                  /* atomic */
   bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next */
   int system_error;
-  gotrace__uint64 lost, nested;             /* atomic; calls dropped: for lack of memory; nested */
-  gotrace__sample *samples;                 /* atomic; allocated by the first trace with samples and kept */
+  gotrace__uint64 lost, nested, over; /* atomic; calls dropped: for lack of memory; nested; of threads that are over */
+  gotrace__sample *samples;           /* atomic; allocated by the first trace with samples and kept */
   gotrace__uint64 sample_head, sample_tail; /* atomic; the driver's */
 } gotrace__t;
 
@@ -5259,7 +5293,8 @@ static void gotrace__wait_for_room(void) {
 /* Records. */
 
 static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
-  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at; /* the next call takes a chunk that begins at the clock */
+  /* The next call takes a chunk that begins at the clock. This call's records end behind m->end. */
+  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at;
   return m->tick;
 }
 
@@ -5433,7 +5468,7 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     uint64_t now;
     if (!session) break; /* the chunk is not the thread's: the end of the last session may be freeing it */
     old = m->chunk;
-    if (!first && old && (size_t)(m->end - m->at) >= room) return true;
+    if (!first && old && m->end - m->at >= (ptrdiff_t)room) return true;
     if (first && old) {     /* of a session that ended while the thread was in a call */
       gotrace__go_inside(); /* an allocator that is traced */
       gotrace__chunk_free(&gotrace__t.budget, old);
@@ -5487,7 +5522,7 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
  * first session a thread has no chunk, hence no room.) */
 static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
   gotrace__raise(m);
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && (size_t)(m->end - m->at) >= room)) return true;
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end - m->at >= (ptrdiff_t)room)) return true;
   return gotrace__enter_slowly(m, room);
 }
 static inline bool gotrace__begin(gotrace__thread *m) {
@@ -7437,13 +7472,20 @@ static void gotrace__thread_over(gotrace__thread *m) {
   if (!ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
 }
 
-static void gotrace__thread_gone(void *thread) {
+/* How often the end of the calling thread has been seen. */
+static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
+
+/* Ends the calling thread, if it has a record. Returns whether it may get another one. */
+static bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
   int cancel = gotrace__cancel_off(); /* nothing would give the record back */
-  gotrace__self = m;                  /* another library's thread-locals may be gone already */
-  gotrace__thread_over(m);
-  gotrace__self = NULL;
+  if (m) {
+    gotrace__self = m; /* another library's thread-locals may be gone already */
+    gotrace__thread_over(m);
+    gotrace__self = NULL;
+  }
   gotrace__cancel_restore(cancel);
+  return ++gotrace__ends < GOTRACE__ROUNDS;
 }
 #endif
 
@@ -7459,6 +7501,12 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     return NULL;
   }
   if (gotrace__load_relaxed(&t->gone)) return NULL;
+#if !GOTRACE_NO_THREADS
+  if (gotrace__ends >= GOTRACE__ROUNDS) {
+    gotrace__add_relaxed(&t->over, 1);
+    return NULL;
+  }
+#endif
   gotrace__init();
   id = gotrace__system_thread_id();
   gotrace__lock(&t->records);
@@ -12764,6 +12812,15 @@ static void gotrace__look_for_threads(void) {
 #endif
 }
 
+/* Whether the service thread waits on for a pipe that takes nothing. If no other thread is left, it waits as long as
+ * exit would. */
+static bool gotrace__sink_waits(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__look_for_threads();
+  return !t->is_orphan ||
+         gotrace__nanoseconds() - gotrace__load_relaxed(&t->moved) < (uint64_t)t->options.exit_milliseconds * 1000000;
+}
+
 /* Recycles the piece delivered last. */
 static void gotrace__take_back(void) {
   struct gotrace__tracer *t = &gotrace__t;
@@ -12941,6 +12998,7 @@ static void gotrace__sum(gotrace_stats *stats) {
   stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
   stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
   stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&t->nested);
+  stats->problems[GOTRACE_PROBLEM_THREAD_OVER] += gotrace__load_relaxed(&t->over);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) *sums[gotrace__problems[i].done] += stats->problems[i];
 }
 
@@ -13199,8 +13257,8 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
 
 static void gotrace__reset_session(uint32_t session) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes,  &t->consistent_bytes,
-                                     &t->cuts,       &t->lost,      &t->nested, &t->samples_lost};
+  gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes, &t->consistent_bytes, &t->cuts,
+                                     &t->lost,       &t->nested,    &t->over,  &t->samples_lost};
   size_t i;
   gotrace__store_relaxed(&t->version, (uint32_t)t->options.format);
   gotrace__store_relaxed(&t->session, session);
@@ -13346,6 +13404,7 @@ static gotrace_result gotrace__start_tracing(const char *path, int flags, const 
     t->opening = true;
     gotrace__unlock(&t->life);
     if (!gotrace__file_open(path, flags, &t->file)) result = GOTRACE_ERROR_SINK;
+    else if (!t->file.regular) gotrace__file_ask(&t->file);
     gotrace__lock(&t->life);
     t->opening = false;
   }

@@ -97,7 +97,7 @@ list_unit() {
       echo "$level|$name ($configuration)|tests/run.sh --unit $name $configuration"
     done
   done
-  for test in windows_fibers windows_paths; do echo "check|$test (windows)|tests/run.sh --unit $test windows"; done
+  for test in windows_fibers windows_paths windows_threads; do echo "check|$test (windows)|tests/run.sh --unit $test windows"; done
 }
 
 list_compile() {

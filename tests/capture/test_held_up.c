@@ -106,6 +106,27 @@ static void samples_after_a_jump(void) {
   test_free(&bytes);
 }
 
+/* The same for the thread's records: they go on in another chunk, and none is behind the end of its chunk. */
+static void records_after_a_jump(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_GO_1_23, &bytes);
+  const gotrace__thread *m;
+  int i;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "a", "b");
+  m = gotrace__self;
+  gotrace__self->tick += (uint64_t)1 << 40;
+  for (i = 0; i < 3000; i++) {
+    gotrace_log(GOTRACE_NO_TASK, "a", "b");
+    CHECK(m->at <= gotrace__chunk_data(m->chunk) + m->chunk->capacity);
+  }
+  CHECK(gotrace__now() + GOTRACE__FAR > m->tick);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  CHECK_EQUAL(test_count(&bytes, "UserLog"), 3001);
+  test_free(&bytes);
+}
+
 /* A thread is held up at its end while the trace ends. Its record is free as soon as it goes on. */
 static void *end_slowly(void *unused) {
   gotrace_log(GOTRACE_NO_TASK, "a", "b");
@@ -162,6 +183,7 @@ static void out_of_memory(void) {
 int main(void) {
   unwinder_of_another_trace();
   samples_after_a_jump();
+  records_after_a_jump();
   out_of_memory();
   record_of_an_ended_thread();
   return 0;

@@ -141,7 +141,7 @@ static void *on_a_thread(void *unused) {
 }
 
 static void *idle_worker(void *own) {
-  const char *made = "wait, region, log, task or system call of an idle worker: made the thread a goroutine (repaired)";
+  const char *made = "wait, region, log, task, system call of an idle worker: made the thread a goroutine (repaired)";
   gotrace_proc_start((gotrace_proc *)own);
   gotrace_proc_stop();
   go = -1, proc = NULL;

@@ -52,13 +52,13 @@ TRANSCRIBER = ('transcriber',)
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
 mutant('stop-waits-for-nobody', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop', '1023/cause-restart')
 mutant('session-read-once',
-       'if (GOTRACE__LIKELY(gotrace__session_now() == m->session && (size_t)',
-       'if (GOTRACE__LIKELY(m->session && (size_t)',
+       'if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end',
+       'if (GOTRACE__LIKELY(m->session && m->end',
        '1023/off-late')
 mutant('flag-raised-late',
-       ['gotrace__raise(m);\n  if (GOTRACE__LIKELY(gotrace__session_now() == m->session', 'm->end - m->at) >= room)) return true;'],
+       ['gotrace__raise(m);\n  if (GOTRACE__LIKELY(gotrace__session_now() == m->session', 'm->end - m->at >= (ptrdiff_t)room)) return true;'],
        ['if (GOTRACE__LIKELY(gotrace__session_now() == m->session',
-        'm->end - m->at) >= room)) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
+        'm->end - m->at >= (ptrdiff_t)room)) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
        '1023/off-late')
 mutant('new-chunk-in-an-old-session',
        'if (gotrace__session_now() != session) {\n      gotrace__go_inside();',

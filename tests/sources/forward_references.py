@@ -16,6 +16,7 @@ ALLOWED = {
     ("gotrace__end_use", "platform"): "the library is unloaded",
     ("gotrace__service", "platform"): "the service thread begins",
     ("gotrace__thread_gone", "platform"): "a thread ends",
+    ("gotrace__sink_waits", "platform"): "a pipe takes nothing",
     ("gotrace__before_fork", "platform"): "a fork begins",
     ("gotrace__after_fork", "platform"): "a fork ends in the parent",
     ("gotrace__after_fork_in_child", "platform"): "a fork ends in the child",
