@@ -15677,7 +15677,7 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
   memset(&d->failure, 0, sizeof d->failure); /* decoding the generation will report the error */
   span->bytes = d->offset - span->offset;
   span->begin = gotrace__dec_nanoseconds(d, min_tick);
-  return generation && (latest || d->has_frequency);
+  return generation && (latest || d->has_frequency) && (ended || !explicit_end);
 }
 
 /* Saturating addition. */
@@ -16618,10 +16618,11 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
       gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time, false);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
-  } else { /* the event before the error is returned first; an error after the generation comes no more */
+  } else { /* the event before the error is returned first, no Sync after it; later errors come no more */
     memset(&d->pending, 0, sizeof d->pending);
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
+    d->final_sync = true;
   }
   return GOTRACE_OK;
 }
@@ -17520,7 +17521,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
     ev->data_size = strlen(ev->data);
   }
   ev->time = gotrace__dec_nanoseconds(d, (uint64_t)ev->time - (uint64_t)d->min_time);
-  ev->m = p->status ? (int64_t)p->sequence : GOTRACE_NO_ID;
+  ev->m = p->status || ev->kind == GOTRACE_V1_PROC_STOP ? (int64_t)p->sequence : GOTRACE_NO_ID;
   if (!ev->g) ev->g = GOTRACE_NO_ID;
   return GOTRACE_OK;
 }
