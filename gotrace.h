@@ -1913,16 +1913,16 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext) GOTRACE__OFF();
  * which events are ready, and the earliest of these comes next. v1 is ordered as a whole, by the rules of
  * internal/trace/parser.go and order.go of Go 1.21; futile wake-ups are removed and the ends of system calls moved to
  * the time when they happened. The decoder reports an error where Go 1.27 does, after it has delivered all events
- * before the error. It also rejects five kinds of v2 traces that Go accepts: those with a frequency of 0; those with a
- * record (a frequency, clock snapshot, string, stack or CPU sample) that is truncated by the end of its batch; those
- * that end after the first byte of an experiment's batch; those in which a goroutine has stopped the world more than
- * 1,024 times at once; and those that would take too long, because thousands of events wait for others all the time. v1
- * from format 1.11 on must satisfy both Go 1.21 and Go 1.27. Of these, it rejects traces with a string id above 2^64 -
- * 2^32: Go 1.27 panics when it needs numbers after such an id, and accepts the trace if it needs none. It accepts
- * futile wake-ups, which Go 1.27 rejects. In v1, goroutine ids and sequence numbers above 2^64 - 3 have no special
- * meaning, and numbers of more than 64 bits are errors; Go 1.21 differs in both. If a truncated trace fails before its
- * end with ERROR_ORDER, _STATE, _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED
- * and the message has both.
+ * before the error. It also rejects six kinds of v2 traces that Go accepts: those whose header has other spaces or
+ * leading zeros than Go writes; those with a frequency of 0; those with a record (a frequency, clock snapshot, string,
+ * stack or CPU sample) that is truncated by the end of its batch; those that end after the first byte of an
+ * experiment's batch; those in which a goroutine has stopped the world more than 1,024 times at once; and those that
+ * would take too long, because thousands of events wait for others all the time. v1 from format 1.11 on must satisfy
+ * both Go 1.21 and Go 1.27. Of these, it rejects traces with a string id above 2^64 - 2^32: Go 1.27 panics when it
+ * needs numbers after such an id, and accepts the trace if it needs none. It accepts futile wake-ups, which Go 1.27
+ * rejects. In v1, goroutine ids and sequence numbers above 2^64 - 3 have no special meaning, and numbers of more than
+ * 64 bits are errors; Go 1.21 differs in both. If a truncated trace fails before its end with ERROR_ORDER, _STATE,
+ * _STATUS, _STRING or _STACK, which missing data may cause, the result is ERROR_TRUNCATED and the message has both.
  *
  * Ranges: options.from and options.until select part of an ordered trace, in nanoseconds since the trace's first event.
  * In v2, the decoder skips generations, going from batch header to batch header, and begins to decode at the one that
@@ -15757,7 +15757,7 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
   memset(&d->failure, 0, sizeof d->failure); /* decoding the generation will report the error */
   span->bytes = d->offset - span->offset;
   span->begin = gotrace__dec_nanoseconds(d, min_tick);
-  return generation && (latest || d->has_frequency);
+  return generation && (latest || d->has_frequency) && (ended || !explicit_end);
 }
 
 /* Saturating addition. */
@@ -16698,10 +16698,11 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
       gotrace__heap_down(d->heap, d->heap_count, i, c->next->event.time, false);
   } else if (result == GOTRACE_END_OF_TRACE) {
     gotrace__heap_remove(d, i);
-  } else { /* the event before the error is returned first; an error after the generation comes no more */
+  } else { /* the event before the error is returned first, no Sync after it; later errors come no more */
     memset(&d->pending, 0, sizeof d->pending);
     gotrace__dec_postpone(d);
     d->heap_count = d->sample_count = d->sample_given = 0;
+    d->final_sync = true;
   }
   return GOTRACE_OK;
 }
@@ -17600,7 +17601,7 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
     ev->data_size = strlen(ev->data);
   }
   ev->time = gotrace__dec_nanoseconds(d, (uint64_t)ev->time - (uint64_t)d->min_time);
-  ev->m = p->status ? (int64_t)p->sequence : GOTRACE_NO_ID;
+  ev->m = p->status || ev->kind == GOTRACE_V1_PROC_STOP ? (int64_t)p->sequence : GOTRACE_NO_ID;
   if (!ev->g) ev->g = GOTRACE_NO_ID;
   return GOTRACE_OK;
 }

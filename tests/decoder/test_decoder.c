@@ -262,6 +262,8 @@ static void truncated(void) {
   /* Nor one that does not exist. */
   v2(&m), batch(&m, 1, 0, N(RUNNING, 100)), put(&m, N(GOTRACE_V2_EVENT_BATCH, 1, 1, 100, 9, GOTRACE_V2_GO_STATUS)),
       EXPECT(ERROR_EVENT, "");
+  /* After a Sync and two statuses; as in Go, no Sync ends the trace before this error. */
+  CHECK_EQUAL(verdict(&m).events, 3);
   v1(&m), byte(&m, 2 << 6 | GOTRACE_V1_GO_START), put(&m, N(1, 1, 9)), EXPECT(ERROR_ORDER, "");
   put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1)), EXPECT(ERROR_TRUNCATED, "ProcStart");
 }
@@ -726,6 +728,44 @@ static void told_late(void) {
   }
 }
 
+/* A range may begin after the last generation, where 1.26 may have tables alone. The trace ends at the same time. */
+static void range_in_last_tables(void) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d;
+  gotrace_event e;
+  int64_t from, end[2] = {0, 0};
+  maker m;
+  header(&m, "go 1.26 trace");
+#define TABLE GOTRACE_V2_SYNC, GOTRACE_V2_FREQUENCY, 1000000000, GOTRACE_V2_CLOCK_SNAPSHOT, 1, 2, 3, 4
+  batch_at(&m, 1, 0, 1000, N(TABLE)), batch_at(&m, 1, 0, 1000, N(RUNNING)), put(&m, N(GOTRACE_V2_END_OF_GENERATION));
+  batch_at(&m, 2, 0, 2000, N(TABLE));
+#undef TABLE
+  for (from = 0; from < 2; from++) {
+    options = from_memory(m.bytes, m.size, false);
+    options.from = 100000 * from;
+    CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_OK);
+    while (gotrace_decoder_next(d, &e) == GOTRACE_OK) end[from] = e.time;
+    CHECK_EQUAL(gotrace_decoder_error(d)->result, GOTRACE_OK);
+    gotrace_decoder_close(d);
+  }
+  CHECK_EQUAL(end[0], end[1]);
+}
+
+/* v1: the thread of a proc, from its start to its stop. */
+static void threads_of_v1(void) {
+  gotrace_decoder_options options;
+  gotrace_decoder *d;
+  gotrace_event e;
+  maker m;
+  v1(&m), put(&m, N(1 << 6 | GOTRACE_V1_PROC_START, 1, 7, 1 << 6 | GOTRACE_V1_HEAP_ALLOC, 1, 5));
+  put(&m, N(0 << 6 | GOTRACE_V1_PROC_STOP, 1, 1 << 6 | GOTRACE_V1_HEAP_ALLOC, 1, 5));
+  options = from_memory(m.bytes, m.size, false);
+  CHECK_EQUAL(gotrace_decoder_open(&d, &options), GOTRACE_OK);
+  while (gotrace_decoder_next(d, &e) == GOTRACE_OK) CHECK_EQUAL(e.m, e.time < 3 ? 7 : GOTRACE_NO_ID);
+  CHECK_EQUAL(e.time, 3);
+  gotrace_decoder_close(d);
+}
+
 /* The heap of threads is sorted by insertion or, if it is far from sorted, by merging. Both sorts are stable. */
 static void sorted_heap(void) {
   enum { COUNT = 3000 };
@@ -762,7 +802,9 @@ int main(void) {
   sorted_heap();
   ranges();
   told_late();
+  range_in_last_tables();
   first_start();
+  threads_of_v1();
   arguments();
   memory_of_v1();
   every_error();

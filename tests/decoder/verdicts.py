@@ -158,6 +158,7 @@ BY_HAND = {
         v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_HEAP_ALLOC, 1, 5), (V1_GC_DONE, 1), (V1_BATCH, 1, 100), (V1_GC_START, 2, 0, 0)),
         True, True),
     # Deliberate differences.
+    "header-with-a-space": (b"go 1. 22 trace\0\0\0" + sync(1) + batch(1, 0, *running()), True, False),
     "v1-futile-wake-up": (v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_PROC_START, 1, 7), (V1_FUTILE_WAKEUP, 1)), False, True),
     "v1-collection-with-the-last-number": (
         v1(11, (V1_BATCH, 0, 100), FREQUENCY_1, (V1_GC_START, 1, 2**64 - 1, 0)), True, False),
@@ -371,7 +372,7 @@ def main():
     subprocess.run(["make", "-s", "build/examples/gotrace"], cwd=ROOT, check=True)
     some = random.Random(asked.s)
     traces = {name + ".trace": data for name, (data, _, _) in BY_HAND.items()}
-    seeds = [data for name, data in traces.items() if not name.startswith("v1-") and len(data) < 10000]
+    seeds = [data for name, data in traces.items() if not name.startswith(("v1-", "header-")) and len(data) < 10000]
     # Not those whose changed copies would differ in the same way as they do, without a message that tells it.
     seeds_v1 = [data for name, data in traces.items() if name.startswith("v1-") and not re.search("last-number|65-bits", name)]
     for path in sorted(glob.glob(os.path.join(ROOT, "fuzz/seeds/decode_*/*"))):
