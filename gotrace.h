@@ -7940,7 +7940,7 @@ typedef struct gotrace__mirror {
   gotrace__table *table;
   gotrace__entry *last; /* the last one entered in `rows` */
   gotrace__row *rows;   /* by number */
-  uint32_t capacity;
+  size_t capacity;
 } gotrace__mirror;
 
 /* A string or stack: its number in the threads' table, or in the transcriber's own. 0: none. */
@@ -8212,17 +8212,18 @@ static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
   return memory;
 }
 
-/* Enlarges an array to at least `wanted` elements; false if out of memory. */
-static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *capacity, size_t wanted, size_t size) {
+/* Enlarges an array to at least `wanted` elements; false if out of memory. `array`: the address of the pointer to it. */
+static bool gotrace__model_grow(gotrace__transcriber *t, void *array, size_t *capacity, size_t wanted, size_t size) {
   size_t larger = *capacity ? *capacity : 16;
-  void *memory;
+  void *old, *memory;
   if (wanted <= *capacity) return true;
   while (larger < wanted) larger *= 2;
   memory = gotrace__model_allocate(t, larger * size);
   if (!memory) return false;
-  if (*capacity) memcpy(memory, *array, *capacity * size);
-  gotrace__release(t->options.budget, *array, *capacity * size);
-  *array = memory;
+  memcpy(&old, array, sizeof old); /* a pointer of another type */
+  if (*capacity) memcpy(memory, old, *capacity * size);
+  gotrace__release(t->options.budget, old, *capacity * size);
+  memcpy(array, &memory, sizeof memory);
   *capacity = larger;
   return true;
 }
@@ -8344,12 +8345,8 @@ static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t
   gotrace__entry *entry;
   if (!mirror->table || !number) return NULL;
   while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
-    size_t capacity = mirror->capacity;
-    void *rows = mirror->rows;
-    bool grown = gotrace__model_grow(t, &rows, &capacity, (size_t)entry->id + 1, sizeof *mirror->rows);
-    mirror->rows = GOTRACE__CAST(gotrace__row *, rows);
-    mirror->capacity = (uint32_t)capacity;
-    if (!grown) return NULL;
+    if (!gotrace__model_grow(t, &mirror->rows, &mirror->capacity, (size_t)entry->id + 1, sizeof *mirror->rows))
+      return NULL;
     mirror->rows[entry->id].entry = entry;
     mirror->last = entry;
   }
@@ -8629,15 +8626,11 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0 && GOTRACE__SINGLE_PAGES 
 static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
   gotrace__model_go *block;
-  void *pages = t->go_pages;
-  bool grown;
   if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
-  grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + count, sizeof *t->go_pages);
-  t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
-  if (!grown) return NULL;
+  if (!gotrace__model_grow(t, &t->go_pages, &t->go_page_count, page + count, sizeof *t->go_pages)) return NULL;
   if (!t->go_pages[page]) {
     block = GOTRACE__CAST(gotrace__model_go *,
                           gotrace__model_allocate(t, count * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
@@ -8656,13 +8649,10 @@ static inline gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_
 
 /* A proc with the next free id at or above `wanted`. */
 static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
-  void *procs = t->procs;
   gotrace__model_proc *p;
-  bool grown;
   while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
-  grown = gotrace__model_grow(t, &procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs);
-  t->procs = GOTRACE__CAST(gotrace__model_proc **, procs);
-  p = grown ? GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p)) : NULL;
+  if (!gotrace__model_grow(t, &t->procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs)) return NULL;
+  p = GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p));
   if (!p) return NULL;
   p->id = wanted;
   if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
@@ -8682,16 +8672,12 @@ static gotrace__model_proc *gotrace__made_proc(gotrace__transcriber *t) {
 
 /* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
 static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
-  void *ids = t->proc_ids;
   gotrace__model_proc *p;
-  bool grown;
   if (--place >= GOTRACE__MOST_PLACES) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
-  grown = gotrace__model_grow(t, &ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids);
-  t->proc_ids = GOTRACE__CAST(uint32_t *, ids);
-  if (!grown) return NULL;
+  if (!gotrace__model_grow(t, &t->proc_ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids)) return NULL;
   if (t->proc_ids[place]) return t->procs[t->proc_ids[place] - 1];
   p = gotrace__proc_new(t, place);
   if (p) t->proc_ids[place] = (uint32_t)p->id + 1;
@@ -8765,10 +8751,7 @@ static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uin
 
 /* Makes room in the heap for one more thread, and for the samples. */
 static bool gotrace__grow_heap(gotrace__transcriber *t) {
-  void *heap = t->heap;
-  bool grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
-  t->heap = GOTRACE__CAST(gotrace__source **, heap);
-  return grown;
+  return gotrace__model_grow(t, &t->heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
 }
 /* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
 static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
@@ -9368,9 +9351,7 @@ static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned 
 
 /* The model gives up a goroutine that the trace still has. */
 static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
-  void *ids = t->kept_ids;
-  bool grown = gotrace__model_grow(t, &ids, &t->kept_capacity, t->kept_count + 1, sizeof *t->kept_ids);
-  t->kept_ids = GOTRACE__CAST(uint64_t *, ids);
+  bool grown = gotrace__model_grow(t, &t->kept_ids, &t->kept_capacity, t->kept_count + 1, sizeof *t->kept_ids);
   if (grown) t->kept_ids[t->kept_count++] = id;
   return grown;
 }
@@ -11365,7 +11346,6 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
 /* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
 static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
   gotrace__source *r;
-  bool grown;
   if (t->idle_sources) {
     r = t->idle_sources;
     t->idle_sources = r->link;
@@ -11374,8 +11354,8 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
     r->chunk = chunk;
     return r;
   }
-  grown = gotrace__grow_heap(t);
-  r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
+  if (!gotrace__grow_heap(t)) return NULL;
+  r = GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r));
   if (!r) return NULL;
   r->id = id;
   r->chunk = chunk;
@@ -11426,12 +11406,10 @@ static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, u
   r->listed_in_syscall = in_syscall;
 }
 static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
-  void *tasks = t->old_tasks;
   size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
   gotrace__model_task *open;
-  bool grown = gotrace__model_grow(t, &tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
-  t->old_tasks = GOTRACE__CAST(gotrace__old_task *, tasks);
-  if (!grown || !id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
+  if (!gotrace__model_grow(t, &t->old_tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks)) return;
+  if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
   open = gotrace__task_at(t, id, true);
   if (!open) return;
   t->old_tasks[t->old_task_count].id = id;

@@ -16,13 +16,9 @@ static uint64_t tick_of(const writer *w, int64_t time) { return (uint64_t)betwee
 
 /* Enters a string or stack of the pool, which follows the entry in memory. NULL: it is there. */
 static gotrace__entry *add_row(writer *w, gotrace__mirror *to, uint32_t id, uint32_t size, size_t payload) {
-  size_t capacity = to->capacity;
-  void *rows = to->rows;
   gotrace__entry *entry;
   if (id < to->capacity && to->rows[id].entry) return NULL;
-  if (!gotrace__model_grow(w->t, &rows, &capacity, (size_t)id + 1, sizeof *to->rows)) fail("out of memory");
-  to->rows = rows;
-  to->capacity = (uint32_t)capacity;
+  if (!gotrace__model_grow(w->t, &to->rows, &to->capacity, (size_t)id + 1, sizeof *to->rows)) fail("out of memory");
   entry = keep(sizeof *entry + payload);
   entry->size = size;
   to->rows[id].entry = entry;
