@@ -8097,26 +8097,21 @@ typedef struct gotrace__transcribe_options {
   uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
 } gotrace__transcribe_options;
 
-typedef struct gotrace__model_task {
-  uint64_t id; /* 0: a free place, UINT64_MAX: ended */
-  uint64_t time;
-  gotrace__source *on; /* the thread that began it; NULL: older than the trace */
-} gotrace__model_task;
-
 typedef struct gotrace__old_task { /* older than the trace */
   uint64_t id, parent;
   char name[GOTRACE__TASK_NAME];
 } gotrace__old_task;
 
-/* Ids, of which most are consecutive: open addressing, by key. */
-typedef struct gotrace__id_block {
-  uint64_t key; /* id / 64 + 1; 0: a free place */
-  uint64_t mask;
-} gotrace__id_block;
-typedef struct gotrace__id_set {
-  gotrace__id_block *blocks;
+/* What is found by key: open addressing. A set of ids, of which most are consecutive, has one key for 64. */
+typedef struct gotrace__keyed_value {
+  uint64_t key;        /* of a task: its id; of a set: id / 64 + 1. 0: a free place, UINT64_MAX: ended */
+  uint64_t value;      /* of a task: when it began; of a set: a bit for each id */
+  gotrace__source *on; /* of a task: the thread that began it */
+} gotrace__keyed_value;
+typedef struct gotrace__keys {
+  gotrace__keyed_value *values;
   size_t capacity, used;
-} gotrace__id_set;
+} gotrace__keys;
 
 #define GOTRACE__MODEL_PAGE 64
 typedef struct gotrace__transcriber {
@@ -8156,10 +8151,9 @@ typedef struct gotrace__transcriber {
   uint32_t *proc_ids;          /* by place: id + 1 */
   size_t proc_capacity, place_capacity, proc_count;
   gotrace__model_go borrowed; /* see gotrace__begin_global */
-  gotrace__model_task *tasks; /* open ones: open addressing, by id */
-  size_t task_capacity, task_used;
+  gotrace__keys tasks;        /* open ones */
   gotrace__waiters task_waiters;
-  gotrace__id_set ids, task_ids; /* that the trace has, of goroutines and of tasks */
+  gotrace__keys ids, task_ids; /* that the trace has, of goroutines and of tasks */
   uint64_t own_ids;
   gotrace__old_task *old_tasks; /* not written yet */
   size_t old_task_count, old_task_capacity;
@@ -8212,7 +8206,7 @@ static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
   return memory;
 }
 
-/* Enlarges an array to at least `wanted` elements; false if out of memory. `array`: the address of the pointer to it. */
+/* Enlarges an array to at least `wanted` elements; false if out of memory. `array`: the address of its pointer. */
 static bool gotrace__model_grow(gotrace__transcriber *t, void *array, size_t *capacity, size_t wanted, size_t size) {
   size_t larger = *capacity ? *capacity : 16;
   void *old, *memory;
@@ -8684,32 +8678,41 @@ static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t p
   return p;
 }
 
-/* Adds an id; false if it is there already, or if out of memory. */
-static bool gotrace__id_add(gotrace__transcriber *t, gotrace__id_set *set, uint64_t id) {
-  uint64_t key = id / 64 + 1, bit = (uint64_t)1 << id % 64;
-  gotrace__id_block *block;
+/* The place of a key, or the free one where it would be; there is one. */
+static gotrace__keyed_value *gotrace__key_place(const gotrace__keys *keys, uint64_t key) {
+  size_t i = (size_t)gotrace__mix(0, key) & (keys->capacity - 1);
+  while (keys->values[i].key && keys->values[i].key != key) i = (i + 1) & (keys->capacity - 1);
+  return &keys->values[i];
+}
+
+/* Makes room for one more key, and leaves out those that have ended; false if out of memory. */
+static bool gotrace__key_room(gotrace__transcriber *t, gotrace__keys *keys) {
+  gotrace__keys fresh = {NULL, 64, 0};
   size_t i;
-  if (2 * (set->used + 1) > set->capacity) {
-    size_t larger = set->capacity ? 2 * set->capacity : 64, old;
-    gotrace__id_block *blocks = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *blocks));
-    if (!blocks) return false;
-    for (old = 0; old < set->capacity; old++) {
-      if (!set->blocks[old].key) continue;
-      for (i = (size_t)gotrace__mix(0, set->blocks[old].key) & (larger - 1); blocks[i].key; i = (i + 1) & (larger - 1))
-        continue;
-      blocks[i] = set->blocks[old];
-    }
-    gotrace__release(t->options.budget, set->blocks, set->capacity * sizeof *blocks);
-    set->blocks = blocks;
-    set->capacity = larger;
-  }
-  for (i = (size_t)gotrace__mix(0, key) & (set->capacity - 1); set->blocks[i].key && set->blocks[i].key != key;)
-    i = (i + 1) & (set->capacity - 1);
-  block = &set->blocks[i];
-  if (block->mask & bit) return false;
+  if (2 * (keys->used + 1) <= keys->capacity) return true;
+  for (i = 0; i < keys->capacity; i++) fresh.used += keys->values[i].key && keys->values[i].key != UINT64_MAX;
+  while (fresh.capacity < 4 * fresh.used) fresh.capacity *= 2;
+  fresh.values =
+      GOTRACE__CAST(gotrace__keyed_value *, gotrace__model_allocate(t, fresh.capacity * sizeof *fresh.values));
+  if (!fresh.values) return false;
+  for (i = 0; i < keys->capacity; i++)
+    if (keys->values[i].key && keys->values[i].key != UINT64_MAX)
+      *gotrace__key_place(&fresh, keys->values[i].key) = keys->values[i];
+  gotrace__release(t->options.budget, keys->values, keys->capacity * sizeof *keys->values);
+  *keys = fresh;
+  return true;
+}
+
+/* Adds an id; false if it is there already, or if out of memory. */
+static bool gotrace__id_add(gotrace__transcriber *t, gotrace__keys *set, uint64_t id) {
+  uint64_t bit = (uint64_t)1 << id % 64;
+  gotrace__keyed_value *block;
+  if (!gotrace__key_room(t, set)) return false;
+  block = gotrace__key_place(set, id / 64 + 1);
+  if (block->value & bit) return false;
   if (!block->key) set->used++;
-  block->key = key;
-  block->mask |= bit;
+  block->key = id / 64 + 1;
+  block->value |= bit;
   return true;
 }
 
@@ -9563,34 +9566,16 @@ static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
   return t->procs_changed > there ? t->procs_changed : there;
 }
 
-/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
-static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
-  size_t i;
-  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
-    size_t old, live = 0, larger = 64;
-    gotrace__model_task *tasks;
-    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
-    while (larger < 4 * live) larger *= 2;
-    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
-    if (!tasks) return NULL;
-    for (old = 0; old < t->task_capacity; old++) {
-      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
-      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
-        continue;
-      tasks[i] = t->tasks[old];
-    }
-    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
-    t->tasks = tasks;
-    t->task_capacity = larger;
-    t->task_used = live;
-  }
-  if (!t->task_capacity) return NULL;
-  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
-    if (t->tasks[i].id == id) return &t->tasks[i];
+/* A task; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
+static gotrace__keyed_value *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
+  gotrace__keyed_value *task;
+  if (add && !gotrace__key_room(t, &t->tasks)) return NULL;
+  task = t->tasks.capacity ? gotrace__key_place(&t->tasks, id) : NULL;
+  if (!task || task->key) return task;
   if (!add) return NULL;
-  t->tasks[i].id = id;
-  t->task_used++;
-  return &t->tasks[i];
+  task->key = id;
+  t->tasks.used++;
+  return task;
 }
 
 static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
@@ -9598,12 +9583,12 @@ static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r
   t->old_task_count = 0;
   for (i = 0; i < count; i++) {
     uint32_t name = gotrace__text_reference(t, t->old_tasks[i].name, strlen(t->old_tasks[i].name));
-    gotrace__model_task *task = gotrace__task_at(t, t->old_tasks[i].id, true);
+    gotrace__keyed_value *task = gotrace__task_at(t, t->old_tasks[i].id, true);
     gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, t->old_tasks[i].id, t->old_tasks[i].parent,
                    gotrace__string_id(t, name, false), 0);
     if (!task) continue;
     task->on = r;
-    task->time = t->now;
+    task->value = t->now;
   }
 }
 
@@ -10465,7 +10450,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotra
 static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
                                              bool force) {
   gotrace__inside_call inside;
-  gotrace__model_task *task = NULL;
+  gotrace__keyed_value *task = NULL;
   uint64_t id = record->a[0];
   uint32_t name = 0, stack;
   unsigned last = gotrace__record_specs[record->kind].numbers - 1u; /* the stack; before it, a name */
@@ -10473,7 +10458,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   if (record->kind == GOTRACE__REC_TASK_END) {
     task = gotrace__task_at(t, id, false);
     GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);
-    if (task && task->on != r) gotrace__push_time(t, task->time + 1); /* readers order them by time alone */
+    if (task && task->on != r) gotrace__push_time(t, task->value + 1); /* readers order them by time alone */
   }
   inside = gotrace__begin_user(t, r);
   if (!inside) return NULL;
@@ -10492,12 +10477,12 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
     if (!task) break;
     gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->a[1], gotrace__string_id(t, name, true), stack);
     task->on = r;
-    task->time = t->now;
+    task->value = t->now;
     gotrace__changed(t, &t->task_waiters);
     break;
   case GOTRACE__REC_TASK_END:
     gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
-    if (task) task->id = UINT64_MAX;
+    if (task) task->key = UINT64_MAX;
     break;
   default: { /* LOG */
     uint32_t kept = (uint32_t)gotrace__truncated_size(record->text[1], record->text_size[1]);
@@ -11095,8 +11080,8 @@ static void gotrace__forget_texts(gotrace__transcriber *t) {
   memset(t->named_refs, 0, sizeof t->named_refs);
 }
 
-static void gotrace__id_forget(gotrace__id_set *set) {
-  memset(set->blocks, 0, set->capacity * sizeof *set->blocks);
+static void gotrace__id_forget(gotrace__keys *set) {
+  memset(set->values, 0, set->capacity * sizeof *set->values);
   set->used = 0;
 }
 
@@ -11407,9 +11392,10 @@ static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, u
 }
 static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
   size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
-  gotrace__model_task *open;
-  if (!gotrace__model_grow(t, &t->old_tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks)) return;
-  if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
+  gotrace__keyed_value *open;
+  bool grown =
+      gotrace__model_grow(t, &t->old_tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
+  if (!grown || !id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
   open = gotrace__task_at(t, id, true);
   if (!open) return;
   t->old_tasks[t->old_task_count].id = id;
@@ -11528,9 +11514,9 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__release(budget, t->go_pages, t->go_page_count * sizeof *t->go_pages);
   gotrace__release(budget, t->procs, t->proc_capacity * sizeof *t->procs);
   gotrace__release(budget, t->proc_ids, t->place_capacity * sizeof *t->proc_ids);
-  gotrace__release(budget, t->tasks, t->task_capacity * sizeof *t->tasks);
-  gotrace__release(budget, t->ids.blocks, t->ids.capacity * sizeof *t->ids.blocks);
-  gotrace__release(budget, t->task_ids.blocks, t->task_ids.capacity * sizeof *t->task_ids.blocks);
+  gotrace__release(budget, t->tasks.values, t->tasks.capacity * sizeof *t->tasks.values);
+  gotrace__release(budget, t->ids.values, t->ids.capacity * sizeof *t->ids.values);
+  gotrace__release(budget, t->task_ids.values, t->task_ids.capacity * sizeof *t->task_ids.values);
   gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
   gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
   gotrace__release(budget, t->kept_ids, t->kept_capacity * sizeof *t->kept_ids);

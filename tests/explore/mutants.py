@@ -341,7 +341,7 @@ transcriber('jump-unseen', 't->jumped = gotrace__has_jumped(t, clocks->tick, uni
 transcriber('jump-from-the-beginning', 'return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;',
             'return t->from_unit;')
 transcriber('jump-from-the-end', 'if (before <= t->to_unit - t->from_unit) return t->from_unit + before;', '')
-transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push_time(t, task->time + 1);', '')
+transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push_time(t, task->value + 1);', '')
 
 # Generations.
 transcriber('sequence-goes-on', 'g->generation = t->generation; if (!t->v1) g->sequence = 0;', 'g->generation = t->generation;')
@@ -376,8 +376,8 @@ transcriber('stw-of-a-blocked-goroutine', 'if (GOTRACE__LIKELY(!t->stw_go || t->
 transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g->region_depth > depth) {')
 transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
 transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, false) ||', 'id == UINT64_MAX ||')
-transcriber('task-never-ends', 'if (task) task->id = UINT64_MAX;', '')
-transcriber('id-twice', 'if (block->mask & bit) return false;', '')
+transcriber('task-never-ends', 'if (task) task->key = UINT64_MAX;', '')
+transcriber('id-twice', 'if (block->value & bit) return false;', '')
 transcriber('forever-ids-forgotten', 'for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);', '')
 transcriber('call-ends-before-its-steal', 'if (victim->time < t->now) victim->time = t->now; /* its call', '; /* its call')
 transcriber('ended-thread-was-listed', 'r->listed_go = r->listed_proc = 0;\n    r->gone = true;', 'r->gone = true;')
