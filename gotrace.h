@@ -5699,6 +5699,26 @@ static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
   gotrace__leave(m);
 }
 
+/* The calling thread's record for a call that needs a goroutine: without one, the thread becomes one. */
+static inline gotrace__thread *gotrace__caller_go(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(m && !m->go)) gotrace__attach(m, site);
+  return m;
+}
+
+/* A call whose record is about no other object: n numbers, then the stack. Inlined, so that n is a constant. */
+GOTRACE__ALWAYS_INLINE void gotrace__stack_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned n,
+                                                uint64_t a, uint64_t b) {
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, origin);
+    uint8_t *at = gotrace__about_nothing(m, kind);
+    if (n > 0) at = gotrace__put_varint(at, a);
+    if (n > 1) at = gotrace__put_varint(at, b);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+}
+
 /* Whether a call may be about a goroutine that the trace lacks. */
 static inline bool gotrace__may_lack(const gotrace__thread *m) {
   return !m->go && (m->lacks || gotrace__is_untracked());
@@ -6378,10 +6398,9 @@ GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, co
 /* ---------------------------------------------------------------------------------------------- >>system-calls ---- */
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
+  gotrace__thread *m = gotrace__caller_go(site);
   gotrace_proc *p;
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, site);
   p = m->proc;
   if (gotrace__begin(m)) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
@@ -6455,13 +6474,7 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
   gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
-    at = gotrace__put_varint(at, count);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
+  gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_PROCS_CHANGE, 1, count, 0);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6509,11 +6522,8 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
   if (m) gotrace__collector_call(m, gotrace__no_origin, GOTRACE__REC_GC_END, 0);
 }
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) {
-    if (!m->go) gotrace__attach(m, site);
-    gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_STW_BEGIN, reason);
-  }
+  gotrace__thread *m = gotrace__caller_go(site);
+  if (m) gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_STW_BEGIN, reason);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_stw_end(void) {
@@ -6544,21 +6554,12 @@ GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
   if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_END, false, false);
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!m->go) gotrace__attach(m, NULL);
-  gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
+  gotrace__thread *m = gotrace__caller_go(NULL);
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
   gotrace__thread *m = gotrace__caller();
-  if (m && gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
-    at = gotrace__put_varint(at, swept);
-    at = gotrace__put_varint(at, reclaimed);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
+  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_SWEEP_SPAN, 2, swept, reclaimed);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
@@ -6566,16 +6567,8 @@ GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
   if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
 }
 GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) {
-    if (!m->go) gotrace__attach(m, site);
-    if (gotrace__begin(m)) {
-      uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-      uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
-      gotrace__publish(m, gotrace__put_varint(at, stack));
-      gotrace__leave(m);
-    }
-  }
+  gotrace__thread *m = gotrace__caller_go(site);
+  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_MARK_ASSIST_BEGIN, 0, 0, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
@@ -6786,22 +6779,15 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   gotrace__drop_task(task.id);
   if (!gotrace_enabled()) return;
   if (!m->go) gotrace__attach(m, site);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
-    at = gotrace__put_varint(at, task.id);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
+  gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_TASK_END, 1, task.id, 0);
   GOTRACE__KEEP_FRAME();
 }
 
 /* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
 static inline void gotrace__region_call(gotrace__origin origin, unsigned kind, unsigned brief, gotrace_task task,
                                         const char *name, size_t text_size, int name_is_constant) {
-  gotrace__thread *m = gotrace__caller();
+  gotrace__thread *m = gotrace__caller_go(origin.site);
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, origin.site);
   if (gotrace_enabled() &&
       gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name, text_size)))) {
     uint32_t stack = gotrace__stack(m, origin), number = gotrace__name(m, origin.site, name, name_is_constant);
@@ -6841,14 +6827,8 @@ GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task ta
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!m->go) gotrace__attach(m, site);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_REGION_POP), stack));
-    gotrace__leave(m);
-  }
+  gotrace__thread *m = gotrace__caller_go(site);
+  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_POP, 0, 0, 0);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6857,10 +6837,9 @@ GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
 GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task task, const char *prefix,
                                               const char *category, size_t category_text, int is_constant,
                                               const char *message, size_t text_size) {
-  gotrace__thread *m = gotrace__caller();
+  gotrace__thread *m = gotrace__caller_go(site);
   uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, site);
   category_size = is_constant ? 0 : gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
