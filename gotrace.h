@@ -9057,26 +9057,11 @@ static GOTRACE__NOINLINE void gotrace__emit_at(gotrace__transcriber *t, gotrace_
   if (r == t->current) gotrace__not_before(t, time);
 }
 /* Events of the record being applied. */
-static GOTRACE__NOINLINE void gotrace__emit0(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 0, 0, 0, 0, 0);
-}
-static GOTRACE__NOINLINE void gotrace__emit1(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind, uint64_t a) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 1, a, 0, 0, 0);
-}
-static GOTRACE__NOINLINE void gotrace__emit2(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind, uint64_t a, uint64_t b) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 2, a, b, 0, 0);
-}
-static GOTRACE__NOINLINE void gotrace__emit3(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 3, a, b, c, 0);
-}
-static GOTRACE__NOINLINE void gotrace__emit4(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 4, a, b, c, d);
-}
+#define gotrace__emit0(t, r, g, kind) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 0, 0, 0, 0, 0)
+#define gotrace__emit1(t, r, g, kind, a) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 1, a, 0, 0, 0)
+#define gotrace__emit2(t, r, g, kind, a, b) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 2, a, b, 0, 0)
+#define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
+#define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
 #define gotrace__emit_proc(t, r, p, kind, n, a, b, c) gotrace__emit_at(t, r, NULL, p, kind, (t)->now, n, a, b, c, 0)
 
 /* Statuses and creations. */
@@ -9193,7 +9178,8 @@ GOTRACE__ALWAYS_INLINE void gotrace__move(const gotrace__transcriber *t, gotrace
 #define gotrace__moves(t, r, g, NAME) gotrace__move(t, r, g, GOTRACE__AFTER_##NAME, GOTRACE__DOES_##NAME)
 
 /* Writes the event, then moves the model. */
-#define gotrace__do0(t, r, g, NAME) (gotrace__emit0(t, r, g, GOTRACE_V2_##NAME), gotrace__moves(t, r, g, NAME))
+#define gotrace__do0(t, r, g, NAME) \
+  (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 0, 0, 0, 0, 0), gotrace__moves(t, r, g, NAME))
 #define gotrace__do2(t, r, g, NAME, a, b) \
   (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 2, a, b, 0, 0), gotrace__moves(t, r, g, NAME))
 #define gotrace__do3(t, r, g, NAME, a, b, c) \
@@ -9286,13 +9272,13 @@ static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__push_time(t, t->collector_time + 1);
   gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
   t->collector_time = t->now;
-  t->stw_go = NULL;
 }
 static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
   if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
   gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
   gotrace__end_stw(t, r);
+  t->stw_go = NULL;
 }
 
 static void gotrace__write_label(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
@@ -11172,11 +11158,6 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
  * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
 static void gotrace__write_v1_ends(gotrace__transcriber *t) {
   size_t i;
-  if (t->stw_go && t->stw_on->go == t->stw_go) {
-    t->current = t->stw_on;
-    t->now = t->to_unit;
-    gotrace__end_stw(t, t->stw_on);
-  }
   for (i = 0; i < t->proc_count; i++) {
     gotrace__model_proc *p = t->procs[i];
     gotrace__model_go *g = p && p->on ? p->on->go : NULL;
@@ -11213,12 +11194,10 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     gotrace__restate_thread(t, &t->service);
     gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
   }
-  if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
+  if (t->stw_go && !t->stw_closed && (last || !t->v1)) { /* a trace may begin with any generation: nothing is stopped */
     t->current = t->stw_on;
     t->now = t->to_unit;
-    gotrace__push_time(t, t->collector_time + 1);
-    gotrace__emit0(t, t->stw_on, NULL, GOTRACE_V2_STW_END);
-    t->collector_time = t->now;
+    gotrace__end_stw(t, t->stw_on);
     t->stw_closed = true;
   }
   if (t->v1 && last) gotrace__write_v1_ends(t);

@@ -351,7 +351,7 @@ transcriber('string-of-an-old-generation',
             '|| !mirror->rows[number].id)) return NULL;')
 transcriber('silent-left-out', 'if (first || t->options.restate) gotrace__restate_all(t);', '')
 transcriber('listed-left-out', 'if (first) gotrace__adopt_listed(t);', '')
-transcriber('stw-over-a-cut', 'if (!t->v1 && t->stw_go && !t->stw_closed) {', 'if (0) {')
+transcriber('stw-over-a-cut', 'if (t->stw_go && !t->stw_closed && (last || !t->v1)) {', 'if (0) {')
 transcriber('stw-not-resumed', 'if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);', '')
 transcriber('collection-begins-again',
             '!t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN', 'GOTRACE_V2_GC_BEGIN')
