@@ -8276,17 +8276,20 @@ static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
   lane->batches++;
 }
 
+/* Gives an empty lane other memory, as far as possible. `within`: not beyond the limit. */
+static void gotrace__lane_resize(gotrace__transcriber *t, gotrace__lane *lane, uint32_t size, bool within) {
+  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, size, within));
+  if (!memory) return;
+  gotrace__lane_free(t, lane);
+  gotrace__lane_set(lane, memory, size);
+}
+
 /* Writes a full lane. Those of busy threads grow. */
 static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
   uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
            larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
   gotrace__lane_flush(t, lane);
-  if (larger > old) {
-    uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
-    if (!data) return;
-    gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, old);
-    gotrace__lane_set(lane, data, larger);
-  }
+  if (larger > old) gotrace__lane_resize(t, lane, larger, lane->capacity >= room);
 }
 
 /* A place for `room` bytes, the time of whose event is `time`. */
@@ -8299,15 +8302,6 @@ static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *
   return lane->at;
 }
 
-/* Frees most of the memory of an empty lane, as far as possible. */
-static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
-  uint8_t *data;
-  if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
-  data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
-  if (!data) return;
-  gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, lane->capacity + GOTRACE__LANE_HEAD);
-  gotrace__lane_set(lane, data, GOTRACE__FIRST_LANE(t));
-}
 #define gotrace__lane_end(lane, end) ((lane)->at = (end))
 
 /* Strings and stacks. */
@@ -9209,14 +9203,19 @@ static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__do_proc(t, r, r, p, PROC_STOP, 0, 0, 0, 0);
 }
 
-/* Gives a thread without a proc one that is made for it; false if out of memory. */
+/* The proc that is made for a thread; NULL if out of memory. */
+static gotrace__model_proc *gotrace__own_proc(gotrace__transcriber *t, gotrace__source *r) {
+  if (r->own) return r->own;
+  r->own = gotrace__made_proc(t);
+  if (!r->own) return NULL;
+  r->own->known = r->own->made = true;
+  r->own->status = GOTRACE__PROC_IDLE;
+  return r->own;
+}
+
+/* Gives it to a thread without a proc; false if out of memory. */
 static GOTRACE__NOINLINE bool gotrace__begin_own_proc(gotrace__transcriber *t, gotrace__source *r) {
-  if (!r->own) {
-    r->own = gotrace__made_proc(t);
-    if (!r->own) return false;
-    r->own->known = r->own->made = true;
-    r->own->status = GOTRACE__PROC_IDLE;
-  }
+  if (!gotrace__own_proc(t, r)) return false;
   gotrace__begin_proc(t, r, r->own);
   return true;
 }
@@ -9720,6 +9719,22 @@ static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, 
   return true;
 }
 
+/* The thread has had its proc and goroutine, each or NULL, since before its part of the generation. */
+static void gotrace__show_thread(gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p, bool in_syscall) {
+  if (p) {
+    p->known = true;
+    p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+    p->on = r;
+    r->proc = p;
+  }
+  if (g) {
+    g->known = true;
+    g->on = r;
+    r->go = g;
+  }
+  r->generation = 0;
+}
+
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
 static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
@@ -9738,28 +9753,17 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   if (p) p->listed = false;
   r->introduced = true;
   if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
-    if (p) {
-      p->known = true;
-    } else if (g && !in_syscall) {
+    if (!p && g && !in_syscall) {
       bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
-      if (!r->own) r->own = gotrace__made_proc(t);
-      p = r->own;
+      p = gotrace__own_proc(t, r);
       if (!p) return;
-      p->known = p->made = true;
       if (used) gotrace__begin_proc(t, r, p);
     }
-    if (g) gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags);
-    if (p) {
-      p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
-      p->on = r;
-      r->proc = p;
-    }
     if (g) {
+      gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags);
       gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-      g->on = r;
-      r->go = g;
     }
-    r->generation = 0;
+    gotrace__show_thread(r, g, p, in_syscall);
     gotrace__restate_thread(t, r);
     return;
   }
@@ -11108,24 +11112,8 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
     if (p && p->known) p = NULL;
     if (g && (g->known || !g->listed || g->status != status)) g = NULL;
     if (g) g->id = gotrace__listed_id(t, g, g->id);
-    if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
-      if (!r->own) r->own = gotrace__made_proc(t);
-      p = r->own;
-      if (!p) continue;
-      p->made = true;
-    }
-    if (p) {
-      p->known = true;
-      p->status = g && status == GOTRACE__SYSCALL ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
-      p->on = r;
-      r->proc = p;
-    }
-    if (g) {
-      g->known = true;
-      g->on = r;
-      r->go = g;
-    }
-    if (p || g) r->generation = 0;
+    if (g && !p && !r->listed_in_syscall && !(p = gotrace__own_proc(t, r))) continue;
+    if (p || g) gotrace__show_thread(r, g, p, r->listed_in_syscall);
   }
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);
@@ -11208,7 +11196,8 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
   for (r = t->sources; r; r = r->next) {
     gotrace__lane_flush(t, &r->lane);
-    if (r->gone) gotrace__lane_shrink(t, &r->lane);
+    if (r->gone && r->lane.capacity + GOTRACE__LANE_HEAD > GOTRACE__FIRST_LANE(t))
+      gotrace__lane_resize(t, &r->lane, GOTRACE__FIRST_LANE(t), false);
   }
   gotrace__lane_flush(t, t->v1 ? &t->global : &t->service.lane);
   for (; t->v1 && t->timers_written < t->timer_count; t->timers_written++) {
