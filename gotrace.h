@@ -4396,8 +4396,7 @@ static struct gotrace__tracer {
   int proc_count;
   gotrace__thread *threads; /* atomic; never freed */
   gotrace__uint64 thread_count;
-  gotrace__table *names;                      /* of threads, for ever */
-  gotrace__table *reasons;                    /* atomic; likewise, see gotrace_reason */
+  gotrace__table *names, *reasons;            /* atomic; see gotrace__keep_text */
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
   gotrace__uint64 next_go_id, next_task_id;   /* atomic */
   gotrace__uint64 collector;                  /* atomic; session << 32 | the number of its transitions in that */
@@ -4593,38 +4592,34 @@ static const gotrace__known_reason gotrace__stop_reasons[] = {GOTRACE_STOP_REASO
 static const gotrace__known_reason gotrace__stw_reasons[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
 #undef GOTRACE__REASON
 
-/* The table of reason names, which is never freed; NULL if out of memory. */
-static gotrace__table *gotrace__reason_table(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__table *reasons = gotrace__load_acquire(&t->reasons);
-  if (reasons) return reasons;
+/* The entry of a text in a table that is never freed; a NUL ends the text. Adds it, if there are fewer than `most`. NULL:
+ * it is not there, or out of memory. */
+static const gotrace__entry *gotrace__keep_text(gotrace__table **texts, uint32_t most, const char *text, size_t size) {
+  gotrace__table *table = gotrace__load_acquire(texts);
+  const gotrace__entry *entry;
+  char kept[GOTRACE_MAX_STRING_SIZE + 1];
+  uint64_t hash = gotrace__hash_bytes(text, size);
+  memcpy(kept, text, size);
+  kept[size] = 0;
+  entry = table ? gotrace__table_find(table, hash, (uint32_t)size, kept, size + 1) : NULL;
+  if (entry || !most) return entry;
   gotrace__init();
-  gotrace__lock(&t->records);
-  reasons = t->reasons;
-  if (!reasons) gotrace__store_release(&t->reasons, reasons = gotrace__table_new(NULL, false));
-  gotrace__unlock(&t->records);
-  return reasons;
+  gotrace__lock(&gotrace__t.records);
+  table = *texts;
+  if (!table) gotrace__store_release(texts, table = gotrace__table_new(NULL, false));
+  if (table && gotrace__load_relaxed(&table->count) < most)
+    entry = gotrace__table_add(table, hash, (uint32_t)size, kept, size + 1);
+  else if (table) entry = gotrace__table_find(table, hash, (uint32_t)size, kept, size + 1);
+  gotrace__unlock(&gotrace__t.records);
+  return entry;
 }
 
 GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
-  bool nested = gotrace__is_nested(gotrace__self); /* a nested call may look up, but not add */
-  gotrace__table *reasons = nested ? gotrace__load_acquire(&gotrace__t.reasons) : gotrace__reason_table();
-  const gotrace__entry *entry;
-  char kept[GOTRACE_MAX_STRING_SIZE + 1];
+  uint32_t most = gotrace__is_nested(gotrace__self) ? 0 : GOTRACE__REASONS; /* a nested call may look up, but not add */
   size_t size = name ? gotrace__truncated_size(name, strlen(name)) : 0;
-  uint64_t hash;
-  if (!reasons || !size || strcmp(name, "forever") == 0) return 0;
-  memcpy(kept, name, size);
-  kept[size] = 0;
-  hash = gotrace__hash_bytes(kept, size);
-  entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
-  if (!entry && !nested) {
-    gotrace__lock(&gotrace__t.records);
-    if (gotrace__load_relaxed(&reasons->count) < GOTRACE__REASONS)
-      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1);
-    else entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
-    gotrace__unlock(&gotrace__t.records);
-  }
+  const gotrace__entry *entry;
+  if (!size || strcmp(name, "forever") == 0) return 0;
+  entry = gotrace__keep_text(&gotrace__t.reasons, most, name, size);
   if (!entry) return 0;
   /* Release: a thread that gets the number from another thread must find the name. */
   gotrace__store_release(&gotrace__t.reason_names[entry->id - 1], (const char *)(entry + 1));
@@ -5029,23 +5024,10 @@ static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__
 #define GOTRACE__NAMES 1024
 #endif
 static const char *gotrace__keep_name(const char *name, size_t size) {
-  struct gotrace__tracer *t = &gotrace__t;
-  const char *kept = NULL;
+  const gotrace__entry *entry = NULL;
   size = gotrace__utf8_prefix(name, size, 255);
-  gotrace__lock(&t->records);
-  if (!t->names) t->names = gotrace__table_new(NULL, false);
-  if (t->names && size) {
-    char text[256];
-    gotrace__entry *entry;
-    uint64_t hash = gotrace__hash_bytes(name, size);
-    memcpy(text, name, size);
-    text[size] = 0;
-    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1);
-    entry = gotrace__table_find(t->names, hash, (uint32_t)size, text, size + 1);
-    if (entry) kept = (const char *)(entry + 1);
-  }
-  gotrace__unlock(&t->records);
-  return kept;
+  if (size) entry = gotrace__keep_text(&gotrace__t.names, GOTRACE__NAMES, name, size);
+  return entry ? (const char *)(entry + 1) : NULL;
 }
 
 /* Where a call comes from. Most ABIs pass it in two registers. */
