@@ -5423,7 +5423,7 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
     gotrace__raise(m);
     if (!chunk) continue;
-    if (gotrace__session_now() != session) {
+    if (gotrace__session_now() != session || m->chunk != old) { /* or a signal handler's call has made one */
       gotrace__go_inside();
       gotrace__chunk_free(&gotrace__t.budget, chunk);
       gotrace__go_outside();
