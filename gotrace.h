@@ -3744,10 +3744,14 @@ static void gotrace__system_trim(const gotrace__small *kept) {
 }
 #endif
 #else
-/* The caller may hold locks: its thread must not be cancelled in the program's allocator. */
+/* The caller may hold locks: its thread must not be cancelled in the program's allocator. That may be traced, and its
+ * calls are dropped, as from inside a call. */
 static void *gotrace__system_malloc(size_t size) {
   int cancel = gotrace__cancel_off();
-  void *memory = GOTRACE_MALLOC(size);
+  void *memory;
+  gotrace__go_inside();
+  memory = GOTRACE_MALLOC(size);
+  gotrace__go_outside();
   gotrace__cancel_restore(cancel);
   if (memory) memset(memory, 0, size);
   return memory;
@@ -3755,7 +3759,9 @@ static void *gotrace__system_malloc(size_t size) {
 static void gotrace__system_free(void *memory, size_t size) {
   int cancel = gotrace__cancel_off();
   (void)size; /* GOTRACE_FREE may be a macro that ignores it */
+  gotrace__go_inside();
   GOTRACE_FREE(memory, size);
+  gotrace__go_outside();
   gotrace__cancel_restore(cancel);
 }
 #endif
@@ -5404,10 +5410,8 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     if (!session) break; /* the chunk is not the thread's: the end of the last session may be freeing it */
     old = m->chunk;
     if (!first && old && (size_t)(m->end - m->at) >= room) return true;
-    if (first && old) {     /* of a session that ended while the thread was in a call */
-      gotrace__go_inside(); /* an allocator that is traced */
+    if (first && old) { /* of a session that ended while the thread was in a call */
       gotrace__chunk_free(&gotrace__t.budget, old);
-      gotrace__go_outside();
       old = m->chunk = NULL;
       m->at = m->end = NULL;
     }
@@ -5417,16 +5421,12 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
-    gotrace__go_inside();
     chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
-    gotrace__go_outside();
     if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
     gotrace__raise(m);
     if (!chunk) continue;
     if (gotrace__session_now() != session || m->chunk != old) { /* or a signal handler's call has made one */
-      gotrace__go_inside();
       gotrace__chunk_free(&gotrace__t.budget, chunk);
-      gotrace__go_outside();
       continue;
     }
     now = gotrace__now();
@@ -7669,12 +7669,6 @@ static gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
   return g && gotrace__load_acquire(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
 }
 
-static void gotrace__keyed_release(gotrace__keyed *keyed) {
-  gotrace__go_inside(); /* an allocator that is traced */
-  gotrace__release(NULL, keyed, sizeof *keyed);
-  gotrace__go_outside();
-}
-
 /* Gives the key a goroutine, unless another thread was faster. Returns the key's. */
 static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotrace_go *made) {
   gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
@@ -7692,7 +7686,7 @@ static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotra
     if (keyed == fresh) fresh = NULL;
   }
   gotrace__unlock(&bucket->lock);
-  gotrace__keyed_release(fresh);
+  gotrace__release(NULL, fresh, sizeof *fresh);
   return g;
 }
 
@@ -7707,9 +7701,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
   g = gotrace__living(*gotrace__find_key(bucket, key));
   gotrace__unlock(&bucket->lock);
   if (g || (!gotrace_enabled() && gotrace__is_untracked())) return g;
-  gotrace__go_inside();
   fresh = GOTRACE__CAST(gotrace__keyed *, gotrace__allocate(NULL, sizeof *fresh, false));
-  gotrace__go_outside();
   if (!fresh) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_NO_MEMORY);
     return NULL;
@@ -7719,7 +7711,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
     g = gotrace__set_keyed(fresh, key, made);
     if (g != made) gotrace_go_destroy_at(site, made);
   } else {
-    gotrace__keyed_release(fresh);
+    gotrace__release(NULL, fresh, sizeof *fresh);
   }
   GOTRACE__KEEP_FRAME();
   return g;
@@ -7734,7 +7726,7 @@ GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) 
   keyed = gotrace__take_keyed(gotrace__find_key(bucket, key));
   g = gotrace__living(keyed);
   gotrace__unlock(&bucket->lock);
-  gotrace__keyed_release(keyed);
+  gotrace__release(NULL, keyed, sizeof *keyed);
   if (g) gotrace_go_destroy_at(site, g);
 }
 

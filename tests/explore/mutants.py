@@ -61,8 +61,7 @@ mutant('flag-raised-late',
         'm->end - m->at) >= room)) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
        '1023/off-late')
 mutant('new-chunk-in-an-old-session',
-       'if (gotrace__session_now() != session) {\n      gotrace__go_inside();',
-       'if (0) {\n      gotrace__go_inside();',
+       'if (gotrace__session_now() != session || m->chunk != old) {', 'if (m->chunk != old) {',
        '1023/chunks-early', '1023/held-up-late', '1023/block-sink')
 
 # A thread that is held up in a call across a stop.
