@@ -3974,11 +3974,7 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 16 + 2 * sizeof(void *), 
 /* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
  * bits, more than any address in a program. */
 static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) {
-  gotrace__stack_frame frame;
-  frame.pc = location->pc;
-  frame.function = location->function;
-  frame.file = location->file;
-  frame.line = location->line;
+  gotrace__stack_frame frame = {location->pc, location->function, location->file, location->line};
   if (!frame.pc) {
     const char *function = frame.function ? frame.function : "", *file = frame.file ? frame.file : "";
     uint64_t hash = gotrace__mix(gotrace__hash_bytes(function, strlen(function)), 1); /* 1: the order matters */
@@ -4598,8 +4594,8 @@ static const gotrace__known_reason gotrace__stop_reasons[] = {GOTRACE_STOP_REASO
 static const gotrace__known_reason gotrace__stw_reasons[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
 #undef GOTRACE__REASON
 
-/* The entry of a text in a table that is never freed; a NUL ends the text. Adds it, if there are fewer than `most`. NULL:
- * it is not there, or out of memory. */
+/* The entry of a text in a table that is never freed; a NUL ends the text. Adds it, if there are fewer than `most`.
+ * NULL: it is not there, or out of memory. */
 static const gotrace__entry *gotrace__keep_text(gotrace__table **texts, uint32_t most, const char *text, size_t size) {
   gotrace__table *table = gotrace__load_acquire(texts);
   const gotrace__entry *entry;
@@ -5042,9 +5038,7 @@ typedef struct gotrace__origin {
   void *frame;        /* the public function's, where a walk begins */
 } gotrace__origin;
 static inline gotrace__origin gotrace__origin_of(gotrace_site *site, void *frame) {
-  gotrace__origin origin;
-  origin.site = site;
-  origin.frame = frame;
+  gotrace__origin origin = {site, frame};
   return origin;
 }
 static const gotrace__origin gotrace__no_origin = {NULL, NULL};
@@ -7577,13 +7571,8 @@ static inline gotrace_site **gotrace__recent_site(uintptr_t key) {
 }
 static GOTRACE__NOINLINE gotrace_site *gotrace__remember_site(gotrace_site **recent, uintptr_t pc, const char *function,
                                                               const char *file, uint32_t line) {
-  gotrace_location place;
-  gotrace_site *site;
-  place.pc = pc;
-  place.function = function;
-  place.file = file;
-  place.line = line;
-  site = gotrace__find_or_make_site(&place);
+  gotrace_location place = {pc, function, file, line};
+  gotrace_site *site = gotrace__find_or_make_site(&place);
   if (recent && site) gotrace__store_relaxed(recent, site);
   return site;
 }
@@ -8390,12 +8379,8 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
-    gotrace_location place;
+    gotrace_location place = {(uintptr_t)frames[i].pc, frames[i].function, frames[i].file, (uint32_t)frames[i].line};
     char name[GOTRACE_MAX_STRING_SIZE + 1];
-    place.pc = (uintptr_t)frames[i].pc;
-    place.function = frames[i].function;
-    place.file = frames[i].file;
-    place.line = (uint32_t)frames[i].line;
     if ((!place.function || !place.function[0]) && place.pc) {
       bool entry = frames[i].line == GOTRACE__ENTRY_LINE;
       row->named = true;
@@ -8478,10 +8463,8 @@ static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack
 }
 
 static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
-  gotrace_location place = {0, NULL, "", 0};
-  gotrace__stack_frame frame;
-  place.function = name;
-  frame = gotrace__frame_of(&place);
+  gotrace_location place = {0, name, "", 0};
+  gotrace__stack_frame frame = gotrace__frame_of(&place);
   return gotrace__own_stack(t, &frame, 1);
 }
 
@@ -8823,10 +8806,7 @@ static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *la
 
 static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
                             uint64_t a0, uint64_t a1, uint64_t a2) {
-  uint64_t a[3];
-  a[0] = a0;
-  a[1] = a1;
-  a[2] = a2;
+  const uint64_t a[] = {a0, a1, a2};
   gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
 }
 
@@ -8964,11 +8944,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_USER_TASK_END: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_END, time, 2, a); break;
   case GOTRACE_V2_USER_REGION_BEGIN:
   case GOTRACE_V2_USER_REGION_END: {
-    uint64_t region[4];
-    region[0] = a[0];
-    region[1] = kind == GOTRACE_V2_USER_REGION_END;
-    region[2] = a[1];
-    region[3] = a[2];
+    const uint64_t region[] = {a[0], kind == GOTRACE_V2_USER_REGION_END, a[1], a[2]};
     gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
     break;
   }
@@ -8998,11 +8974,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
   gotrace__lane *lane = &r->lane;
   uint8_t *at = lane->at;
   if (GOTRACE__UNLIKELY(at >= lane->full || time < lane->time || (g && time < g->time))) {
-    uint64_t a[4];
-    a[0] = a0;
-    a[1] = a1;
-    a[2] = a2;
-    a[3] = a3;
+    const uint64_t a[] = {a0, a1, a2, a3};
     gotrace__emit_slowly(t, r, g, p, kind, time, n, a);
     return;
   }
@@ -10436,11 +10408,9 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
       gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);
     } else { /* the text follows the event, and is not included in its length */
       gotrace__lane *lane = gotrace__lane_of(t, r);
-      uint64_t a[3], time = t->now < lane->time ? lane->time : t->now;
+      uint64_t time = t->now < lane->time ? lane->time : t->now;
+      const uint64_t a[] = {id, key, stack};
       uint8_t *at;
-      a[0] = id;
-      a[1] = key;
-      a[2] = stack;
       gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM + kept + 2, time); /* room for both */
       gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
       at = gotrace__put_varint(lane->at, kept);
@@ -10757,10 +10727,9 @@ static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
  * than the trace, and their viewers fail if one has run since time 0. They keep only the second Gomaxprocs, which their
  * page of mutator utilization needs. */
 static void gotrace__write_first(gotrace__transcriber *t) {
-  uint64_t count[2];
+  const uint64_t count[] = {gotrace__proc_bound(t), 0};
   unsigned i;
-  count[0] = t->procs_written = gotrace__proc_bound(t);
-  count[1] = 0;
+  t->procs_written = count[0];
   for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
 }
 
@@ -11123,13 +11092,11 @@ static void gotrace__write_v1_ends(gotrace__transcriber *t) {
   for (i = 0; i < t->proc_count; i++) {
     gotrace__model_proc *p = t->procs[i];
     gotrace__model_go *g = p && p->on ? p->on->go : NULL;
-    uint64_t swept[2];
     if (!p) continue;
-    swept[0] = p->swept;
-    swept[1] = p->reclaimed;
     t->now = t->to_unit < p->lane.time ? p->lane.time : t->to_unit;
     if (p->sweep_seen)
-      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);
+      gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, p->swept,
+                      p->reclaimed, 0);
     if (p->scan_seen) gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
     p->sweep_seen = p->scan_seen = false;
     if (!g || g->generation != t->generation) continue;
@@ -11327,12 +11294,8 @@ static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id
 
 static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
                                 uint32_t stack) {
-  uint64_t a[4];
+  const uint64_t a[] = {time, proc, go, stack};
   uint8_t *at;
-  a[0] = time;
-  a[1] = proc;
-  a[2] = go;
-  a[3] = stack;
   if (t->v1) {
     gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
                        gotrace__lane_size(&t->sample_lane) ? t->sample_lane.time : t->generation_time, 4, a);
