@@ -8117,7 +8117,7 @@ typedef struct gotrace__transcriber {
   uint64_t procs_written, procs_time;            /* the last number of procs in the trace, and when */
   /* Tables: */
   gotrace__arena arena; /* resolved stacks */
-  gotrace__mirror strings, texts, stacks, own_stacks;
+  gotrace__mirror strings[2], stacks[2]; /* by whether a reference has GOTRACE__OWN */
   gotrace__table *types;
   uint32_t next_often, next_string, next_stack;
   uint32_t reason_refs[3][GOTRACE_BLOCK_REASON_COUNT], named_refs[GOTRACE__REASONS];
@@ -8283,25 +8283,12 @@ static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t
   return number < mirror->capacity && mirror->rows[number].entry ? &mirror->rows[number] : NULL;
 }
 
-static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
+/* The row of a reference; NULL for 0. `mirrors`: of strings or stacks. */
+static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirrors, uint32_t reference) {
+  gotrace__mirror *mirror = &mirrors[reference >> 31];
+  uint32_t number = reference & ~GOTRACE__OWN;
   if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
   return gotrace__find_row(t, mirror, number);
-}
-
-/* The table that a reference is to. */
-static inline gotrace__mirror *gotrace__strings_of(gotrace__transcriber *t, uint32_t reference) {
-  return reference & GOTRACE__OWN ? &t->texts : &t->strings;
-}
-static inline gotrace__mirror *gotrace__stacks_of(gotrace__transcriber *t, uint32_t reference) {
-  return reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks;
-}
-
-/* The row of a reference; NULL for 0. */
-static inline gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, gotrace__strings_of(t, reference), reference & ~GOTRACE__OWN);
-}
-static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
 }
 
 /* The row of a number in a table if the string or stack is written in this generation, else NULL. */
@@ -8314,7 +8301,7 @@ static inline const gotrace__row *gotrace__written_row(const gotrace__transcribe
 /* A text made at run time. */
 static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
   uint32_t number =
-      size ? gotrace__table_put(t->texts.table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size) : 0;
+      size ? gotrace__table_put(t->strings[1].table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size) : 0;
   if (!number && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return number ? number | GOTRACE__OWN : 0;
 }
@@ -8346,7 +8333,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, c
 }
 
 static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
-  gotrace__row *row = gotrace__string_row(t, reference);
+  gotrace__row *row = gotrace__row_of(t, t->strings, reference);
   if (!row) return 0;
   row->generation = t->generation;
   return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
@@ -8354,7 +8341,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t
 
 /* The id of a string in this generation; 0 for the empty string. */
 static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
-  const gotrace__row *row = gotrace__written_row(t, gotrace__strings_of(t, reference), reference & ~GOTRACE__OWN);
+  const gotrace__row *row = gotrace__written_row(t, &t->strings[reference >> 31], reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_string(t, reference, often) : 0;
 }
@@ -8404,7 +8391,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
 
 /* Writes a stack with a new id, which it returns. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
 static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
-  gotrace__row *row = gotrace__stack_row(t, reference);
+  gotrace__row *row = gotrace__row_of(t, t->stacks, reference);
   gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
   uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
   uint32_t i, size;
@@ -8446,18 +8433,18 @@ GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kin
 
 /* The id of a stack in this generation; 0: none. */
 static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
-  const gotrace__row *row = gotrace__written_row(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
+  const gotrace__row *row = gotrace__written_row(t, &t->stacks[reference >> 31], reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_stack(t, reference) : 0;
 }
 static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
-  const gotrace__row *row = gotrace__written_row(t, &t->stacks, number);
+  const gotrace__row *row = gotrace__written_row(t, t->stacks, number);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return gotrace__stack_id(t, gotrace__record_stack(number));
 }
 
 static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(t->own_stacks.table, frames, count);
+  uint32_t number = gotrace__stack_put(t->stacks[1].table, frames, count);
   if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return number ? number | GOTRACE__OWN : 0;
 }
@@ -8472,7 +8459,7 @@ static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
  * with one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
  * internal/trace/summary.go). */
 static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
-  const gotrace__row *row = gotrace__stack_row(t, g->entry);
+  const gotrace__row *row = gotrace__row_of(t, t->stacks, g->entry);
   uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
   return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
 }
@@ -8481,12 +8468,12 @@ static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_
  * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
 static GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transcriber *t, const gotrace__model_go *g,
                                                             uint32_t reference) {
-  const gotrace__row *row = gotrace__stack_row(t, reference);
+  const gotrace__row *row = gotrace__row_of(t, t->stacks, reference);
   const gotrace__entry *stop = row ? row->entry : NULL; /* the next call may move the row */
   gotrace__stack_frame frames[2];
   size_t count = 0;
-  row = gotrace__stack_row(t, g->entry);
-  if (!row && !stop) row = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
+  row = gotrace__row_of(t, t->stacks, g->entry);
+  if (!row && !stop) row = gotrace__row_of(t, t->stacks, gotrace__own_entry(t, "unknown"));
   if (!row || (stop && stop->size != 1)) return reference;
   if (stop) memcpy(&frames[count++], stop + 1, sizeof *frames);
   memcpy(&frames[count++], row->entry + 1, sizeof *frames);
@@ -9553,8 +9540,8 @@ static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b
   const gotrace__row *first, *second;
   if (GOTRACE__LIKELY(a == b)) return true;
   if (!((a ^ b) & GOTRACE__OWN)) return false; /* a table has each string once */
-  first = gotrace__string_row(t, a);
-  second = gotrace__string_row(t, b);
+  first = gotrace__row_of(t, t->strings, a);
+  second = gotrace__row_of(t, t->strings, b);
   return first && second && first->entry->size == second->entry->size &&
          memcmp(first->entry + 1, second->entry + 1, first->entry->size) == 0;
 }
@@ -10962,32 +10949,32 @@ static void gotrace__write_types(gotrace__transcriber *t) {
 #define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
 #endif
 static void gotrace__forget_texts(gotrace__transcriber *t) {
-  gotrace__mirror texts = t->texts, stacks = t->own_stacks;
+  gotrace__mirror texts = t->strings[1], stacks = t->stacks[1];
   uint64_t place;
   uint32_t i;
   if (texts.table->arena.bytes + stacks.table->arena.bytes + t->arena.bytes <= GOTRACE__MOST_TEXTS) return;
-  if (!gotrace__own_begin(t, &t->texts)) return;
+  if (!gotrace__own_begin(t, &t->strings[1])) return;
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);
     if (!g) continue;
     if (g->entry & GOTRACE__OWN) g->entry = 0;
     for (i = 0; i < g->region_depth; i++) {
       uint32_t *name = &gotrace__region_at(g, i)->name;
-      const gotrace__row *row = *name & GOTRACE__OWN ? gotrace__row_of(t, &texts, *name & ~GOTRACE__OWN) : NULL;
+      const gotrace__row *row = *name & GOTRACE__OWN ? gotrace__find_row(t, &texts, *name & ~GOTRACE__OWN) : NULL;
       gotrace__row *kept;
       if (!row) continue;
       *name = gotrace__text_reference(t, (const char *)(row->entry + 1), row->entry->size);
-      kept = gotrace__string_row(t, *name);
+      kept = gotrace__row_of(t, t->strings, *name);
       if (!kept) continue;
       kept->generation = row->generation; /* v1: readers compare the ids of a region's begin and end */
       kept->id = row->id;
     }
   }
   gotrace__own_free(t, &texts);
-  if (!gotrace__own_begin(t, &t->own_stacks)) return;
+  if (!gotrace__own_begin(t, &t->stacks[1])) return;
   gotrace__own_free(t, &stacks);
   gotrace__arena_free(&t->arena);
-  for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
+  for (i = 0; i < t->stacks[0].capacity; i++) t->stacks[0].rows[i].frames = NULL;
   memset(t->reason_refs, 0, sizeof t->reason_refs);
   memset(t->named_refs, 0, sizeof t->named_refs);
 }
@@ -11185,15 +11172,15 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->to_tick = t->steady_tick = clocks->tick;
   t->to_unit = t->steady_unit = 1;
   t->arena.budget = options->budget;
-  t->strings.table = options->strings;
-  t->stacks.table = options->stacks;
+  t->strings[0].table = options->strings;
+  t->stacks[0].table = options->stacks;
   t->arena.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
     t->types = gotrace__own_table(t);
     if (!t->types) return false;
   }
   t->service.id = options->service_thread;
-  if (!gotrace__own_begin(t, &t->texts) || !gotrace__own_begin(t, &t->own_stacks) || !gotrace__grow_heap(t) ||
+  if (!gotrace__own_begin(t, &t->strings[1]) || !gotrace__own_begin(t, &t->stacks[1]) || !gotrace__grow_heap(t) ||
       !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
       !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
                           GOTRACE__FIRST_LANE(t)) ||
@@ -11404,10 +11391,10 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
   gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
   gotrace__release(budget, t->kept_ids, t->kept_capacity * sizeof *t->kept_ids);
-  gotrace__mirror_free(t, &t->strings);
-  gotrace__mirror_free(t, &t->stacks);
-  gotrace__own_free(t, &t->texts);
-  gotrace__own_free(t, &t->own_stacks);
+  gotrace__mirror_free(t, &t->strings[0]);
+  gotrace__mirror_free(t, &t->stacks[0]);
+  gotrace__own_free(t, &t->strings[1]);
+  gotrace__own_free(t, &t->stacks[1]);
   gotrace__table_free(t->types);
   gotrace__arena_free(&t->arena);
   gotrace__lane_free(t, &t->string_lane);

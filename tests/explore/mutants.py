@@ -264,8 +264,8 @@ tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lac
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
 
 transcriber('procs-not-written-again', 'if (t->proc_count > t->procs_written) t->globals_generation = 0;', '')
-transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
-            'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
+transcriber('row-moved', 'row = gotrace__row_of(t, t->stacks, g->entry); if (!row && !stop)',
+            'const gotrace__row *old = row; row = gotrace__row_of(t, t->stacks, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
 transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
 transcriber('creation-for-a-wake-up', 'gotrace__write_creation(t, r, g, stack);\n    return;',
             'gotrace__write_creation(t, r, g, stack);\n    g->woken = true;\n    return;')
