@@ -2330,13 +2330,6 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1]
 
-/* C and C++ spell these differently. */
-#ifdef __cplusplus
-#define GOTRACE__CAST(type, pointer) static_cast<type>(pointer)
-#else
-#define GOTRACE__CAST(type, pointer) ((type)(pointer))
-#endif
-
 /* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
  * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
 #define GOTRACE__DEFINE GOTRACE__NOINLINE GOTRACE_API
@@ -4553,7 +4546,7 @@ static void gotrace__count_copies(uint32_t change) {
   void *(*open)(const char *path, int mode);
   uint32_t *found = NULL;
   memcpy(&open, &address, sizeof open);
-  if (address) found = GOTRACE__CAST(uint32_t *, GOTRACE__C(dlsym)(open(NULL, 1), "gotrace__other_copies"));
+  if (address) found = (uint32_t *)GOTRACE__C(dlsym)(open(NULL, 1), "gotrace__other_copies");
   if (!found) /* the host must not see our error, which glibc frees at the second call */
     (void)GOTRACE__C(dlerror)(), (void)GOTRACE__C(dlerror)();
   if (!found || found == &gotrace__other_copies) return;
@@ -4881,9 +4874,8 @@ static void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, const got
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
-    m->seen_stacks =
-        GOTRACE__CAST(gotrace__seen_stack *,
-                      gotrace__allocate(NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false));
+    m->seen_stacks = (gotrace__seen_stack *)gotrace__allocate(
+        NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false);
     if (!m->seen_stacks) return;
   }
   set = gotrace__seen_set(m, hash);
@@ -5001,7 +4993,7 @@ static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *labe
   if (size) memcpy(words, label, gotrace__utf8_prefix(label, size, sizeof words - 1));
   gotrace__lock(&gotrace__t.records);
   kept = gotrace__load_relaxed(&g->label);
-  if (!kept && words[0]) kept = GOTRACE__CAST(gotrace__uint64 *, gotrace__allocate(NULL, GOTRACE__LABEL, false));
+  if (!kept && words[0]) kept = (gotrace__uint64 *)gotrace__allocate(NULL, GOTRACE__LABEL, false);
   for (i = 0; kept && i < GOTRACE__LABEL_WORDS; i++) gotrace__store_relaxed(&kept[i], words[i]);
   gotrace__store_release(&g->label, kept);
   gotrace__unlock(&gotrace__t.records);
@@ -5194,8 +5186,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
   if (!chunk) {
-    chunk =
-        GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate_unless(&t->budget, size, waits || !block, &refused));
+    chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&t->budget, size, waits || !block, &refused);
     if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
     else if (refused) chunk = gotrace__take_spare();
   }
@@ -5717,7 +5708,7 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   gotrace__lock(&t->records);
   p = t->free_procs;
   if (p) t->free_procs = p->next_free;
-  else if ((p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
+  else if ((p = (gotrace_proc *)gotrace__allocate(NULL, sizeof *p, false)) != NULL) {
     p->id = t->proc_count++;
     gotrace__store_release(t->procs_tail, p);
     t->procs_tail = &p->next;
@@ -5832,7 +5823,7 @@ static bool gotrace__free_room(size_t more) {
   size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
   gotrace_go **list;
   if (t->free_count + more <= t->free_capacity) return true;
-  list = GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, larger * sizeof *list, false));
+  list = (gotrace_go **)gotrace__allocate(NULL, larger * sizeof *list, false);
   if (!list) return false;
   if (t->free_count) memcpy(list, t->free_gos, t->free_count * sizeof *list);
   gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *list);
@@ -5846,9 +5837,8 @@ static void gotrace__slab_new(void) {
   struct gotrace__tracer *t = &gotrace__t;
   size_t align = GOTRACE__ALIGNOF(gotrace_go);
   unsigned i;
-  gotrace__slab *slab = gotrace__free_room(GOTRACE__SLAB)
-                            ? GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false))
-                            : NULL;
+  gotrace__slab *slab =
+      gotrace__free_room(GOTRACE__SLAB) ? (gotrace__slab *)gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false) : NULL;
   if (!slab) return;
   slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
   for (i = GOTRACE__SLAB; i-- > 0;) {
@@ -5866,8 +5856,7 @@ static void gotrace__slab_new(void) {
 /* Whether the thread has a list of free places. */
 static bool gotrace__has_free_list(gotrace__thread *m) {
   if (!m->free_gos)
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+    m->free_gos = (gotrace_go **)gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false);
   return m->free_gos != NULL;
 }
 
@@ -5931,7 +5920,7 @@ static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
 
 /* The bytes of a name, which a NUL ends. */
 static size_t gotrace__name_size(const char *name, size_t size) {
-  const char *end = name && size != SIZE_MAX ? GOTRACE__CAST(const char *, (memchr)(name, 0, size)) : NULL;
+  const char *end = name && size != SIZE_MAX ? (const char *)(memchr)(name, 0, size) : NULL;
   if (!name) return 0;
   return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
 }
@@ -6632,7 +6621,7 @@ static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
   gotrace__lock(&t->records);
   tasks = t->open_tasks;
   if (!tasks) {
-    tasks = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *tasks, false));
+    tasks = (gotrace__open_task *)gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *tasks, false);
     gotrace__store_release(&t->open_tasks, tasks);
   }
   gotrace__unlock(&t->records);
@@ -6937,7 +6926,7 @@ static bool gotrace__has_free_level(gotrace__thread *m) {
   gotrace__level_block *block;
   unsigned i;
   if (GOTRACE__LIKELY(!m->level || m->free_levels)) return true;
-  block = GOTRACE__CAST(gotrace__level_block *, gotrace__allocate(NULL, sizeof *block, false));
+  block = (gotrace__level_block *)gotrace__allocate(NULL, sizeof *block, false);
   if (!block) return false;
   block->next = m->level_blocks;
   m->level_blocks = block;
@@ -7371,7 +7360,7 @@ static void gotrace__thread_over(gotrace__thread *m) {
 }
 
 static void gotrace__thread_gone(void *thread) {
-  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
+  gotrace__thread *m = (gotrace__thread *)thread;
   int cancel = gotrace__cancel_off(); /* nothing would give the record back */
   gotrace__self = m;                  /* another library's thread-locals may be gone already */
   gotrace__thread_over(m);
@@ -7399,7 +7388,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     if (gotrace__load_acquire(&m->used) == GOTRACE__USED && gotrace__load_relaxed(&m->system_id) == id) dead = m;
   for (m = t->threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
   if (!m) {
-    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
+    m = (gotrace__thread *)gotrace__allocate(NULL, sizeof *m, false);
     fresh = m != NULL;
     if (m) m->index = ++t->thread_count;
   }
@@ -7507,7 +7496,7 @@ static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, 
 
 /* Copies a string into the arena, if there is a string; *ok: memory sufficed. */
 static const char *gotrace__copy_text(gotrace__arena *arena, const char *text, size_t size, bool *ok) {
-  char *copy = text ? GOTRACE__CAST(char *, gotrace__arena_alloc(arena, size + 1)) : NULL;
+  char *copy = text ? (char *)gotrace__arena_alloc(arena, size + 1) : NULL;
   if (text && !copy) *ok = false;
   if (copy) memcpy(copy, text, size);
   return copy;
@@ -7519,7 +7508,7 @@ static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_
   gotrace__made_site **chain = &sites->chains[hash % GOTRACE__SITE_CHAINS], *made;
   bool ok = true;
   if (sites->count == GOTRACE__SITES) return NULL;
-  made = GOTRACE__CAST(gotrace__made_site *, gotrace__arena_alloc(&sites->arena, sizeof *made));
+  made = (gotrace__made_site *)gotrace__arena_alloc(&sites->arena, sizeof *made);
   if (!made) return NULL;
   made->hash = hash;
   made->site.location = *place;
@@ -7550,7 +7539,7 @@ static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(const gotrace_
   gotrace__lock(&t->records);
   sites = t->sites;
   if (!sites) {
-    sites = GOTRACE__CAST(gotrace__site_table *, gotrace__allocate(NULL, sizeof *sites, false));
+    sites = (gotrace__site_table *)gotrace__allocate(NULL, sizeof *sites, false);
     gotrace__store_release(&t->sites, sites);
   }
   if (sites) made = gotrace__find_site(sites, hash, place, function_size, file_size);
@@ -7690,7 +7679,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
   g = gotrace__living(*gotrace__find_key(bucket, key));
   gotrace__unlock(&bucket->lock);
   if (g || (!gotrace_enabled() && gotrace__is_untracked())) return g;
-  fresh = GOTRACE__CAST(gotrace__keyed *, gotrace__allocate(NULL, sizeof *fresh, false));
+  fresh = (gotrace__keyed *)gotrace__allocate(NULL, sizeof *fresh, false);
   if (!fresh) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_NO_MEMORY);
     return NULL;
@@ -7788,12 +7777,11 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     int n = 0, i;
     /* The kernel's struct ucontext, see GOTRACE__LIBC. */
 #if defined(__linux__) && defined(__x86_64__) && !defined(__ILP32__)
-    const uint64_t *registers =
-        GOTRACE__CAST(const uint64_t *, ucontext) + 5; /* flags, link, stack; r8 to r15 and on */
+    const uint64_t *registers = (const uint64_t *)ucontext + 5; /* flags, link, stack; r8 to r15 and on */
     pc = registers[16];
     frame = registers[10];
 #elif defined(__linux__) && defined(__aarch64__)
-    const uint64_t *registers = GOTRACE__CAST(const uint64_t *, ucontext) + 23; /* also a signal mask of 128 bytes */
+    const uint64_t *registers = (const uint64_t *)ucontext + 23; /* also a signal mask of 128 bytes */
     pc = registers[32];
     frame = registers[29];
 #endif
@@ -8116,7 +8104,7 @@ typedef struct gotrace__transcriber {
   uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
   uint64_t procs_written, procs_time;            /* the last number of procs in the trace, and when */
   /* Tables: */
-  gotrace__arena arena; /* resolved stacks */
+  gotrace__arena arena;                  /* resolved stacks */
   gotrace__mirror strings[2], stacks[2]; /* by whether a reference has GOTRACE__OWN */
   gotrace__table *types;
   uint32_t next_often, next_string, next_stack;
@@ -8195,7 +8183,7 @@ static void gotrace__lane_set(gotrace__lane *lane, uint8_t *memory, uint32_t siz
 }
 
 static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
-  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
+  uint8_t *memory = (uint8_t *)gotrace__model_allocate(t, size);
   lane->id = id;
   lane->kind = kind;
   if (memory) gotrace__lane_set(lane, memory, size);
@@ -8241,7 +8229,7 @@ static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
 
 /* Gives an empty lane other memory, as far as possible. `within`: not beyond the limit. */
 static void gotrace__lane_resize(gotrace__transcriber *t, gotrace__lane *lane, uint32_t size, bool within) {
-  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, size, within));
+  uint8_t *memory = (uint8_t *)gotrace__allocate(t->options.budget, size, within);
   if (!memory) return;
   gotrace__lane_free(t, lane);
   gotrace__lane_set(lane, memory, size);
@@ -8362,7 +8350,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
   uint64_t *out = row->frames;
   uint32_t i;
-  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__arena_alloc(&t->arena, 4 * row->entry->size * sizeof *out));
+  if (!out) out = (uint64_t *)gotrace__arena_alloc(&t->arena, 4 * row->entry->size * sizeof *out);
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
@@ -8543,8 +8531,7 @@ static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcri
   }
   if (!gotrace__model_grow(t, &t->go_pages, &t->go_page_count, page + count, sizeof *t->go_pages)) return NULL;
   if (!t->go_pages[page]) {
-    block = GOTRACE__CAST(gotrace__model_go *,
-                          gotrace__model_allocate(t, count * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
+    block = (gotrace__model_go *)gotrace__model_allocate(t, count * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
     if (!block) return NULL;
     for (i = 0; i < count; i++) t->go_pages[page - page % count + i] = block + i * GOTRACE__MODEL_PAGE;
   }
@@ -8563,7 +8550,7 @@ static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t 
   gotrace__model_proc *p;
   while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
   if (!gotrace__model_grow(t, &t->procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs)) return NULL;
-  p = GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p));
+  p = (gotrace__model_proc *)gotrace__model_allocate(t, sizeof *p);
   if (!p) return NULL;
   p->id = wanted;
   if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
@@ -8609,8 +8596,7 @@ static bool gotrace__key_room(gotrace__transcriber *t, gotrace__keys *keys) {
   if (2 * (keys->used + 1) <= keys->capacity) return true;
   for (i = 0; i < keys->capacity; i++) fresh.used += keys->values[i].key && keys->values[i].key != UINT64_MAX;
   while (fresh.capacity < 4 * fresh.used) fresh.capacity *= 2;
-  fresh.values =
-      GOTRACE__CAST(gotrace__keyed_value *, gotrace__model_allocate(t, fresh.capacity * sizeof *fresh.values));
+  fresh.values = (gotrace__keyed_value *)gotrace__model_allocate(t, fresh.capacity * sizeof *fresh.values);
   if (!fresh.values) return false;
   for (i = 0; i < keys->capacity; i++)
     if (keys->values[i].key && keys->values[i].key != UINT64_MAX)
@@ -8762,7 +8748,7 @@ static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
 /* A label of up to 63 bytes; empty: none. */
 static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
   size_t kept = gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1);
-  if (!g->label && kept) g->label = GOTRACE__CAST(char *, gotrace__model_allocate(t, GOTRACE__LABEL));
+  if (!g->label && kept) g->label = (char *)gotrace__model_allocate(t, GOTRACE__LABEL);
   if (!g->label) return;
   if (kept) memcpy(g->label, label, kept);
   g->label[kept] = 0;
@@ -9551,8 +9537,7 @@ static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_
   gotrace__model_region *region;
   if (g->region_depth == g->region_capacity && g->region_capacity < GOTRACE__REGION_DEPTH) {
     unsigned larger = g->region_capacity ? 2u * g->region_capacity : 4, i;
-    gotrace__model_region *regions =
-        GOTRACE__CAST(gotrace__model_region *, gotrace__model_allocate(t, larger * sizeof *regions));
+    gotrace__model_region *regions = (gotrace__model_region *)gotrace__model_allocate(t, larger * sizeof *regions);
     for (i = 0; regions && i < g->region_depth; i++) regions[i] = *gotrace__region_at(g, i);
     if (regions) {
       gotrace__release(t->options.budget, g->regions, g->region_capacity * sizeof *regions);
@@ -11215,7 +11200,7 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
     return r;
   }
   if (!gotrace__grow_heap(t)) return NULL;
-  r = GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r));
+  r = (gotrace__source *)gotrace__model_allocate(t, sizeof *r);
   if (!r) return NULL;
   r->id = id;
   r->chunk = chunk;
@@ -13413,8 +13398,8 @@ static void gotrace__free_all(void) {
     gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
       gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* for ever */
-      GOTRACE__CAST(gotrace__small *, (void *)m->padding)->next = kept;
-      kept = GOTRACE__CAST(gotrace__small *, (void *)m->padding);
+      ((gotrace__small *)(void *)m->padding)->next = kept;
+      kept = (gotrace__small *)(void *)m->padding;
     } else {
       gotrace__release(NULL, m, sizeof *m);
     }
