@@ -8563,11 +8563,6 @@ static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t 
   return p;
 }
 
-/* A proc that the program does not know. */
-static gotrace__model_proc *gotrace__made_proc(gotrace__transcriber *t) {
-  return gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
-}
-
 /* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
 static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
   gotrace__model_proc *p;
@@ -9125,7 +9120,7 @@ static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
 /* The proc that is made for a thread; NULL if out of memory. */
 static gotrace__model_proc *gotrace__own_proc(gotrace__transcriber *t, gotrace__source *r) {
   if (r->own) return r->own;
-  r->own = gotrace__made_proc(t);
+  r->own = gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
   if (!r->own) return NULL;
   r->own->known = r->own->made = true;
   r->own->status = GOTRACE__PROC_IDLE;
@@ -9508,14 +9503,6 @@ static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, go
   if (t->old_task_count && t->options.version >= GOTRACE_GO_1_11) gotrace__write_old_tasks(t, r);
 }
 
-/* Writes the end of the sweep of the thread's proc, if the trace has its beginning. */
-static void gotrace__end_sweep_of(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__model_proc *p = r->proc;
-  if (p->sweep_seen)
-    gotrace__emit_at(t, r, NULL, NULL, GOTRACE_V2_GC_SWEEP_END, t->now, 2, p->swept, p->reclaimed, 0, 0);
-  p->sweep_seen = false;
-}
-
 /* Regions. */
 
 static gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
@@ -9597,8 +9584,6 @@ static void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source *r, 
                                                                               : GOTRACE_PROBLEM_REGION_NONE);
   }
 }
-
-/* Tasks. */
 
 /* ----------------------------------------------------------------------------------------------------- >>apply ----
  *
@@ -10238,8 +10223,8 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
   case GOTRACE__REC_SWEEP_END:
     if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
     else if (!p->sweep_seen) t->counters.idle++;
-    gotrace__end_sweep_of(t, r);
-    p->sweep = false;
+    if (p->sweep_seen) gotrace__emit2(t, r, NULL, GOTRACE_V2_GC_SWEEP_END, p->swept, p->reclaimed);
+    p->sweep = p->sweep_seen = false;
     break;
   default: { /* SCAN_BEGIN, SCAN_END */
     bool begin = record->kind == GOTRACE__REC_SCAN_BEGIN;

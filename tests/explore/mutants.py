@@ -406,7 +406,7 @@ transcriber('v1-call-blocks-twice', 'if (!g || g->status != GOTRACE__SYSCALL || 
 transcriber('v1-exit-forgotten', """    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);""", '')
 transcriber('v1-first-events', 'if (t->v1 && !t->generation_used) gotrace__write_first(t);', '')
 transcriber('v1-strings-last', 'if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */', '')
-transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);""", ';')
+transcriber('v1-sweep-open', """      gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, p->swept, p->reclaimed, 0);""", ';')
 transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
 
 # The rest.
