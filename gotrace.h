@@ -4177,9 +4177,7 @@ typedef struct gotrace__site_table {
 } gotrace__site_table;
 
 /* A goroutine that the thread has set aside: because it waits, or to run others inside it (gotrace_nest_begin). */
-#ifndef GOTRACE__NEST_DEPTH
 #define GOTRACE__NEST_DEPTH 16384u
-#endif
 typedef struct gotrace__level {
   struct gotrace__level *outer; /* the next one outside; of a free one, the next one */
   gotrace_go *go;               /* or NULL; id detects that it was destroyed meanwhile */
@@ -4207,9 +4205,7 @@ typedef struct gotrace__wait_bucket {
 } gotrace__wait_bucket;
 
 /* The goroutines of keys, see gotrace_go_keyed. */
-#ifndef GOTRACE__KEY_BUCKETS
 #define GOTRACE__KEY_BUCKETS 256
-#endif
 typedef struct gotrace__keyed {
   struct gotrace__keyed *below[4]; /* by two bits of the key's hash; protected by the bucket's lock, like the others */
   uint64_t key;
@@ -4586,6 +4582,8 @@ static const gotrace__known_reason gotrace__stop_reasons[] = {GOTRACE_STOP_REASO
 #define GOTRACE__REASON(NAME, number, text) {text, 0},
 static const gotrace__known_reason gotrace__stw_reasons[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
 #undef GOTRACE__REASON
+static const gotrace__known_reason *const gotrace__known_reasons[] = {gotrace__block_reasons, gotrace__stop_reasons,
+                                                                      gotrace__stw_reasons};
 
 /* The entry of a text in a table that is never freed; a NUL ends the text. Adds it, if there are fewer than `most`.
  * NULL: it is not there, or out of memory. */
@@ -5014,9 +5012,7 @@ static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__
 
 /* The name of a thread or goroutine, never freed: one entry per name, up to GOTRACE__NAMES. NULL: too many, or out of
  * memory. */
-#ifndef GOTRACE__NAMES
 #define GOTRACE__NAMES 1024
-#endif
 static const char *gotrace__keep_name(const char *name, size_t size) {
   const gotrace__entry *entry = NULL;
   size = gotrace__utf8_prefix(name, size, 255);
@@ -8067,7 +8063,6 @@ typedef struct gotrace__transcriber {
   uint64_t now;   /* the time of the record being applied */
   uint64_t given; /* the time that it had in the program */
   gotrace__pushed pushed;
-  unsigned v1_kind; /* of the stop or block being written */
   gotrace__source *sources, *last_source, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
   gotrace__source sampler;       /* waits among the threads until the next CPU sample is due */
@@ -8493,9 +8488,8 @@ static inline unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t g
 }
 
 static GOTRACE__NOINLINE uint32_t gotrace__reason_reference(gotrace__transcriber *t, unsigned sort, unsigned reason) {
-  static const gotrace__known_reason *const known[] = {gotrace__block_reasons, gotrace__stop_reasons,
-                                                       gotrace__stw_reasons};
-  const char *name = gotrace__reason_number(reason) ? gotrace__reason_name(t, reason) : known[sort][reason].name;
+  const char *name =
+      gotrace__reason_number(reason) ? gotrace__reason_name(t, reason) : gotrace__known_reasons[sort][reason].name;
   return gotrace__text_reference(t, name, strlen(name));
 }
 static inline uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
@@ -8503,6 +8497,12 @@ static inline uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort
   uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
   if (GOTRACE__UNLIKELY(!*reference)) *reference = gotrace__reason_reference(t, sort, reason);
   return gotrace__string_id(t, *reference, sort < 2);
+}
+
+/* The first argument of a stop or block. gotrace__lower takes it for the event. */
+static inline uint32_t gotrace__stop_reason(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+  if (t->v1) return gotrace__known_reasons[sort][gotrace__reason_base(reason)].v1;
+  return gotrace__reason_id(t, sort, reason);
 }
 
 /* ----------------------------------------------------------------------------------------------------- >>model ---- */
@@ -8516,9 +8516,7 @@ static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, u
 /* How many pages are allocated together with this one. The first are for programs with few goroutines. With a million,
  * the system would take as long for each page as the transcriber does; and the processor, to find where each of them is
  * in memory, if they were not in huge pages of the system (2 MiB). */
-#ifndef GOTRACE__SINGLE_PAGES
 #define GOTRACE__SINGLE_PAGES 64
-#endif
 static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : page < 256 ? 16 : 256; }
 GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0 && GOTRACE__SINGLE_PAGES <= 256, aligned_blocks_of_pages);
 
@@ -8872,7 +8870,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
   case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
   case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, t->v1_kind, time, 1, a[1], 0, 0); break;
+  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, (unsigned)a[0], time, 1, a[1], 0, 0); break;
   case GOTRACE_V2_GO_UNBLOCK:
     if (other) lane = &t->global;
     gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_UNBLOCK_LOCAL, GOTRACE_V1_GO_UNBLOCK, time, 1, a[2]);
@@ -9226,8 +9224,7 @@ static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace
 static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
   gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
-  t->v1_kind = gotrace__stop_reasons[gotrace__reason_base(reason)].v1;
-  gotrace__do2(t, r, g, GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
+  gotrace__do2(t, r, g, GO_STOP, gotrace__stop_reason(t, 1, reason), stack);
 }
 
 /* The model gives up a goroutine that the trace still has. */
@@ -9260,20 +9257,19 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
     reason &= ~0xffu;
   }
   gotrace__end_stw_of(t, r);
-  t->v1_kind = gotrace__block_reasons[gotrace__reason_base(reason)].v1;
   if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
   } else if (futile) {
     /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
      * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
     gotrace__lane *lane = gotrace__lane_of(t, r);
+    uint32_t kind = gotrace__stop_reason(t, 0, reason);
     if (g->last_lane == lane && g->start_batch == lane->batches && g->start_end == gotrace__lane_size(lane) &&
-        (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
-         (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
+        (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
       gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
   }
-  gotrace__do2(t, r, g, GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason), gotrace__stop_stack_id(t, g, stack));
+  gotrace__do2(t, r, g, GO_BLOCK, gotrace__stop_reason(t, 0, reason), gotrace__stop_stack_id(t, g, stack));
   if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
 }
 
@@ -9975,8 +9971,7 @@ static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace
   gotrace__restate_go(t, r, g);
   if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
-    t->v1_kind = GOTRACE_V1_GO_PREEMPT;
-    gotrace__do2(t, r, over, GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
+    gotrace__do2(t, r, over, GO_STOP, gotrace__stop_reason(t, 1, GOTRACE_STOP_GENERIC),
                  gotrace__stop_stack_id(t, over, record->a[2]));
   }
   gotrace__model_label(t, g, "", 0);
@@ -12357,21 +12352,20 @@ static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
 static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, bool write) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   while (t->samples) {
-    uint64_t tail = t->sample_tail, pcs[GOTRACE__SAMPLE_FRAMES];
+    uint64_t tail = t->sample_tail;
     gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
     const gotrace__source *source;
     int64_t proc;
-    uint32_t i;
     if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
     source = sample->record ? sample->record->source : NULL;
     proc = sample->proc;
     if (sample->session == r->options.session) { /* otherwise of an earlier trace */
       if (!write) return sample->time;
-      for (i = 0; i < sample->count; i++) pcs[i] = sample->pcs[i];
       if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
       else if (source && source->id == sample->thread && source->proc && source->go && source->go->id == sample->go)
         proc = (int64_t)source->proc->id; /* one that the transcriber has made */
-      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->place, sample->go, pcs, sample->count);
+      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->place, sample->go, sample->pcs,
+                                 sample->count);
       write = false;
     }
     t->sample_tail = tail + 1;
