@@ -3899,15 +3899,16 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
   return NULL;
 }
 
-/* The entry of a payload, added if it is new; NULL if out of memory. */
+/* The entry of a payload, added if it is new, with `room` for more bytes behind it, which are 0; NULL if out of
+ * memory. */
 static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                          size_t bytes) {
+                                          size_t bytes, size_t room) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
   gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
   gotrace__lock(&table->lock);
   entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have added it */
-  if (!entry) entry = (gotrace__entry *)gotrace__arena_alloc(&table->arena, sizeof *entry + bytes);
+  if (!entry) entry = (gotrace__entry *)gotrace__arena_alloc(&table->arena, sizeof *entry + bytes + room);
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
@@ -3928,7 +3929,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
 /* The id of the payload's entry; 0 if out of memory. */
 static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
                                    size_t bytes) {
-  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes);
+  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, 0);
   return entry ? entry->id : 0;
 }
 
@@ -4163,18 +4164,7 @@ typedef struct gotrace__sample {
 #ifndef GOTRACE__SITES
 #define GOTRACE__SITES 262144u
 #endif
-#define GOTRACE__SITE_CHAINS 16384u
 #define GOTRACE__RECENT_SITES 16u /* of a thread */
-typedef struct gotrace__made_site {
-  gotrace_site site;
-  struct gotrace__made_site *link; /* in its chain; set before the site is published */
-  uint64_t hash;
-} gotrace__made_site;
-typedef struct gotrace__site_table {
-  gotrace__arena arena;
-  unsigned count;
-  gotrace__made_site *chains[GOTRACE__SITE_CHAINS]; /* atomic */
-} gotrace__site_table;
 
 /* A goroutine that the thread has set aside: because it waits, or to run others inside it (gotrace_nest_begin). */
 #define GOTRACE__NEST_DEPTH 16384u
@@ -4387,7 +4377,8 @@ static struct gotrace__tracer {
   int proc_count;
   gotrace__thread *threads; /* atomic; never freed */
   gotrace__uint64 thread_count;
-  gotrace__table *names, *reasons;            /* atomic; see gotrace__keep_text */
+  gotrace__table *names, *reasons; /* atomic, like the next two; see gotrace__keep */
+  gotrace__table *sites, *site_texts;
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
   gotrace__uint64 next_go_id, next_task_id;   /* atomic */
   gotrace__uint64 collector;                  /* atomic; session << 32 | the number of its transitions in that */
@@ -4398,7 +4389,6 @@ static struct gotrace__tracer {
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
   gotrace__key_bucket key_buckets[GOTRACE__KEY_BUCKETS];
   uint32_t forks;                 /* of which this process was the child: see gotrace__settle_waits */
-  gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
   gotrace__mutex flight_lock;      /* protects: */
@@ -4585,26 +4575,27 @@ static const gotrace__known_reason gotrace__stw_reasons[] = {GOTRACE_STW_REASONS
 static const gotrace__known_reason *const gotrace__known_reasons[] = {gotrace__block_reasons, gotrace__stop_reasons,
                                                                       gotrace__stw_reasons};
 
-/* The entry of a text in a table that is never freed; a NUL ends the text. Adds it, if there are fewer than `most`.
- * NULL: it is not there, or out of memory. */
-static const gotrace__entry *gotrace__keep_text(gotrace__table **texts, uint32_t most, const char *text, size_t size) {
-  gotrace__table *table = gotrace__load_acquire(texts);
-  const gotrace__entry *entry;
-  char kept[GOTRACE_MAX_STRING_SIZE + 1];
-  uint64_t hash = gotrace__hash_bytes(text, size);
-  memcpy(kept, text, size);
-  kept[size] = 0;
-  entry = table ? gotrace__table_find(table, hash, (uint32_t)size, kept, size + 1) : NULL;
+/* The entry of a payload in a table that is never freed, as gotrace__table_add. Adds it, if there are fewer than
+ * `most`. NULL: it is not there, or out of memory. */
+static gotrace__entry *gotrace__keep(gotrace__table **kept, uint32_t most, uint64_t hash, uint32_t size,
+                                     const void *payload, size_t bytes, size_t room) {
+  gotrace__table *table = gotrace__load_acquire(kept);
+  gotrace__entry *entry = table ? gotrace__table_find(table, hash, size, payload, bytes) : NULL;
   if (entry || !most) return entry;
   gotrace__init();
   gotrace__lock(&gotrace__t.records);
-  table = *texts;
-  if (!table) gotrace__store_release(texts, table = gotrace__table_new(NULL, false));
+  table = *kept;
+  if (!table) gotrace__store_release(kept, table = gotrace__table_new(NULL, false));
   if (table && gotrace__load_relaxed(&table->count) < most)
-    entry = gotrace__table_add(table, hash, (uint32_t)size, kept, size + 1);
-  else if (table) entry = gotrace__table_find(table, hash, (uint32_t)size, kept, size + 1);
+    entry = gotrace__table_add(table, hash, size, payload, bytes, room);
+  else if (table) entry = gotrace__table_find(table, hash, size, payload, bytes);
   gotrace__unlock(&gotrace__t.records);
   return entry;
+}
+
+/* The same for a text; a NUL ends it there. */
+static gotrace__entry *gotrace__keep_text(gotrace__table **kept, uint32_t most, const char *text, size_t size) {
+  return gotrace__keep(kept, most, gotrace__hash_bytes(text, size), (uint32_t)size, text, size, 1);
 }
 
 GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
@@ -7473,76 +7464,32 @@ GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotra
 
 /* ----------------------------------------------------------------------------------------------------- >>sites ---- */
 
-static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
-  return text && kept ? strlen(kept) == size && memcmp(text, kept, size) == 0 : text == kept;
+/* Copies a string of a site, if there is one; *ok: it is kept. */
+static const char *gotrace__site_text(const char *text, uint32_t most, bool *ok) {
+  const gotrace__entry *entry;
+  if (!text) return NULL;
+  entry = gotrace__keep_text(&gotrace__t.site_texts, most, text, gotrace__truncated_size(text, strlen(text)));
+  if (!entry) *ok = false;
+  return entry ? (const char *)(entry + 1) : NULL;
 }
 
-static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, uint64_t hash,
-                                              const gotrace_location *place, size_t function_size, size_t file_size) {
-  gotrace__made_site *made = gotrace__load_acquire(&sites->chains[hash % GOTRACE__SITE_CHAINS]);
-  for (; made; made = made->link) {
-    const gotrace_location *at = &made->site.location;
-    if (made->hash == hash && at->pc == place->pc && at->line == place->line &&
-        gotrace__is_text(place->function, at->function, function_size) &&
-        gotrace__is_text(place->file, at->file, file_size))
-      return made;
-  }
-  return NULL;
-}
-
-/* Copies a string into the arena, if there is a string; *ok: memory sufficed. */
-static const char *gotrace__copy_text(gotrace__arena *arena, const char *text, size_t size, bool *ok) {
-  char *copy = text ? (char *)gotrace__arena_alloc(arena, size + 1) : NULL;
-  if (text && !copy) *ok = false;
-  if (copy) memcpy(copy, text, size);
-  return copy;
-}
-
-/* Adds a site. The caller holds the records' lock. */
-static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_t hash, const gotrace_location *place,
-                                             size_t function_size, size_t file_size) {
-  gotrace__made_site **chain = &sites->chains[hash % GOTRACE__SITE_CHAINS], *made;
-  bool ok = true;
-  if (sites->count == GOTRACE__SITES) return NULL;
-  made = (gotrace__made_site *)gotrace__arena_alloc(&sites->arena, sizeof *made);
-  if (!made) return NULL;
-  made->hash = hash;
-  made->site.location = *place;
-  made->site.location.function = gotrace__copy_text(&sites->arena, place->function, function_size, &ok);
-  made->site.location.file = gotrace__copy_text(&sites->arena, place->file, file_size, &ok);
-  if (!ok) return NULL;
-  sites->count++;
-  made->link = *chain;
-  gotrace__store_release(chain, made); /* a thread that finds it must not see it partially initialized */
-  return made;
-}
-
-static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(const gotrace_location *place) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__site_table *sites = gotrace__load_acquire(&t->sites);
-  size_t function_size = place->function ? gotrace__truncated_size(place->function, strlen(place->function)) : 0;
-  size_t file_size = place->file ? gotrace__truncated_size(place->file, strlen(place->file)) : 0;
-  uint64_t hash = gotrace__mix(place->line, place->pc);
-  gotrace__made_site *made;
+/* A site is in a table by its location, whose strings are kept once each. */
+static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(gotrace_location place) {
+  const size_t bytes = offsetof(gotrace_location, line) + sizeof place.line; /* without what may be behind it */
+  bool nested = gotrace__is_nested(gotrace__self), ok = true;                /* then it may look up, but not add */
+  uint32_t most = nested ? 0 : GOTRACE__SITES;
+  gotrace__entry *entry = NULL;
   gotrace__thread *m;
-  if (place->function) hash = gotrace__mix(hash, gotrace__hash_bytes(place->function, function_size));
-  hash = gotrace__mix(hash, 1);
-  if (place->file) hash = gotrace__mix(hash, gotrace__hash_bytes(place->file, file_size));
-  made = sites ? gotrace__find_site(sites, hash, place, function_size, file_size) : NULL;
-  if (made) return &made->site;
+  uint64_t hash = gotrace__mix(place.line, place.pc);
+  if (!nested && !gotrace__me()) return NULL;
+  place.function = gotrace__site_text(place.function, 2 * most, &ok);
+  place.file = gotrace__site_text(place.file, 2 * most, &ok);
+  hash = gotrace__mix(gotrace__mix(hash, (uintptr_t)place.function), (uintptr_t)place.file);
+  if (ok) entry = gotrace__keep(&gotrace__t.sites, most, hash, 0, &place, bytes, sizeof(gotrace_site) - bytes);
+  if (entry) return (gotrace_site *)(entry + 1);
   m = gotrace__me_outside();
-  if (!m) return NULL;
-  gotrace__lock(&t->records);
-  sites = t->sites;
-  if (!sites) {
-    sites = (gotrace__site_table *)gotrace__allocate(NULL, sizeof *sites, false);
-    gotrace__store_release(&t->sites, sites);
-  }
-  if (sites) made = gotrace__find_site(sites, hash, place, function_size, file_size);
-  if (sites && !made) made = gotrace__new_site(sites, hash, place, function_size, file_size);
-  gotrace__unlock(&t->records);
-  if (!made) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
-  return made ? &made->site : NULL;
+  if (m) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
+  return NULL;
 }
 
 static bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
@@ -7557,7 +7504,7 @@ static inline gotrace_site **gotrace__recent_site(uintptr_t key) {
 static GOTRACE__NOINLINE gotrace_site *gotrace__remember_site(gotrace_site **recent, uintptr_t pc, const char *function,
                                                               const char *file, uint32_t line) {
   gotrace_location place = {pc, function, file, line};
-  gotrace_site *site = gotrace__find_or_make_site(&place);
+  gotrace_site *site = gotrace__find_or_make_site(place);
   if (recent && site) gotrace__store_relaxed(recent, site);
   return site;
 }
@@ -13389,9 +13336,8 @@ static void gotrace__free_all(void) {
   gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
   gotrace__table_free(t->names);
   gotrace__table_free(t->reasons);
-  if (t->sites) gotrace__arena_free(&t->sites->arena);
-  gotrace__release(NULL, t->sites, sizeof *t->sites);
-  t->sites = NULL;
+  gotrace__table_free(t->sites);
+  gotrace__table_free(t->site_texts);
   memset(t->reason_names, 0, sizeof t->reason_names);
   for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) {
     gotrace__keyed *keyed;
@@ -13402,8 +13348,7 @@ static void gotrace__free_all(void) {
   t->free_gos = NULL;
   t->samples = NULL;
   t->open_tasks = NULL;
-  t->names = NULL;
-  t->reasons = NULL;
+  t->names = t->reasons = t->sites = t->site_texts = NULL;
   gotrace__unlock(&t->life);
 #ifndef GOTRACE_MALLOC
   gotrace__system_trim(kept);
@@ -13811,12 +13756,13 @@ static void gotrace__after_fork(void) {
 static void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
+  gotrace__table *const kept[] = {t->names, t->reasons, t->sites, t->site_texts};
   size_t i;
   for (i = 0; i < GOTRACE__FORK_LOCKS; i++) *gotrace__fork_locks[i] = unlocked;
   t->snapshot = false;
   gotrace__inside &= GOTRACE__IN_SINK;
-  if (t->names) t->names->lock = unlocked;
-  if (t->reasons) t->reasons->lock = unlocked;
+  for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
+    if (kept[i]) kept[i]->lock = unlocked;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
   for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
   gotrace__cond_init(&t->changed);
