@@ -5554,10 +5554,10 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   uint64_t hash = (uintptr_t)site;
   const gotrace__seen_stack *seen;
   uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode);
-  gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
-  void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
+    gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
+    void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
     int cancel = gotrace__cancel_off();
     /* If the session has ended, the three values may be of different sessions. */
     if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
