@@ -2345,13 +2345,6 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #define GOTRACE__STATIC_ASSERT(condition, name) typedef char gotrace__assert_##name[(condition) ? 1 : -1]
 
-/* C and C++ spell these differently. */
-#ifdef __cplusplus
-#define GOTRACE__CAST(type, pointer) static_cast<type>(pointer)
-#else
-#define GOTRACE__CAST(type, pointer) ((type)(pointer))
-#endif
-
 /* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
  * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
 #define GOTRACE__DEFINE GOTRACE__NOINLINE GOTRACE_API
@@ -3791,10 +3784,14 @@ static void gotrace__system_trim(const gotrace__small *kept) {
 }
 #endif
 #else
-/* The caller may hold locks: its thread must not be cancelled in the program's allocator. */
+/* The caller may hold locks: its thread must not be cancelled in the program's allocator. That may be traced, and its
+ * calls are dropped, as from inside a call. */
 static void *gotrace__system_malloc(size_t size) {
   int cancel = gotrace__cancel_off();
-  void *memory = GOTRACE_MALLOC(size);
+  void *memory;
+  gotrace__go_inside();
+  memory = GOTRACE_MALLOC(size);
+  gotrace__go_outside();
   gotrace__cancel_restore(cancel);
   if (memory) memset(memory, 0, size);
   return memory;
@@ -3802,7 +3799,9 @@ static void *gotrace__system_malloc(size_t size) {
 static void gotrace__system_free(void *memory, size_t size) {
   int cancel = gotrace__cancel_off();
   (void)size; /* GOTRACE_FREE may be a macro that ignores it */
+  gotrace__go_inside();
   GOTRACE_FREE(memory, size);
+  gotrace__go_outside();
   gotrace__cancel_restore(cancel);
 }
 #endif
@@ -3947,15 +3946,16 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
   return NULL;
 }
 
-/* The entry of a payload, added if it is new; NULL if out of memory. */
+/* The entry of a payload, added if it is new, with `room` for more bytes behind it, which are 0; NULL if out of
+ * memory. */
 static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                          size_t bytes) {
+                                          size_t bytes, size_t room) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
   gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
   gotrace__lock(&table->lock);
   entry = gotrace__table_find(table, hash, size, payload, bytes); /* another thread may have added it */
-  if (!entry) entry = (gotrace__entry *)gotrace__arena_alloc(&table->arena, sizeof *entry + bytes);
+  if (!entry) entry = (gotrace__entry *)gotrace__arena_alloc(&table->arena, sizeof *entry + bytes + room);
   if (entry && !entry->id) {
     entry->link = *chain;
     entry->hash = hash;
@@ -3976,7 +3976,7 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
 /* The id of the payload's entry; 0 if out of memory. */
 static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
                                    size_t bytes) {
-  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes);
+  const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, 0);
   return entry ? entry->id : 0;
 }
 
@@ -4015,11 +4015,7 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 16 + 2 * sizeof(void *), 
 /* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
  * bits, more than any address in a program. */
 static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) {
-  gotrace__stack_frame frame;
-  frame.pc = location->pc;
-  frame.function = location->function;
-  frame.file = location->file;
-  frame.line = location->line;
+  gotrace__stack_frame frame = {location->pc, location->function, location->file, location->line};
   if (!frame.pc) {
     const char *function = frame.function ? frame.function : "", *file = frame.file ? frame.file : "";
     uint64_t hash = gotrace__mix(gotrace__hash_bytes(function, strlen(function)), 1); /* 1: the order matters */
@@ -4215,23 +4211,10 @@ typedef struct gotrace__sample {
 #ifndef GOTRACE__SITES
 #define GOTRACE__SITES 262144u
 #endif
-#define GOTRACE__SITE_CHAINS 16384u
 #define GOTRACE__RECENT_SITES 16u /* of a thread */
-typedef struct gotrace__made_site {
-  gotrace_site site;
-  struct gotrace__made_site *link; /* in its chain; set before the site is published */
-  uint64_t hash;
-} gotrace__made_site;
-typedef struct gotrace__site_table {
-  gotrace__arena arena;
-  unsigned count;
-  gotrace__made_site *chains[GOTRACE__SITE_CHAINS]; /* atomic */
-} gotrace__site_table;
 
 /* A goroutine that the thread has set aside: because it waits, or to run others inside it (gotrace_nest_begin). */
-#ifndef GOTRACE__NEST_DEPTH
 #define GOTRACE__NEST_DEPTH 16384u
-#endif
 typedef struct gotrace__level {
   struct gotrace__level *outer; /* the next one outside; of a free one, the next one */
   gotrace_go *go;               /* or NULL; id detects that it was destroyed meanwhile */
@@ -4259,9 +4242,7 @@ typedef struct gotrace__wait_bucket {
 } gotrace__wait_bucket;
 
 /* The goroutines of keys, see gotrace_go_keyed. */
-#ifndef GOTRACE__KEY_BUCKETS
 #define GOTRACE__KEY_BUCKETS 256
-#endif
 typedef struct gotrace__keyed {
   struct gotrace__keyed *below[4]; /* by two bits of the key's hash; protected by the bucket's lock, like the others */
   uint64_t key;
@@ -4443,8 +4424,8 @@ static struct gotrace__tracer {
   int proc_count;
   gotrace__thread *threads; /* atomic; never freed */
   gotrace__uint64 thread_count;
-  gotrace__table *names;                      /* of threads, for ever */
-  gotrace__table *reasons;                    /* atomic; likewise, see gotrace_reason */
+  gotrace__table *names, *reasons; /* atomic, like the next two; see gotrace__keep */
+  gotrace__table *sites, *site_texts;
   const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
   gotrace__uint64 next_go_id, next_task_id;   /* atomic */
   gotrace__uint64 collector;                  /* atomic; session << 32 | the number of its transitions in that */
@@ -4455,7 +4436,6 @@ static struct gotrace__tracer {
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
   gotrace__key_bucket key_buckets[GOTRACE__KEY_BUCKETS];
   uint32_t forks;                 /* of which this process was the child: see gotrace__settle_waits */
-  gotrace__site_table *sites;     /* atomic; never freed; changes under records */
   gotrace__open_task *open_tasks; /* atomic; GOTRACE__TASKS places, by id; allocated by the first task and kept */
 
   gotrace__mutex flight_lock;      /* protects: */
@@ -4599,7 +4579,7 @@ static void gotrace__count_copies(uint32_t change) {
   void *(*open)(const char *path, int mode);
   uint32_t *found = NULL;
   memcpy(&open, &address, sizeof open);
-  if (address) found = GOTRACE__CAST(uint32_t *, GOTRACE__C(dlsym)(open(NULL, 1), "gotrace__other_copies"));
+  if (address) found = (uint32_t *)GOTRACE__C(dlsym)(open(NULL, 1), "gotrace__other_copies");
   if (!found) /* the host must not see our error, which glibc frees at the second call */
     (void)GOTRACE__C(dlerror)(), (void)GOTRACE__C(dlerror)();
   if (!found || found == &gotrace__other_copies) return;
@@ -4639,39 +4619,38 @@ static const gotrace__known_reason gotrace__stop_reasons[] = {GOTRACE_STOP_REASO
 #define GOTRACE__REASON(NAME, number, text) {text, 0},
 static const gotrace__known_reason gotrace__stw_reasons[] = {GOTRACE_STW_REASONS(GOTRACE__REASON)};
 #undef GOTRACE__REASON
+static const gotrace__known_reason *const gotrace__known_reasons[] = {gotrace__block_reasons, gotrace__stop_reasons,
+                                                                      gotrace__stw_reasons};
 
-/* The table of reason names, which is never freed; NULL if out of memory. */
-static gotrace__table *gotrace__reason_table(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__table *reasons = gotrace__load_acquire(&t->reasons);
-  if (reasons) return reasons;
+/* The entry of a payload in a table that is never freed, as gotrace__table_add. Adds it, if there are fewer than
+ * `most`. NULL: it is not there, or out of memory. */
+static gotrace__entry *gotrace__keep(gotrace__table **kept, uint32_t most, uint64_t hash, uint32_t size,
+                                     const void *payload, size_t bytes, size_t room) {
+  gotrace__table *table = gotrace__load_acquire(kept);
+  gotrace__entry *entry = table ? gotrace__table_find(table, hash, size, payload, bytes) : NULL;
+  if (entry || !most) return entry;
   gotrace__init();
-  gotrace__lock(&t->records);
-  reasons = t->reasons;
-  if (!reasons) gotrace__store_release(&t->reasons, reasons = gotrace__table_new(NULL, false));
-  gotrace__unlock(&t->records);
-  return reasons;
+  gotrace__lock(&gotrace__t.records);
+  table = *kept;
+  if (!table) gotrace__store_release(kept, table = gotrace__table_new(NULL, false));
+  if (table && gotrace__load_relaxed(&table->count) < most)
+    entry = gotrace__table_add(table, hash, size, payload, bytes, room);
+  else if (table) entry = gotrace__table_find(table, hash, size, payload, bytes);
+  gotrace__unlock(&gotrace__t.records);
+  return entry;
+}
+
+/* The same for a text; a NUL ends it there. */
+static gotrace__entry *gotrace__keep_text(gotrace__table **kept, uint32_t most, const char *text, size_t size) {
+  return gotrace__keep(kept, most, gotrace__hash_bytes(text, size), (uint32_t)size, text, size, 1);
 }
 
 GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
-  bool nested = gotrace__is_nested(gotrace__self); /* a nested call may look up, but not add */
-  gotrace__table *reasons = nested ? gotrace__load_acquire(&gotrace__t.reasons) : gotrace__reason_table();
-  const gotrace__entry *entry;
-  char kept[GOTRACE_MAX_STRING_SIZE + 1];
+  uint32_t most = gotrace__is_nested(gotrace__self) ? 0 : GOTRACE__REASONS; /* a nested call may look up, but not add */
   size_t size = name ? gotrace__truncated_size(name, strlen(name)) : 0;
-  uint64_t hash;
-  if (!reasons || !size || strcmp(name, "forever") == 0) return 0;
-  memcpy(kept, name, size);
-  kept[size] = 0;
-  hash = gotrace__hash_bytes(kept, size);
-  entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
-  if (!entry && !nested) {
-    gotrace__lock(&gotrace__t.records);
-    if (gotrace__load_relaxed(&reasons->count) < GOTRACE__REASONS)
-      entry = gotrace__table_add(reasons, hash, (uint32_t)size, kept, size + 1);
-    else entry = gotrace__table_find(reasons, hash, (uint32_t)size, kept, size + 1);
-    gotrace__unlock(&gotrace__t.records);
-  }
+  const gotrace__entry *entry;
+  if (!size || strcmp(name, "forever") == 0) return 0;
+  entry = gotrace__keep_text(&gotrace__t.reasons, most, name, size);
   if (!entry) return 0;
   /* Release: a thread that gets the number from another thread must find the name. */
   gotrace__store_release(&gotrace__t.reason_names[entry->id - 1], (const char *)(entry + 1));
@@ -4931,9 +4910,8 @@ static void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, const got
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
-    m->seen_stacks =
-        GOTRACE__CAST(gotrace__seen_stack *,
-                      gotrace__allocate(NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false));
+    m->seen_stacks = (gotrace__seen_stack *)gotrace__allocate(
+        NULL, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks, false);
     if (!m->seen_stacks) return;
   }
   set = gotrace__seen_set(m, hash);
@@ -5050,7 +5028,7 @@ static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *labe
   if (size) memcpy(words, label, gotrace__utf8_prefix(label, size, sizeof words - 1));
   gotrace__lock(&gotrace__t.records);
   kept = gotrace__load_relaxed(&g->label);
-  if (!kept && words[0]) kept = GOTRACE__CAST(gotrace__uint64 *, gotrace__allocate(NULL, GOTRACE__LABEL, false));
+  if (!kept && words[0]) kept = (gotrace__uint64 *)gotrace__allocate(NULL, GOTRACE__LABEL, false);
   for (i = 0; kept && i < GOTRACE__LABEL_WORDS; i++) gotrace__store_relaxed(&kept[i], words[i]);
   gotrace__store_release(&g->label, kept);
   gotrace__unlock(&gotrace__t.records);
@@ -5071,27 +5049,12 @@ static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__
 
 /* The name of a thread or goroutine, never freed: one entry per name, up to GOTRACE__NAMES. NULL: too many, or out of
  * memory. */
-#ifndef GOTRACE__NAMES
 #define GOTRACE__NAMES 1024
-#endif
 static const char *gotrace__keep_name(const char *name, size_t size) {
-  struct gotrace__tracer *t = &gotrace__t;
-  const char *kept = NULL;
+  const gotrace__entry *entry = NULL;
   size = gotrace__utf8_prefix(name, size, 255);
-  gotrace__lock(&t->records);
-  if (!t->names) t->names = gotrace__table_new(NULL, false);
-  if (t->names && size) {
-    char text[256];
-    gotrace__entry *entry;
-    uint64_t hash = gotrace__hash_bytes(name, size);
-    memcpy(text, name, size);
-    text[size] = 0;
-    if (t->names->count < GOTRACE__NAMES) gotrace__table_put(t->names, hash, (uint32_t)size, text, size + 1);
-    entry = gotrace__table_find(t->names, hash, (uint32_t)size, text, size + 1);
-    if (entry) kept = (const char *)(entry + 1);
-  }
-  gotrace__unlock(&t->records);
-  return kept;
+  if (size) entry = gotrace__keep_text(&gotrace__t.names, GOTRACE__NAMES, name, size);
+  return entry ? (const char *)(entry + 1) : NULL;
 }
 
 /* Where a call comes from. Most ABIs pass it in two registers. */
@@ -5100,9 +5063,7 @@ typedef struct gotrace__origin {
   void *frame;        /* the public function's, where a walk begins */
 } gotrace__origin;
 static inline gotrace__origin gotrace__origin_of(gotrace_site *site, void *frame) {
-  gotrace__origin origin;
-  origin.site = site;
-  origin.frame = frame;
+  gotrace__origin origin = {site, frame};
   return origin;
 }
 static const gotrace__origin gotrace__no_origin = {NULL, NULL};
@@ -5258,8 +5219,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
   if (!chunk) {
-    chunk =
-        GOTRACE__CAST(gotrace__record_chunk *, gotrace__allocate_unless(&t->budget, size, waits || !block, &refused));
+    chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&t->budget, size, waits || !block, &refused);
     if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
     else if (refused) chunk = gotrace__take_spare();
   }
@@ -5469,10 +5429,8 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
     if (!session) break; /* the chunk is not the thread's: the end of the last session may be freeing it */
     old = m->chunk;
     if (!first && old && m->end - m->at >= (ptrdiff_t)room) return true;
-    if (first && old) {     /* of a session that ended while the thread was in a call */
-      gotrace__go_inside(); /* an allocator that is traced */
+    if (first && old) { /* of a session that ended while the thread was in a call */
       gotrace__chunk_free(&gotrace__t.budget, old);
-      gotrace__go_outside();
       old = m->chunk = NULL;
       m->at = m->end = NULL;
     }
@@ -5482,16 +5440,12 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
-    gotrace__go_inside();
     chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
-    gotrace__go_outside();
     if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
     gotrace__raise(m);
     if (!chunk) continue;
-    if (gotrace__session_now() != session) {
-      gotrace__go_inside();
+    if (gotrace__session_now() != session || m->chunk != old) { /* or a signal handler's call has made one */
       gotrace__chunk_free(&gotrace__t.budget, chunk);
-      gotrace__go_outside();
       continue;
     }
     now = gotrace__now();
@@ -5647,10 +5601,10 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   uint64_t hash = (uintptr_t)site;
   const gotrace__seen_stack *seen;
   uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode);
-  gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
-  void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
+    gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
+    void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
     int cancel = gotrace__cancel_off();
     /* If the session has ended, the three values may be of different sessions. */
     if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
@@ -5746,6 +5700,26 @@ static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
   gotrace__leave(m);
 }
 
+/* The calling thread's record for a call that needs a goroutine: without one, the thread becomes one. */
+static inline gotrace__thread *gotrace__caller_go(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller();
+  if (GOTRACE__UNLIKELY(m && !m->go)) gotrace__attach(m, site);
+  return m;
+}
+
+/* A call whose record is about no other object: n numbers, then the stack. Inlined, so that n is a constant. */
+GOTRACE__ALWAYS_INLINE void gotrace__stack_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned n,
+                                                uint64_t a, uint64_t b) {
+  if (gotrace__begin(m)) {
+    uint32_t stack = gotrace__stack(m, origin);
+    uint8_t *at = gotrace__about_nothing(m, kind);
+    if (n > 0) at = gotrace__put_varint(at, a);
+    if (n > 1) at = gotrace__put_varint(at, b);
+    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__leave(m);
+  }
+}
+
 /* Whether a call may be about a goroutine that the trace lacks. */
 static inline bool gotrace__may_lack(const gotrace__thread *m) {
   return !m->go && (m->lacks || gotrace__is_untracked());
@@ -5768,7 +5742,7 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
   gotrace__lock(&t->records);
   p = t->free_procs;
   if (p) t->free_procs = p->next_free;
-  else if ((p = GOTRACE__CAST(gotrace_proc *, gotrace__allocate(NULL, sizeof *p, false))) != NULL) {
+  else if ((p = (gotrace_proc *)gotrace__allocate(NULL, sizeof *p, false)) != NULL) {
     p->id = t->proc_count++;
     gotrace__store_release(t->procs_tail, p);
     t->procs_tail = &p->next;
@@ -5883,7 +5857,7 @@ static bool gotrace__free_room(size_t more) {
   size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
   gotrace_go **list;
   if (t->free_count + more <= t->free_capacity) return true;
-  list = GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, larger * sizeof *list, false));
+  list = (gotrace_go **)gotrace__allocate(NULL, larger * sizeof *list, false);
   if (!list) return false;
   if (t->free_count) memcpy(list, t->free_gos, t->free_count * sizeof *list);
   gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *list);
@@ -5897,9 +5871,8 @@ static void gotrace__slab_new(void) {
   struct gotrace__tracer *t = &gotrace__t;
   size_t align = GOTRACE__ALIGNOF(gotrace_go);
   unsigned i;
-  gotrace__slab *slab = gotrace__free_room(GOTRACE__SLAB)
-                            ? GOTRACE__CAST(gotrace__slab *, gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false))
-                            : NULL;
+  gotrace__slab *slab =
+      gotrace__free_room(GOTRACE__SLAB) ? (gotrace__slab *)gotrace__allocate(NULL, GOTRACE__SLAB_SIZE, false) : NULL;
   if (!slab) return;
   slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
   for (i = GOTRACE__SLAB; i-- > 0;) {
@@ -5917,8 +5890,7 @@ static void gotrace__slab_new(void) {
 /* Whether the thread has a list of free places. */
 static bool gotrace__has_free_list(gotrace__thread *m) {
   if (!m->free_gos)
-    m->free_gos =
-        GOTRACE__CAST(gotrace_go **, gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false));
+    m->free_gos = (gotrace_go **)gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false);
   return m->free_gos != NULL;
 }
 
@@ -5982,7 +5954,7 @@ static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
 
 /* The bytes of a name, which a NUL ends. */
 static size_t gotrace__name_size(const char *name, size_t size) {
-  const char *end = name && size != SIZE_MAX ? GOTRACE__CAST(const char *, (memchr)(name, 0, size)) : NULL;
+  const char *end = name && size != SIZE_MAX ? (const char *)(memchr)(name, 0, size) : NULL;
   if (!name) return 0;
   return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
 }
@@ -6425,10 +6397,9 @@ GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, co
 /* ---------------------------------------------------------------------------------------------- >>system-calls ---- */
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
+  gotrace__thread *m = gotrace__caller_go(site);
   gotrace_proc *p;
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, site);
   p = m->proc;
   if (gotrace__begin(m)) {
     uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
@@ -6502,13 +6473,7 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
   gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE);
-    at = gotrace__put_varint(at, count);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
+  gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_PROCS_CHANGE, 1, count, 0);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6556,11 +6521,8 @@ GOTRACE__DEFINE void gotrace_gc_end(void) {
   if (m) gotrace__collector_call(m, gotrace__no_origin, GOTRACE__REC_GC_END, 0);
 }
 GOTRACE__DEFINE void gotrace_stw_begin_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) {
-    if (!m->go) gotrace__attach(m, site);
-    gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_STW_BEGIN, reason);
-  }
+  gotrace__thread *m = gotrace__caller_go(site);
+  if (m) gotrace__collector_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_STW_BEGIN, reason);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_stw_end(void) {
@@ -6591,21 +6553,12 @@ GOTRACE__DEFINE void gotrace_gc_scan_end(void) {
   if (m) gotrace__proc_range(m, GOTRACE__REC_SCAN_END, false, false);
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!m->go) gotrace__attach(m, NULL);
-  gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
+  gotrace__thread *m = gotrace__caller_go(NULL);
+  if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_BEGIN, true, true);
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
   gotrace__thread *m = gotrace__caller();
-  if (m && gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN);
-    at = gotrace__put_varint(at, swept);
-    at = gotrace__put_varint(at, reclaimed);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
+  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_SWEEP_SPAN, 2, swept, reclaimed);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
@@ -6613,16 +6566,8 @@ GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
   if (m) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
 }
 GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) {
-    if (!m->go) gotrace__attach(m, site);
-    if (gotrace__begin(m)) {
-      uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-      uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MARK_ASSIST_BEGIN);
-      gotrace__publish(m, gotrace__put_varint(at, stack));
-      gotrace__leave(m);
-    }
-  }
+  gotrace__thread *m = gotrace__caller_go(site);
+  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_MARK_ASSIST_BEGIN, 0, 0, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
@@ -6710,7 +6655,7 @@ static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
   gotrace__lock(&t->records);
   tasks = t->open_tasks;
   if (!tasks) {
-    tasks = GOTRACE__CAST(gotrace__open_task *, gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *tasks, false));
+    tasks = (gotrace__open_task *)gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *tasks, false);
     gotrace__store_release(&t->open_tasks, tasks);
   }
   gotrace__unlock(&t->records);
@@ -6843,22 +6788,15 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   gotrace__drop_task(task.id);
   if (!gotrace_enabled()) return;
   if (!m->go) gotrace__attach(m, site);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_END);
-    at = gotrace__put_varint(at, task.id);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
-    gotrace__leave(m);
-  }
+  gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_TASK_END, 1, task.id, 0);
   GOTRACE__KEEP_FRAME();
 }
 
 /* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
 static inline void gotrace__region_call(gotrace__origin origin, unsigned kind, unsigned brief, gotrace_task task,
                                         const char *name, size_t text_size, int name_is_constant) {
-  gotrace__thread *m = gotrace__caller();
+  gotrace__thread *m = gotrace__caller_go(origin.site);
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, origin.site);
   if (gotrace_enabled() &&
       gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name, text_size)))) {
     uint32_t stack = gotrace__stack(m, origin), number = gotrace__name(m, origin.site, name, name_is_constant);
@@ -6898,14 +6836,8 @@ GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task ta
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller();
-  if (!m) return;
-  if (!m->go) gotrace__attach(m, site);
-  if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_REGION_POP), stack));
-    gotrace__leave(m);
-  }
+  gotrace__thread *m = gotrace__caller_go(site);
+  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_POP, 0, 0, 0);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -6914,10 +6846,9 @@ GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
 GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task task, const char *prefix,
                                               const char *category, size_t category_text, int is_constant,
                                               const char *message, size_t text_size) {
-  gotrace__thread *m = gotrace__caller();
+  gotrace__thread *m = gotrace__caller_go(site);
   uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
   if (GOTRACE__UNLIKELY(!m)) return;
-  if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, site);
   category_size = is_constant ? 0 : gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
@@ -7039,7 +6970,7 @@ static bool gotrace__has_free_level(gotrace__thread *m) {
   gotrace__level_block *block;
   unsigned i;
   if (GOTRACE__LIKELY(!m->level || m->free_levels)) return true;
-  block = GOTRACE__CAST(gotrace__level_block *, gotrace__allocate(NULL, sizeof *block, false));
+  block = (gotrace__level_block *)gotrace__allocate(NULL, sizeof *block, false);
   if (!block) return false;
   block->next = m->level_blocks;
   m->level_blocks = block;
@@ -7477,7 +7408,7 @@ static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
 
 /* Ends the calling thread, if it has a record. Returns whether it may get another one. */
 static bool gotrace__thread_gone(void *thread) {
-  gotrace__thread *m = GOTRACE__CAST(gotrace__thread *, thread);
+  gotrace__thread *m = (gotrace__thread *)thread;
   int cancel = gotrace__cancel_off(); /* nothing would give the record back */
   if (m) {
     gotrace__self = m; /* another library's thread-locals may be gone already */
@@ -7514,7 +7445,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     if (gotrace__load_acquire(&m->used) == GOTRACE__USED && gotrace__load_relaxed(&m->system_id) == id) dead = m;
   for (m = t->threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
   if (!m) {
-    m = GOTRACE__CAST(gotrace__thread *, gotrace__allocate(NULL, sizeof *m, false));
+    m = (gotrace__thread *)gotrace__allocate(NULL, sizeof *m, false);
     fresh = m != NULL;
     if (m) m->index = ++t->thread_count;
   }
@@ -7603,76 +7534,32 @@ GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotra
 
 /* ----------------------------------------------------------------------------------------------------- >>sites ---- */
 
-static bool gotrace__is_text(const char *text, const char *kept, size_t size) {
-  return text && kept ? strlen(kept) == size && memcmp(text, kept, size) == 0 : text == kept;
+/* Copies a string of a site, if there is one; *ok: it is kept. */
+static const char *gotrace__site_text(const char *text, uint32_t most, bool *ok) {
+  const gotrace__entry *entry;
+  if (!text) return NULL;
+  entry = gotrace__keep_text(&gotrace__t.site_texts, most, text, gotrace__truncated_size(text, strlen(text)));
+  if (!entry) *ok = false;
+  return entry ? (const char *)(entry + 1) : NULL;
 }
 
-static gotrace__made_site *gotrace__find_site(const gotrace__site_table *sites, uint64_t hash,
-                                              const gotrace_location *place, size_t function_size, size_t file_size) {
-  gotrace__made_site *made = gotrace__load_acquire(&sites->chains[hash % GOTRACE__SITE_CHAINS]);
-  for (; made; made = made->link) {
-    const gotrace_location *at = &made->site.location;
-    if (made->hash == hash && at->pc == place->pc && at->line == place->line &&
-        gotrace__is_text(place->function, at->function, function_size) &&
-        gotrace__is_text(place->file, at->file, file_size))
-      return made;
-  }
-  return NULL;
-}
-
-/* Copies a string into the arena, if there is a string; *ok: memory sufficed. */
-static const char *gotrace__copy_text(gotrace__arena *arena, const char *text, size_t size, bool *ok) {
-  char *copy = text ? GOTRACE__CAST(char *, gotrace__arena_alloc(arena, size + 1)) : NULL;
-  if (text && !copy) *ok = false;
-  if (copy) memcpy(copy, text, size);
-  return copy;
-}
-
-/* Adds a site. The caller holds the records' lock. */
-static gotrace__made_site *gotrace__new_site(gotrace__site_table *sites, uint64_t hash, const gotrace_location *place,
-                                             size_t function_size, size_t file_size) {
-  gotrace__made_site **chain = &sites->chains[hash % GOTRACE__SITE_CHAINS], *made;
-  bool ok = true;
-  if (sites->count == GOTRACE__SITES) return NULL;
-  made = GOTRACE__CAST(gotrace__made_site *, gotrace__arena_alloc(&sites->arena, sizeof *made));
-  if (!made) return NULL;
-  made->hash = hash;
-  made->site.location = *place;
-  made->site.location.function = gotrace__copy_text(&sites->arena, place->function, function_size, &ok);
-  made->site.location.file = gotrace__copy_text(&sites->arena, place->file, file_size, &ok);
-  if (!ok) return NULL;
-  sites->count++;
-  made->link = *chain;
-  gotrace__store_release(chain, made); /* a thread that finds it must not see it partially initialized */
-  return made;
-}
-
-static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(const gotrace_location *place) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__site_table *sites = gotrace__load_acquire(&t->sites);
-  size_t function_size = place->function ? gotrace__truncated_size(place->function, strlen(place->function)) : 0;
-  size_t file_size = place->file ? gotrace__truncated_size(place->file, strlen(place->file)) : 0;
-  uint64_t hash = gotrace__mix(place->line, place->pc);
-  gotrace__made_site *made;
+/* A site is in a table by its location, whose strings are kept once each. */
+static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(gotrace_location place) {
+  const size_t bytes = offsetof(gotrace_location, line) + sizeof place.line; /* without what may be behind it */
+  bool nested = gotrace__is_nested(gotrace__self), ok = true;                /* then it may look up, but not add */
+  uint32_t most = nested ? 0 : GOTRACE__SITES;
+  gotrace__entry *entry = NULL;
   gotrace__thread *m;
-  if (place->function) hash = gotrace__mix(hash, gotrace__hash_bytes(place->function, function_size));
-  hash = gotrace__mix(hash, 1);
-  if (place->file) hash = gotrace__mix(hash, gotrace__hash_bytes(place->file, file_size));
-  made = sites ? gotrace__find_site(sites, hash, place, function_size, file_size) : NULL;
-  if (made) return &made->site;
+  uint64_t hash = gotrace__mix(place.line, place.pc);
+  if (!nested && !gotrace__me()) return NULL;
+  place.function = gotrace__site_text(place.function, 2 * most, &ok);
+  place.file = gotrace__site_text(place.file, 2 * most, &ok);
+  hash = gotrace__mix(gotrace__mix(hash, (uintptr_t)place.function), (uintptr_t)place.file);
+  if (ok) entry = gotrace__keep(&gotrace__t.sites, most, hash, 0, &place, bytes, sizeof(gotrace_site) - bytes);
+  if (entry) return (gotrace_site *)(entry + 1);
   m = gotrace__me_outside();
-  if (!m) return NULL;
-  gotrace__lock(&t->records);
-  sites = t->sites;
-  if (!sites) {
-    sites = GOTRACE__CAST(gotrace__site_table *, gotrace__allocate(NULL, sizeof *sites, false));
-    gotrace__store_release(&t->sites, sites);
-  }
-  if (sites) made = gotrace__find_site(sites, hash, place, function_size, file_size);
-  if (sites && !made) made = gotrace__new_site(sites, hash, place, function_size, file_size);
-  gotrace__unlock(&t->records);
-  if (!made) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
-  return made ? &made->site : NULL;
+  if (m) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
+  return NULL;
 }
 
 static bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
@@ -7686,13 +7573,8 @@ static inline gotrace_site **gotrace__recent_site(uintptr_t key) {
 }
 static GOTRACE__NOINLINE gotrace_site *gotrace__remember_site(gotrace_site **recent, uintptr_t pc, const char *function,
                                                               const char *file, uint32_t line) {
-  gotrace_location place;
-  gotrace_site *site;
-  place.pc = pc;
-  place.function = function;
-  place.file = file;
-  place.line = line;
-  site = gotrace__find_or_make_site(&place);
+  gotrace_location place = {pc, function, file, line};
+  gotrace_site *site = gotrace__find_or_make_site(place);
   if (recent && site) gotrace__store_relaxed(recent, site);
   return site;
 }
@@ -7778,12 +7660,6 @@ static gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
   return g && gotrace__load_acquire(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
 }
 
-static void gotrace__keyed_release(gotrace__keyed *keyed) {
-  gotrace__go_inside(); /* an allocator that is traced */
-  gotrace__release(NULL, keyed, sizeof *keyed);
-  gotrace__go_outside();
-}
-
 /* Gives the key a goroutine, unless another thread was faster. Returns the key's. */
 static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotrace_go *made) {
   gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
@@ -7801,7 +7677,7 @@ static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotra
     if (keyed == fresh) fresh = NULL;
   }
   gotrace__unlock(&bucket->lock);
-  gotrace__keyed_release(fresh);
+  gotrace__release(NULL, fresh, sizeof *fresh);
   return g;
 }
 
@@ -7816,9 +7692,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
   g = gotrace__living(*gotrace__find_key(bucket, key));
   gotrace__unlock(&bucket->lock);
   if (g || (!gotrace_enabled() && gotrace__is_untracked())) return g;
-  gotrace__go_inside();
-  fresh = GOTRACE__CAST(gotrace__keyed *, gotrace__allocate(NULL, sizeof *fresh, false));
-  gotrace__go_outside();
+  fresh = (gotrace__keyed *)gotrace__allocate(NULL, sizeof *fresh, false);
   if (!fresh) {
     gotrace__problem_call(m, GOTRACE_PROBLEM_NO_MEMORY);
     return NULL;
@@ -7828,7 +7702,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key
     g = gotrace__set_keyed(fresh, key, made);
     if (g != made) gotrace_go_destroy_at(site, made);
   } else {
-    gotrace__keyed_release(fresh);
+    gotrace__release(NULL, fresh, sizeof *fresh);
   }
   GOTRACE__KEEP_FRAME();
   return g;
@@ -7843,7 +7717,7 @@ GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) 
   keyed = gotrace__take_keyed(gotrace__find_key(bucket, key));
   g = gotrace__living(keyed);
   gotrace__unlock(&bucket->lock);
-  gotrace__keyed_release(keyed);
+  gotrace__release(NULL, keyed, sizeof *keyed);
   if (g) gotrace_go_destroy_at(site, g);
 }
 
@@ -7916,12 +7790,11 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
     int n = 0, i;
     /* The kernel's struct ucontext, see GOTRACE__LIBC. */
 #if defined(__linux__) && defined(__x86_64__) && !defined(__ILP32__)
-    const uint64_t *registers =
-        GOTRACE__CAST(const uint64_t *, ucontext) + 5; /* flags, link, stack; r8 to r15 and on */
+    const uint64_t *registers = (const uint64_t *)ucontext + 5; /* flags, link, stack; r8 to r15 and on */
     pc = registers[16];
     frame = registers[10];
 #elif defined(__linux__) && defined(__aarch64__)
-    const uint64_t *registers = GOTRACE__CAST(const uint64_t *, ucontext) + 23; /* also a signal mask of 128 bytes */
+    const uint64_t *registers = (const uint64_t *)ucontext + 23; /* also a signal mask of 128 bytes */
     pc = registers[32];
     frame = registers[29];
 #endif
@@ -8010,7 +7883,7 @@ typedef struct gotrace__mirror {
   gotrace__table *table;
   gotrace__entry *last; /* the last one entered in `rows` */
   gotrace__row *rows;   /* by number */
-  uint32_t capacity;
+  size_t capacity;
 } gotrace__mirror;
 
 /* A string or stack: its number in the threads' table, or in the transcriber's own. 0: none. */
@@ -8167,26 +8040,21 @@ typedef struct gotrace__transcribe_options {
   uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
 } gotrace__transcribe_options;
 
-typedef struct gotrace__model_task {
-  uint64_t id; /* 0: a free place, UINT64_MAX: ended */
-  uint64_t time;
-  gotrace__source *on; /* the thread that began it; NULL: older than the trace */
-} gotrace__model_task;
-
 typedef struct gotrace__old_task { /* older than the trace */
   uint64_t id, parent;
   char name[GOTRACE__TASK_NAME];
 } gotrace__old_task;
 
-/* Ids, of which most are consecutive: open addressing, by key. */
-typedef struct gotrace__id_block {
-  uint64_t key; /* id / 64 + 1; 0: a free place */
-  uint64_t mask;
-} gotrace__id_block;
-typedef struct gotrace__id_set {
-  gotrace__id_block *blocks;
+/* What is found by key: open addressing. A set of ids, of which most are consecutive, has one key for 64. */
+typedef struct gotrace__keyed_value {
+  uint64_t key;        /* of a task: its id; of a set: id / 64 + 1. 0: a free place, UINT64_MAX: ended */
+  uint64_t value;      /* of a task: when it began; of a set: a bit for each id */
+  gotrace__source *on; /* of a task: the thread that began it */
+} gotrace__keyed_value;
+typedef struct gotrace__keys {
+  gotrace__keyed_value *values;
   size_t capacity, used;
-} gotrace__id_set;
+} gotrace__keys;
 
 #define GOTRACE__MODEL_PAGE 64
 typedef struct gotrace__transcriber {
@@ -8212,7 +8080,6 @@ typedef struct gotrace__transcriber {
   uint64_t now;   /* the time of the record being applied */
   uint64_t given; /* the time that it had in the program */
   gotrace__pushed pushed;
-  unsigned v1_kind; /* of the stop or block being written */
   gotrace__source *sources, *last_source, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
   gotrace__source sampler;       /* waits among the threads until the next CPU sample is due */
@@ -8226,10 +8093,9 @@ typedef struct gotrace__transcriber {
   uint32_t *proc_ids;          /* by place: id + 1 */
   size_t proc_capacity, place_capacity, proc_count;
   gotrace__model_go borrowed; /* see gotrace__begin_global */
-  gotrace__model_task *tasks; /* open ones: open addressing, by id */
-  size_t task_capacity, task_used;
+  gotrace__keys tasks;        /* open ones */
   gotrace__waiters task_waiters;
-  gotrace__id_set ids, task_ids; /* that the trace has, of goroutines and of tasks */
+  gotrace__keys ids, task_ids; /* that the trace has, of goroutines and of tasks */
   uint64_t own_ids;
   gotrace__old_task *old_tasks; /* not written yet */
   size_t old_task_count, old_task_capacity;
@@ -8250,8 +8116,8 @@ typedef struct gotrace__transcriber {
   uint64_t procs_changed, heap_alloc, heap_goal; /* last values; of the heap plus 1; 0: none */
   uint64_t procs_written, procs_time;            /* the last number of procs in the trace, and when */
   /* Tables: */
-  gotrace__arena arena; /* resolved stacks */
-  gotrace__mirror strings, texts, stacks, own_stacks;
+  gotrace__arena arena;                  /* resolved stacks */
+  gotrace__mirror strings[2], stacks[2]; /* by whether a reference has GOTRACE__OWN */
   gotrace__table *types;
   uint32_t next_often, next_string, next_stack;
   uint32_t reason_refs[3][GOTRACE_BLOCK_REASON_COUNT], named_refs[GOTRACE__REASONS];
@@ -8282,17 +8148,18 @@ static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
   return memory;
 }
 
-/* Enlarges an array to at least `wanted` elements; false if out of memory. */
-static bool gotrace__model_grow(gotrace__transcriber *t, void **array, size_t *capacity, size_t wanted, size_t size) {
+/* Enlarges an array to at least `wanted` elements; false if out of memory. `array`: the address of its pointer. */
+static bool gotrace__model_grow(gotrace__transcriber *t, void *array, size_t *capacity, size_t wanted, size_t size) {
   size_t larger = *capacity ? *capacity : 16;
-  void *memory;
+  void *old, *memory;
   if (wanted <= *capacity) return true;
   while (larger < wanted) larger *= 2;
   memory = gotrace__model_allocate(t, larger * size);
   if (!memory) return false;
-  if (*capacity) memcpy(memory, *array, *capacity * size);
-  gotrace__release(t->options.budget, *array, *capacity * size);
-  *array = memory;
+  memcpy(&old, array, sizeof old); /* a pointer of another type */
+  if (*capacity) memcpy(memory, old, *capacity * size);
+  gotrace__release(t->options.budget, old, *capacity * size);
+  memcpy(array, &memory, sizeof memory);
   *capacity = larger;
   return true;
 }
@@ -8328,7 +8195,7 @@ static void gotrace__lane_set(gotrace__lane *lane, uint8_t *memory, uint32_t siz
 }
 
 static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
-  uint8_t *memory = GOTRACE__CAST(uint8_t *, gotrace__model_allocate(t, size));
+  uint8_t *memory = (uint8_t *)gotrace__model_allocate(t, size);
   lane->id = id;
   lane->kind = kind;
   if (memory) gotrace__lane_set(lane, memory, size);
@@ -8372,17 +8239,20 @@ static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
   lane->batches++;
 }
 
+/* Gives an empty lane other memory, as far as possible. `within`: not beyond the limit. */
+static void gotrace__lane_resize(gotrace__transcriber *t, gotrace__lane *lane, uint32_t size, bool within) {
+  uint8_t *memory = (uint8_t *)gotrace__allocate(t->options.budget, size, within);
+  if (!memory) return;
+  gotrace__lane_free(t, lane);
+  gotrace__lane_set(lane, memory, size);
+}
+
 /* Writes a full lane. Those of busy threads grow. */
 static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
   uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
            larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
   gotrace__lane_flush(t, lane);
-  if (larger > old) {
-    uint8_t *data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, larger, lane->capacity >= room));
-    if (!data) return;
-    gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, old);
-    gotrace__lane_set(lane, data, larger);
-  }
+  if (larger > old) gotrace__lane_resize(t, lane, larger, lane->capacity >= room);
 }
 
 /* A place for `room` bytes, the time of whose event is `time`. */
@@ -8395,15 +8265,6 @@ static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *
   return lane->at;
 }
 
-/* Frees most of the memory of an empty lane, as far as possible. */
-static void gotrace__lane_shrink(gotrace__transcriber *t, gotrace__lane *lane) {
-  uint8_t *data;
-  if (lane->capacity + GOTRACE__LANE_HEAD <= GOTRACE__FIRST_LANE(t)) return;
-  data = GOTRACE__CAST(uint8_t *, gotrace__allocate(t->options.budget, GOTRACE__FIRST_LANE(t), false));
-  if (!data) return;
-  gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, lane->capacity + GOTRACE__LANE_HEAD);
-  gotrace__lane_set(lane, data, GOTRACE__FIRST_LANE(t));
-}
 #define gotrace__lane_end(lane, end) ((lane)->at = (end))
 
 /* Strings and stacks. */
@@ -8414,37 +8275,20 @@ static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t
   gotrace__entry *entry;
   if (!mirror->table || !number) return NULL;
   while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
-    size_t capacity = mirror->capacity;
-    void *rows = mirror->rows;
-    bool grown = gotrace__model_grow(t, &rows, &capacity, (size_t)entry->id + 1, sizeof *mirror->rows);
-    mirror->rows = GOTRACE__CAST(gotrace__row *, rows);
-    mirror->capacity = (uint32_t)capacity;
-    if (!grown) return NULL;
+    if (!gotrace__model_grow(t, &mirror->rows, &mirror->capacity, (size_t)entry->id + 1, sizeof *mirror->rows))
+      return NULL;
     mirror->rows[entry->id].entry = entry;
     mirror->last = entry;
   }
   return number < mirror->capacity && mirror->rows[number].entry ? &mirror->rows[number] : NULL;
 }
 
-static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirror, uint32_t number) {
+/* The row of a reference; NULL for 0. `mirrors`: of strings or stacks. */
+static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirrors, uint32_t reference) {
+  gotrace__mirror *mirror = &mirrors[reference >> 31];
+  uint32_t number = reference & ~GOTRACE__OWN;
   if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
   return gotrace__find_row(t, mirror, number);
-}
-
-/* The table that a reference is to. */
-static inline gotrace__mirror *gotrace__strings_of(gotrace__transcriber *t, uint32_t reference) {
-  return reference & GOTRACE__OWN ? &t->texts : &t->strings;
-}
-static inline gotrace__mirror *gotrace__stacks_of(gotrace__transcriber *t, uint32_t reference) {
-  return reference & GOTRACE__OWN ? &t->own_stacks : &t->stacks;
-}
-
-/* The row of a reference; NULL for 0. */
-static inline gotrace__row *gotrace__string_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, gotrace__strings_of(t, reference), reference & ~GOTRACE__OWN);
-}
-static inline gotrace__row *gotrace__stack_row(gotrace__transcriber *t, uint32_t reference) {
-  return gotrace__row_of(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
 }
 
 /* The row of a number in a table if the string or stack is written in this generation, else NULL. */
@@ -8457,7 +8301,7 @@ static inline const gotrace__row *gotrace__written_row(const gotrace__transcribe
 /* A text made at run time. */
 static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
   uint32_t number =
-      size ? gotrace__table_put(t->texts.table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size) : 0;
+      size ? gotrace__table_put(t->strings[1].table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size) : 0;
   if (!number && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return number ? number | GOTRACE__OWN : 0;
 }
@@ -8489,7 +8333,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, c
 }
 
 static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
-  gotrace__row *row = gotrace__string_row(t, reference);
+  gotrace__row *row = gotrace__row_of(t, t->strings, reference);
   if (!row) return 0;
   row->generation = t->generation;
   return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
@@ -8497,7 +8341,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t
 
 /* The id of a string in this generation; 0 for the empty string. */
 static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
-  const gotrace__row *row = gotrace__written_row(t, gotrace__strings_of(t, reference), reference & ~GOTRACE__OWN);
+  const gotrace__row *row = gotrace__written_row(t, &t->strings[reference >> 31], reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_string(t, reference, often) : 0;
 }
@@ -8518,16 +8362,12 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
   uint64_t *out = row->frames;
   uint32_t i;
-  if (!out) out = GOTRACE__CAST(uint64_t *, gotrace__arena_alloc(&t->arena, 4 * row->entry->size * sizeof *out));
+  if (!out) out = (uint64_t *)gotrace__arena_alloc(&t->arena, 4 * row->entry->size * sizeof *out);
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
-    gotrace_location place;
+    gotrace_location place = {(uintptr_t)frames[i].pc, frames[i].function, frames[i].file, (uint32_t)frames[i].line};
     char name[GOTRACE_MAX_STRING_SIZE + 1];
-    place.pc = (uintptr_t)frames[i].pc;
-    place.function = frames[i].function;
-    place.file = frames[i].file;
-    place.line = (uint32_t)frames[i].line;
     if ((!place.function || !place.function[0]) && place.pc) {
       bool entry = frames[i].line == GOTRACE__ENTRY_LINE;
       row->named = true;
@@ -8551,7 +8391,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
 
 /* Writes a stack with a new id, which it returns. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
 static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
-  gotrace__row *row = gotrace__stack_row(t, reference);
+  gotrace__row *row = gotrace__row_of(t, t->stacks, reference);
   gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
   uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
   uint32_t i, size;
@@ -8593,27 +8433,25 @@ GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kin
 
 /* The id of a stack in this generation; 0: none. */
 static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
-  const gotrace__row *row = gotrace__written_row(t, gotrace__stacks_of(t, reference), reference & ~GOTRACE__OWN);
+  const gotrace__row *row = gotrace__written_row(t, &t->stacks[reference >> 31], reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_stack(t, reference) : 0;
 }
 static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
-  const gotrace__row *row = gotrace__written_row(t, &t->stacks, number);
+  const gotrace__row *row = gotrace__written_row(t, t->stacks, number);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return gotrace__stack_id(t, gotrace__record_stack(number));
 }
 
 static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(t->own_stacks.table, frames, count);
+  uint32_t number = gotrace__stack_put(t->stacks[1].table, frames, count);
   if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return number ? number | GOTRACE__OWN : 0;
 }
 
 static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
-  gotrace_location place = {0, NULL, "", 0};
-  gotrace__stack_frame frame;
-  place.function = name;
-  frame = gotrace__frame_of(&place);
+  gotrace_location place = {0, name, "", 0};
+  gotrace__stack_frame frame = gotrace__frame_of(&place);
   return gotrace__own_stack(t, &frame, 1);
 }
 
@@ -8621,7 +8459,7 @@ static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
  * with one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
  * internal/trace/summary.go). */
 static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
-  const gotrace__row *row = gotrace__stack_row(t, g->entry);
+  const gotrace__row *row = gotrace__row_of(t, t->stacks, g->entry);
   uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
   return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
 }
@@ -8630,12 +8468,12 @@ static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_
  * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
 static GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transcriber *t, const gotrace__model_go *g,
                                                             uint32_t reference) {
-  const gotrace__row *row = gotrace__stack_row(t, reference);
+  const gotrace__row *row = gotrace__row_of(t, t->stacks, reference);
   const gotrace__entry *stop = row ? row->entry : NULL; /* the next call may move the row */
   gotrace__stack_frame frames[2];
   size_t count = 0;
-  row = gotrace__stack_row(t, g->entry);
-  if (!row && !stop) row = gotrace__stack_row(t, gotrace__own_entry(t, "unknown"));
+  row = gotrace__row_of(t, t->stacks, g->entry);
+  if (!row && !stop) row = gotrace__row_of(t, t->stacks, gotrace__own_entry(t, "unknown"));
   if (!row || (stop && stop->size != 1)) return reference;
   if (stop) memcpy(&frames[count++], stop + 1, sizeof *frames);
   memcpy(&frames[count++], row->entry + 1, sizeof *frames);
@@ -8667,9 +8505,8 @@ static inline unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t g
 }
 
 static GOTRACE__NOINLINE uint32_t gotrace__reason_reference(gotrace__transcriber *t, unsigned sort, unsigned reason) {
-  static const gotrace__known_reason *const known[] = {gotrace__block_reasons, gotrace__stop_reasons,
-                                                       gotrace__stw_reasons};
-  const char *name = gotrace__reason_number(reason) ? gotrace__reason_name(t, reason) : known[sort][reason].name;
+  const char *name =
+      gotrace__reason_number(reason) ? gotrace__reason_name(t, reason) : gotrace__known_reasons[sort][reason].name;
   return gotrace__text_reference(t, name, strlen(name));
 }
 static inline uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
@@ -8677,6 +8514,12 @@ static inline uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort
   uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
   if (GOTRACE__UNLIKELY(!*reference)) *reference = gotrace__reason_reference(t, sort, reason);
   return gotrace__string_id(t, *reference, sort < 2);
+}
+
+/* The first argument of a stop or block. gotrace__lower takes it for the event. */
+static inline uint32_t gotrace__stop_reason(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+  if (t->v1) return gotrace__known_reasons[sort][gotrace__reason_base(reason)].v1;
+  return gotrace__reason_id(t, sort, reason);
 }
 
 /* ----------------------------------------------------------------------------------------------------- >>model ---- */
@@ -8690,27 +8533,20 @@ static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, u
 /* How many pages are allocated together with this one. The first are for programs with few goroutines. With a million,
  * the system would take as long for each page as the transcriber does; and the processor, to find where each of them is
  * in memory, if they were not in huge pages of the system (2 MiB). */
-#ifndef GOTRACE__SINGLE_PAGES
 #define GOTRACE__SINGLE_PAGES 64
-#endif
 static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : page < 256 ? 16 : 256; }
 GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0 && GOTRACE__SINGLE_PAGES <= 256, aligned_blocks_of_pages);
 
 static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
   gotrace__model_go *block;
-  void *pages = t->go_pages;
-  bool grown;
   if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
-  grown = gotrace__model_grow(t, &pages, &t->go_page_count, page + count, sizeof *t->go_pages);
-  t->go_pages = GOTRACE__CAST(gotrace__model_go **, pages);
-  if (!grown) return NULL;
+  if (!gotrace__model_grow(t, &t->go_pages, &t->go_page_count, page + count, sizeof *t->go_pages)) return NULL;
   if (!t->go_pages[page]) {
-    block = GOTRACE__CAST(gotrace__model_go *,
-                          gotrace__model_allocate(t, count * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go)));
+    block = (gotrace__model_go *)gotrace__model_allocate(t, count * GOTRACE__MODEL_PAGE * sizeof(gotrace__model_go));
     if (!block) return NULL;
     for (i = 0; i < count; i++) t->go_pages[page - page % count + i] = block + i * GOTRACE__MODEL_PAGE;
   }
@@ -8726,13 +8562,10 @@ static inline gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_
 
 /* A proc with the next free id at or above `wanted`. */
 static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
-  void *procs = t->procs;
   gotrace__model_proc *p;
-  bool grown;
   while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
-  grown = gotrace__model_grow(t, &procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs);
-  t->procs = GOTRACE__CAST(gotrace__model_proc **, procs);
-  p = grown ? GOTRACE__CAST(gotrace__model_proc *, gotrace__model_allocate(t, sizeof *p)) : NULL;
+  if (!gotrace__model_grow(t, &t->procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs)) return NULL;
+  p = (gotrace__model_proc *)gotrace__model_allocate(t, sizeof *p);
   if (!p) return NULL;
   p->id = wanted;
   if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
@@ -8745,55 +8578,54 @@ static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t 
   return p;
 }
 
-/* A proc that the program does not know. */
-static gotrace__model_proc *gotrace__made_proc(gotrace__transcriber *t) {
-  return gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
-}
-
 /* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
 static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
-  void *ids = t->proc_ids;
   gotrace__model_proc *p;
-  bool grown;
   if (--place >= GOTRACE__MOST_PLACES) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
-  grown = gotrace__model_grow(t, &ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids);
-  t->proc_ids = GOTRACE__CAST(uint32_t *, ids);
-  if (!grown) return NULL;
+  if (!gotrace__model_grow(t, &t->proc_ids, &t->place_capacity, (size_t)place + 1, sizeof *t->proc_ids)) return NULL;
   if (t->proc_ids[place]) return t->procs[t->proc_ids[place] - 1];
   p = gotrace__proc_new(t, place);
   if (p) t->proc_ids[place] = (uint32_t)p->id + 1;
   return p;
 }
 
-/* Adds an id; false if it is there already, or if out of memory. */
-static bool gotrace__id_add(gotrace__transcriber *t, gotrace__id_set *set, uint64_t id) {
-  uint64_t key = id / 64 + 1, bit = (uint64_t)1 << id % 64;
-  gotrace__id_block *block;
+/* The place of a key, or the free one where it would be; there is one. */
+static gotrace__keyed_value *gotrace__key_place(const gotrace__keys *keys, uint64_t key) {
+  size_t i = (size_t)gotrace__mix(0, key) & (keys->capacity - 1);
+  while (keys->values[i].key && keys->values[i].key != key) i = (i + 1) & (keys->capacity - 1);
+  return &keys->values[i];
+}
+
+/* Makes room for one more key, and leaves out those that have ended; false if out of memory. */
+static bool gotrace__key_room(gotrace__transcriber *t, gotrace__keys *keys) {
+  gotrace__keys fresh = {NULL, 64, 0};
   size_t i;
-  if (2 * (set->used + 1) > set->capacity) {
-    size_t larger = set->capacity ? 2 * set->capacity : 64, old;
-    gotrace__id_block *blocks = GOTRACE__CAST(gotrace__id_block *, gotrace__model_allocate(t, larger * sizeof *blocks));
-    if (!blocks) return false;
-    for (old = 0; old < set->capacity; old++) {
-      if (!set->blocks[old].key) continue;
-      for (i = (size_t)gotrace__mix(0, set->blocks[old].key) & (larger - 1); blocks[i].key; i = (i + 1) & (larger - 1))
-        continue;
-      blocks[i] = set->blocks[old];
-    }
-    gotrace__release(t->options.budget, set->blocks, set->capacity * sizeof *blocks);
-    set->blocks = blocks;
-    set->capacity = larger;
-  }
-  for (i = (size_t)gotrace__mix(0, key) & (set->capacity - 1); set->blocks[i].key && set->blocks[i].key != key;)
-    i = (i + 1) & (set->capacity - 1);
-  block = &set->blocks[i];
-  if (block->mask & bit) return false;
+  if (2 * (keys->used + 1) <= keys->capacity) return true;
+  for (i = 0; i < keys->capacity; i++) fresh.used += keys->values[i].key && keys->values[i].key != UINT64_MAX;
+  while (fresh.capacity < 4 * fresh.used) fresh.capacity *= 2;
+  fresh.values = (gotrace__keyed_value *)gotrace__model_allocate(t, fresh.capacity * sizeof *fresh.values);
+  if (!fresh.values) return false;
+  for (i = 0; i < keys->capacity; i++)
+    if (keys->values[i].key && keys->values[i].key != UINT64_MAX)
+      *gotrace__key_place(&fresh, keys->values[i].key) = keys->values[i];
+  gotrace__release(t->options.budget, keys->values, keys->capacity * sizeof *keys->values);
+  *keys = fresh;
+  return true;
+}
+
+/* Adds an id; false if it is there already, or if out of memory. */
+static bool gotrace__id_add(gotrace__transcriber *t, gotrace__keys *set, uint64_t id) {
+  uint64_t bit = (uint64_t)1 << id % 64;
+  gotrace__keyed_value *block;
+  if (!gotrace__key_room(t, set)) return false;
+  block = gotrace__key_place(set, id / 64 + 1);
+  if (block->value & bit) return false;
   if (!block->key) set->used++;
-  block->key = key;
-  block->mask |= bit;
+  block->key = id / 64 + 1;
+  block->value |= bit;
   return true;
 }
 
@@ -8835,10 +8667,7 @@ static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uin
 
 /* Makes room in the heap for one more thread, and for the samples. */
 static bool gotrace__grow_heap(gotrace__transcriber *t) {
-  void *heap = t->heap;
-  bool grown = gotrace__model_grow(t, &heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
-  t->heap = GOTRACE__CAST(gotrace__source **, heap);
-  return grown;
+  return gotrace__model_grow(t, &t->heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
 }
 /* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
 static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
@@ -8929,7 +8758,7 @@ static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
 /* A label of up to 63 bytes; empty: none. */
 static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
   size_t kept = gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1);
-  if (!g->label && kept) g->label = GOTRACE__CAST(char *, gotrace__model_allocate(t, GOTRACE__LABEL));
+  if (!g->label && kept) g->label = (char *)gotrace__model_allocate(t, GOTRACE__LABEL);
   if (!g->label) return;
   if (kept) memcpy(g->label, label, kept);
   g->label[kept] = 0;
@@ -8960,10 +8789,7 @@ static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *la
 
 static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
                             uint64_t a0, uint64_t a1, uint64_t a2) {
-  uint64_t a[3];
-  a[0] = a0;
-  a[1] = a1;
-  a[2] = a2;
+  const uint64_t a[] = {a0, a1, a2};
   gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
 }
 
@@ -9061,7 +8887,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
   case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
   case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, t->v1_kind, time, 1, a[1], 0, 0); break;
+  case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, (unsigned)a[0], time, 1, a[1], 0, 0); break;
   case GOTRACE_V2_GO_UNBLOCK:
     if (other) lane = &t->global;
     gotrace__put_numbered(t, lane, g, GOTRACE_V1_GO_UNBLOCK_LOCAL, GOTRACE_V1_GO_UNBLOCK, time, 1, a[2]);
@@ -9101,11 +8927,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_USER_TASK_END: gotrace__put_event(t, lane, GOTRACE_V1_USER_TASK_END, time, 2, a); break;
   case GOTRACE_V2_USER_REGION_BEGIN:
   case GOTRACE_V2_USER_REGION_END: {
-    uint64_t region[4];
-    region[0] = a[0];
-    region[1] = kind == GOTRACE_V2_USER_REGION_END;
-    region[2] = a[1];
-    region[3] = a[2];
+    const uint64_t region[] = {a[0], kind == GOTRACE_V2_USER_REGION_END, a[1], a[2]};
     gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
     break;
   }
@@ -9135,11 +8957,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
   gotrace__lane *lane = &r->lane;
   uint8_t *at = lane->at;
   if (GOTRACE__UNLIKELY(at >= lane->full || time < lane->time || (g && time < g->time))) {
-    uint64_t a[4];
-    a[0] = a0;
-    a[1] = a1;
-    a[2] = a2;
-    a[3] = a3;
+    const uint64_t a[] = {a0, a1, a2, a3};
     gotrace__emit_slowly(t, r, g, p, kind, time, n, a);
     return;
   }
@@ -9162,26 +8980,11 @@ static GOTRACE__NOINLINE void gotrace__emit_at(gotrace__transcriber *t, gotrace_
   if (r == t->current) gotrace__not_before(t, time);
 }
 /* Events of the record being applied. */
-static GOTRACE__NOINLINE void gotrace__emit0(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 0, 0, 0, 0, 0);
-}
-static GOTRACE__NOINLINE void gotrace__emit1(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind, uint64_t a) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 1, a, 0, 0, 0);
-}
-static GOTRACE__NOINLINE void gotrace__emit2(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind, uint64_t a, uint64_t b) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 2, a, b, 0, 0);
-}
-static GOTRACE__NOINLINE void gotrace__emit3(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 3, a, b, c, 0);
-}
-static GOTRACE__NOINLINE void gotrace__emit4(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                             unsigned kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-  gotrace__emit(t, r, g, NULL, kind, t->now, 4, a, b, c, d);
-}
+#define gotrace__emit0(t, r, g, kind) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 0, 0, 0, 0, 0)
+#define gotrace__emit1(t, r, g, kind, a) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 1, a, 0, 0, 0)
+#define gotrace__emit2(t, r, g, kind, a, b) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 2, a, b, 0, 0)
+#define gotrace__emit3(t, r, g, kind, a, b, c) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 3, a, b, c, 0)
+#define gotrace__emit4(t, r, g, kind, a, b, c, d) gotrace__emit_at(t, r, g, NULL, kind, (t)->now, 4, a, b, c, d)
 #define gotrace__emit_proc(t, r, p, kind, n, a, b, c) gotrace__emit_at(t, r, NULL, p, kind, (t)->now, n, a, b, c, 0)
 
 /* Statuses and creations. */
@@ -9298,7 +9101,8 @@ GOTRACE__ALWAYS_INLINE void gotrace__move(const gotrace__transcriber *t, gotrace
 #define gotrace__moves(t, r, g, NAME) gotrace__move(t, r, g, GOTRACE__AFTER_##NAME, GOTRACE__DOES_##NAME)
 
 /* Writes the event, then moves the model. */
-#define gotrace__do0(t, r, g, NAME) (gotrace__emit0(t, r, g, GOTRACE_V2_##NAME), gotrace__moves(t, r, g, NAME))
+#define gotrace__do0(t, r, g, NAME) \
+  (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 0, 0, 0, 0, 0), gotrace__moves(t, r, g, NAME))
 #define gotrace__do2(t, r, g, NAME, a, b) \
   (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 2, a, b, 0, 0), gotrace__moves(t, r, g, NAME))
 #define gotrace__do3(t, r, g, NAME, a, b, c) \
@@ -9328,14 +9132,19 @@ static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__do_proc(t, r, r, p, PROC_STOP, 0, 0, 0, 0);
 }
 
-/* Gives a thread without a proc one that is made for it; false if out of memory. */
+/* The proc that is made for a thread; NULL if out of memory. */
+static gotrace__model_proc *gotrace__own_proc(gotrace__transcriber *t, gotrace__source *r) {
+  if (r->own) return r->own;
+  r->own = gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
+  if (!r->own) return NULL;
+  r->own->known = r->own->made = true;
+  r->own->status = GOTRACE__PROC_IDLE;
+  return r->own;
+}
+
+/* Gives it to a thread without a proc; false if out of memory. */
 static GOTRACE__NOINLINE bool gotrace__begin_own_proc(gotrace__transcriber *t, gotrace__source *r) {
-  if (!r->own) {
-    r->own = gotrace__made_proc(t);
-    if (!r->own) return false;
-    r->own->known = r->own->made = true;
-    r->own->status = GOTRACE__PROC_IDLE;
-  }
+  if (!gotrace__own_proc(t, r)) return false;
   gotrace__begin_proc(t, r, r->own);
   return true;
 }
@@ -9391,13 +9200,13 @@ static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__push_time(t, t->collector_time + 1);
   gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
   t->collector_time = t->now;
-  t->stw_go = NULL;
 }
 static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
   if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
   gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
   gotrace__end_stw(t, r);
+  t->stw_go = NULL;
 }
 
 static void gotrace__write_label(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
@@ -9432,15 +9241,12 @@ static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace
 static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
   gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
-  t->v1_kind = gotrace__stop_reasons[gotrace__reason_base(reason)].v1;
-  gotrace__do2(t, r, g, GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, reason), stack);
+  gotrace__do2(t, r, g, GO_STOP, gotrace__stop_reason(t, 1, reason), stack);
 }
 
 /* The model gives up a goroutine that the trace still has. */
 static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
-  void *ids = t->kept_ids;
-  bool grown = gotrace__model_grow(t, &ids, &t->kept_capacity, t->kept_count + 1, sizeof *t->kept_ids);
-  t->kept_ids = GOTRACE__CAST(uint64_t *, ids);
+  bool grown = gotrace__model_grow(t, &t->kept_ids, &t->kept_capacity, t->kept_count + 1, sizeof *t->kept_ids);
   if (grown) t->kept_ids[t->kept_count++] = id;
   return grown;
 }
@@ -9468,20 +9274,19 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
     reason &= ~0xffu;
   }
   gotrace__end_stw_of(t, r);
-  t->v1_kind = gotrace__block_reasons[gotrace__reason_base(reason)].v1;
   if (futile && (!t->v1 || (t->options.version >= GOTRACE_GO_1_11 && !t->options.futile_wakeups))) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
   } else if (futile) {
     /* Readers drop the unblock, the start and the block (removeFutile in internal/trace/parser.go), but no events in
      * between, no start with a label and no block of another kind: the remaining events would be inconsistent. */
     gotrace__lane *lane = gotrace__lane_of(t, r);
+    uint32_t kind = gotrace__stop_reason(t, 0, reason);
     if (g->last_lane == lane && g->start_batch == lane->batches && g->start_end == gotrace__lane_size(lane) &&
-        (t->v1_kind == GOTRACE_V1_GO_BLOCK ||
-         (t->v1_kind >= GOTRACE_V1_GO_BLOCK_SEND && t->v1_kind <= GOTRACE_V1_GO_BLOCK_COND)))
+        (kind == GOTRACE_V1_GO_BLOCK || (kind >= GOTRACE_V1_GO_BLOCK_SEND && kind <= GOTRACE_V1_GO_BLOCK_COND)))
       gotrace__put_v1(t, lane, GOTRACE_V1_FUTILE_WAKEUP, t->now, 0, 0, 0, 0);
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_FUTILE_BUSY);
   }
-  gotrace__do2(t, r, g, GO_BLOCK, t->v1 ? 0 : gotrace__reason_id(t, 0, reason), gotrace__stop_stack_id(t, g, stack));
+  gotrace__do2(t, r, g, GO_BLOCK, gotrace__stop_reason(t, 0, reason), gotrace__stop_stack_id(t, g, stack));
   if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
 }
 
@@ -9652,34 +9457,16 @@ static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
   return t->procs_changed > there ? t->procs_changed : there;
 }
 
-/* The place of a task's id; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
-static gotrace__model_task *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
-  size_t i;
-  if (add && 2 * (t->task_used + 1) > t->task_capacity) { /* leaves out those that have ended */
-    size_t old, live = 0, larger = 64;
-    gotrace__model_task *tasks;
-    for (old = 0; old < t->task_capacity; old++) live += t->tasks[old].id && t->tasks[old].id != UINT64_MAX;
-    while (larger < 4 * live) larger *= 2;
-    tasks = GOTRACE__CAST(gotrace__model_task *, gotrace__model_allocate(t, larger * sizeof *tasks));
-    if (!tasks) return NULL;
-    for (old = 0; old < t->task_capacity; old++) {
-      if (!t->tasks[old].id || t->tasks[old].id == UINT64_MAX) continue;
-      for (i = (size_t)gotrace__mix(0, t->tasks[old].id) & (larger - 1); tasks[i].id; i = (i + 1) & (larger - 1))
-        continue;
-      tasks[i] = t->tasks[old];
-    }
-    gotrace__release(t->options.budget, t->tasks, t->task_capacity * sizeof *tasks);
-    t->tasks = tasks;
-    t->task_capacity = larger;
-    t->task_used = live;
-  }
-  if (!t->task_capacity) return NULL;
-  for (i = (size_t)gotrace__mix(0, id) & (t->task_capacity - 1); t->tasks[i].id; i = (i + 1) & (t->task_capacity - 1))
-    if (t->tasks[i].id == id) return &t->tasks[i];
+/* A task; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
+static gotrace__keyed_value *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
+  gotrace__keyed_value *task;
+  if (add && !gotrace__key_room(t, &t->tasks)) return NULL;
+  task = t->tasks.capacity ? gotrace__key_place(&t->tasks, id) : NULL;
+  if (!task || task->key) return task;
   if (!add) return NULL;
-  t->tasks[i].id = id;
-  t->task_used++;
-  return &t->tasks[i];
+  task->key = id;
+  t->tasks.used++;
+  return task;
 }
 
 static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
@@ -9687,12 +9474,12 @@ static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r
   t->old_task_count = 0;
   for (i = 0; i < count; i++) {
     uint32_t name = gotrace__text_reference(t, t->old_tasks[i].name, strlen(t->old_tasks[i].name));
-    gotrace__model_task *task = gotrace__task_at(t, t->old_tasks[i].id, true);
+    gotrace__keyed_value *task = gotrace__task_at(t, t->old_tasks[i].id, true);
     gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, t->old_tasks[i].id, t->old_tasks[i].parent,
                    gotrace__string_id(t, name, false), 0);
     if (!task) continue;
     task->on = r;
-    task->time = t->now;
+    task->value = t->now;
   }
 }
 
@@ -9729,14 +9516,6 @@ static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, go
   if (t->old_task_count && t->options.version >= GOTRACE_GO_1_11) gotrace__write_old_tasks(t, r);
 }
 
-/* Writes the end of the sweep of the thread's proc, if the trace has its beginning. */
-static void gotrace__end_sweep_of(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__model_proc *p = r->proc;
-  if (p->sweep_seen)
-    gotrace__emit_at(t, r, NULL, NULL, GOTRACE_V2_GC_SWEEP_END, t->now, 2, p->swept, p->reclaimed, 0, 0);
-  p->sweep_seen = false;
-}
-
 /* Regions. */
 
 static gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
@@ -9747,8 +9526,8 @@ static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b
   const gotrace__row *first, *second;
   if (GOTRACE__LIKELY(a == b)) return true;
   if (!((a ^ b) & GOTRACE__OWN)) return false; /* a table has each string once */
-  first = gotrace__string_row(t, a);
-  second = gotrace__string_row(t, b);
+  first = gotrace__row_of(t, t->strings, a);
+  second = gotrace__row_of(t, t->strings, b);
   return first && second && first->entry->size == second->entry->size &&
          memcmp(first->entry + 1, second->entry + 1, first->entry->size) == 0;
 }
@@ -9758,8 +9537,7 @@ static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_
   gotrace__model_region *region;
   if (g->region_depth == g->region_capacity && g->region_capacity < GOTRACE__REGION_DEPTH) {
     unsigned larger = g->region_capacity ? 2u * g->region_capacity : 4, i;
-    gotrace__model_region *regions =
-        GOTRACE__CAST(gotrace__model_region *, gotrace__model_allocate(t, larger * sizeof *regions));
+    gotrace__model_region *regions = (gotrace__model_region *)gotrace__model_allocate(t, larger * sizeof *regions);
     for (i = 0; regions && i < g->region_depth; i++) regions[i] = *gotrace__region_at(g, i);
     if (regions) {
       gotrace__release(t->options.budget, g->regions, g->region_capacity * sizeof *regions);
@@ -9820,8 +9598,6 @@ static void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source *r, 
   }
 }
 
-/* Tasks. */
-
 /* ----------------------------------------------------------------------------------------------------- >>apply ----
  *
  * Each of these functions returns the list on which the record waits, or NULL if it has been applied. `force`: it
@@ -9859,6 +9635,22 @@ static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, 
   return true;
 }
 
+/* The thread has had its proc and goroutine, each or NULL, since before its part of the generation. */
+static void gotrace__show_thread(gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p, bool in_syscall) {
+  if (p) {
+    p->known = true;
+    p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
+    p->on = r;
+    r->proc = p;
+  }
+  if (g) {
+    g->known = true;
+    g->on = r;
+    r->go = g;
+  }
+  r->generation = 0;
+}
+
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
 static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
@@ -9877,28 +9669,17 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   if (p) p->listed = false;
   r->introduced = true;
   if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
-    if (p) {
-      p->known = true;
-    } else if (g && !in_syscall) {
+    if (!p && g && !in_syscall) {
       bool used = r->own && r->own->generation == t->generation; /* by a thread before this one */
-      if (!r->own) r->own = gotrace__made_proc(t);
-      p = r->own;
+      p = gotrace__own_proc(t, r);
       if (!p) return;
-      p->known = p->made = true;
       if (used) gotrace__begin_proc(t, r, p);
     }
-    if (g) gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags);
-    if (p) {
-      p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
-      p->on = r;
-      r->proc = p;
-    }
     if (g) {
+      gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags);
       gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-      g->on = r;
-      r->go = g;
     }
-    r->generation = 0;
+    gotrace__show_thread(r, g, p, in_syscall);
     gotrace__restate_thread(t, r);
     return;
   }
@@ -10207,8 +9988,7 @@ static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace
   gotrace__restate_go(t, r, g);
   if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
-    t->v1_kind = GOTRACE_V1_GO_PREEMPT;
-    gotrace__do2(t, r, over, GO_STOP, t->v1 ? 0 : gotrace__reason_id(t, 1, GOTRACE_STOP_GENERIC),
+    gotrace__do2(t, r, over, GO_STOP, gotrace__stop_reason(t, 1, GOTRACE_STOP_GENERIC),
                  gotrace__stop_stack_id(t, over, record->a[2]));
   }
   gotrace__model_label(t, g, "", 0);
@@ -10455,8 +10235,8 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
   case GOTRACE__REC_SWEEP_END:
     if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
     else if (!p->sweep_seen) t->counters.idle++;
-    gotrace__end_sweep_of(t, r);
-    p->sweep = false;
+    if (p->sweep_seen) gotrace__emit2(t, r, NULL, GOTRACE_V2_GC_SWEEP_END, p->swept, p->reclaimed);
+    p->sweep = p->sweep_seen = false;
     break;
   default: { /* SCAN_BEGIN, SCAN_END */
     bool begin = record->kind == GOTRACE__REC_SCAN_BEGIN;
@@ -10554,7 +10334,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotra
 static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
                                              bool force) {
   gotrace__inside_call inside;
-  gotrace__model_task *task = NULL;
+  gotrace__keyed_value *task = NULL;
   uint64_t id = record->a[0];
   uint32_t name = 0, stack;
   unsigned last = gotrace__record_specs[record->kind].numbers - 1u; /* the stack; before it, a name */
@@ -10562,7 +10342,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   if (record->kind == GOTRACE__REC_TASK_END) {
     task = gotrace__task_at(t, id, false);
     GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);
-    if (task && task->on != r) gotrace__push_time(t, task->time + 1); /* readers order them by time alone */
+    if (task && task->on != r) gotrace__push_time(t, task->value + 1); /* readers order them by time alone */
   }
   inside = gotrace__begin_user(t, r);
   if (!inside) return NULL;
@@ -10581,12 +10361,12 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
     if (!task) break;
     gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->a[1], gotrace__string_id(t, name, true), stack);
     task->on = r;
-    task->time = t->now;
+    task->value = t->now;
     gotrace__changed(t, &t->task_waiters);
     break;
   case GOTRACE__REC_TASK_END:
     gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
-    if (task) task->id = UINT64_MAX;
+    if (task) task->key = UINT64_MAX;
     break;
   default: { /* LOG */
     uint32_t kept = (uint32_t)gotrace__truncated_size(record->text[1], record->text_size[1]);
@@ -10597,11 +10377,9 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
       gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);
     } else { /* the text follows the event, and is not included in its length */
       gotrace__lane *lane = gotrace__lane_of(t, r);
-      uint64_t a[3], time = t->now < lane->time ? lane->time : t->now;
+      uint64_t time = t->now < lane->time ? lane->time : t->now;
+      const uint64_t a[] = {id, key, stack};
       uint8_t *at;
-      a[0] = id;
-      a[1] = key;
-      a[2] = stack;
       gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM + kept + 2, time); /* room for both */
       gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
       at = gotrace__put_varint(lane->at, kept);
@@ -10918,10 +10696,9 @@ static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
  * than the trace, and their viewers fail if one has run since time 0. They keep only the second Gomaxprocs, which their
  * page of mutator utilization needs. */
 static void gotrace__write_first(gotrace__transcriber *t) {
-  uint64_t count[2];
+  const uint64_t count[] = {gotrace__proc_bound(t), 0};
   unsigned i;
-  count[0] = t->procs_written = gotrace__proc_bound(t);
-  count[1] = 0;
+  t->procs_written = count[0];
   for (i = 0; i < 2; i++) gotrace__put_event(t, &t->string_lane, GOTRACE_V1_GOMAXPROCS, t->string_lane.time, 2, count);
 }
 
@@ -11154,38 +10931,38 @@ static void gotrace__write_types(gotrace__transcriber *t) {
 #define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
 #endif
 static void gotrace__forget_texts(gotrace__transcriber *t) {
-  gotrace__mirror texts = t->texts, stacks = t->own_stacks;
+  gotrace__mirror texts = t->strings[1], stacks = t->stacks[1];
   uint64_t place;
   uint32_t i;
   if (texts.table->arena.bytes + stacks.table->arena.bytes + t->arena.bytes <= GOTRACE__MOST_TEXTS) return;
-  if (!gotrace__own_begin(t, &t->texts)) return;
+  if (!gotrace__own_begin(t, &t->strings[1])) return;
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);
     if (!g) continue;
     if (g->entry & GOTRACE__OWN) g->entry = 0;
     for (i = 0; i < g->region_depth; i++) {
       uint32_t *name = &gotrace__region_at(g, i)->name;
-      const gotrace__row *row = *name & GOTRACE__OWN ? gotrace__row_of(t, &texts, *name & ~GOTRACE__OWN) : NULL;
+      const gotrace__row *row = *name & GOTRACE__OWN ? gotrace__find_row(t, &texts, *name & ~GOTRACE__OWN) : NULL;
       gotrace__row *kept;
       if (!row) continue;
       *name = gotrace__text_reference(t, (const char *)(row->entry + 1), row->entry->size);
-      kept = gotrace__string_row(t, *name);
+      kept = gotrace__row_of(t, t->strings, *name);
       if (!kept) continue;
       kept->generation = row->generation; /* v1: readers compare the ids of a region's begin and end */
       kept->id = row->id;
     }
   }
   gotrace__own_free(t, &texts);
-  if (!gotrace__own_begin(t, &t->own_stacks)) return;
+  if (!gotrace__own_begin(t, &t->stacks[1])) return;
   gotrace__own_free(t, &stacks);
   gotrace__arena_free(&t->arena);
-  for (i = 0; i < t->stacks.capacity; i++) t->stacks.rows[i].frames = NULL;
+  for (i = 0; i < t->stacks[0].capacity; i++) t->stacks[0].rows[i].frames = NULL;
   memset(t->reason_refs, 0, sizeof t->reason_refs);
   memset(t->named_refs, 0, sizeof t->named_refs);
 }
 
-static void gotrace__id_forget(gotrace__id_set *set) {
-  memset(set->blocks, 0, set->capacity * sizeof *set->blocks);
+static void gotrace__id_forget(gotrace__keys *set) {
+  memset(set->values, 0, set->capacity * sizeof *set->values);
   set->used = 0;
 }
 
@@ -11247,24 +11024,8 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
     if (p && p->known) p = NULL;
     if (g && (g->known || !g->listed || g->status != status)) g = NULL;
     if (g) g->id = gotrace__listed_id(t, g, g->id);
-    if (g && !p && status == GOTRACE__RUNNING) { /* on a proc of the thread's own */
-      if (!r->own) r->own = gotrace__made_proc(t);
-      p = r->own;
-      if (!p) continue;
-      p->made = true;
-    }
-    if (p) {
-      p->known = true;
-      p->status = g && status == GOTRACE__SYSCALL ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
-      p->on = r;
-      r->proc = p;
-    }
-    if (g) {
-      g->known = true;
-      g->on = r;
-      r->go = g;
-    }
-    if (p || g) r->generation = 0;
+    if (g && !p && !r->listed_in_syscall && !(p = gotrace__own_proc(t, r))) continue;
+    if (p || g) gotrace__show_thread(r, g, p, r->listed_in_syscall);
   }
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);
@@ -11297,21 +11058,14 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
  * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
 static void gotrace__write_v1_ends(gotrace__transcriber *t) {
   size_t i;
-  if (t->stw_go && t->stw_on->go == t->stw_go) {
-    t->current = t->stw_on;
-    t->now = t->to_unit;
-    gotrace__end_stw(t, t->stw_on);
-  }
   for (i = 0; i < t->proc_count; i++) {
     gotrace__model_proc *p = t->procs[i];
     gotrace__model_go *g = p && p->on ? p->on->go : NULL;
-    uint64_t swept[2];
     if (!p) continue;
-    swept[0] = p->swept;
-    swept[1] = p->reclaimed;
     t->now = t->to_unit < p->lane.time ? p->lane.time : t->to_unit;
     if (p->sweep_seen)
-      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);
+      gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, p->swept,
+                      p->reclaimed, 0);
     if (p->scan_seen) gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
     p->sweep_seen = p->scan_seen = false;
     if (!g || g->generation != t->generation) continue;
@@ -11338,12 +11092,10 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     gotrace__restate_thread(t, &t->service);
     gotrace__end_global(t, &t->service, gotrace__begin_global(t, &t->service));
   }
-  if (!t->v1 && t->stw_go && !t->stw_closed) { /* a trace may begin with any generation, where nothing is stopped */
+  if (t->stw_go && !t->stw_closed && (last || !t->v1)) { /* a trace may begin with any generation: nothing is stopped */
     t->current = t->stw_on;
     t->now = t->to_unit;
-    gotrace__push_time(t, t->collector_time + 1);
-    gotrace__emit0(t, t->stw_on, NULL, GOTRACE_V2_STW_END);
-    t->collector_time = t->now;
+    gotrace__end_stw(t, t->stw_on);
     t->stw_closed = true;
   }
   if (t->v1 && last) gotrace__write_v1_ends(t);
@@ -11354,7 +11106,8 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
   for (r = t->sources; r; r = r->next) {
     gotrace__lane_flush(t, &r->lane);
-    if (r->gone) gotrace__lane_shrink(t, &r->lane);
+    if (r->gone && r->lane.capacity + GOTRACE__LANE_HEAD > GOTRACE__FIRST_LANE(t))
+      gotrace__lane_resize(t, &r->lane, GOTRACE__FIRST_LANE(t), false);
   }
   gotrace__lane_flush(t, t->v1 ? &t->global : &t->service.lane);
   for (; t->v1 && t->timers_written < t->timer_count; t->timers_written++) {
@@ -11401,15 +11154,15 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
   t->to_tick = t->steady_tick = clocks->tick;
   t->to_unit = t->steady_unit = 1;
   t->arena.budget = options->budget;
-  t->strings.table = options->strings;
-  t->stacks.table = options->stacks;
+  t->strings[0].table = options->strings;
+  t->stacks[0].table = options->stacks;
   t->arena.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
     t->types = gotrace__own_table(t);
     if (!t->types) return false;
   }
   t->service.id = options->service_thread;
-  if (!gotrace__own_begin(t, &t->texts) || !gotrace__own_begin(t, &t->own_stacks) || !gotrace__grow_heap(t) ||
+  if (!gotrace__own_begin(t, &t->strings[1]) || !gotrace__own_begin(t, &t->stacks[1]) || !gotrace__grow_heap(t) ||
       !gotrace__lane_init(t, &t->string_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_STRINGS, GOTRACE__LANE_MOST) ||
       !gotrace__lane_init(t, &t->sample_lane, GOTRACE__NO_THREAD, t->v1 ? 0 : GOTRACE_V2_CPU_SAMPLES,
                           GOTRACE__FIRST_LANE(t)) ||
@@ -11435,7 +11188,6 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
 /* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
 static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
   gotrace__source *r;
-  bool grown;
   if (t->idle_sources) {
     r = t->idle_sources;
     t->idle_sources = r->link;
@@ -11444,8 +11196,8 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
     r->chunk = chunk;
     return r;
   }
-  grown = gotrace__grow_heap(t);
-  r = grown ? GOTRACE__CAST(gotrace__source *, gotrace__model_allocate(t, sizeof *r)) : NULL;
+  if (!gotrace__grow_heap(t)) return NULL;
+  r = (gotrace__source *)gotrace__model_allocate(t, sizeof *r);
   if (!r) return NULL;
   r->id = id;
   r->chunk = chunk;
@@ -11496,11 +11248,10 @@ static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, u
   r->listed_in_syscall = in_syscall;
 }
 static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
-  void *tasks = t->old_tasks;
   size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
-  gotrace__model_task *open;
-  bool grown = gotrace__model_grow(t, &tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
-  t->old_tasks = GOTRACE__CAST(gotrace__old_task *, tasks);
+  gotrace__keyed_value *open;
+  bool grown =
+      gotrace__model_grow(t, &t->old_tasks, &t->old_task_capacity, t->old_task_count + 1, sizeof *t->old_tasks);
   if (!grown || !id || id == UINT64_MAX || gotrace__task_at(t, id, false)) return;
   open = gotrace__task_at(t, id, true);
   if (!open) return;
@@ -11512,12 +11263,8 @@ static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id
 
 static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
                                 uint32_t stack) {
-  uint64_t a[4];
+  const uint64_t a[] = {time, proc, go, stack};
   uint8_t *at;
-  a[0] = time;
-  a[1] = proc;
-  a[2] = go;
-  a[3] = stack;
   if (t->v1) {
     gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
                        gotrace__lane_size(&t->sample_lane) ? t->sample_lane.time : t->generation_time, 4, a);
@@ -11620,16 +11367,16 @@ static void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__release(budget, t->go_pages, t->go_page_count * sizeof *t->go_pages);
   gotrace__release(budget, t->procs, t->proc_capacity * sizeof *t->procs);
   gotrace__release(budget, t->proc_ids, t->place_capacity * sizeof *t->proc_ids);
-  gotrace__release(budget, t->tasks, t->task_capacity * sizeof *t->tasks);
-  gotrace__release(budget, t->ids.blocks, t->ids.capacity * sizeof *t->ids.blocks);
-  gotrace__release(budget, t->task_ids.blocks, t->task_ids.capacity * sizeof *t->task_ids.blocks);
+  gotrace__release(budget, t->tasks.values, t->tasks.capacity * sizeof *t->tasks.values);
+  gotrace__release(budget, t->ids.values, t->ids.capacity * sizeof *t->ids.values);
+  gotrace__release(budget, t->task_ids.values, t->task_ids.capacity * sizeof *t->task_ids.values);
   gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
   gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
   gotrace__release(budget, t->kept_ids, t->kept_capacity * sizeof *t->kept_ids);
-  gotrace__mirror_free(t, &t->strings);
-  gotrace__mirror_free(t, &t->stacks);
-  gotrace__own_free(t, &t->texts);
-  gotrace__own_free(t, &t->own_stacks);
+  gotrace__mirror_free(t, &t->strings[0]);
+  gotrace__mirror_free(t, &t->stacks[0]);
+  gotrace__own_free(t, &t->strings[1]);
+  gotrace__own_free(t, &t->stacks[1]);
   gotrace__table_free(t->types);
   gotrace__arena_free(&t->arena);
   gotrace__lane_free(t, &t->string_lane);
@@ -12622,21 +12369,20 @@ static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
 static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, bool write) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   while (t->samples) {
-    uint64_t tail = t->sample_tail, pcs[GOTRACE__SAMPLE_FRAMES];
+    uint64_t tail = t->sample_tail;
     gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
     const gotrace__source *source;
     int64_t proc;
-    uint32_t i;
     if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
     source = sample->record ? sample->record->source : NULL;
     proc = sample->proc;
     if (sample->session == r->options.session) { /* otherwise of an earlier trace */
       if (!write) return sample->time;
-      for (i = 0; i < sample->count; i++) pcs[i] = sample->pcs[i];
       if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
       else if (source && source->id == sample->thread && source->proc && source->go && source->go->id == sample->go)
         proc = (int64_t)source->proc->id; /* one that the transcriber has made */
-      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->place, sample->go, pcs, sample->count);
+      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->place, sample->go, sample->pcs,
+                                 sample->count);
       write = false;
     }
     t->sample_tail = tail + 1;
@@ -13659,8 +13405,8 @@ static void gotrace__free_all(void) {
     gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
       gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* for ever */
-      GOTRACE__CAST(gotrace__small *, (void *)m->padding)->next = kept;
-      kept = GOTRACE__CAST(gotrace__small *, (void *)m->padding);
+      ((gotrace__small *)(void *)m->padding)->next = kept;
+      kept = (gotrace__small *)(void *)m->padding;
     } else {
       gotrace__release(NULL, m, sizeof *m);
     }
@@ -13671,9 +13417,8 @@ static void gotrace__free_all(void) {
   gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
   gotrace__table_free(t->names);
   gotrace__table_free(t->reasons);
-  if (t->sites) gotrace__arena_free(&t->sites->arena);
-  gotrace__release(NULL, t->sites, sizeof *t->sites);
-  t->sites = NULL;
+  gotrace__table_free(t->sites);
+  gotrace__table_free(t->site_texts);
   memset(t->reason_names, 0, sizeof t->reason_names);
   for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) {
     gotrace__keyed *keyed;
@@ -13684,8 +13429,7 @@ static void gotrace__free_all(void) {
   t->free_gos = NULL;
   t->samples = NULL;
   t->open_tasks = NULL;
-  t->names = NULL;
-  t->reasons = NULL;
+  t->names = t->reasons = t->sites = t->site_texts = NULL;
   gotrace__unlock(&t->life);
 #ifndef GOTRACE_MALLOC
   gotrace__system_trim(kept);
@@ -14093,12 +13837,13 @@ static void gotrace__after_fork(void) {
 static void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
+  gotrace__table *const kept[] = {t->names, t->reasons, t->sites, t->site_texts};
   size_t i;
   for (i = 0; i < GOTRACE__FORK_LOCKS; i++) *gotrace__fork_locks[i] = unlocked;
   t->snapshot = false;
   gotrace__inside &= GOTRACE__IN_SINK;
-  if (t->names) t->names->lock = unlocked;
-  if (t->reasons) t->reasons->lock = unlocked;
+  for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
+    if (kept[i]) kept[i]->lock = unlocked;
   for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
   for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
   gotrace__cond_init(&t->changed);

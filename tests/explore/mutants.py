@@ -61,8 +61,7 @@ mutant('flag-raised-late',
         'm->end - m->at >= (ptrdiff_t)room)) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
        '1023/off-late')
 mutant('new-chunk-in-an-old-session',
-       'if (gotrace__session_now() != session) {\n      gotrace__go_inside();',
-       'if (0) {\n      gotrace__go_inside();',
+       'if (gotrace__session_now() != session || m->chunk != old) {', 'if (m->chunk != old) {',
        '1023/chunks-early', '1023/held-up-late', '1023/block-sink')
 
 # A thread that is held up in a call across a stop.
@@ -265,8 +264,8 @@ tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lac
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
 
 transcriber('procs-not-written-again', 'if (t->proc_count > t->procs_written) t->globals_generation = 0;', '')
-transcriber('row-moved', 'row = gotrace__stack_row(t, g->entry); if (!row && !stop)',
-            'const gotrace__row *old = row; row = gotrace__stack_row(t, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
+transcriber('row-moved', 'row = gotrace__row_of(t, t->stacks, g->entry); if (!row && !stop)',
+            'const gotrace__row *old = row; row = gotrace__row_of(t, t->stacks, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
 transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
 transcriber('creation-for-a-wake-up', 'gotrace__write_creation(t, r, g, stack);\n    return;',
             'gotrace__write_creation(t, r, g, stack);\n    g->woken = true;\n    return;')
@@ -341,7 +340,7 @@ transcriber('jump-unseen', 't->jumped = gotrace__has_jumped(t, clocks->tick, uni
 transcriber('jump-from-the-beginning', 'return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;',
             'return t->from_unit;')
 transcriber('jump-from-the-end', 'if (before <= t->to_unit - t->from_unit) return t->from_unit + before;', '')
-transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push_time(t, task->time + 1);', '')
+transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push_time(t, task->value + 1);', '')
 
 # Generations.
 transcriber('sequence-goes-on', 'g->generation = t->generation; if (!t->v1) g->sequence = 0;', 'g->generation = t->generation;')
@@ -351,7 +350,7 @@ transcriber('string-of-an-old-generation',
             '|| !mirror->rows[number].id)) return NULL;')
 transcriber('silent-left-out', 'if (first || t->options.restate) gotrace__restate_all(t);', '')
 transcriber('listed-left-out', 'if (first) gotrace__adopt_listed(t);', '')
-transcriber('stw-over-a-cut', 'if (!t->v1 && t->stw_go && !t->stw_closed) {', 'if (0) {')
+transcriber('stw-over-a-cut', 'if (t->stw_go && !t->stw_closed && (last || !t->v1)) {', 'if (0) {')
 transcriber('stw-not-resumed', 'if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);', '')
 transcriber('collection-begins-again',
             '!t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN', 'GOTRACE_V2_GC_BEGIN')
@@ -376,8 +375,8 @@ transcriber('stw-of-a-blocked-goroutine', 'if (GOTRACE__LIKELY(!t->stw_go || t->
 transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g->region_depth > depth) {')
 transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
 transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, false) ||', 'id == UINT64_MAX ||')
-transcriber('task-never-ends', 'if (task) task->id = UINT64_MAX;', '')
-transcriber('id-twice', 'if (block->mask & bit) return false;', '')
+transcriber('task-never-ends', 'if (task) task->key = UINT64_MAX;', '')
+transcriber('id-twice', 'if (block->value & bit) return false;', '')
 transcriber('forever-ids-forgotten', 'for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);', '')
 transcriber('call-ends-before-its-steal', 'if (victim->time < t->now) victim->time = t->now; /* its call', '; /* its call')
 transcriber('ended-thread-was-listed', 'r->listed_go = r->listed_proc = 0;\n    r->gone = true;', 'r->gone = true;')
@@ -407,7 +406,7 @@ transcriber('v1-call-blocks-twice', 'if (!g || g->status != GOTRACE__SYSCALL || 
 transcriber('v1-exit-forgotten', """    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);""", '')
 transcriber('v1-first-events', 'if (t->v1 && !t->generation_used) gotrace__write_first(t);', '')
 transcriber('v1-strings-last', 'if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */', '')
-transcriber('v1-sweep-open', """      gotrace__put_event(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, swept);""", ';')
+transcriber('v1-sweep-open', """      gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, p->swept, p->reclaimed, 0);""", ';')
 transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
 
 # The rest.

@@ -27,8 +27,7 @@ ALLOWED = {
     # A thread's first call registers it; a plain thread's first call makes it a goroutine:
     ("gotrace__thread_register", "state"): "a thread's first call",
     ("gotrace__attach", "goroutines"): "a plain thread",
-    ("gotrace__attach", "system-calls"): "a plain thread",
-    ("gotrace__attach", "collector"): "a plain thread",
+    ("gotrace__attach", "capture"): "a plain thread",
     ("gotrace__attach", "tasks"): "a plain thread",
     ("gotrace__attach", "waits"): "a plain thread",
     # Any call but the end of a wait settles a wait that began while tracing was off:

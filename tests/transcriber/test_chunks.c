@@ -250,7 +250,7 @@ static void fill_lane(bool grows) {
   }
   CHECK_EQUAL(want, 60000);
   budget.limit = (size_t)1 << 20;
-  gotrace__lane_shrink(t, &lane);
+  gotrace__lane_resize(t, &lane, GOTRACE__FIRST_LANE(t), false);
   CHECK_EQUAL(lane.capacity + GOTRACE__LANE_HEAD, 1024);
   CHECK_EQUAL(budget.used, 1024);
   gotrace__lane_free(t, &lane);

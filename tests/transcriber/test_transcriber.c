@@ -909,9 +909,9 @@ static void check_many_tasks(void) {
     user(0, GOTRACE__REC_TASK_BEGIN, id, 1, "");
     user(0, GOTRACE__REC_TASK_END, id, 0, "");
     if (id % 100 == 0) step();
-    if (id == 10000) used = t.task_capacity;
+    if (id == 10000) used = t.tasks.capacity;
   }
-  CHECK(t.task_capacity == used);
+  CHECK(t.tasks.capacity == used);
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
   CHECK_EQUAL(t.counters.malformed, 1);
   CHECK_EQUAL(t.kinds[GOTRACE_V2_USER_TASK_BEGIN], 20000 - 9);

@@ -16,13 +16,9 @@ static uint64_t tick_of(const writer *w, int64_t time) { return (uint64_t)betwee
 
 /* Enters a string or stack of the pool, which follows the entry in memory. NULL: it is there. */
 static gotrace__entry *add_row(writer *w, gotrace__mirror *to, uint32_t id, uint32_t size, size_t payload) {
-  size_t capacity = to->capacity;
-  void *rows = to->rows;
   gotrace__entry *entry;
   if (id < to->capacity && to->rows[id].entry) return NULL;
-  if (!gotrace__model_grow(w->t, &rows, &capacity, (size_t)id + 1, sizeof *to->rows)) fail("out of memory");
-  to->rows = rows;
-  to->capacity = (uint32_t)capacity;
+  if (!gotrace__model_grow(w->t, &to->rows, &to->capacity, (size_t)id + 1, sizeof *to->rows)) fail("out of memory");
   entry = keep(sizeof *entry + payload);
   entry->size = size;
   to->rows[id].entry = entry;
@@ -32,7 +28,7 @@ static gotrace__entry *add_row(writer *w, gotrace__mirror *to, uint32_t id, uint
 static uint32_t use_text(writer *w, uint32_t id) {
   pool_text text = pool_text_of(id);
   size_t size = cut_size(text.data, text.size);
-  gotrace__entry *entry = id ? add_row(w, &w->t->strings, id, (uint32_t)size, size) : NULL;
+  gotrace__entry *entry = id ? add_row(w, &w->t->strings[0], id, (uint32_t)size, size) : NULL;
   if (entry) memcpy(entry + 1, text.data, size);
   return id;
 }
@@ -40,10 +36,10 @@ static uint32_t use_text(writer *w, uint32_t id) {
 static uint32_t use_stack(writer *w, uint32_t id) {
   pool_stack stack = pool_stack_of(id);
   uint32_t count = stack.count < GOTRACE_STACK_SIZE ? stack.count : GOTRACE_STACK_SIZE, i;
-  gotrace__entry *entry = id ? add_row(w, &w->t->stacks, id, count, 4 * count * sizeof(uint64_t)) : NULL;
+  gotrace__entry *entry = id ? add_row(w, &w->t->stacks[0], id, count, 4 * count * sizeof(uint64_t)) : NULL;
   uint64_t *frame;
   if (!entry) return id;
-  w->t->stacks.rows[id].frames = frame = (uint64_t *)(entry + 1);
+  w->t->stacks[0].rows[id].frames = frame = (uint64_t *)(entry + 1);
   for (i = 0; i < count; i++) {
     *frame++ = stack.frames[i].pc;
     *frame++ = use_text(w, stack.frames[i].function);
