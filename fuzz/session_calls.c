@@ -537,6 +537,7 @@ static void one_call(void) {
     break;
   case 54: /* the thread ends */
     if (gotrace__self && on % 4 == 0) gotrace__thread_gone(gotrace__self);
+    gotrace__ends = 0; /* what is called next is a new thread's */
     break;
   case 55:
   case 56: become(on % THREADS); break;
