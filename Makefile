@@ -311,6 +311,8 @@ build/fuzz-random/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/
 	@mkdir -p $(@D)
 	$(call program,$<,$(FLAGS) fuzz/replay.c $(fuzz_more_$*))
 
+build/fuzz/decode_calls build/fuzz-replay/decode_calls: fuzz/session_calls.c # which it includes
+
 build/fuzz-replay/%: private CC = $(sanitizing_cc)
 build/fuzz-replay/%: private CFLAGS = -O0 -g1 $(sanitizers)
 build/fuzz-replay/%: private WARNINGS =
