@@ -8019,6 +8019,7 @@ typedef struct gotrace__transcribe_options {
   gotrace_heap_layout heap;
   size_t cut_bytes;                 /* a generation ends after so many bytes */
   uint32_t session;                 /* of the chunks */
+  const uint32_t *on;               /* atomic: from when it is not `session`, calls may be missing; or NULL */
   gotrace__table *strings, *stacks; /* filled by the threads */
   const char *const *reason_names;  /* atomic; by number - 1; GOTRACE__REASONS of them, or NULL */
   gotrace__uint64 *go_ids;          /* atomic: the last id taken */
@@ -9807,7 +9808,8 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
       return NULL;
     }
     if (!g->listed || g->on) { /* where the trace ends, the former goroutine's end may be missing */
-      if (t->limit == UINT64_MAX) t->counters.stale++;
+      const uint32_t *on = t->options.on;
+      if (t->limit == UINT64_MAX || (on && gotrace__load_relaxed(on) != t->options.session)) t->counters.stale++;
       else t->counters.malformed++;
       return NULL;
     }
@@ -12560,7 +12562,7 @@ static void gotrace__look_for_threads(void) {
 
 /* Whether the service thread waits on for a pipe that takes nothing. If no other thread is left, it waits as long as
  * exit would. */
-static bool gotrace__sink_waits(void) {
+GOTRACE__MAY_BE_UNUSED static bool gotrace__sink_waits(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__look_for_threads();
   return !t->is_orphan ||
@@ -13046,6 +13048,7 @@ static gotrace_result gotrace__turn_on(void) {
   options.heap = t->options.heap;
   options.cut_bytes = t->options.cut_bytes;
   options.session = session;
+  options.on = (const uint32_t *)&gotrace__on;
   options.strings = t->strings;
   options.stacks = t->stacks;
   options.reason_names = t->reason_names;

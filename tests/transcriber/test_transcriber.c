@@ -897,6 +897,26 @@ static void check_sweep_across_a_cut(void) {
   done();
 }
 
+/* A goroutine that ends after tracing is off has no record of its end. Its place is used again by a thread whose call
+ * began before. */
+static void check_end_while_off(void) {
+  static const uint32_t off = 1; /* not the session, which is 0 here */
+  unsigned i;
+  for (i = 0; i < 2; i++) {
+    CHECK(begin(GOTRACE_GO_1_23));
+    t.options.on = i ? &off : NULL;
+    capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go(0, GOTRACE__REC_GO_START, 1);
+    c.gos[1].live = false;
+    capture_create(&c, 1, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    step();
+    CHECK_EQUAL(t.counters.stale, i);
+    CHECK_EQUAL(t.counters.malformed, 1 - i);
+    CHECK_EQUAL(end("end while off"), GOTRACE_OK);
+    done();
+  }
+}
+
 /* Tasks that have ended take no memory. */
 static void check_many_tasks(void) {
   uint64_t id, used = 0;
@@ -1157,6 +1177,7 @@ int main(void) {
   check_table();
   check_moved_rows();
   check_task();
+  check_end_while_off();
   check_many_tasks();
   check_many_goroutines();
   check_forever_id();
