@@ -3037,7 +3037,7 @@ static bool gotrace__file_replace(gotrace__file *old, const char *from, const ch
   if (flags) gotrace__file_close(old); /* no open file can be replaced */
   return MoveFileExW(wide_from, wide_to, flags) || (errno = EACCES, false);
 }
-static void gotrace__file_ask(gotrace__file *file) { (void)file; }
+static void gotrace__file_ask(gotrace__file *file) { (void)file, (void)gotrace__sink_waits; }
 static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   const char *at = (const char *)data;
   while (size) {
@@ -3365,7 +3365,7 @@ static void gotrace__file_ask(gotrace__file *file) {
   int flags = fcntl(file->number, F_GETFL);
   file->asks = flags >= 0 && fcntl(file->number, F_SETFL, flags | O_NONBLOCK) == 0;
 #else
-  (void)file;
+  (void)file, (void)gotrace__sink_waits;
 #endif
 }
 
@@ -12562,7 +12562,7 @@ static void gotrace__look_for_threads(void) {
 
 /* Whether the service thread waits on for a pipe that takes nothing. If no other thread is left, it waits as long as
  * exit would. */
-GOTRACE__MAY_BE_UNUSED static bool gotrace__sink_waits(void) {
+static bool gotrace__sink_waits(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__look_for_threads();
   return !t->is_orphan ||
