@@ -6670,6 +6670,7 @@ static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
 static inline gotrace__open_task *gotrace__task_place(gotrace__open_task *tasks, uint64_t id, unsigned n) {
   return tasks + (id / GOTRACE__TASK_BLOCK + 7 * n) % GOTRACE__TASK_SETS * GOTRACE__TASK_SET + id % GOTRACE__TASK_SET;
 }
+GOTRACE__STATIC_ASSERT(GOTRACE__TASKS >= GOTRACE__TASK_SETS && GOTRACE__TASKS % GOTRACE__TASK_SETS == 0, task_sets);
 static inline uint64_t gotrace__next_task(gotrace__thread *m) {
   if (GOTRACE__UNLIKELY(m->next_task_id == m->last_task_id)) {
     uint64_t first = gotrace__add_relaxed(&gotrace__t.next_task_id, GOTRACE__TASK_BLOCK);
