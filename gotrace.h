@@ -4277,16 +4277,19 @@ typedef struct gotrace__open_task {
 #define GOTRACE__LABEL (GOTRACE__LABEL_WORDS * sizeof(uint64_t))
 struct GOTRACE__ALIGNED(64) gotrace_go { /* two, which may run on two threads, do not share a cache line */
   gotrace__uint64 tick;                  /* atomic; of the last record about it */
-  uint32_t number;        /* atomic; its transitions in session `stamp`; only the owner writes these two (K3) */
-  uint32_t stamp;         /* atomic */
-  uint32_t introduced;    /* atomic; session in which a record introduced or created it */
-  uint32_t place;         /* plus 1; never changes */
-  uint8_t status;         /* atomic; hint */
-  uint8_t live;           /* atomic; 0 while its place is free */
-  uint8_t flags;          /* atomic; GOTRACE__RECORD_OWN, _TIMER */
-  gotrace__uint64 id;     /* atomic */
-  gotrace_location entry; /* fields atomic */
-  gotrace__uint64 *label; /* atomic; NULL, or GOTRACE__LABEL_WORDS atomic words: a string and zeros */
+  uint32_t number;             /* atomic; its transitions in session `stamp`; only the owner writes these two (K3) */
+  uint32_t stamp;              /* atomic */
+  uint32_t introduced;         /* atomic; session in which a record introduced or created it */
+  uint32_t place;              /* plus 1; never changes */
+  gotrace__uint64 id;          /* atomic */
+  uintptr_t pc;                /* atomic; of its entry, like the next three */
+  const char *function, *file; /* atomic */
+  uint32_t line;               /* atomic */
+  uint8_t status;              /* atomic; hint */
+  uint8_t live;                /* atomic; 0 while its place is free */
+  uint8_t flags;               /* atomic; GOTRACE__RECORD_OWN, _TIMER */
+  uint8_t extra;               /* atomic; whether there may be a label or bounds, in a cache line few calls need: */
+  gotrace__uint64 *label;      /* atomic; NULL, or GOTRACE__LABEL_WORDS atomic words: a string and zeros */
   uintptr_t stack_low, stack_high; /* atomic */
 };
 
@@ -4860,9 +4863,11 @@ gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, in
 /* The bounds of the current stack: those of the running goroutine, or the thread's own. */
 static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
   gotrace_go *g = m->go;
-  *low = g ? gotrace__load_relaxed(&g->stack_low) : 0;
-  *high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
-  if (*high) return true;
+  if (g && gotrace__load_relaxed(&g->extra)) {
+    *low = gotrace__load_relaxed(&g->stack_low);
+    *high = gotrace__load_relaxed(&g->stack_high);
+    if (*high) return true;
+  }
   if (!m->have_bounds) {
     int saved = errno; /* the C library may open /proc/self/maps, and allocate */
     if (!gotrace__stack_bounds(&m->stack_low, &m->stack_high)) m->stack_low = m->stack_high = 0;
@@ -5003,18 +5008,18 @@ static uint64_t gotrace__next_go(gotrace__thread *m) {
 
 /* The entry of a new goroutine is between two stores of its id: 0, then the new one (see gotrace__list_living). */
 static inline void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
-  gotrace__store_release(&g->entry.pc, entry->pc);
-  gotrace__store_release(&g->entry.function, entry->function);
-  gotrace__store_release(&g->entry.file, entry->file);
-  gotrace__store_release(&g->entry.line, entry->line);
+  gotrace__store_release(&g->pc, entry->pc);
+  gotrace__store_release(&g->function, entry->function);
+  gotrace__store_release(&g->file, entry->file);
+  gotrace__store_release(&g->line, entry->line);
 }
 
 static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
   gotrace_location entry;
-  entry.pc = gotrace__load_acquire(&g->entry.pc);
-  entry.function = gotrace__load_acquire(&g->entry.function);
-  entry.file = gotrace__load_acquire(&g->entry.file);
-  entry.line = gotrace__load_acquire(&g->entry.line);
+  entry.pc = gotrace__load_acquire(&g->pc);
+  entry.function = gotrace__load_acquire(&g->function);
+  entry.file = gotrace__load_acquire(&g->file);
+  entry.line = gotrace__load_acquire(&g->line);
   return entry;
 }
 
@@ -5031,13 +5036,14 @@ static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *labe
   if (!kept && words[0]) kept = (gotrace__uint64 *)gotrace__allocate(NULL, GOTRACE__LABEL, false);
   for (i = 0; kept && i < GOTRACE__LABEL_WORDS; i++) gotrace__store_relaxed(&kept[i], words[i]);
   gotrace__store_release(&g->label, kept);
+  if (words[0]) gotrace__store_release(&g->extra, (uint8_t)1);
   gotrace__unlock(&gotrace__t.records);
   return kept || !words[0];
 }
 
 /* The label, copied to `text`; NULL if there is none. */
 static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__LABEL]) {
-  const gotrace__uint64 *kept = gotrace__load_acquire(&g->label);
+  const gotrace__uint64 *kept = gotrace__load_acquire(&g->extra) ? gotrace__load_acquire(&g->label) : NULL;
   size_t i;
   if (!kept) return NULL;
   for (i = 0; i < GOTRACE__LABEL_WORDS; i++) {
@@ -5959,12 +5965,18 @@ static size_t gotrace__name_size(const char *name, size_t size) {
   return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
 }
 
+/* An earlier goroutine's label and bounds are not the new one's. */
+static GOTRACE__NOINLINE void gotrace__forget_extra(gotrace_go *g) {
+  gotrace__set_label(g, NULL, 0);
+  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
+  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
+  gotrace__store_relaxed(&g->extra, (uint8_t)0);
+}
+
 /* What a new goroutine is. */
 static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const gotrace_location *entry, unsigned status,
                                     unsigned flags) {
   gotrace__set_entry(g, entry);
-  gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
-  gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
   gotrace__store_release(&g->id, gotrace__next_go(m));
@@ -5995,7 +6007,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__t
     gotrace__leave(m);
     return NULL;
   }
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->label) != NULL)) gotrace__set_label(g, NULL, 0);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);
   gotrace__set_new(m, g, entry, status, flags);
   if (on) {
     uint32_t number = 1, entry_number = gotrace__entry_number(m, entry);
@@ -6029,7 +6041,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__create_off(gotrace__thread *m, const gotrac
   count = m->free_count;
   if (GOTRACE__LIKELY(count)) {
     gotrace_go *g = m->free_gos[--count];
-    if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->label) &&
+    if (GOTRACE__LIKELY(!gotrace__load_relaxed(&g->live) && !gotrace__load_relaxed(&g->extra) &&
                         (!gotrace__load_relaxed(&g->introduced) || !gotrace_enabled()))) { /* see gotrace__create */
       m->free_count = count;
       gotrace__occupy(g);
@@ -6392,6 +6404,7 @@ GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, co
   if (!m || !gotrace__may_change(m, go)) return;
   gotrace__store_relaxed(&go->stack_low, (uintptr_t)low);
   gotrace__store_relaxed(&go->stack_high, (uintptr_t)high);
+  gotrace__store_relaxed(&go->extra, (uint8_t)1);
 }
 
 /* ---------------------------------------------------------------------------------------------- >>system-calls ---- */

@@ -116,7 +116,8 @@ static bool explore_name_field(char *text, size_t size, const char *record, size
   X(sample_head)          \
   X(sample_tail)
 #define EXPLORE_GO(X) \
-  X(tick) X(number) X(stamp) X(introduced) X(place) X(status) X(live) X(flags) X(id) X(entry) X(label) X(stack_low)
+  X(tick)             \
+  X(number) X(stamp) X(introduced) X(place) X(id) X(pc) X(status) X(live) X(flags) X(extra) X(label) X(stack_low)
 #define EXPLORE_PROC(X) X(tick) X(number) X(stamp) X(owner) X(status) X(sweep) X(scan) X(used) X(id) X(next)
 #define EXPLORE_THREAD(X) \
   X(in_call)              \
