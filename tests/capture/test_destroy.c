@@ -194,8 +194,33 @@ static void races(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* The next goroutine in a place has neither label nor stack bounds of the one before. */
+static void nothing_stays(void) {
+  char stack[1];
+  gotrace_go *g = gotrace_go_create(&entry), *next;
+  gotrace_proc *proc = gotrace_proc_create();
+  gotrace_proc_start(proc);
+  gotrace_go_start(g);
+  gotrace_go_label("of the first");
+  gotrace_go_stack_bounds(g, stack, stack + 1);
+  gotrace_go_end();
+  next = gotrace_go_create(&entry);
+  CHECK(next == g);
+  CHECK_EQUAL(next->label[0], 0);
+  CHECK_EQUAL(next->stack_low | next->stack_high | next->extra, 0);
+  gotrace_go_destroy(next);
+  gotrace_proc_stop();
+  gotrace_proc_destroy(proc);
+}
+
 int main(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_GO_1_23, &bytes);
   size_t i;
+  nothing_stays();
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  nothing_stays();
+  finish(&bytes, 2, 0);
   for (i = 0; i < TEST_FORMATS; i++) {
     by_a_goroutine(test_formats[i]);
     by_nobody(test_formats[i]);
