@@ -7438,7 +7438,7 @@ static bool gotrace__thread_gone(void *thread) {
  * threads may walk the list. */
 static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__thread *m, *dead = NULL;
+  gotrace__thread *other, *m = NULL, *dead = NULL;
   uint64_t id;
   bool fresh = false;
   if (gotrace__is_nested(NULL)) {
@@ -7455,9 +7455,11 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   gotrace__init();
   id = gotrace__system_thread_id();
   gotrace__lock(&t->records);
-  for (m = t->threads; m; m = m->next)
-    if (gotrace__load_acquire(&m->used) == GOTRACE__USED && gotrace__load_relaxed(&m->system_id) == id) dead = m;
-  for (m = t->threads; m && gotrace__load_acquire(&m->used); m = m->next) continue;
+  for (other = t->threads; other; other = other->next) {
+    uint32_t used = gotrace__load_acquire(&other->used);
+    if (used == GOTRACE__FREE_RECORD) m = other;
+    else if (used == GOTRACE__USED && gotrace__load_relaxed(&other->system_id) == id) dead = other;
+  }
   if (!m) {
     m = (gotrace__thread *)gotrace__allocate(NULL, sizeof *m, false);
     fresh = m != NULL;
