@@ -8633,6 +8633,10 @@ static bool gotrace__key_room(gotrace__transcriber *t, gotrace__keys *keys) {
   return true;
 }
 
+static bool gotrace__id_is_in(const gotrace__keys *set, uint64_t id) {
+  return set->capacity && gotrace__key_place(set, id / 64 + 1)->value & (uint64_t)1 << id % 64;
+}
+
 /* Adds an id; false if it is there already, or if out of memory. */
 static bool gotrace__id_add(gotrace__transcriber *t, gotrace__keys *set, uint64_t id) {
   uint64_t bit = (uint64_t)1 << id % 64;
@@ -8647,14 +8651,14 @@ static bool gotrace__id_add(gotrace__transcriber *t, gotrace__keys *set, uint64_
 }
 
 /* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Go's reader rejects
- * an id that is created twice, and Go shows a very large one as negative. If memory runs out, it is a new one, and the
- * trace ends. */
+ * an id that is created twice, and Go shows a very large one as negative. After memory has run out, all are new ones,
+ * which need not be added; the trace ends soon. */
 static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
-  bool added = id && !(id >> 48) && gotrace__id_add(t, &t->ids, id);
+  bool added = !t->error && id && !(id >> 48) && gotrace__id_add(t, &t->ids, id);
   while (!added) {
     t->counters.doubled += id != 0 && !(id >> 48) && !t->error;
     id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
-    added = gotrace__id_add(t, &t->ids, id) || t->error;
+    added = t->error ? !gotrace__id_is_in(&t->ids, id) : gotrace__id_add(t, &t->ids, id);
   }
   return id;
 }
@@ -8664,7 +8668,7 @@ static uint64_t gotrace__listed_id(gotrace__transcriber *t, const gotrace__model
   return !g->known && id && id == g->sampled ? id : gotrace__unique_id(t, id);
 }
 
-/* A new occupant of a goroutine's place. Its number goes on. False if out of memory. */
+/* A new occupant of a goroutine's place. Its number goes on. */
 static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
                               unsigned status, unsigned flags) {
   if (!id || !t->options.replay || t->v1) id = gotrace__listed_id(t, g, id); /* in v2 an ended goroutine's id is free */
@@ -9272,7 +9276,7 @@ static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
  */
 static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
   uint64_t id = gotrace__unique_id(t, 0);
-  if (!gotrace__keep_id(t, g->id)) return;
+  gotrace__keep_id(t, g->id); /* if memory is out, the trace ends, but has what is left of this round */
   g->id = id;
   g->unborn = true;
   g->in_trace = g->assist = g->woken = false;

@@ -5,9 +5,10 @@
  *     clang -g -O1 -I. -fsanitize=fuzzer,address,undefined fuzz/transcribe.c -o build/fuzz/transcribe -pthread
  *     build/fuzz/transcribe -max_total_time=60 fuzz/seeds/transcribe
  *
- * The first byte gives the format and the mode. Wild: any calls on any handles by any thread, and records with
+ * The first two bytes give the format and the mode. Wild: any calls on any handles by any thread, and records with
  * arbitrary arguments. Correct: calls that a program may make, chosen by the input; then nothing is repaired, dropped
- * or forced, and the trace has exactly what was recorded.
+ * or forced, and the trace has exactly what was recorded. In either, an allocation of the transcriber may fail: then
+ * the trace ends early.
  *
  * TRANSCRIBE_KEEP=DIRECTORY keeps the traces there.
  */
@@ -27,6 +28,9 @@ static void applied(const void *transcriber, const void *record);
 #define GOTRACE__MOST_PLACES 4096
 #define GOTRACE__MANY_GOS 4
 #define GOTRACE__LEAST_ROUND 1
+static void *transcriber_malloc(size_t size);
+#define GOTRACE_MALLOC(size) transcriber_malloc(size)
+#define GOTRACE_FREE(memory, size) free(memory)
 static size_t most_kept(void);
 #define GOTRACE__MOST_TEXTS most_kept()
 #define GOTRACE__MOST_IDS most_kept()
@@ -57,6 +61,7 @@ static struct {
   size_t size;
   bool correct;
   bool lags;     /* the clocks of the threads differ */
+  unsigned lack; /* the number of the allocation that fails; 0: none */
   uint64_t seen; /* what has been counted so far, see applied */
   uint64_t logs; /* numbered */
   uint64_t tasks[TASKS];
@@ -90,6 +95,8 @@ static bool keep_trace(void *context, const void *data, size_t size) {
   w.size += size;
   return true;
 }
+
+static void *transcriber_malloc(size_t size) { return w.lack && !--w.lack ? NULL : malloc(size); }
 
 static size_t most_kept(void) { return w.forgets ? 0 : SIZE_MAX; }
 static void chunk_done(void *context, gotrace__record_chunk *chunk) {
@@ -540,7 +547,7 @@ static void check_decoder(void) {
   }
   if (gotrace_decoder_error(d)->result) fail(gotrace_decoder_error(d)->message);
   gotrace_decoder_close(d);
-  if (w.correct && w.t.options.version >= GOTRACE_GO_1_11) REQUIRE(found == w.c.kinds[GOTRACE__REC_LOG]);
+  if (w.correct && !w.t.error && w.t.options.version >= GOTRACE_GO_1_11) REQUIRE(found == w.c.kinds[GOTRACE__REC_LOG]);
 }
 
 static void check_correct(void) {
@@ -595,6 +602,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   gotrace__clocks clocks;
   uint8_t *memory = w.trace;
   unsigned i, format, before;
+  bool lacks = size && data[0] >= 192;
   gotrace_location places[3] = {{0, "caller", "fuzz.c", 1}, {0, "entry", "fuzz.c", 2}, {4096, NULL, NULL, 0}};
   bool cut;
   if (!memory) REQUIRE((memory = (uint8_t *)malloc(MOST_TRACE)) != NULL);
@@ -637,6 +645,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.t.own_ids = (uint64_t)1 << 40;
   clocks = capture_clocks(&w.c);
   REQUIRE(gotrace__transcribe_begin(&w.t, &options, &clocks));
+  if (lacks) w.lack = 1 + take(64);
   for (i = 0; i < TASKS; i++) {
     if (!w.tasks[i]) continue;
     gotrace__transcribe_living_task(&w.t, w.tasks[i], 0, "older");
@@ -670,11 +679,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.c.tick += 100;
   clocks = capture_clocks(&w.c);
   w.seen = sum(&w.t);
-  REQUIRE(gotrace__transcribe_finish(&w.t, &clocks) == GOTRACE_OK);
+  REQUIRE(gotrace__transcribe_finish(&w.t, &clocks) == GOTRACE_OK || (lacks && !w.lack));
+  w.lack = 0;
   keep_file(format);
   check_readers(format);
   check_decoder();
-  if (w.correct) check_correct();
+  if (w.correct && !w.t.error) check_correct();
   gotrace__transcribe_free(&w.t);
   gotrace__table_free(w.strings);
   gotrace__table_free(w.stacks);

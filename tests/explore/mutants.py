@@ -393,6 +393,9 @@ transcriber('start-over-a-goroutine',
   if (record->kind == GOTRACE__REC_THREAD_START)""", 'if (record->kind == GOTRACE__REC_THREAD_START)')
 transcriber('switch-runs-two', 'gotrace__moves(t, r, g, GO_START); gotrace__write_label(t, r, g);',
             'g->sequence++; g->on = r; r->go = g; gotrace__write_label(t, r, g);')
+transcriber('forever-without-memory', 'gotrace__keep_id(t, g->id); /* if', 'if (!gotrace__keep_id(t, g->id)) return; /* if')
+transcriber('new-id-without-memory', 'added = t->error ? !gotrace__id_is_in(&t->ids, id) :', 'added = t->error ? true :')
+tested('test_destroy', 'extra-stays', 'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);', '')
 transcriber('forever-keeps-its-id', 'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);', '')
 transcriber('regions-never-forgotten', """    g->region_first++;
     g->region_depth--;""", 'return;')

@@ -989,6 +989,26 @@ static void check_forever_id(void) {
   done();
 }
 
+/* Memory runs out when a goroutine begins to wait for ever, and another thread's record of its wake-up waits. */
+static void check_forever_without_memory(unsigned format) {
+  unsigned i;
+  CHECK(begin(format));
+  for (i = 0; i < 2; i++) {
+    capture_create(&c, i, i + 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go(i, GOTRACE__REC_GO_START, i + 1);
+  }
+  step();
+  c.gos[1].number++;
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  c.gos[1].number--;
+  capture_running_call(&c, 0, GOTRACE__REC_GO_BLOCK, GOTRACE_BLOCK_FOREVER);
+  budget.limit = budget.used;
+  CHECK_EQUAL(end(NULL), GOTRACE_ERROR_OUT_OF_MEMORY);
+  CHECK_EQUAL(t.kept_count, 0);
+  CHECK_EQUAL(t.kinds[t.v1 ? GOTRACE_V1_GO_CREATE : GOTRACE_V2_GO_CREATE], 3);
+  done();
+}
+
 /* What waits for a wake-up is not woken by one that was meant for an earlier wait. */
 static void check_stale_wake(void) {
   CHECK(begin(GOTRACE_GO_1_23));
@@ -1181,6 +1201,8 @@ int main(void) {
   check_many_tasks();
   check_many_goroutines();
   check_forever_id();
+  check_forever_without_memory(GOTRACE_GO_1_11);
+  check_forever_without_memory(GOTRACE_GO_1_23);
   check_stale_wake();
   check_forced(false);
   check_forced(true);
