@@ -9579,9 +9579,11 @@ static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_
   region->name = name;
 }
 
+/* After memory has run out, regions stay open: readers compare the names, and this one may be missing. */
 static void gotrace__write_region_end(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
                                       uint32_t stack) {
-  gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END, task, gotrace__string_id(t, name, true), stack);
+  uint32_t id = gotrace__string_id(t, name, true);
+  if (GOTRACE__LIKELY(!t->error)) gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END, task, id, stack);
 }
 
 /* Ends a region that need not be the innermost, or need not exist. */
@@ -10319,7 +10321,6 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotra
   gotrace__model_go *g;
   uint64_t task;
   uint32_t name, stack;
-  unsigned kind = GOTRACE_V2_USER_REGION_END;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
   g = r->go;
   gotrace__not_before(t, g->time);
@@ -10338,17 +10339,15 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotra
     stack = gotrace__record_stack_id(t, record->a[2]);
   }
   if (record->kind == GOTRACE__REC_REGION_BEGIN || record->kind == GOTRACE__REC_SITE_REGION_BEGIN) {
-    kind = GOTRACE_V2_USER_REGION_BEGIN;
     gotrace__push(t, g, task, name);
+    gotrace__emit3(t, r, g, GOTRACE_V2_USER_REGION_BEGIN, task, gotrace__string_id(t, name, true), stack);
   } else if (GOTRACE__LIKELY(g->region_depth && gotrace__region_at(g, g->region_depth - 1u)->task == task &&
                              gotrace__region_at(g, g->region_depth - 1u)->name == name)) {
     g->region_depth--;
+    gotrace__write_region_end(t, r, task, name, stack);
   } else {
     gotrace__end_region_of(t, r, task, name, stack);
-    gotrace__end_user(t, r, inside);
-    return;
   }
-  gotrace__emit(t, r, g, NULL, kind, t->now, 3, task, gotrace__string_id(t, name, true), stack, 0);
   gotrace__end_user(t, r, inside);
 }
 
@@ -10443,6 +10442,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     if (!g || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
     if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
       g->listed = false;
+      if (g->number) return NULL; /* a later record has been applied: this one was behind one that waited */
       gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
       g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
       if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return NULL;

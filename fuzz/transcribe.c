@@ -7,8 +7,8 @@
  *
  * The first two bytes give the format and the mode. Wild: any calls on any handles by any thread, and records with
  * arbitrary arguments. Correct: calls that a program may make, chosen by the input; then nothing is repaired, dropped
- * or forced, and the trace has exactly what was recorded. In either, an allocation of the transcriber may fail: then
- * the trace ends early.
+ * or forced, and the trace has exactly what was recorded. In either, an allocation of the transcriber may fail, or
+ * all after it too: then the trace ends early.
  *
  * TRANSCRIBE_KEEP=DIRECTORY keeps the traces there.
  */
@@ -62,6 +62,7 @@ static struct {
   bool correct;
   bool lags;     /* the clocks of the threads differ */
   unsigned lack; /* the number of the allocation that fails; 0: none */
+  bool lacked, lacks_for_ever;
   uint64_t seen; /* what has been counted so far, see applied */
   uint64_t logs; /* numbered */
   uint64_t tasks[TASKS];
@@ -96,7 +97,14 @@ static bool keep_trace(void *context, const void *data, size_t size) {
   return true;
 }
 
-static void *transcriber_malloc(size_t size) { return w.lack && !--w.lack ? NULL : malloc(size); }
+static void *transcriber_malloc(size_t size) {
+  if (w.lack && w.lack-- == 1) {
+    w.lack = w.lacks_for_ever;
+    w.lacked = true;
+    return NULL;
+  }
+  return malloc(size);
+}
 
 static size_t most_kept(void) { return w.forgets ? 0 : SIZE_MAX; }
 static void chunk_done(void *context, gotrace__record_chunk *chunk) {
@@ -646,6 +654,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   clocks = capture_clocks(&w.c);
   REQUIRE(gotrace__transcribe_begin(&w.t, &options, &clocks));
   if (lacks) w.lack = 1 + take(64);
+  w.lacks_for_ever = lacks && data[0] >= 224;
   for (i = 0; i < TASKS; i++) {
     if (!w.tasks[i]) continue;
     gotrace__transcribe_living_task(&w.t, w.tasks[i], 0, "older");
@@ -679,7 +688,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.c.tick += 100;
   clocks = capture_clocks(&w.c);
   w.seen = sum(&w.t);
-  REQUIRE(gotrace__transcribe_finish(&w.t, &clocks) == GOTRACE_OK || (lacks && !w.lack));
+  REQUIRE(gotrace__transcribe_finish(&w.t, &clocks) == GOTRACE_OK || w.lacked);
   w.lack = 0;
   keep_file(format);
   check_readers(format);

@@ -393,6 +393,9 @@ transcriber('start-over-a-goroutine',
   if (record->kind == GOTRACE__REC_THREAD_START)""", 'if (record->kind == GOTRACE__REC_THREAD_START)')
 transcriber('switch-runs-two', 'gotrace__moves(t, r, g, GO_START); gotrace__write_label(t, r, g);',
             'g->sequence++; g->on = r; r->go = g; gotrace__write_label(t, r, g);')
+transcriber('introduction-behind-a-wait', 'if (g->number) return NULL; /* a later record', '/* a later record')
+transcriber('name-without-memory', 'if (GOTRACE__LIKELY(!t->error)) gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END',
+            'gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END')
 transcriber('forever-without-memory', 'gotrace__keep_id(t, g->id); /* if', 'if (!gotrace__keep_id(t, g->id)) return; /* if')
 transcriber('new-id-without-memory', 'added = t->error ? !gotrace__id_is_in(&t->ids, id) :', 'added = t->error ? true :')
 tested('test_destroy', 'extra-stays', 'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);', '')

@@ -690,6 +690,30 @@ static void check_late_goroutine(void) {
   done();
 }
 
+/* A goroutine older than the trace is introduced by a thread whose record before that waits. Meanwhile it has been
+ * started and has blocked, and stays so until it is woken. */
+static void check_introduction_behind_a_wait(void) {
+  capture_create(&c, 0, 2, GOTRACE__RUNNABLE, 0, 2);
+  c.procs[1].status = GOTRACE__PROC_IDLE;
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  step(), gotrace__transcribe_cut(&t);
+  c.gos[1].number++;
+  go(1, GOTRACE__REC_GO_UNBLOCK, 1);
+  c.gos[1].number--;
+  capture_know_go(&c, 1, 2, false);
+  proc(2, GOTRACE__REC_PROC_START, 1);
+  go(2, GOTRACE__REC_GO_START, 2);
+  self(2, GOTRACE__REC_GO_BLOCK);
+  self(0, GOTRACE__REC_GO_BLOCK);
+  go(2, GOTRACE__REC_GO_UNBLOCK, 2);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_UNBLOCK], 2);
+  CHECK_EQUAL(problems(), 0);
+  done();
+}
+
 /* v1: a goroutine that has blocked for ever is woken, which is misuse: it is created once more, which is no unblock
  * that readers could drop with a futile wake-up. */
 static void check_futile_creation(void) {
@@ -1214,6 +1238,7 @@ int main(void) {
   check_region_renamed();
   for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
   check_late_goroutine();
+  check_introduction_behind_a_wait();
   check_futile_creation();
   for (i = 0; i < 4; i++) check_sample(i % 2, i / 2);
   for (i = 0; i < TEST_FORMATS; i++) {
