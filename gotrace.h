@@ -9688,6 +9688,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);
   if (g && g->on != r) gotrace__correct_listed(t, g->on, false);
   if (p && p->on != r && p->status == GOTRACE__PROC_RUNNING) gotrace__correct_listed(t, p->on, false);
+  if (g && g->listed && !g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]);
   if (g) g->listed = false;
   if (p) p->listed = false;
   r->introduced = true;
@@ -10442,6 +10443,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     if (!g || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
     if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
       g->listed = false;
+      if (!g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]); /* the list has none */
       if (g->number) return NULL; /* a later record has been applied: this one was behind one that waited */
       gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
       g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;

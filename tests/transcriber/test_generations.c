@@ -150,6 +150,39 @@ static double advance_nanoseconds(void) {
   return least;
 }
 
+/* Labels that are older than the trace are shown after a cut, too. */
+static void labels(gotrace_format format) {
+  gotrace_options options;
+  gotrace_stats stats;
+  uint64_t bytes = 0;
+  gotrace_proc *proc = gotrace_proc_create();
+  gotrace_go *waits = gotrace_go_create(&entry), *runs = gotrace_go_create(&entry);
+  gotrace_proc_start(proc);
+  gotrace_go_start(waits);
+  gotrace_go_label("waits");
+  gotrace_go_block(GOTRACE_BLOCK_SYNC);
+  gotrace_go_start(runs);
+  gotrace_go_label("runs");
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.write = count_bytes;
+  options.context = &bytes;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  gotrace_go_stop(GOTRACE_STOP_YIELD);
+  gotrace_go_unblock(waits);
+  gotrace_go_start(waits);
+  gotrace_go_end();
+  gotrace_go_start(runs);
+  gotrace_go_end();
+  gotrace_proc_stop();
+  gotrace_proc_destroy(proc);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.kinds[GOTRACE_V2_GO_LABEL], 2);
+  CHECK_EQUAL(stats.dropped + stats.repaired, 0);
+}
+
 static void crowd(void) {
   gotrace_options options;
   gotrace_stats stats;
@@ -188,6 +221,7 @@ int main(void) {
   size_t k;
   for (k = 0; k < TEST_FORMATS; k++) {
     if (test_formats[k] < GOTRACE_GO_1_22) continue;
+    labels(test_formats[k]);
     many(test_formats[k]);
     much(test_formats[k]);
   }

@@ -714,6 +714,25 @@ static void check_introduction_behind_a_wait(void) {
   done();
 }
 
+/* A cut has shown a goroutine that is older than the trace. Its label comes with its first record. */
+static void check_label_after_a_cut(void) {
+  gotrace__record record = capture_record(GOTRACE__REC_GO);
+  capture_create(&c, 0, 2, GOTRACE__RUNNABLE, 0, 2);
+  c.procs[1].status = GOTRACE__PROC_IDLE;
+  CHECK(begin(GOTRACE_GO_1_23));
+  step(), gotrace__transcribe_cut(&t);
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  record.a[0] = 2, record.a[1] = c.gos[2].id, record.a[2] = 2, record.a[3] = GOTRACE__RUNNABLE;
+  record.text[0] = "label", record.text_size[0] = 5;
+  capture_call(&c, 0, &record);
+  c.gos[2].introduced = true;
+  go(0, GOTRACE__REC_GO_START, 2);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_LABEL], 1);
+  CHECK_EQUAL(problems(), 0);
+  done();
+}
+
 /* v1: a goroutine that has blocked for ever is woken, which is misuse: it is created once more, which is no unblock
  * that readers could drop with a futile wake-up. */
 static void check_futile_creation(void) {
@@ -1239,6 +1258,7 @@ int main(void) {
   for (i = 0; i < TEST_FORMATS; i++) check_unused_arguments((unsigned)test_formats[i]);
   check_late_goroutine();
   check_introduction_behind_a_wait();
+  check_label_after_a_cut();
   check_futile_creation();
   for (i = 0; i < 4; i++) check_sample(i % 2, i / 2);
   for (i = 0; i < TEST_FORMATS; i++) {
