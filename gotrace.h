@@ -9674,13 +9674,25 @@ static void gotrace__show_thread(gotrace__source *r, gotrace__model_go *g, gotra
   r->generation = 0;
 }
 
+/* The first record about a goroutine that is older than the trace: it has the label, which the list of the living,
+ * where a cut may have shown the goroutine, has not. */
+static void gotrace__leave_list(gotrace__transcriber *t, gotrace__model_go *g, const gotrace__record *record) {
+  if (g->listed && !g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  g->listed = false;
+}
+static void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go *g, const gotrace__record *record,
+                                 unsigned status, unsigned flags) {
+  gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags | GOTRACE__RECORD_OLD);
+  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+}
+
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
 static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
   bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
-  unsigned flags = (unsigned)(record->a[3] & 7) | GOTRACE__RECORD_OLD;
+  unsigned flags = (unsigned)(record->a[3] & 7);
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
   bool known = r->introduced;
   t->counters.idle++;
@@ -9688,8 +9700,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);
   if (g && g->on != r) gotrace__correct_listed(t, g->on, false);
   if (p && p->on != r && p->status == GOTRACE__PROC_RUNNING) gotrace__correct_listed(t, p->on, false);
-  if (g && g->listed && !g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-  if (g) g->listed = false;
+  if (g) gotrace__leave_list(t, g, record);
   if (p) p->listed = false;
   r->introduced = true;
   if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
@@ -9699,10 +9710,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
       if (!p) return;
       if (used) gotrace__begin_proc(t, r, p);
     }
-    if (g) {
-      gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags);
-      gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-    }
+    if (g) gotrace__begin_older(t, g, record, status, flags);
     gotrace__show_thread(r, g, p, in_syscall);
     gotrace__restate_thread(t, r);
     return;
@@ -9721,10 +9729,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
     gotrace__steal(t, r, p);
   }
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
-  if (g && !g->known) {
-    gotrace__go_begin(t, g, record->a[1], record->a[2], GOTRACE__RUNNABLE, flags);
-    gotrace__model_label(t, g, record->text[0], record->text_size[0]);
-  }
+  if (g && !g->known) gotrace__begin_older(t, g, record, GOTRACE__RUNNABLE, flags);
   if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
     bool lost = !r->proc;
     if (!gotrace__need_proc(t, r)) return;
@@ -10442,8 +10447,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
     /* One that runs is introduced by its thread. */
     if (!g || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
     if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
-      g->listed = false;
-      if (!g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]); /* the list has none */
+      gotrace__leave_list(t, g, record);
       if (g->number) return NULL; /* a later record has been applied: this one was behind one that waited */
       gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
       g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
@@ -10452,8 +10456,7 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
       gotrace__unblock(t, r, g, 0);
     }
     if (g->known) return NULL;
-    gotrace__go_begin(t, g, record->a[1], record->a[2], status, (unsigned)(record->a[4] & 7) | GOTRACE__RECORD_OLD);
-    gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+    gotrace__begin_older(t, g, record, status, (unsigned)(record->a[4] & 7));
     return NULL;
   }
   case GOTRACE__REC_THREAD_END:

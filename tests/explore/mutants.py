@@ -393,8 +393,8 @@ transcriber('start-over-a-goroutine',
   if (record->kind == GOTRACE__REC_THREAD_START)""", 'if (record->kind == GOTRACE__REC_THREAD_START)')
 transcriber('switch-runs-two', 'gotrace__moves(t, r, g, GO_START); gotrace__write_label(t, r, g);',
             'g->sequence++; g->on = r; r->go = g; gotrace__write_label(t, r, g);')
-transcriber('label-of-a-listed-goroutine', 'if (!g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]); /* the', '/* the')
-tested('test_generations', 'label-of-a-listed-thread', 'if (g && g->listed && !g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]);', '')
+transcriber('label-of-a-listed-goroutine', 'gotrace__leave_list(t, g, record); if (g->number)', 'g->listed = false; if (g->number)')
+tested('test_generations', 'label-of-a-listed-thread', 'if (g) gotrace__leave_list(t, g, record);', 'if (g) g->listed = false;')
 transcriber('introduction-behind-a-wait', 'if (g->number) return NULL; /* a later record', '/* a later record')
 transcriber('name-without-memory', 'if (GOTRACE__LIKELY(!t->error)) gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END',
             'gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END')
