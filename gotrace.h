@@ -119,7 +119,8 @@
  *   chunk            Memory for the records of one thread.
  *   capture          To make a record. Threads capture; they wait for nothing but a new chunk.
  *   transcribe       To turn the records of all threads into a trace. One thread at a time does it, in rounds: the
- *                    service thread, the reader, or the caller of gotrace_advance, gotrace_get_stats or a snapshot.
+ *                    service thread, the reader, or the caller of gotrace_stop, gotrace_advance, gotrace_get_stats or
+ *                    a snapshot.
  *   place            Where a goroutine or proc has its record, which another one uses after its end.
  *   number           How often the goroutines or procs of a place have changed their state in a session.
  *   ready            Of an event that the decoder holds: all its predecessors have been delivered.
@@ -13326,6 +13327,7 @@ static gotrace_result gotrace__stop_session(bool exits) {
 #if GOTRACE_NO_THREADS
   gotrace__drain(true);
 #else
+  if (t->service) gotrace__work(false, true); /* on a busy machine that thread's low priority would delay it */
   if ((!t->service || milliseconds) && !gotrace__await(GOTRACE__READ, t->session, milliseconds))
     return GOTRACE_ERROR_SINK;
   if (t->service) gotrace__thread_join(t->service_thread);

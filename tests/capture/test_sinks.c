@@ -29,6 +29,7 @@ static struct {
   test_bytes bytes;
   int calls, inside;
   pthread_t thread;
+  int waits; /* atomic: only the header may arrive */
 } seen;
 
 static bool strict_sink(void *context, const void *data, size_t size) {
@@ -38,6 +39,7 @@ static bool strict_sink(void *context, const void *data, size_t size) {
   if (seen.calls++) CHECK(pthread_equal(seen.thread, pthread_self()));
   seen.thread = pthread_self();
   test_append(&seen.bytes, data, size);
+  if (__atomic_load_n(&seen.waits, __ATOMIC_RELAXED)) CHECK(seen.bytes.size <= 16);
   __atomic_fetch_sub(&seen.inside, 1, __ATOMIC_SEQ_CST);
   return true;
 }
@@ -97,6 +99,53 @@ static void wrong_arguments(void) {
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
 }
 
+/* Waits until the thread that stops has worked. */
+static struct {
+  pthread_t stopper;
+  int stops, worked, looks;
+} late = {.looks = 10000};
+
+static bool late_sink(void *context, const void *data, size_t size) {
+  struct timespec worked = {0, 0};
+  clockid_t clock;
+  (void)context, (void)data, (void)size;
+  while (!__atomic_load_n(&late.stops, __ATOMIC_ACQUIRE)) sched_yield();
+  CHECK(pthread_getcpuclockid(late.stopper, &clock) == 0);
+  for (; !late.worked && late.looks > 0; late.looks--) {
+    CHECK(clock_gettime(clock, &worked) == 0);
+    late.worked = worked.tv_nsec >= 2000000 || worked.tv_sec > 0;
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+  }
+  return true;
+}
+
+static void *stopper(void *unused) {
+  (void)unused;
+  late.stopper = pthread_self();
+  __atomic_store_n(&late.stops, 1, __ATOMIC_RELEASE);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  return NULL;
+}
+
+/* What has not been transcribed at the end is transcribed by the thread that stops: the service thread has a low
+ * priority, and here it is in the sink. */
+static void stop_transcribes(void) {
+  gotrace_options options;
+  gotrace_stats stats;
+  pthread_t thread;
+  int i;
+  memset(&options, 0, sizeof options);
+  options.write = late_sink;
+  options.late = true;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  for (i = 0; i < 3000; i++) emit_some();
+  CHECK(pthread_create(&thread, NULL, stopper, NULL) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK(late.worked);
+  gotrace_get_stats(&stats);
+  CHECK(stats.events >= 450000);
+}
+
 int main(void) {
   gotrace_options v1;
   gotrace_options options;
@@ -112,6 +161,7 @@ int main(void) {
   wrong_arguments();
   failing(GOTRACE_GO_1_21);
   failing(GOTRACE_GO_1_26);
+  stop_transcribes();
 
   /* A file is created, or replaced if it is longer. */
   CHECK((file = fopen(path, "wb")) != NULL);
@@ -136,10 +186,11 @@ int main(void) {
   options.context = &seen;
   options.late = true;
   options.cut_milliseconds = 1;
+  __atomic_store_n(&seen.waits, 1, __ATOMIC_RELAXED);
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   emit_some();
   nanosleep(&(struct timespec){0, 20000000}, NULL);
-  CHECK(seen.bytes.size <= 16); /* the header */
+  __atomic_store_n(&seen.waits, 0, __ATOMIC_RELAXED);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_OPENS(&seen.bytes);
   CHECK_EQUAL(test_count(&seen.bytes, "UserLog"), 50);

@@ -436,6 +436,7 @@ tested('test_create_no_proc', 'idle-worker-not-counted', 'm->was_worker |= p != 
 tested('test_limits', 'size-limit-ignored',
        'if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true, t->until = 0;', '')
 tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
+tested('test_sinks', 'stop-leaves-all-to-the-service-thread', 'if (t->service) gotrace__work(false, true);', '')
 tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')
 tested('test_rare_paths', 'walk-goes-down', 'sum = gotrace__seen_hash(sum, words[ret]); if (up <= frame) break;',
        'sum = gotrace__seen_hash(sum, words[ret]);')
