@@ -7968,8 +7968,8 @@ struct gotrace__model_proc {
 
 /* A thread. */
 struct gotrace__source {
-  gotrace__source *next;
-  uint64_t id;                  /* the system's */
+  gotrace__source *next, *same; /* `same`: in the bucket of the id, the system's: */
+  uint64_t id;
   gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
   const uint8_t *at;            /* at this position, or NULL if none has been looked for; */
   const uint8_t *end;           /* this round has those of this chunk up to here */
@@ -8075,6 +8075,7 @@ typedef struct gotrace__keys {
 } gotrace__keys;
 
 #define GOTRACE__MODEL_PAGE 64
+#define GOTRACE__SOURCE_BUCKETS 1024
 typedef struct gotrace__transcriber {
   gotrace__transcribe_options options;
   bool v1;
@@ -8100,8 +8101,9 @@ typedef struct gotrace__transcriber {
   gotrace__pushed pushed;
   gotrace__source *sources, *last_source, *current;
   gotrace__source *idle_sources; /* linked by `link`: see gotrace__transcribe_release */
-  gotrace__source sampler;       /* waits among the threads until the next CPU sample is due */
-  gotrace__source **heap;        /* those whose next record can be tried, the earliest first */
+  gotrace__source *by_id[GOTRACE__SOURCE_BUCKETS];
+  gotrace__source sampler; /* waits among the threads until the next CPU sample is due */
+  gotrace__source **heap;  /* those whose next record can be tried, the earliest first */
   size_t heap_count, heap_capacity, source_count;
   gotrace__source service;
   gotrace__model_go **go_pages;
@@ -9643,11 +9645,15 @@ static void gotrace__end_thread(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__lane_flush(t, &r->lane);
 }
 
+static inline gotrace__source **gotrace__same_id(gotrace__transcriber *t, uint64_t id) {
+  return &t->by_id[id % GOTRACE__SOURCE_BUCKETS];
+}
+
 /* Lets a thread go on after those that had its id, which have ended: readers take them for one. False: one of them
  * still has records. */
 static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, bool force) {
   gotrace__source *former;
-  for (former = t->sources; former; former = former->next) {
+  for (former = *gotrace__same_id(t, r->id); former; former = former->same) {
     if (former == r || former->id != r->id) continue;
     if (former->chunk && !former->introduced && !former->gone && former->record.tick >= r->record.tick) continue;
     if (former->chunk && !former->gone && !force) return false;
@@ -11215,27 +11221,28 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
 
 /* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
 static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
-  gotrace__source *r;
-  if (t->idle_sources) {
-    r = t->idle_sources;
+  gotrace__source *r = t->idle_sources, **at;
+  if (r) {
     t->idle_sources = r->link;
     r->link = NULL;
-    r->id = r->lane.id = id;
-    r->chunk = chunk;
-    return r;
+    r->lane.id = id;
+    for (at = gotrace__same_id(t, r->id); *at != r;) at = &(*at)->same;
+    *at = r->same;
+  } else {
+    if (!gotrace__grow_heap(t) || !(r = (gotrace__source *)gotrace__model_allocate(t, sizeof *r))) return NULL;
+    if (!gotrace__lane_init(t, &r->lane, id, 0, t->v1 ? GOTRACE__LANE_HEAD : GOTRACE__FIRST_LANE(t))) {
+      gotrace__release(t->options.budget, r, sizeof *r);
+      return NULL;
+    }
+    *(t->last_source ? &t->last_source->next : &t->sources) = r;
+    t->last_source = r;
+    t->source_count++;
   }
-  if (!gotrace__grow_heap(t)) return NULL;
-  r = (gotrace__source *)gotrace__model_allocate(t, sizeof *r);
-  if (!r) return NULL;
   r->id = id;
   r->chunk = chunk;
-  if (!gotrace__lane_init(t, &r->lane, id, 0, t->v1 ? GOTRACE__LANE_HEAD : GOTRACE__FIRST_LANE(t))) {
-    gotrace__release(t->options.budget, r, sizeof *r);
-    return NULL;
-  }
-  *(t->last_source ? &t->last_source->next : &t->sources) = r;
-  t->last_source = r;
-  t->source_count++;
+  at = gotrace__same_id(t, id);
+  r->same = *at;
+  *at = r;
   return r;
 }
 

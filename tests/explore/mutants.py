@@ -249,6 +249,7 @@ mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t-
 
 # The transcriber: the order of records.
 # Nested running.
+transcriber('only-the-last-thread-of-an-id', 'r->same = *at;\n  *at = r;', '*at = r;')
 transcriber('nest-needs-a-proc', '& GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC)',
             '& GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC)')
 transcriber('nest-takes-over', 'if (from && begin) {', 'if (0) {')
