@@ -266,6 +266,7 @@
  *   may call gotrace_end and gotrace_get_stats. No call waits for a lock that its own thread holds. A signal handler
  *   that interrupts any other code may make any call, but one that interrupts the C library's allocator should not make
  *   its thread's first call, nor its first with a stack by frame pointers: these may allocate.
+ *   On an alternate signal stack it needs 24 KiB.
  *
  * THE END OF THE PROGRAM
  *

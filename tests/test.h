@@ -8,12 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_THREAD__) /* GCC */
-#define TEST_THREAD_SANITIZER 1
-#elif defined(__has_feature) /* Clang */
-#if __has_feature(thread_sanitizer)
+#if defined(__has_feature) /* Clang */
+#define TEST_HAS_FEATURE(name) __has_feature(name)
+#else
+#define TEST_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || TEST_HAS_FEATURE(thread_sanitizer) /* GCC, Clang */
 #define TEST_THREAD_SANITIZER 1
 #endif
+#if defined(__SANITIZE_ADDRESS__) || TEST_HAS_FEATURE(address_sanitizer)
+#define TEST_ADDRESS_SANITIZER 1
 #endif
 
 /* Fails the test, regardless of NDEBUG, and reports where. */

@@ -1,6 +1,7 @@
 /* Signal handlers that emit and make cuts, at any point of calls that emit, start and stop: a call that interrupts a
  * call is dropped, nothing waits for a lock of the interrupted call, and each trace is complete. A handler that calls
- * gotrace_stop while its thread waits in gotrace_stop does not wait for itself. */
+ * gotrace_stop while its thread waits in gotrace_stop does not wait for itself. All calls that a handler may make fit
+ * into the alternate stack that gotrace.h asks for. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "../test_collect.h"
@@ -76,6 +77,55 @@ static void check_stop_in_stop(gotrace_format format) {
   test_free(&bytes);
 }
 
+static int three_frames(void *context, uintptr_t *pcs, int most) {
+  static const uintptr_t code[] = {(uintptr_t)three_frames + 1, (uintptr_t)printf + 1, (uintptr_t)pthread_create + 1};
+  (void)context;
+  CHECK(most >= 3);
+  memcpy(pcs, code, sizeof code);
+  return 3;
+}
+
+static gotrace_options of_handler;
+
+static void make_all_calls(int number) {
+  on_signal(number);
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+  on_signal(number);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_start_file(test_trace_path("handler", GOTRACE_GO_1_26), &of_handler), GOTRACE_OK);
+  on_signal(number);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_flight_start(&of_handler), GOTRACE_OK);
+  on_signal(number);
+  CHECK_EQUAL(gotrace_flight_snapshot_file(test_trace_path("snapshot", GOTRACE_GO_1_26)), GOTRACE_OK);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+}
+
+static void check_alternate_stack(void) {
+  static unsigned char memory[1 << 19];
+  const size_t most = 24 << 10; /* as NESTED CALLS says */
+  stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+  struct sigaction action;
+  size_t unused = 0;
+  memset(&action, 0, sizeof action);
+  memset(memory, 0xa5, sizeof memory);
+  of_handler.stacks = GOTRACE_STACKS_UNWIND;
+  of_handler.unwind = three_frames;
+  action.sa_handler = make_all_calls;
+  action.sa_flags = SA_ONSTACK;
+  CHECK(sigaltstack(&stack, NULL) == 0);
+  CHECK(sigaction(SIGUSR2, &action, NULL) == 0);
+  CHECK_EQUAL(gotrace_start_file(test_trace_path("outside", GOTRACE_GO_1_26), &of_handler), GOTRACE_OK);
+  CHECK(raise(SIGUSR2) == 0);
+  while (memory[unused] == 0xa5) unused++;
+  CHECK(unused < sizeof memory);
+#if !defined(TEST_ADDRESS_SANITIZER) && !defined(TEST_THREAD_SANITIZER) /* they need more */
+  if (sizeof memory - unused > most) fprintf(stderr, "%zu bytes\n", sizeof memory - unused);
+  CHECK(sizeof memory - unused <= most);
+#endif
+  (void)most;
+}
+
 int main(void) {
   pthread_t self = pthread_self(), other;
   struct sigaction action;
@@ -86,6 +136,7 @@ int main(void) {
   action.sa_handler = stop_again;
   CHECK(sigaction(SIGUSR2, &action, NULL) == 0);
   for (i = 0; i < (long)TEST_FORMATS; i++) check_stop_in_stop(test_formats[i]);
+  check_alternate_stack();
   CHECK(pthread_create(&other, NULL, interrupt, &self) == 0);
   for (i = 0; i < rounds; i++) {
     test_bytes bytes = {NULL, 0, 0};
