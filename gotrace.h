@@ -8872,7 +8872,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0); break;
   case GOTRACE_V2_PROC_STOP:
   case GOTRACE_V2_PROC_STEAL:
-    gotrace__lower_syscall_block(t, &p->lane, p->on ? p->on->go : NULL, time);
+    gotrace__lower_syscall_block(t, &p->lane, p->on->go, time);
     gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_STOP, time, 0, 0, 0, 0);
     break;
   case GOTRACE_V2_GO_STATUS_STACK:
@@ -8906,7 +8906,6 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     }
     break;
   case GOTRACE_V2_GO_START: gotrace__lower_start(t, lane, g, time); break;
-  case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
   case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
   case GOTRACE_V2_GO_STOP:
   case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, (unsigned)a[0], time, 1, a[1], 0, 0); break;
@@ -8953,7 +8952,6 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
     break;
   }
-  default: break;
   }
   if (g && g->time < lane->time) g->time = lane->time;
 }
@@ -9063,13 +9061,12 @@ static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, go
 static GOTRACE__NOINLINE void gotrace__write_go_status(gotrace__transcriber *t, gotrace__source *r,
                                                        gotrace__model_go *g) {
   uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
-  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
-    if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
-    if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
-      if (!g->unborn) t->counters.late_introductions++;
-      gotrace__write_creation(t, r, g, 0);
-      return;
-    }
+  if (g->unborn) return;
+  if (!g->in_trace && t->generation > 1 && !g->on) {
+    if (g->status == GOTRACE__WAITING && t->options.version < GOTRACE_GO_1_23) return;
+    t->counters.late_introductions++;
+    gotrace__write_creation(t, r, g, 0);
+    return;
   }
   if (g->on) {
     if (g->on->generation != t->generation) {
@@ -9517,8 +9514,7 @@ static void gotrace__write_procs(gotrace__transcriber *t, gotrace__source *r, go
  * tasks older than the trace. */
 static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r) {
   if (t->options.replay) return;
-  if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
-  if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
+  if (!r->go || r->go->status != GOTRACE__RUNNING) return;
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
   if (t->globals_generation == t->generation) return;
   if (t->program_generation == t->generation) {
@@ -9846,10 +9842,6 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   }
   if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7));
-  if (status == GOTRACE__SYSCALL && r->go) {
-    g->status = GOTRACE__DEAD;
-    return NULL;
-  }
   if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
     g->unborn = true; /* its unblock creates it */
     t->counters.idle++;
@@ -9892,7 +9884,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__start_given(gotrace__transcriber *t, gotrac
   }
   gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
-  if (r->go || !gotrace__repair_proc(t, r, g)) return;
+  if (!gotrace__repair_proc(t, r, g)) return;
   gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
 }
 
@@ -11076,7 +11068,7 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
     if (!r->gone) gotrace__restate_thread(t, r);
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);
-    if (g && g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
+    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__restate_go(t, &t->service, g);
   }
   for (place = 0; place < t->proc_count; place++)
     if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
