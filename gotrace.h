@@ -2451,6 +2451,11 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
+static inline uint8_t *gotrace__put_varints(uint8_t *at, const uint64_t *values, size_t count) {
+  for (; count; count--) at = gotrace__put_varint(at, *values++);
+  return at;
+}
+
 #define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
 
 /* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
@@ -5531,14 +5536,10 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
     char label[GOTRACE__LABEL];
     const char *shown = gotrace__shown_label(g, label);
     uint32_t entry = gotrace__entry_stack(m, g);
-    uint8_t status = gotrace__load_acquire(&g->status);
+    const uint64_t a[] = {g->place, gotrace__load_relaxed(&g->id), entry, gotrace__load_acquire(&g->status),
+                          gotrace__load_relaxed(&g->flags)};
     uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, &g->tick, NULL));
-    at = gotrace__put_varint(at, g->place);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
-    at = gotrace__put_varint(at, entry);
-    at = gotrace__put_varint(at, status);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
-    at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+    at = gotrace__put_text(gotrace__put_varints(at, a, 5), shown, shown ? strlen(shown) : 0);
     gotrace__publish(m, at);
     gotrace__store_release(&g->introduced, m->session);
   }
@@ -8232,20 +8233,17 @@ static void gotrace__write_sync(gotrace__transcriber *t);
 static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
   uint8_t head[GOTRACE__LANE_HEAD], *at = head;
   uint32_t size = gotrace__lane_size(lane), head_size;
+  const uint64_t batch[] = {t->generation, lane->id, lane->base, size + (lane->kind != 0)};
   if (!size) return;
   if (t->v1) {
     if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
     *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
-    at = gotrace__put_varint(at, lane->id);
-    at = gotrace__put_varint(at, lane->base);
+    at = gotrace__put_varints(at, batch + 1, 2);
     t->kinds[GOTRACE_V1_BATCH]++;
   } else {
     if (!t->synced) gotrace__write_sync(t);
     *at++ = GOTRACE_V2_EVENT_BATCH;
-    at = gotrace__put_varint(at, t->generation);
-    at = gotrace__put_varint(at, lane->id);
-    at = gotrace__put_varint(at, lane->base);
-    at = gotrace__put_varint(at, size + (lane->kind != 0));
+    at = gotrace__put_varints(at, batch, 4);
     if (lane->kind) *at++ = lane->kind;
     t->kinds[GOTRACE_V2_EVENT_BATCH]++;
     if (lane->kind) t->kinds[lane->kind]++;
@@ -8801,7 +8799,7 @@ static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *la
   if (t->v1 && n >= 3) length = at++;
   at = gotrace__put_varint(at, time - lane->time);
   lane->time = time;
-  for (; n > 0; n--) at = gotrace__put_varint(at, *a++);
+  at = gotrace__put_varints(at, a, (size_t)n);
   if (length) *length = (uint8_t)(at - length - 1);
   gotrace__lane_end(lane, at);
   t->generation_used = true;
@@ -10848,14 +10846,12 @@ static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
 /* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
 static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
                                  uint64_t time, const uint8_t *body, size_t size) {
+  const uint64_t batch[] = {t->generation, thread, time, size};
   uint8_t head[GOTRACE__LANE_HEAD], *at = head;
   if (!t->synced) gotrace__write_sync(t);
   *at++ = (uint8_t)kind;
   if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) *at++ = (uint8_t)experiment;
-  at = gotrace__put_varint(at, t->generation);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, time);
-  at = gotrace__put_varint(at, size);
+  at = gotrace__put_varints(at, batch, 4);
   t->kinds[kind]++;
   gotrace__transcribe_write(t, head, (size_t)(at - head));
   gotrace__transcribe_write(t, body, size);
@@ -10865,7 +10861,10 @@ static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigne
  */
 static void gotrace__write_sync(gotrace__transcriber *t) {
   uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
+  const gotrace__clocks *clocks = &t->generation_clocks;
   const gotrace_heap_layout *heap = &t->options.heap;
+  const uint64_t snapshot[] = {0, clocks->nanoseconds, clocks->wall_seconds, clocks->wall_nanoseconds};
+  const uint64_t units[] = {heap->base, heap->page_size, heap->alignment, heap->stack_unit};
   t->synced = true;
   if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
   *at++ = GOTRACE_V2_FREQUENCY;
@@ -10873,20 +10872,14 @@ static void gotrace__write_sync(gotrace__transcriber *t) {
   t->kinds[GOTRACE_V2_FREQUENCY]++;
   if (t->options.version >= GOTRACE_GO_1_25) {
     *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
-    at = gotrace__put_varint(at, 0);
-    at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
-    at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
-    at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
+    at = gotrace__put_varints(at, snapshot, 4);
     t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
   }
   gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
   if (!t->types) return;
   at = body;
   *at++ = 1; /* traceAllocFreeInfoBatch */
-  at = gotrace__put_varint(at, heap->base);
-  at = gotrace__put_varint(at, heap->page_size);
-  at = gotrace__put_varint(at, heap->alignment);
-  at = gotrace__put_varint(at, heap->stack_unit);
+  at = gotrace__put_varints(at, units, 4);
   gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
                        body, (size_t)(at - body));
 }
@@ -10928,11 +10921,8 @@ static void gotrace__write_types(gotrace__transcriber *t) {
       const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
       const char *name = type->name ? type->name : "";
       size_t length = gotrace__truncated_size(name, strlen(name));
-      at = gotrace__put_varint(at, entry->id);
-      at = gotrace__put_varint(at, (uintptr_t)type);
-      at = gotrace__put_varint(at, type->size);
-      at = gotrace__put_varint(at, type->pointer_bytes);
-      at = gotrace__put_varint(at, length);
+      const uint64_t a[] = {entry->id, (uintptr_t)type, type->size, type->pointer_bytes, length};
+      at = gotrace__put_varints(at, a, 5);
       memcpy(at, name, length);
       at += length;
     }
@@ -11283,20 +11273,16 @@ static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id
 
 static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
                                 uint32_t stack) {
-  const uint64_t a[] = {time, proc, go, stack};
+  const uint64_t v1[] = {time, proc, go, stack}, v2[] = {time, thread, proc, go, stack};
   uint8_t *at;
   if (t->v1) {
     gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
-                       gotrace__lane_size(&t->sample_lane) ? t->sample_lane.time : t->generation_time, 4, a);
+                       gotrace__lane_size(&t->sample_lane) ? t->sample_lane.time : t->generation_time, 4, v1);
     return;
   }
   at = gotrace__lane_at(t, &t->sample_lane, GOTRACE__EVENT_ROOM, t->generation_time);
   *at++ = GOTRACE_V2_CPU_SAMPLE;
-  at = gotrace__put_varint(at, time);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, proc);
-  at = gotrace__put_varint(at, go);
-  gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
+  gotrace__lane_end(&t->sample_lane, gotrace__put_varints(at, v2, 5));
   t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
   t->events++;
 }
