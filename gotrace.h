@@ -10997,17 +10997,13 @@ static void gotrace__forget_ids(gotrace__transcriber *t) {
 /* What the clocks showed at a time before they were read last. */
 static gotrace__clocks gotrace__clocks_at(const gotrace__transcriber *t, uint64_t time) {
   gotrace__clocks clocks = t->clocks;
-  uint64_t then = t->start_nanoseconds + (time - 1) * t->options.unit, since;
+  uint64_t then = t->start_nanoseconds + (time - 1) * t->options.unit;
+  uint64_t wall = clocks.wall_seconds * 1000000000u + clocks.wall_nanoseconds;
   if (then >= clocks.nanoseconds) return clocks;
-  since = clocks.nanoseconds - then;
+  wall -= clocks.nanoseconds - then;
   clocks.nanoseconds = then;
-  clocks.wall_seconds -= since / 1000000000;
-  since %= 1000000000;
-  if (clocks.wall_nanoseconds < since) {
-    clocks.wall_seconds--;
-    clocks.wall_nanoseconds += 1000000000;
-  }
-  clocks.wall_nanoseconds -= (uint32_t)since;
+  clocks.wall_seconds = wall / 1000000000u;
+  clocks.wall_nanoseconds = (uint32_t)(wall % 1000000000u);
   return clocks;
 }
 
