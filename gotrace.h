@@ -6342,24 +6342,27 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   GOTRACE__KEEP_FRAME();
 }
 
-GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
-  gotrace__thread *m = gotrace__caller();
-  bool kept;
-  if (!m) return;
-  size = gotrace__name_size(label, size);
-  gotrace__attach(m, NULL);
-  if (!m->go) {
-    gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
-    return;
-  }
-  kept = gotrace__set_label(m->go, label, size);
+/* Sets a goroutine's label and records that: GO_LABEL; GO_RENAME, with the new entry if it is `renamed`. */
+static void gotrace__label_call(gotrace__thread *m, unsigned kind, gotrace_go *g, bool renamed, const char *label,
+                                size_t size) {
+  bool kept = gotrace__set_label(g, label, size);
+  uint32_t entry;
+  uint8_t *at;
   if (!gotrace__begin(m)) return;
   if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-  {
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
-    gotrace__publish(m, gotrace__put_text(at, label, gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1)));
-  }
+  entry = renamed ? gotrace__entry_stack(m, g) : 0;
+  if (kind == GOTRACE__REC_GO_LABEL) at = gotrace__about_nothing(m, kind);
+  else at = gotrace__put_varint(gotrace__about_go(m, kind, g, false, NULL), entry);
+  gotrace__publish(m, gotrace__put_text(at, label, gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1)));
   gotrace__leave(m);
+}
+
+GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  gotrace__attach(m, NULL);
+  if (m->go) gotrace__label_call(m, GOTRACE__REC_GO_LABEL, m->go, false, label, gotrace__name_size(label, size));
+  else gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
 }
 GOTRACE__DEFINE void gotrace_go_label(const char *label) { gotrace_go_label_n(label, SIZE_MAX); }
 
@@ -6373,21 +6376,11 @@ static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
 GOTRACE__DEFINE void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size) {
   gotrace__thread *m = gotrace__caller();
   gotrace_location entry = {0, NULL, "", 0};
-  bool kept;
   if (!m || !gotrace__may_change(m, go)) return;
   size = gotrace__name_size(name, size);
   if (size) entry.function = gotrace__keep_name(name, size);
   if (entry.function) gotrace__set_entry(go, &entry);
-  kept = gotrace__set_label(go, name, size);
-  if (!gotrace__begin(m)) return;
-  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-  {
-    uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
-    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
-    at = gotrace__put_varint(at, number);
-    gotrace__publish(m, gotrace__put_text(at, name, gotrace__utf8_prefix(name, size, GOTRACE__LABEL - 1)));
-  }
-  gotrace__leave(m);
+  gotrace__label_call(m, GOTRACE__REC_GO_RENAME, go, entry.function != NULL, name, size);
 }
 GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) { gotrace_go_rename_n(go, name, SIZE_MAX); }
 
