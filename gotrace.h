@@ -8267,8 +8267,6 @@ static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *
   return lane->at;
 }
 
-#define gotrace__lane_end(lane, end) ((lane)->at = (end))
-
 /* Strings and stacks. */
 
 /* The row of a number in a table; NULL if the table has no such entry, or if out of memory. */
@@ -8329,7 +8327,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, c
   at = gotrace__put_varint(at, id);
   at = gotrace__put_varint(at, size);
   memcpy(at, text, size);
-  gotrace__lane_end(&t->string_lane, at + size);
+  t->string_lane.at = at + size;
   t->kinds[kind]++;
   return id;
 }
@@ -8427,7 +8425,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t,
     *at++ = GOTRACE_V2_STACK;
   }
   memcpy(at, body, size);
-  gotrace__lane_end(lane, at + size);
+  lane->at = at + size;
   t->kinds[GOTRACE_V2_STACK]++; /* the same number in v1 */
   return row->id;
 }
@@ -8787,7 +8785,7 @@ static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *la
   lane->time = time;
   at = gotrace__put_varints(at, a, (size_t)n);
   if (length) *length = (uint8_t)(at - length - 1);
-  gotrace__lane_end(lane, at);
+  lane->at = at;
   t->generation_used = true;
   t->kinds[kind]++;
   t->events++;
@@ -8971,7 +8969,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
   if (n > 1) at = gotrace__put_varint(at, a1);
   if (n > 2) at = gotrace__put_varint(at, a2);
   if (n > 3) at = gotrace__put_varint(at, a3);
-  gotrace__lane_end(lane, at);
+  lane->at = at;
   lane->time = time;
   if (g) g->time = time;
   t->kinds[kind]++;
@@ -10388,7 +10386,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
       gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
       at = gotrace__put_varint(lane->at, kept);
       if (kept) memcpy(at, record->text[1], kept);
-      gotrace__lane_end(lane, at + kept);
+      lane->at = at + kept;
       r->go->time = t->now = time;
     }
   }
@@ -11107,7 +11105,7 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     if (t->options.version <= GOTRACE_GO_1_8 && t->timers_written) continue; /* 1.8 has one timer goroutine */
     at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
     *at++ = GOTRACE_V1_TIMER_GOROUTINE;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, t->timers[t->timers_written]));
+    t->string_lane.at = gotrace__put_varint(at, t->timers[t->timers_written]);
     t->kinds[GOTRACE_V1_TIMER_GOROUTINE]++;
     t->events++;
   }
@@ -11170,7 +11168,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
     uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
     t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
     *at++ = GOTRACE_V1_FREQUENCY;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, 1000000000u / t->options.unit));
+    t->string_lane.at = gotrace__put_varint(at, 1000000000u / t->options.unit);
     t->kinds[GOTRACE_V1_FREQUENCY]++;
     t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
   }
@@ -11264,7 +11262,7 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
   }
   at = gotrace__lane_at(t, &t->sample_lane, GOTRACE__EVENT_ROOM, t->generation_time);
   *at++ = GOTRACE_V2_CPU_SAMPLE;
-  gotrace__lane_end(&t->sample_lane, gotrace__put_varints(at, v2, 5));
+  t->sample_lane.at = gotrace__put_varints(at, v2, 5);
   t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
   t->events++;
 }
