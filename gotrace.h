@@ -2452,6 +2452,11 @@ static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   return at;
 }
 
+static inline uint8_t *gotrace__put_varints(uint8_t *at, const uint64_t *values, size_t count) {
+  for (; count; count--) at = gotrace__put_varint(at, *values++);
+  return at;
+}
+
 #define GOTRACE__EVENT_BYTES 32 /* an event is shorter if all its numbers have at most four bytes: 1 + 6 * 4 */
 
 /* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
@@ -4986,9 +4991,6 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
  */
 
-/* Whether the trace can be read while a call waits. */
-static bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.service; }
-
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 static bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
@@ -5222,7 +5224,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   }
   gotrace__unlock(&t->queue_lock);
   if (size == most) chunk = gotrace__take_spare();
-  waits = block && !gotrace__reads() && gotrace__may_be_read();
+  waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service); /* then it is read meanwhile */
   /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
@@ -5532,14 +5534,10 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
     char label[GOTRACE__LABEL];
     const char *shown = gotrace__shown_label(g, label);
     uint32_t entry = gotrace__entry_stack(m, g);
-    uint8_t status = gotrace__load_acquire(&g->status);
+    const uint64_t a[] = {g->place, gotrace__load_relaxed(&g->id), entry, gotrace__load_acquire(&g->status),
+                          gotrace__load_relaxed(&g->flags)};
     uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, &g->tick, NULL));
-    at = gotrace__put_varint(at, g->place);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
-    at = gotrace__put_varint(at, entry);
-    at = gotrace__put_varint(at, status);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->flags));
-    at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+    at = gotrace__put_text(gotrace__put_varints(at, a, 5), shown, shown ? strlen(shown) : 0);
     gotrace__publish(m, at);
     gotrace__store_release(&g->introduced, m->session);
   }
@@ -5728,13 +5726,9 @@ GOTRACE__ALWAYS_INLINE void gotrace__stack_call(gotrace__thread *m, gotrace__ori
   }
 }
 
-/* Whether a call may be about a goroutine that the trace lacks. */
-static inline bool gotrace__may_lack(const gotrace__thread *m) {
-  return !m->go && (m->lacks || gotrace__is_untracked());
-}
-/* A problem, unless the call may be about such a goroutine. */
+/* A problem, unless the call may be about a goroutine that the trace lacks. */
 static void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
-  if (!gotrace__may_lack(m)) gotrace__problem_call(m, problem);
+  if (m->go || !(m->lacks || gotrace__is_untracked())) gotrace__problem_call(m, problem);
 }
 
 /* ----------------------------------------------------------------------------------------------------- >>procs ---- */
@@ -6342,24 +6336,27 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   GOTRACE__KEEP_FRAME();
 }
 
-GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
-  gotrace__thread *m = gotrace__caller();
-  bool kept;
-  if (!m) return;
-  size = gotrace__name_size(label, size);
-  gotrace__attach(m, NULL);
-  if (!m->go) {
-    gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
-    return;
-  }
-  kept = gotrace__set_label(m->go, label, size);
+/* Sets a goroutine's label and records that: GO_LABEL; GO_RENAME, with the new entry if it is `renamed`. */
+static void gotrace__label_call(gotrace__thread *m, unsigned kind, gotrace_go *g, bool renamed, const char *label,
+                                size_t size) {
+  bool kept = gotrace__set_label(g, label, size);
+  uint32_t entry;
+  uint8_t *at;
   if (!gotrace__begin(m)) return;
   if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-  {
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_GO_LABEL);
-    gotrace__publish(m, gotrace__put_text(at, label, gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1)));
-  }
+  entry = renamed ? gotrace__entry_stack(m, g) : 0;
+  if (kind == GOTRACE__REC_GO_LABEL) at = gotrace__about_nothing(m, kind);
+  else at = gotrace__put_varint(gotrace__about_go(m, kind, g, false, NULL), entry);
+  gotrace__publish(m, gotrace__put_text(at, label, gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1)));
   gotrace__leave(m);
+}
+
+GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
+  gotrace__thread *m = gotrace__caller();
+  if (!m) return;
+  gotrace__attach(m, NULL);
+  if (m->go) gotrace__label_call(m, GOTRACE__REC_GO_LABEL, m->go, false, label, gotrace__name_size(label, size));
+  else gotrace__lacking_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
 }
 GOTRACE__DEFINE void gotrace_go_label(const char *label) { gotrace_go_label_n(label, SIZE_MAX); }
 
@@ -6373,21 +6370,11 @@ static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
 GOTRACE__DEFINE void gotrace_go_rename_n(gotrace_go *go, const char *name, size_t size) {
   gotrace__thread *m = gotrace__caller();
   gotrace_location entry = {0, NULL, "", 0};
-  bool kept;
   if (!m || !gotrace__may_change(m, go)) return;
   size = gotrace__name_size(name, size);
   if (size) entry.function = gotrace__keep_name(name, size);
   if (entry.function) gotrace__set_entry(go, &entry);
-  kept = gotrace__set_label(go, name, size);
-  if (!gotrace__begin(m)) return;
-  if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
-  {
-    uint32_t number = entry.function ? gotrace__entry_stack(m, go) : 0;
-    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_RENAME, go, false, NULL);
-    at = gotrace__put_varint(at, number);
-    gotrace__publish(m, gotrace__put_text(at, name, gotrace__utf8_prefix(name, size, GOTRACE__LABEL - 1)));
-  }
-  gotrace__leave(m);
+  gotrace__label_call(m, GOTRACE__REC_GO_RENAME, go, entry.function != NULL, name, size);
 }
 GOTRACE__DEFINE void gotrace_go_rename(gotrace_go *go, const char *name) { gotrace_go_rename_n(go, name, SIZE_MAX); }
 
@@ -8235,20 +8222,17 @@ static void gotrace__write_sync(gotrace__transcriber *t);
 static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
   uint8_t head[GOTRACE__LANE_HEAD], *at = head;
   uint32_t size = gotrace__lane_size(lane), head_size;
+  const uint64_t batch[] = {t->generation, lane->id, lane->base, size + (lane->kind != 0)};
   if (!size) return;
   if (t->v1) {
     if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */
     *at++ = GOTRACE_V1_BATCH | 1 << GOTRACE_ARG_COUNT_SHIFT;
-    at = gotrace__put_varint(at, lane->id);
-    at = gotrace__put_varint(at, lane->base);
+    at = gotrace__put_varints(at, batch + 1, 2);
     t->kinds[GOTRACE_V1_BATCH]++;
   } else {
     if (!t->synced) gotrace__write_sync(t);
     *at++ = GOTRACE_V2_EVENT_BATCH;
-    at = gotrace__put_varint(at, t->generation);
-    at = gotrace__put_varint(at, lane->id);
-    at = gotrace__put_varint(at, lane->base);
-    at = gotrace__put_varint(at, size + (lane->kind != 0));
+    at = gotrace__put_varints(at, batch, 4);
     if (lane->kind) *at++ = lane->kind;
     t->kinds[GOTRACE_V2_EVENT_BATCH]++;
     if (lane->kind) t->kinds[lane->kind]++;
@@ -8285,8 +8269,6 @@ static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *
   }
   return lane->at;
 }
-
-#define gotrace__lane_end(lane, end) ((lane)->at = (end))
 
 /* Strings and stacks. */
 
@@ -8348,7 +8330,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, c
   at = gotrace__put_varint(at, id);
   at = gotrace__put_varint(at, size);
   memcpy(at, text, size);
-  gotrace__lane_end(&t->string_lane, at + size);
+  t->string_lane.at = at + size;
   t->kinds[kind]++;
   return id;
 }
@@ -8446,7 +8428,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t,
     *at++ = GOTRACE_V2_STACK;
   }
   memcpy(at, body, size);
-  gotrace__lane_end(lane, at + size);
+  lane->at = at + size;
   t->kinds[GOTRACE_V2_STACK]++; /* the same number in v1 */
   return row->id;
 }
@@ -8804,9 +8786,9 @@ static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *la
   if (t->v1 && n >= 3) length = at++;
   at = gotrace__put_varint(at, time - lane->time);
   lane->time = time;
-  for (; n > 0; n--) at = gotrace__put_varint(at, *a++);
+  at = gotrace__put_varints(at, a, (size_t)n);
   if (length) *length = (uint8_t)(at - length - 1);
-  gotrace__lane_end(lane, at);
+  lane->at = at;
   t->generation_used = true;
   t->kinds[kind]++;
   t->events++;
@@ -8875,7 +8857,7 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
   case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0); break;
   case GOTRACE_V2_PROC_STOP:
   case GOTRACE_V2_PROC_STEAL:
-    gotrace__lower_syscall_block(t, &p->lane, p->on ? p->on->go : NULL, time);
+    gotrace__lower_syscall_block(t, &p->lane, p->on->go, time);
     gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_STOP, time, 0, 0, 0, 0);
     break;
   case GOTRACE_V2_GO_STATUS_STACK:
@@ -8909,7 +8891,6 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     }
     break;
   case GOTRACE_V2_GO_START: gotrace__lower_start(t, lane, g, time); break;
-  case GOTRACE_V2_GO_LABEL: break; /* shown by the next start */
   case GOTRACE_V2_GO_DESTROY: gotrace__put_v1(t, lane, GOTRACE_V1_GO_END, time, 0, 0, 0, 0); break;
   case GOTRACE_V2_GO_STOP:
   case GOTRACE_V2_GO_BLOCK: gotrace__put_v1(t, lane, (unsigned)a[0], time, 1, a[1], 0, 0); break;
@@ -8956,7 +8937,6 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
     gotrace__put_event(t, lane, GOTRACE_V1_USER_REGION, time, 4, region);
     break;
   }
-  default: break;
   }
   if (g && g->time < lane->time) g->time = lane->time;
 }
@@ -8992,7 +8972,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
   if (n > 1) at = gotrace__put_varint(at, a1);
   if (n > 2) at = gotrace__put_varint(at, a2);
   if (n > 3) at = gotrace__put_varint(at, a3);
-  gotrace__lane_end(lane, at);
+  lane->at = at;
   lane->time = time;
   if (g) g->time = time;
   t->kinds[kind]++;
@@ -9066,13 +9046,12 @@ static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, go
 static GOTRACE__NOINLINE void gotrace__write_go_status(gotrace__transcriber *t, gotrace__source *r,
                                                        gotrace__model_go *g) {
   uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
-  if (!g->in_trace && ((!t->v1 && t->generation > 1) || g->unborn)) {
-    if (g->status == GOTRACE__WAITING && (g->unborn || t->options.version < GOTRACE_GO_1_23)) return;
-    if (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE) {
-      if (!g->unborn) t->counters.late_introductions++;
-      gotrace__write_creation(t, r, g, 0);
-      return;
-    }
+  if (g->unborn) return;
+  if (!g->in_trace && t->generation > 1 && !g->on) {
+    if (g->status == GOTRACE__WAITING && t->options.version < GOTRACE_GO_1_23) return;
+    t->counters.late_introductions++;
+    gotrace__write_creation(t, r, g, 0);
+    return;
   }
   if (g->on) {
     if (g->on->generation != t->generation) {
@@ -9520,8 +9499,7 @@ static void gotrace__write_procs(gotrace__transcriber *t, gotrace__source *r, go
  * tasks older than the trace. */
 static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r) {
   if (t->options.replay) return;
-  if (!r->go || r->go->status != GOTRACE__RUNNING || !r->proc || r->generation != t->generation) return;
-  if (r->proc->generation != t->generation || r->go->generation != t->generation) return;
+  if (!r->go || r->go->status != GOTRACE__RUNNING) return;
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
   if (t->globals_generation == t->generation) return;
   if (t->program_generation == t->generation) {
@@ -9853,10 +9831,6 @@ static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace_
   }
   if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7));
-  if (status == GOTRACE__SYSCALL && r->go) {
-    g->status = GOTRACE__DEAD;
-    return NULL;
-  }
   if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
     g->unborn = true; /* its unblock creates it */
     t->counters.idle++;
@@ -9899,7 +9873,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__start_given(gotrace__transcriber *t, gotrac
   }
   gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
-  if (r->go || !gotrace__repair_proc(t, r, g)) return;
+  if (!gotrace__repair_proc(t, r, g)) return;
   gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
 }
 
@@ -10419,7 +10393,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
       gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
       at = gotrace__put_varint(lane->at, kept);
       if (kept) memcpy(at, record->text[1], kept);
-      gotrace__lane_end(lane, at + kept);
+      lane->at = at + kept;
       r->go->time = t->now = time;
     }
   }
@@ -10863,14 +10837,12 @@ static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
 /* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
 static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
                                  uint64_t time, const uint8_t *body, size_t size) {
+  const uint64_t batch[] = {t->generation, thread, time, size};
   uint8_t head[GOTRACE__LANE_HEAD], *at = head;
   if (!t->synced) gotrace__write_sync(t);
   *at++ = (uint8_t)kind;
   if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) *at++ = (uint8_t)experiment;
-  at = gotrace__put_varint(at, t->generation);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, time);
-  at = gotrace__put_varint(at, size);
+  at = gotrace__put_varints(at, batch, 4);
   t->kinds[kind]++;
   gotrace__transcribe_write(t, head, (size_t)(at - head));
   gotrace__transcribe_write(t, body, size);
@@ -10880,7 +10852,10 @@ static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigne
  */
 static void gotrace__write_sync(gotrace__transcriber *t) {
   uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
+  const gotrace__clocks *clocks = &t->generation_clocks;
   const gotrace_heap_layout *heap = &t->options.heap;
+  const uint64_t snapshot[] = {0, clocks->nanoseconds, clocks->wall_seconds, clocks->wall_nanoseconds};
+  const uint64_t units[] = {heap->base, heap->page_size, heap->alignment, heap->stack_unit};
   t->synced = true;
   if (t->options.version >= GOTRACE_GO_1_25) *at++ = GOTRACE_V2_SYNC, t->kinds[GOTRACE_V2_SYNC]++;
   *at++ = GOTRACE_V2_FREQUENCY;
@@ -10888,20 +10863,14 @@ static void gotrace__write_sync(gotrace__transcriber *t) {
   t->kinds[GOTRACE_V2_FREQUENCY]++;
   if (t->options.version >= GOTRACE_GO_1_25) {
     *at++ = GOTRACE_V2_CLOCK_SNAPSHOT;
-    at = gotrace__put_varint(at, 0);
-    at = gotrace__put_varint(at, t->generation_clocks.nanoseconds);
-    at = gotrace__put_varint(at, t->generation_clocks.wall_seconds);
-    at = gotrace__put_varint(at, t->generation_clocks.wall_nanoseconds);
+    at = gotrace__put_varints(at, snapshot, 4);
     t->kinds[GOTRACE_V2_CLOCK_SNAPSHOT]++;
   }
   gotrace__write_batch(t, GOTRACE_V2_EVENT_BATCH, 0, GOTRACE__NO_THREAD, t->generation_time, body, (size_t)(at - body));
   if (!t->types) return;
   at = body;
   *at++ = 1; /* traceAllocFreeInfoBatch */
-  at = gotrace__put_varint(at, heap->base);
-  at = gotrace__put_varint(at, heap->page_size);
-  at = gotrace__put_varint(at, heap->alignment);
-  at = gotrace__put_varint(at, heap->stack_unit);
+  at = gotrace__put_varints(at, units, 4);
   gotrace__write_batch(t, GOTRACE_V2_EXPERIMENTAL_BATCH, GOTRACE__ALLOC_FREE, GOTRACE__NO_THREAD, t->generation_time,
                        body, (size_t)(at - body));
 }
@@ -10943,11 +10912,8 @@ static void gotrace__write_types(gotrace__transcriber *t) {
       const gotrace_type *type = *(const gotrace_type *const *)(entry + 1);
       const char *name = type->name ? type->name : "";
       size_t length = gotrace__truncated_size(name, strlen(name));
-      at = gotrace__put_varint(at, entry->id);
-      at = gotrace__put_varint(at, (uintptr_t)type);
-      at = gotrace__put_varint(at, type->size);
-      at = gotrace__put_varint(at, type->pointer_bytes);
-      at = gotrace__put_varint(at, length);
+      const uint64_t a[] = {entry->id, (uintptr_t)type, type->size, type->pointer_bytes, length};
+      at = gotrace__put_varints(at, a, 5);
       memcpy(at, name, length);
       at += length;
     }
@@ -11022,17 +10988,13 @@ static void gotrace__forget_ids(gotrace__transcriber *t) {
 /* What the clocks showed at a time before they were read last. */
 static gotrace__clocks gotrace__clocks_at(const gotrace__transcriber *t, uint64_t time) {
   gotrace__clocks clocks = t->clocks;
-  uint64_t then = t->start_nanoseconds + (time - 1) * t->options.unit, since;
+  uint64_t then = t->start_nanoseconds + (time - 1) * t->options.unit;
+  uint64_t wall = clocks.wall_seconds * 1000000000u + clocks.wall_nanoseconds;
   if (then >= clocks.nanoseconds) return clocks;
-  since = clocks.nanoseconds - then;
+  wall -= clocks.nanoseconds - then;
   clocks.nanoseconds = then;
-  clocks.wall_seconds -= since / 1000000000;
-  since %= 1000000000;
-  if (clocks.wall_nanoseconds < since) {
-    clocks.wall_seconds--;
-    clocks.wall_nanoseconds += 1000000000;
-  }
-  clocks.wall_nanoseconds -= (uint32_t)since;
+  clocks.wall_seconds = wall / 1000000000u;
+  clocks.wall_nanoseconds = (uint32_t)(wall % 1000000000u);
   return clocks;
 }
 
@@ -11083,7 +11045,7 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
     if (!r->gone) gotrace__restate_thread(t, r);
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);
-    if (g && g->known && g->status != GOTRACE__DEAD && !g->unborn) gotrace__restate_go(t, &t->service, g);
+    if (g && g->known && g->status != GOTRACE__DEAD) gotrace__restate_go(t, &t->service, g);
   }
   for (place = 0; place < t->proc_count; place++)
     if (t->procs[place] && t->procs[place]->known) gotrace__restate_proc(t, &t->service, t->procs[place]);
@@ -11150,7 +11112,7 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
     if (t->options.version <= GOTRACE_GO_1_8 && t->timers_written) continue; /* 1.8 has one timer goroutine */
     at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
     *at++ = GOTRACE_V1_TIMER_GOROUTINE;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, t->timers[t->timers_written]));
+    t->string_lane.at = gotrace__put_varint(at, t->timers[t->timers_written]);
     t->kinds[GOTRACE_V1_TIMER_GOROUTINE]++;
     t->events++;
   }
@@ -11213,7 +11175,7 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
     uint8_t *at = gotrace__lane_at(t, &t->string_lane, 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
     t->string_lane.id = t->sample_lane.id = (uint64_t)(int64_t)GOTRACE_GLOBAL_PROC;
     *at++ = GOTRACE_V1_FREQUENCY;
-    gotrace__lane_end(&t->string_lane, gotrace__put_varint(at, 1000000000u / t->options.unit));
+    t->string_lane.at = gotrace__put_varint(at, 1000000000u / t->options.unit);
     t->kinds[GOTRACE_V1_FREQUENCY]++;
     t->generation_time = t->to_unit = 2; /* all other events are later, see gotrace__write_first */
   }
@@ -11299,20 +11261,16 @@ static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id
 
 static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
                                 uint32_t stack) {
-  const uint64_t a[] = {time, proc, go, stack};
+  const uint64_t v1[] = {time, proc, go, stack}, v2[] = {time, thread, proc, go, stack};
   uint8_t *at;
   if (t->v1) {
     gotrace__put_event(t, &t->sample_lane, GOTRACE_V1_CPU_SAMPLE,
-                       gotrace__lane_size(&t->sample_lane) ? t->sample_lane.time : t->generation_time, 4, a);
+                       gotrace__lane_size(&t->sample_lane) ? t->sample_lane.time : t->generation_time, 4, v1);
     return;
   }
   at = gotrace__lane_at(t, &t->sample_lane, GOTRACE__EVENT_ROOM, t->generation_time);
   *at++ = GOTRACE_V2_CPU_SAMPLE;
-  at = gotrace__put_varint(at, time);
-  at = gotrace__put_varint(at, thread);
-  at = gotrace__put_varint(at, proc);
-  at = gotrace__put_varint(at, go);
-  gotrace__lane_end(&t->sample_lane, gotrace__put_varint(at, stack));
+  t->sample_lane.at = gotrace__put_varints(at, v2, 5);
   t->kinds[GOTRACE_V2_CPU_SAMPLE]++;
   t->events++;
 }

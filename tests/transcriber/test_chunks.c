@@ -202,7 +202,7 @@ static void header(bool v1, uint64_t id, uint64_t time, const char *want, size_t
   CHECK_EQUAL(written.size, 0);
   at = gotrace__lane_at(t, &lane, 2, time);
   memcpy(at, "xy", 2);
-  gotrace__lane_end(&lane, at + 2);
+  lane.at = at + 2;
   gotrace__lane_flush(t, &lane);
   CHECK_EQUAL(written.size, size + 2);
   CHECK(memcmp(written.data, want, size) == 0 && memcmp(written.data + size, "xy", 2) == 0);
@@ -228,7 +228,7 @@ static void fill_lane(bool grows) {
     uint8_t *to = gotrace__lane_at(t, &lane, room, i);
     CHECK(lane.capacity - gotrace__lane_size(&lane) >= room);
     memcpy(to, &i, 4); /* less than the room */
-    gotrace__lane_end(&lane, to + 4);
+    lane.at = to + 4;
     if (lane.capacity + GOTRACE__LANE_HEAD == bytes) continue;
     last = 4 * last < GOTRACE__LANE_MOST ? 4 * last : GOTRACE__LANE_MOST;
     CHECK_EQUAL(lane.capacity + GOTRACE__LANE_HEAD, last);
