@@ -2542,9 +2542,9 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
  * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: internal/trace/order.go and
  * event.go.
  *
- * In the decoder, gotrace__v2_order_fast handles the common events, which come first; gotrace__v2_apply those with a
- * goroutine. Of the others, only the context is checked by rule. gotrace__v2_order_rare checks the context of those
- * with NONE. Events without a row need a thread and tell nothing. */
+ * In the decoder, gotrace__v2_order_fast handles the common events, which come first. Of events without a goroutine,
+ * gotrace__v2_apply checks the context only; gotrace__v2_order_rare checks that of those with NONE. Events without a
+ * row need a thread and tell nothing. */
 #define GOTRACE__V2_FAST_RULES(X)                                                     \
   X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS, STATUS, NAMED_GO, RUNNING, "")     \
   X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE, STATUS, NAMED_GO, RUNNABLE, "") \
@@ -2553,16 +2553,13 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
   X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS, STATUS, OWN_GO, SYSCALL, "") \
   X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS, STATUS, OWN_GO, RUNNING, "")
 
-#define GOTRACE__V2_RULES(X)                                                                 \
-  GOTRACE__V2_FAST_RULES(X)                                                                  \
-  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                    \
-  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")             \
-  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "") \
-  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")              \
-  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")
-
 #define GOTRACE__V2_TRANSITIONS(X)                                                                         \
-  GOTRACE__V2_RULES(X)                                                                                     \
+  GOTRACE__V2_FAST_RULES(X)                                                                                \
+  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                                  \
+  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                           \
+  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")               \
+  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")                            \
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")                    \
   X(GO_CREATE, P, NONE, DEAD, RUNNABLE, NONE, STATUS, NEW_GO, RUNNABLE, "")                                \
   X(GO_CREATE_BLOCKED, P, NONE, DEAD, WAITING, NONE, STATUS, NEW_GO, WAITING, "")                          \
   X(GO_CREATE_SYSCALL, M, NONE, DEAD, SYSCALL, NONE, STATUS, NEW_GO, SYSCALL, "")                          \
@@ -15816,76 +15813,51 @@ static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrac
   GOTRACE__WRONG(CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
 }
 
-/* Why an event's rule forbids it. */
-enum {
-  GOTRACE__WHY_NONE,
-  GOTRACE__WHY_NOT_YET,   /* its goroutine does not exist yet, or has not reached the status or sequence number */
-  GOTRACE__WHY_CONTEXT,   /* there is no thread, or it has no proc or goroutine */
-  GOTRACE__WHY_OCCUPIED,  /* the thread runs a goroutine already */
-  GOTRACE__WHY_NO_GO,     /* the goroutine does not exist */
-  GOTRACE__WHY_STATUS,    /* the goroutine has another status */
-  GOTRACE__WHY_NO_PROC,   /* the proc does not exist */
-  GOTRACE__WHY_SEQUENCE,  /* the sequence number is not the proc's next */
-  GOTRACE__WHY_NO_SYSCALL /* the proc is not in a system call */
-};
-
 /* Applies a rule to a thread's next event: checks what the event needs, then makes its changes. If the rule forbids the
- * event, nothing has changed. `here`: gives up instead of searching, so that the function makes no calls and needs few
- * registers. */
-GOTRACE__ALWAYS_INLINE unsigned gotrace__v2_apply(gotrace_decoder *d, gotrace__cursor *c, unsigned does, unsigned from,
-                                                  unsigned to, bool here) {
-  const uint64_t *args = c->next->event.args;
+ * event, nothing has changed. `here`: gives up, with GOTRACE__LATER, instead of searching or reporting an error, so
+ * that the function makes no calls and needs few registers. */
+GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v2_apply(gotrace_decoder *d, gotrace__cursor *c, unsigned does,
+                                                        unsigned from, unsigned to, bool here) {
+#define GOTRACE__FORBID(result, ...) \
+  return here ? GOTRACE__LATER : gotrace__dec_fail(d, GOTRACE_ERROR_##result, ev->offset, ev->spec->name, __VA_ARGS__)
+  const gotrace_event *ev = &c->next->event;
+  const uint64_t *args = ev->args;
   gotrace__dec_go *g = NULL;
   gotrace__dec_proc *p;
   if (does & GOTRACE__R_NAMED) {
     g = gotrace__v2_named_go(d, c->next, here);
     if (!g || g->status != from || !gotrace__v2_is_next(d, g->of.v2.generation, g->sequence, args[1]))
-      return GOTRACE__WHY_NOT_YET;
+      return GOTRACE__LATER;
   }
-  if (gotrace__v2_lacks_context(c, does)) return GOTRACE__WHY_CONTEXT;
-  if ((does & GOTRACE__R_STARTS) && c->g != GOTRACE_NO_ID) return GOTRACE__WHY_OCCUPIED;
+  if (gotrace__v2_lacks_context(c, does)) return here ? GOTRACE__LATER : gotrace__v2_check_context(d, c, ev, does);
+  if ((does & GOTRACE__R_STARTS) && c->g != GOTRACE_NO_ID)
+    GOTRACE__FORBID(CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(args[0]),
+                    GOTRACE__LL(c->g));
   if (does & GOTRACE__R_OWN) {
-    if (!(g = gotrace__v2_own_go(d, c, here))) return GOTRACE__WHY_NO_GO;
-    if (g->status != from) return GOTRACE__WHY_STATUS;
+    if (!(g = gotrace__v2_own_go(d, c, here)))
+      GOTRACE__FORBID(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+    if (g->status != from)
+      GOTRACE__FORBID(STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, from);
   }
   if (does & GOTRACE__R_ENTERS) {
-    if (!(p = gotrace__v2_own_proc(d, c, here))) return GOTRACE__WHY_NO_PROC;
-    if (!gotrace__v2_is_next(d, p->generation, p->sequence, args[0])) return GOTRACE__WHY_SEQUENCE;
+    if (!(p = gotrace__v2_own_proc(d, c, here))) GOTRACE__FORBID(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+    if (!gotrace__v2_is_next(d, p->generation, p->sequence, args[0]))
+      GOTRACE__FORBID(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(args[0]), GOTRACE__LL(c->p),
+                      GOTRACE__LLU(p->sequence));
     p->status = GOTRACE__P_SYSCALL;
     p->sequence = args[0];
   } else if (does & GOTRACE__R_RETURNS) {
-    if (!(p = gotrace__v2_own_proc(d, c, here)) || p->status != GOTRACE__P_SYSCALL) return GOTRACE__WHY_NO_SYSCALL;
+    if (!(p = gotrace__v2_own_proc(d, c, here)) || p->status != GOTRACE__P_SYSCALL)
+      GOTRACE__FORBID(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
     p->status = GOTRACE__P_RUNNING;
   }
-  if (!g) return GOTRACE__WHY_NONE;
+  if (!g) return GOTRACE_OK;
   g->status = (uint8_t)to;
   if (does & GOTRACE__R_NAMED) g->sequence = args[1];
   if (does & GOTRACE__R_STARTS) gotrace__v2_take_go(d, c, g);
   if (does & GOTRACE__R_LEAVES) c->g = GOTRACE_NO_ID;
-  return GOTRACE__WHY_NONE;
-}
-
-/* The error of an event that its rule forbids. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, gotrace__cursor *c, unsigned why) {
-  const gotrace_event *ev = &c->next->event;
-  const gotrace__transition *r = d->kinds[ev->kind].rule;
-  const gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
-  const gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
-  switch (why) {
-  case GOTRACE__WHY_NOT_YET: return GOTRACE__LATER;
-  case GOTRACE__WHY_OCCUPIED:
-    GOTRACE__WRONG(CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
-                   GOTRACE__LL(c->g));
-  case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-  case GOTRACE__WHY_STATUS:
-    GOTRACE__WRONG(STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
-  case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-  case GOTRACE__WHY_SEQUENCE:
-    GOTRACE__WRONG(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(ev->args[0]),
-                   GOTRACE__LL(c->p), GOTRACE__LLU(p->sequence));
-  case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-  default: return gotrace__v2_check_context(d, c, ev, r->does);
-  }
+  return GOTRACE_OK;
+#undef GOTRACE__FORBID
 }
 
 /* Events that need more than a rule, called by gotrace__v2_order_rare. In `ev`, p and g are set. A function that
@@ -16166,7 +16138,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
   uint32_t i;
   uint64_t reason;
   void *reasons;
-  if (!g) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
+  if (!g) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   if (ev->kind == GOTRACE_V2_STW_BEGIN) {
     reason = ev->args[0];
     for (i = 0; i < g->of.v2.stw_count; i++)
@@ -16223,7 +16195,8 @@ static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, 
   const char *thing = sweep ? "proc" : "goroutine";
   if (flag && d->part) gotrace__part_assume(sweep ? &p->begin_sweep : &g->last, flag, !begins);
   if (!named) {
-    if (!flag) return gotrace__v2_explain(d, c, sweep ? GOTRACE__WHY_NO_PROC : GOTRACE__WHY_NO_GO);
+    if (!flag && sweep) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+    if (!flag) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
     return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
   }
   if (!flag) GOTRACE__WRONG(STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
@@ -16238,7 +16211,7 @@ static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c,
   gotrace__dec_go *g;
   if (!gotrace__dec_has(d, &d->string_map, ev->args[1]))
     GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[1]));
-  if (!(g = gotrace__v2_own_go(d, c, false))) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
+  if (!(g = gotrace__v2_own_go(d, c, false))) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   return gotrace__dec_region(d, g, ev, ev->args[1], ev->kind == GOTRACE_V2_USER_REGION_BEGIN);
 }
 
@@ -16295,31 +16268,32 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__
 }
 
 /* Applies a thread's next event if it is ready. Returns OK, GOTRACE__LATER or an error. Go: ordering.Advance. */
-static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  int64_t g = c->g, p = c->p;
-  unsigned why = GOTRACE__WHY_NONE, kind = c->next->event.kind;
+static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ordered) {
+  gotrace_event *ev = &c->next->event;
+  const gotrace__transition *r;
+  gotrace_result result;
   c->seen = c->id != GOTRACE__NOBODY;
-  if (kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && p != GOTRACE_NO_ID) {
-    const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
-    if (!own) why = GOTRACE__WHY_NO_PROC;
-    else if (own->status == GOTRACE__P_SYSCALL) why = GOTRACE__WHY_NOT_YET; /* the thread will lose it */
-    if (why) return gotrace__v2_explain(d, c, why);
-  }
-  switch (kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                                 \
-  case GOTRACE_V2_##NAME:                                                                                           \
-    why = gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, false); \
+  ev->p = c->p;
+  ev->g = c->g;
+  switch (ev->kind) {
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                                    \
+  case GOTRACE_V2_##NAME:                                                                                              \
+    result = gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, false); \
     break;
-    GOTRACE__V2_RULES(GOTRACE__CASE)
+    GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
   default:
-    if (gotrace__v2_lacks_context(c, d->kinds[kind].rule->does)) why = GOTRACE__WHY_CONTEXT;
+    if (ev->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && ev->p != GOTRACE_NO_ID) {
+      const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
+      if (!own) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(ev->p));
+      if (own->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
+    }
+    r = d->kinds[ev->kind].rule;
+    result = gotrace__v2_apply(d, c, r->does, r->from, r->to, false);
   }
-  if (why) return gotrace__v2_explain(d, c, why);
-  *ev = c->next->event;
-  ev->p = p;
-  ev->g = g;
-  return gotrace__v2_order_rare(d, c, ev);
+  if (result) return result;
+  *ordered = *ev;
+  return gotrace__v2_order_rare(d, c, ordered);
 }
 
 /* Checks that the tables have the strings and stacks to which an event refers. Go: validateTableIDs. */
