@@ -14128,11 +14128,10 @@ typedef struct gotrace__ahead {
   uint32_t go;         /* 1 + index of its goroutine; v2: as of when it was read, 0: unknown */
   bool known;          /* v2: the tables have all strings and stacks that it refers to */
   /* v1: */
-  bool moved;         /* see gotrace__v1_is_moved */
-  bool has_exit_time; /* the end of a system call that gives its time */
-  const gotrace__transition *rule;
-  uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
-  uint64_t sequence; /* the sequence number that it needs, of the goroutine or of collections */
+  bool moved;                      /* see gotrace__v1_is_moved */
+  const gotrace__transition *rule; /* of the event in the file */
+  uint32_t own;                    /* 1 + index of the goroutine on which it happened, g */
+  uint64_t sequence;               /* the sequence number that it needs, of the goroutine or of collections */
 } gotrace__ahead;
 
 /* The decoder's place in the events of one thread (v2) or proc (v1). */
@@ -16901,12 +16900,8 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     ev->offset = offset;
     ev->m = GOTRACE_NO_ID;
     ev->p = (int64_t)c->id;
-    a->moved = a->has_exit_time = false;
-    if (!GOTRACE__LIKELY(k->ordinary)) {
-      if (k->head[0] == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
-      a->has_exit_time = k->head[0] == GOTRACE_V1_GO_SYS_EXIT && ev->args[2];
-      a->moved = gotrace__v1_is_moved(k->head[0], ev->args[2], ev->time);
-    }
+    if (!GOTRACE__LIKELY(k->ordinary) && k->head[0] == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
+    a->moved = !GOTRACE__LIKELY(k->ordinary) && gotrace__v1_is_moved(k->head[0], ev->args[2], ev->time);
     if (!gotrace__v1_complete_ahead(d, c, a, k)) return false;
     a++;
   }
@@ -16992,7 +16987,7 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   const gotrace_event *ev = &a->event;
   if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
     g->of.v1.blocked_at = ev->time;
-  } else if (a->has_exit_time) {
+  } else if (a->rule->number == GOTRACE_V1_GO_SYS_EXIT && ev->args[2]) { /* it gives its time */
     if (!g->of.v1.blocked_at) GOTRACE__WRONG(STATE, "end of a system call without a start");
     if ((int64_t)ev->args[2] < g->of.v1.blocked_at)
       GOTRACE__WRONG(TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(ev->g));
