@@ -14274,8 +14274,7 @@ struct gotrace_decoder {
   int64_t part_time;          /* scout_time when the part was opened */
   uint64_t begin_gc_sequence; /* gc_sequence before the part, as assumed */
   uint64_t untimed;           /* number of events with the time of the one before */
-  uint8_t begin_gc;           /* gc before the part, as assumed; 0: nothing assumed */
-  bool begin_gc_unknown;      /* gc 0 before the part is valid too */
+  uint8_t begin_gc;           /* gc before the part, as assumed; 1: or unknown; 0: nothing assumed */
   gotrace__map ended_gos;     /* goroutines that existed before the part and have ended */
   uint64_t snapshot[4];       /* tick, mono, sec, nsec */
   uint64_t generation_offset, serial;
@@ -15689,12 +15688,6 @@ static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cu
  * whether it was then in a mark assist (or GOTRACE__PART_UNKNOWN); `fresh`, that it must not have existed. */
 enum { GOTRACE__PART_UNKNOWN = 2 };
 
-static void gotrace__part_had_go(gotrace__dec_go *g) {
-  g->created = true;
-  g->order_status = g->status;
-  g->last = GOTRACE__PART_UNKNOWN;
-}
-
 /* Assumes a flag's value at the beginning of the part, if nothing was assumed yet. */
 static void gotrace__part_assume(uint8_t *begin, bool *flag, bool value) {
   if (*begin != GOTRACE__PART_UNKNOWN) return;
@@ -16009,7 +16002,7 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
     if (d->part ? gotrace__map_get(d, &d->ended_gos, id) != 0 : !gotrace__v2_lacks_past(d))
       GOTRACE__WRONG(STATUS, "goroutine %lld, never created, has a status after the first generation", GOTRACE__LL(id));
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
-    if (d->part) gotrace__part_had_go(g);
+    if (d->part) g->created = true, g->order_status = g->status, g->last = GOTRACE__PART_UNKNOWN;
     else ev->extra = GOTRACE_STATUS_UNKNOWN;
   }
   if (status == GOTRACE__G_RUNNING) gotrace__v2_take_go(d, c, g);
@@ -16103,21 +16096,16 @@ static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_e
   return gotrace__dec_add_task(d, task, ev->args[0], ev->args[1], name, size);
 }
 
-/* In a part: records the end of a task that began before the part. */
-static gotrace_result gotrace__part_end_task(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_task *task = gotrace__dec_enter_task(d, id);
-  if (!task) return d->failure.result;
-  task->ended = task->older = true;
-  return GOTRACE_OK;
-}
-
 static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
   gotrace__dec_release(d, d->ended.name, d->ended.name_size);
   memset(&d->ended, 0, sizeof d->ended);
   ev->extra = GOTRACE_NO_ID;
   ev->data = "";
-  if (!task && d->part) return gotrace__part_end_task(d, ev->args[0]);
+  if (!task && d->part) { /* it began before the part */
+    if (!(task = gotrace__dec_enter_task(d, ev->args[0]))) return d->failure.result;
+    task->ended = task->older = true;
+  }
   if (!task || task->ended) return GOTRACE_OK;
   ev->extra = task->parent ? (int64_t)task->parent : GOTRACE_NO_ID;
   d->ended = *task;
@@ -16163,11 +16151,8 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   bool unchecked = d->gc == 0 && (begin || (ev->kind == GOTRACE_V2_GC_ACTIVE && gotrace__v2_lacks_past(d)));
   gotrace_result result;
   if (d->part && !d->gc) {
-    d->begin_gc = begin ? 1 : 2;
-    d->begin_gc_unknown = begin;
-    d->begin_gc_sequence = ev->args[0] - 1;
-    d->gc = d->begin_gc;
-    d->gc_sequence = d->begin_gc_sequence;
+    d->gc = d->begin_gc = begin ? 1 : 2;
+    d->gc_sequence = d->begin_gc_sequence = ev->args[0] - 1;
     unchecked = false;
   }
   if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(RANGE, "not the first event of a collection");
@@ -18026,7 +18011,7 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
   }
   for (i = 0; i < part->task_count; i++)
     if (part->tasks[i].newer && gotrace__dec_find_task(whole, part->tasks[i].id)) return false;
-  if (part->begin_gc && !(whole->gc == 0 && part->begin_gc_unknown) &&
+  if (part->begin_gc && !(whole->gc == 0 && part->begin_gc == 1) &&
       (whole->gc != part->begin_gc || whole->gc_sequence != part->begin_gc_sequence))
     return false;
   return gotrace__part_fits_regions(whole, part);
