@@ -14312,14 +14312,9 @@ struct gotrace_decoder {
 #define GOTRACE__WRONG(result, ...) \
   return gotrace__dec_fail(d, GOTRACE_ERROR_##result, ev->offset, ev->spec->name, __VA_ARGS__)
 
-static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
-                                        const char *format, ...)
-#if GOTRACE__GNU
-    __attribute__((format(printf, 5, 6), cold, noinline))
-#endif
-    ;
-
 /* Ends decoding with an error. Only the first failure is reported. */
+static GOTRACE__COLD gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset,
+                                                      const char *event, const char *format, ...) GOTRACE__PRINTF(5, 6);
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...) {
   gotrace_decoder_failure *f = &d->failure;
@@ -14696,31 +14691,21 @@ enum {
 #define GOTRACE__OF_TOLD_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
 #define GOTRACE__OF_TOLD_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
 
-#define GOTRACE__TELLS(change, of, status, name) \
-  {GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name}, sizeof name - 1
+/* A row of these tables: what it tells, then the other fields in order; the last ones are only of v1. */
+#define GOTRACE__TRANSITION(change, of, status, name, ...) \
+  {{GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name}, sizeof name - 1, __VA_ARGS__},
 /* The last row of each family is that of events that have none. */
 static const gotrace__transition gotrace__v1_transitions[] = {
-#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name) \
-  {GOTRACE__TELLS(change, of, status, name),                                            \
-   GOTRACE_V1_##NAME,                                                                   \
-   GOTRACE_V1_##BECOMES,                                                                \
-   GOTRACE__G_##from,                                                                   \
-   GOTRACE__G_##to,                                                                     \
-   GOTRACE__V1_##does,                                                                  \
-   GOTRACE__V1_##sequence},
+#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name)                     \
+  GOTRACE__TRANSITION(change, of, status, name, GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__G_##from, \
+                      GOTRACE__G_##to, GOTRACE__V1_##does, GOTRACE__V1_##sequence)
     GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
         {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
 static const gotrace__transition gotrace__v2_transitions[] = {
-#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
-  {GOTRACE__TELLS(change, of, status, name),                                       \
-   GOTRACE_V2_##NAME,                                                              \
-   0,                                                                              \
-   GOTRACE__G_##from,                                                              \
-   GOTRACE__G_##to,                                                                \
-   GOTRACE__V2_DOES(needs, whose, then),                                           \
-   0,                                                                              \
-   0},
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name)                        \
+  GOTRACE__TRANSITION(change, of, status, name, GOTRACE_V2_##NAME, 0, GOTRACE__G_##from, GOTRACE__G_##to, \
+                      GOTRACE__V2_DOES(needs, whose, then), 0, 0)
     GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
         {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
