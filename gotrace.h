@@ -14371,18 +14371,21 @@ static void gotrace__dec_postpone(gotrace_decoder *d) {
   memset(&d->failure, 0, sizeof d->failure);
 }
 
-/* Makes room for `more` elements of an array. NULL: no memory; the array is unchanged. */
-static GOTRACE__NOINLINE void *gotrace__dec_room(gotrace_decoder *d, void *array, size_t count, uint32_t *capacity,
-                                                 uint32_t more, size_t size) {
+/* Makes room for `more` elements of an array; `array` is the address of its pointer, of any type. False: no memory; the
+ * array is unchanged. */
+static GOTRACE__NOINLINE bool gotrace__dec_room(gotrace_decoder *d, void *array, size_t count, uint32_t *capacity,
+                                                uint32_t more, size_t size) {
   uint64_t larger = 2 * ((uint64_t)count + more);
-  void *memory;
-  if (*capacity - count >= more) return array;
-  if (larger > UINT32_MAX) return gotrace__dec_no_memory(d), (void *)NULL;
-  if (!(memory = gotrace__dec_allocate(d, larger * size))) return NULL;
-  if (count) memcpy(memory, array, count * size);
-  gotrace__dec_release(d, array, *capacity * size);
+  void *from, *to;
+  if (*capacity - count >= more) return true;
+  if (larger > UINT32_MAX) return gotrace__dec_no_memory(d), false;
+  if (!(to = gotrace__dec_allocate(d, larger * size))) return false;
+  memcpy(&from, array, sizeof from);
+  if (count) memcpy(to, from, count * size);
+  gotrace__dec_release(d, from, *capacity * size);
   *capacity = (uint32_t)larger;
-  return memory;
+  memcpy(array, &to, sizeof to);
+  return true;
 }
 
 /* No key is further than this from its place, unless keys are hashed. Counted ids form long runs of used places; the
@@ -14480,15 +14483,13 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 
 /* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory. gotrace__dec_enter_...: the
  * same, in a table, with a new id. gotrace__dec_find_...: the element of an id, or NULL. */
-#define GOTRACE__DEC_PUSH(type, array, element)                                                                   \
-  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                           \
-    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                           \
-      void *memory = gotrace__dec_room(d, d->array, d->element##_count, &d->element##_capacity, 1, sizeof(type)); \
-      if (!memory) return NULL;                                                                                   \
-      d->array = (type *)memory;                                                                                  \
-    }                                                                                                             \
-    memset(&d->array[d->element##_count], 0, sizeof(type));                                                       \
-    return &d->array[d->element##_count++];                                                                       \
+#define GOTRACE__DEC_PUSH(type, array, element)                                                        \
+  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                \
+    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity) &&                                \
+        !gotrace__dec_room(d, &d->array, d->element##_count, &d->element##_capacity, 1, sizeof(type))) \
+      return NULL;                                                                                     \
+    memset(&d->array[d->element##_count], 0, sizeof(type));                                            \
+    return &d->array[d->element##_count++];                                                            \
   }
 GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
 #undef GOTRACE__DEC_PUSH
@@ -14952,11 +14953,9 @@ static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
 
 /* Makes room for one more cursor and the sentinel. */
 static bool gotrace__heap_grow(gotrace_decoder *d) {
-  void *memory;
-  if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
-  memory = gotrace__dec_room(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, 1, sizeof *d->heap);
-  if (memory) d->heap = (gotrace__front *)memory;
-  return memory != NULL;
+  size_t used = d->heap ? d->heap_count + 1 : 0;
+  return GOTRACE__LIKELY(used < d->heap_capacity) ||
+         gotrace__dec_room(d, &d->heap, used, &d->heap_capacity, 1, sizeof *d->heap);
 }
 
 /* Exchanges the cursor at `i` with its parent, whose place it returns. */
@@ -15100,9 +15099,8 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
   mark.task = ev->args[0];
   mark.name = gotrace__dec_string_hash(d, name);
   if (begin) {
-    void *marks = gotrace__dec_room(d, g->regions, g->region_count, &g->region_capacity, 1, sizeof mark);
-    if (!marks) return d->failure.result;
-    g->regions = (gotrace__region_mark *)marks;
+    if (!gotrace__dec_room(d, &g->regions, g->region_count, &g->region_capacity, 1, sizeof mark))
+      return d->failure.result;
     g->regions[g->region_count++] = mark;
   } else if (!g->region_count && d->part && g->created) {
     gotrace__dec_taken *taken = gotrace__dec_push_taken(d);
@@ -16109,16 +16107,14 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   uint32_t i;
   uint64_t reason;
-  void *reasons;
   if (!g) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   if (ev->kind == GOTRACE_V2_STW_BEGIN) {
     reason = ev->args[0];
     for (i = 0; i < g->of.v2.stw_count; i++)
       if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(RANGE, "the world is already stopped");
     if (g->of.v2.stw_count == 1024) GOTRACE__WRONG(RANGE, "too many stopped worlds at once");
-    reasons = gotrace__dec_room(d, g->of.v2.stw, g->of.v2.stw_count, &g->of.v2.stw_capacity, 1, sizeof reason);
-    if (!reasons) return d->failure.result;
-    g->of.v2.stw = (uint64_t *)reasons;
+    if (!gotrace__dec_room(d, &g->of.v2.stw, g->of.v2.stw_count, &g->of.v2.stw_capacity, 1, sizeof reason))
+      return d->failure.result;
     g->of.v2.stw[g->of.v2.stw_count++] = reason;
   } else {
     if (!g->of.v2.stw_count && d->skipped) return GOTRACE_OK; /* it may have begun in a skipped generation */
@@ -18005,11 +18001,9 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
 /* Appends the regions that a goroutine of the part has open to those still open in the whole. */
 static bool gotrace__part_move_regions(gotrace_decoder *whole, gotrace__dec_go *g, const gotrace__dec_go *from) {
   uint32_t count = from->region_count;
-  void *marks;
   if (!count) return true;
-  marks = gotrace__dec_room(whole, g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions);
-  if (!marks) return false;
-  g->regions = (gotrace__region_mark *)marks;
+  if (!gotrace__dec_room(whole, &g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions))
+    return false;
   memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
   g->region_count += count;
   return true;
