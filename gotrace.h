@@ -2543,7 +2543,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
  * event.go.
  *
  * In the decoder, gotrace__v2_order_fast handles the common events, which come first. Of events without a goroutine,
- * gotrace__v2_apply checks the context only; gotrace__v2_order_rare checks that of those with NONE. Events without a
+ * gotrace__v2_order checks the context only; gotrace__v2_order_rare checks that of those with NONE. Events without a
  * row need a thread and tell nothing. */
 #define GOTRACE__V2_FAST_RULES(X)                                                     \
   X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS, STATUS, NAMED_GO, RUNNING, "")     \
@@ -16254,7 +16254,8 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
       if (own->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
     }
     r = d->kinds[ev->kind].rule;
-    result = gotrace__v2_apply(d, c, r->does, r->from, r->to, false);
+    result = r->does & GOTRACE__R_ORDERED ? gotrace__v2_apply(d, c, r->does, r->from, r->to, false)
+                                          : gotrace__v2_check_context(d, c, ev, r->does);
   }
   if (result) return result;
   *ordered = *ev;
