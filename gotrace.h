@@ -15498,8 +15498,7 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
       if (!gotrace__dec_fill(d, (size_t)size) || (uint64_t)(d->end - d->at) < size) break;
       data = d->at + h.header_size;
       if (!latest && gotrace__v2_read_sync(d, data, (size_t)h.size, d->offset + h.header_size, h.time)) break;
-      time = latest ? gotrace__v2_latest(d, data, data + h.size, h.time, NULL) : 0;
-      if (latest && time > *latest) *latest = time;
+      if (latest && (time = gotrace__v2_latest(d, data, data + h.size, h.time, NULL)) > *latest) *latest = time;
     }
     if (d->options.data && (uint64_t)(d->end - d->at) < size) break;
     if (tails && events) gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, h.first == GOTRACE_V2_CPU_SAMPLES);
@@ -15715,7 +15714,7 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_own_go(gotrace_decoder *d, g
   if (c->g == GOTRACE_NO_ID) return NULL;
   if (GOTRACE__LIKELY(c->g_index != 0)) {
     g = &d->gos[c->g_index - 1];
-    if (GOTRACE__LIKELY(g->id == (uint64_t)c->g && g->status != 255)) return g;
+    if (GOTRACE__LIKELY(g->id == (uint64_t)c->g && g->status != GOTRACE__G_GONE)) return g;
   }
   if (here) return NULL;
   g = gotrace__dec_find_go(d, (uint64_t)c->g);
@@ -15738,7 +15737,7 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__v2_own_proc(gotrace_decoder *
 /* The goroutine that args[0] names; NULL if unknown. `here`: looks only where it was when the event was read. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
   gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
-  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != 255)) return g;
+  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != GOTRACE__G_GONE)) return g;
   return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
 }
 
@@ -18068,7 +18067,6 @@ static bool gotrace__part_move_tasks(gotrace_decoder *whole, const gotrace_decod
 }
 
 GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decoder *part) {
-  uint64_t timed;
   if (!whole || !part || !part->part || part->result != GOTRACE_END_OF_TRACE || part->pending.result ||
       part->final_sync || !gotrace_decoder_between(whole) || !whole->in_generation || whole->final_sync ||
       whole->pending.result || !whole->first_generation || whole->offset != part->part_offset ||
@@ -18088,9 +18086,8 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
     return false;
   }
   if (part->begin_gc) whole->gc = part->gc, whole->gc_sequence = part->gc_sequence;
-  timed = part->info.events - part->untimed;
-  whole->last_time =
-      whole->last_time + (int64_t)timed > part->last_time ? whole->last_time + (int64_t)timed : part->last_time;
+  whole->last_time += (int64_t)(part->info.events - part->untimed);
+  if (whole->last_time < part->last_time) whole->last_time = part->last_time;
   whole->generation = whole->info.generation = part->generation;
   whole->mul = part->mul;
   whole->info.nanoseconds_per_tick = part->info.nanoseconds_per_tick;
