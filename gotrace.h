@@ -15489,8 +15489,7 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
     bool events;
     int64_t time;
     ended = h.first == GOTRACE_V2_END_OF_GENERATION;
-    if (!explicit_end && (ended || (generation && h.generation == generation + 1))) break;
-    if (!ended && generation && h.generation != generation) break;
+    if (ended ? !explicit_end : generation && h.generation != generation) break;
     events = !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && h.first != sync && h.first != GOTRACE_V2_STRINGS &&
              h.first != GOTRACE_V2_STACKS;
     if (latest ? events : h.first == sync) {
@@ -15669,13 +15668,6 @@ static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cu
  * In a goroutine's record, `created` means that it existed when the part began, with status `order_status`; `last`,
  * whether it was then in a mark assist (or GOTRACE__PART_UNKNOWN); `fresh`, that it must not have existed. */
 enum { GOTRACE__PART_UNKNOWN = 2 };
-
-/* Assumes a flag's value at the beginning of the part, if nothing was assumed yet. */
-static void gotrace__part_assume(uint8_t *begin, bool *flag, bool value) {
-  if (*begin != GOTRACE__PART_UNKNOWN) return;
-  *begin = value;
-  *flag = value;
-}
 
 /* Assumes that a goroutine has been in a system call since before the part, on a thread without events in the part.
  * False: this contradicts an earlier assumption. */
@@ -16156,8 +16148,9 @@ static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, 
   gotrace__dec_proc *p = named ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
   gotrace__dec_go *g = named ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
   bool *flag = sweep ? (p ? &p->sweep : NULL) : (g ? &g->assist : NULL); /* NULL: unknown proc or goroutine */
+  uint8_t *before = !flag ? NULL : sweep ? &p->begin_sweep : &g->last;   /* in a part: as assumed at its beginning */
   const char *thing = sweep ? "proc" : "goroutine";
-  if (flag && d->part) gotrace__part_assume(sweep ? &p->begin_sweep : &g->last, flag, !begins);
+  if (flag && d->part && *before == GOTRACE__PART_UNKNOWN) *before = *flag = !begins;
   if (!named) {
     if (!flag && sweep) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
     if (!flag) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
