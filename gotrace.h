@@ -2548,9 +2548,9 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
  * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: internal/trace/order.go and
  * event.go.
  *
- * In the decoder, gotrace__v2_order_fast handles the common events, which come first; gotrace__v2_apply those with a
- * goroutine. Of the others, only the context is checked by rule. gotrace__v2_order_rare checks the context of those
- * with NONE. Events without a row need a thread and tell nothing. */
+ * In the decoder, gotrace__v2_order_fast handles the common events, which come first. Of events without a goroutine,
+ * gotrace__v2_order checks the context only; gotrace__v2_order_rare checks that of those with NONE. Events without a
+ * row need a thread and tell nothing. */
 #define GOTRACE__V2_FAST_RULES(X)                                                     \
   X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS, STATUS, NAMED_GO, RUNNING, "")     \
   X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE, STATUS, NAMED_GO, RUNNABLE, "") \
@@ -2559,16 +2559,13 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
   X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS, STATUS, OWN_GO, SYSCALL, "") \
   X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS, STATUS, OWN_GO, RUNNING, "")
 
-#define GOTRACE__V2_RULES(X)                                                                 \
-  GOTRACE__V2_FAST_RULES(X)                                                                  \
-  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                    \
-  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")             \
-  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "") \
-  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")              \
-  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")
-
 #define GOTRACE__V2_TRANSITIONS(X)                                                                         \
-  GOTRACE__V2_RULES(X)                                                                                     \
+  GOTRACE__V2_FAST_RULES(X)                                                                                \
+  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                                  \
+  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                           \
+  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")               \
+  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")                            \
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")                    \
   X(GO_CREATE, P, NONE, DEAD, RUNNABLE, NONE, STATUS, NEW_GO, RUNNABLE, "")                                \
   X(GO_CREATE_BLOCKED, P, NONE, DEAD, WAITING, NONE, STATUS, NEW_GO, WAITING, "")                          \
   X(GO_CREATE_SYSCALL, M, NONE, DEAD, SYSCALL, NONE, STATUS, NEW_GO, SYSCALL, "")                          \
@@ -14097,11 +14094,10 @@ typedef struct gotrace__ahead {
   uint32_t go;         /* 1 + index of its goroutine; v2: as of when it was read, 0: unknown */
   bool known;          /* v2: the tables have all strings and stacks that it refers to */
   /* v1: */
-  bool moved;         /* see gotrace__v1_is_moved */
-  bool has_exit_time; /* the end of a system call that gives its time */
-  const gotrace__transition *rule;
-  uint32_t own;      /* 1 + index of the goroutine on which it happened, g */
-  uint64_t sequence; /* the sequence number that it needs, of the goroutine or of collections */
+  bool moved;                      /* see gotrace__v1_is_moved */
+  const gotrace__transition *rule; /* of the event in the file */
+  uint32_t own;                    /* 1 + index of the goroutine on which it happened, g */
+  uint64_t sequence;               /* the sequence number that it needs, of the goroutine or of collections */
 } gotrace__ahead;
 
 /* The decoder's place in the events of one thread (v2) or proc (v1). */
@@ -14244,8 +14240,7 @@ struct gotrace_decoder {
   int64_t part_time;          /* scout_time when the part was opened */
   uint64_t begin_gc_sequence; /* gc_sequence before the part, as assumed */
   uint64_t untimed;           /* number of events with the time of the one before */
-  uint8_t begin_gc;           /* gc before the part, as assumed; 0: nothing assumed */
-  bool begin_gc_unknown;      /* gc 0 before the part is valid too */
+  uint8_t begin_gc;           /* gc before the part, as assumed; 1: or unknown; 0: nothing assumed */
   gotrace__map ended_gos;     /* goroutines that existed before the part and have ended */
   uint64_t snapshot[4];       /* tick, mono, sec, nsec */
   uint64_t generation_offset, serial;
@@ -14283,14 +14278,9 @@ struct gotrace_decoder {
 #define GOTRACE__WRONG(result, ...) \
   return gotrace__dec_fail(d, GOTRACE_ERROR_##result, ev->offset, ev->spec->name, __VA_ARGS__)
 
-static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
-                                        const char *format, ...)
-#if GOTRACE__GNU
-    __attribute__((format(printf, 5, 6), cold, noinline))
-#endif
-    ;
-
 /* Ends decoding with an error. Only the first failure is reported. */
+static GOTRACE__COLD gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset,
+                                                      const char *event, const char *format, ...) GOTRACE__PRINTF(5, 6);
 static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
                                         const char *format, ...) {
   gotrace_decoder_failure *f = &d->failure;
@@ -14347,18 +14337,21 @@ static void gotrace__dec_postpone(gotrace_decoder *d) {
   memset(&d->failure, 0, sizeof d->failure);
 }
 
-/* Makes room for `more` elements of an array. NULL: no memory; the array is unchanged. */
-static GOTRACE__NOINLINE void *gotrace__dec_room(gotrace_decoder *d, void *array, size_t count, uint32_t *capacity,
-                                                 uint32_t more, size_t size) {
+/* Makes room for `more` elements of an array; `array` is the address of its pointer, of any type. False: no memory; the
+ * array is unchanged. */
+static GOTRACE__NOINLINE bool gotrace__dec_room(gotrace_decoder *d, void *array, size_t count, uint32_t *capacity,
+                                                uint32_t more, size_t size) {
   uint64_t larger = 2 * ((uint64_t)count + more);
-  void *memory;
-  if (*capacity - count >= more) return array;
-  if (larger > UINT32_MAX) return gotrace__dec_no_memory(d), (void *)NULL;
-  if (!(memory = gotrace__dec_allocate(d, larger * size))) return NULL;
-  if (count) memcpy(memory, array, count * size);
-  gotrace__dec_release(d, array, *capacity * size);
+  void *from, *to;
+  if (*capacity - count >= more) return true;
+  if (larger > UINT32_MAX) return gotrace__dec_no_memory(d), false;
+  if (!(to = gotrace__dec_allocate(d, larger * size))) return false;
+  memcpy(&from, array, sizeof from);
+  if (count) memcpy(to, from, count * size);
+  gotrace__dec_release(d, from, *capacity * size);
   *capacity = (uint32_t)larger;
-  return memory;
+  memcpy(array, &to, sizeof to);
+  return true;
 }
 
 /* No key is further than this from its place, unless keys are hashed. Counted ids form long runs of used places; the
@@ -14456,15 +14449,13 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 
 /* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory. gotrace__dec_enter_...: the
  * same, in a table, with a new id. gotrace__dec_find_...: the element of an id, or NULL. */
-#define GOTRACE__DEC_PUSH(type, array, element)                                                                   \
-  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                           \
-    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity)) {                                           \
-      void *memory = gotrace__dec_room(d, d->array, d->element##_count, &d->element##_capacity, 1, sizeof(type)); \
-      if (!memory) return NULL;                                                                                   \
-      d->array = (type *)memory;                                                                                  \
-    }                                                                                                             \
-    memset(&d->array[d->element##_count], 0, sizeof(type));                                                       \
-    return &d->array[d->element##_count++];                                                                       \
+#define GOTRACE__DEC_PUSH(type, array, element)                                                        \
+  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                \
+    if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity) &&                                \
+        !gotrace__dec_room(d, &d->array, d->element##_count, &d->element##_capacity, 1, sizeof(type))) \
+      return NULL;                                                                                     \
+    memset(&d->array[d->element##_count], 0, sizeof(type));                                            \
+    return &d->array[d->element##_count++];                                                            \
   }
 GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
 #undef GOTRACE__DEC_PUSH
@@ -14667,31 +14658,21 @@ enum {
 #define GOTRACE__OF_TOLD_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
 #define GOTRACE__OF_TOLD_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
 
-#define GOTRACE__TELLS(change, of, status, name) \
-  {GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name}, sizeof name - 1
+/* A row of these tables: what it tells, then the other fields in order; the last ones are only of v1. */
+#define GOTRACE__TRANSITION(change, of, status, name, ...) \
+  {{GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name}, sizeof name - 1, __VA_ARGS__},
 /* The last row of each family is that of events that have none. */
 static const gotrace__transition gotrace__v1_transitions[] = {
-#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name) \
-  {GOTRACE__TELLS(change, of, status, name),                                            \
-   GOTRACE_V1_##NAME,                                                                   \
-   GOTRACE_V1_##BECOMES,                                                                \
-   GOTRACE__G_##from,                                                                   \
-   GOTRACE__G_##to,                                                                     \
-   GOTRACE__V1_##does,                                                                  \
-   GOTRACE__V1_##sequence},
+#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name)                     \
+  GOTRACE__TRANSITION(change, of, status, name, GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__G_##from, \
+                      GOTRACE__G_##to, GOTRACE__V1_##does, GOTRACE__V1_##sequence)
     GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
         {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
 static const gotrace__transition gotrace__v2_transitions[] = {
-#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
-  {GOTRACE__TELLS(change, of, status, name),                                       \
-   GOTRACE_V2_##NAME,                                                              \
-   0,                                                                              \
-   GOTRACE__G_##from,                                                              \
-   GOTRACE__G_##to,                                                                \
-   GOTRACE__V2_DOES(needs, whose, then),                                           \
-   0,                                                                              \
-   0},
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name)                        \
+  GOTRACE__TRANSITION(change, of, status, name, GOTRACE_V2_##NAME, 0, GOTRACE__G_##from, GOTRACE__G_##to, \
+                      GOTRACE__V2_DOES(needs, whose, then), 0, 0)
     GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
         {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
@@ -14938,11 +14919,9 @@ static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
 
 /* Makes room for one more cursor and the sentinel. */
 static bool gotrace__heap_grow(gotrace_decoder *d) {
-  void *memory;
-  if (GOTRACE__LIKELY(d->heap_count + 1 < d->heap_capacity)) return true;
-  memory = gotrace__dec_room(d, d->heap, d->heap ? d->heap_count + 1 : 0, &d->heap_capacity, 1, sizeof *d->heap);
-  if (memory) d->heap = (gotrace__front *)memory;
-  return memory != NULL;
+  size_t used = d->heap ? d->heap_count + 1 : 0;
+  return GOTRACE__LIKELY(used < d->heap_capacity) ||
+         gotrace__dec_room(d, &d->heap, used, &d->heap_capacity, 1, sizeof *d->heap);
 }
 
 /* Exchanges the cursor at `i` with its parent, whose place it returns. */
@@ -15086,9 +15065,8 @@ static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g
   mark.task = ev->args[0];
   mark.name = gotrace__dec_string_hash(d, name);
   if (begin) {
-    void *marks = gotrace__dec_room(d, g->regions, g->region_count, &g->region_capacity, 1, sizeof mark);
-    if (!marks) return d->failure.result;
-    g->regions = (gotrace__region_mark *)marks;
+    if (!gotrace__dec_room(d, &g->regions, g->region_count, &g->region_capacity, 1, sizeof mark))
+      return d->failure.result;
     g->regions[g->region_count++] = mark;
   } else if (!g->region_count && d->part && g->created) {
     gotrace__dec_taken *taken = gotrace__dec_push_taken(d);
@@ -15477,8 +15455,7 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
     bool events;
     int64_t time;
     ended = h.first == GOTRACE_V2_END_OF_GENERATION;
-    if (!explicit_end && (ended || (generation && h.generation == generation + 1))) break;
-    if (!ended && generation && h.generation != generation) break;
+    if (ended ? !explicit_end : generation && h.generation != generation) break;
     events = !ended && h.kind == GOTRACE_V2_EVENT_BATCH && h.size && h.first != sync && h.first != GOTRACE_V2_STRINGS &&
              h.first != GOTRACE_V2_STACKS;
     if (latest ? events : h.first == sync) {
@@ -15486,8 +15463,7 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
       if (!gotrace__dec_fill(d, (size_t)size) || (uint64_t)(d->end - d->at) < size) break;
       data = d->at + h.header_size;
       if (!latest && gotrace__v2_read_sync(d, data, (size_t)h.size, d->offset + h.header_size, h.time)) break;
-      time = latest ? gotrace__v2_latest(d, data, data + h.size, h.time, NULL) : 0;
-      if (latest && time > *latest) *latest = time;
+      if (latest && (time = gotrace__v2_latest(d, data, data + h.size, h.time, NULL)) > *latest) *latest = time;
     }
     if (d->options.data && (uint64_t)(d->end - d->at) < size) break;
     if (tails && events) gotrace__v2_note_tail(tails, &h, d->offset + h.header_size, h.first == GOTRACE_V2_CPU_SAMPLES);
@@ -15659,19 +15635,6 @@ static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cu
  * whether it was then in a mark assist (or GOTRACE__PART_UNKNOWN); `fresh`, that it must not have existed. */
 enum { GOTRACE__PART_UNKNOWN = 2 };
 
-static void gotrace__part_had_go(gotrace__dec_go *g) {
-  g->created = true;
-  g->order_status = g->status;
-  g->last = GOTRACE__PART_UNKNOWN;
-}
-
-/* Assumes a flag's value at the beginning of the part, if nothing was assumed yet. */
-static void gotrace__part_assume(uint8_t *begin, bool *flag, bool value) {
-  if (*begin != GOTRACE__PART_UNKNOWN) return;
-  *begin = value;
-  *flag = value;
-}
-
 /* Assumes that a goroutine has been in a system call since before the part, on a thread without events in the part.
  * False: this contradicts an earlier assumption. */
 static bool gotrace__part_sits(gotrace__cursor *c, const gotrace__dec_go *g) {
@@ -15709,7 +15672,7 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_own_go(gotrace_decoder *d, g
   if (c->g == GOTRACE_NO_ID) return NULL;
   if (GOTRACE__LIKELY(c->g_index != 0)) {
     g = &d->gos[c->g_index - 1];
-    if (GOTRACE__LIKELY(g->id == (uint64_t)c->g && g->status != 255)) return g;
+    if (GOTRACE__LIKELY(g->id == (uint64_t)c->g && g->status != GOTRACE__G_GONE)) return g;
   }
   if (here) return NULL;
   g = gotrace__dec_find_go(d, (uint64_t)c->g);
@@ -15732,7 +15695,7 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__v2_own_proc(gotrace_decoder *
 /* The goroutine that args[0] names; NULL if unknown. `here`: looks only where it was when the event was read. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
   gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
-  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != 255)) return g;
+  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != GOTRACE__G_GONE)) return g;
   return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
 }
 
@@ -15782,76 +15745,51 @@ static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrac
   GOTRACE__WRONG(CONTEXT, "needs a goroutine; thread %lld runs none", GOTRACE__LL(c->id));
 }
 
-/* Why an event's rule forbids it. */
-enum {
-  GOTRACE__WHY_NONE,
-  GOTRACE__WHY_NOT_YET,   /* its goroutine does not exist yet, or has not reached the status or sequence number */
-  GOTRACE__WHY_CONTEXT,   /* there is no thread, or it has no proc or goroutine */
-  GOTRACE__WHY_OCCUPIED,  /* the thread runs a goroutine already */
-  GOTRACE__WHY_NO_GO,     /* the goroutine does not exist */
-  GOTRACE__WHY_STATUS,    /* the goroutine has another status */
-  GOTRACE__WHY_NO_PROC,   /* the proc does not exist */
-  GOTRACE__WHY_SEQUENCE,  /* the sequence number is not the proc's next */
-  GOTRACE__WHY_NO_SYSCALL /* the proc is not in a system call */
-};
-
 /* Applies a rule to a thread's next event: checks what the event needs, then makes its changes. If the rule forbids the
- * event, nothing has changed. `here`: gives up instead of searching, so that the function makes no calls and needs few
- * registers. */
-GOTRACE__ALWAYS_INLINE unsigned gotrace__v2_apply(gotrace_decoder *d, gotrace__cursor *c, unsigned does, unsigned from,
-                                                  unsigned to, bool here) {
-  const uint64_t *args = c->next->event.args;
+ * event, nothing has changed. `here`: gives up, with GOTRACE__LATER, instead of searching or reporting an error, so
+ * that the function makes no calls and needs few registers. */
+GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v2_apply(gotrace_decoder *d, gotrace__cursor *c, unsigned does,
+                                                        unsigned from, unsigned to, bool here) {
+#define GOTRACE__FORBID(result, ...) \
+  return here ? GOTRACE__LATER : gotrace__dec_fail(d, GOTRACE_ERROR_##result, ev->offset, ev->spec->name, __VA_ARGS__)
+  const gotrace_event *ev = &c->next->event;
+  const uint64_t *args = ev->args;
   gotrace__dec_go *g = NULL;
   gotrace__dec_proc *p;
   if (does & GOTRACE__R_NAMED) {
     g = gotrace__v2_named_go(d, c->next, here);
     if (!g || g->status != from || !gotrace__v2_is_next(d, g->of.v2.generation, g->sequence, args[1]))
-      return GOTRACE__WHY_NOT_YET;
+      return GOTRACE__LATER;
   }
-  if (gotrace__v2_lacks_context(c, does)) return GOTRACE__WHY_CONTEXT;
-  if ((does & GOTRACE__R_STARTS) && c->g != GOTRACE_NO_ID) return GOTRACE__WHY_OCCUPIED;
+  if (gotrace__v2_lacks_context(c, does)) return here ? GOTRACE__LATER : gotrace__v2_check_context(d, c, ev, does);
+  if ((does & GOTRACE__R_STARTS) && c->g != GOTRACE_NO_ID)
+    GOTRACE__FORBID(CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(args[0]),
+                    GOTRACE__LL(c->g));
   if (does & GOTRACE__R_OWN) {
-    if (!(g = gotrace__v2_own_go(d, c, here))) return GOTRACE__WHY_NO_GO;
-    if (g->status != from) return GOTRACE__WHY_STATUS;
+    if (!(g = gotrace__v2_own_go(d, c, here)))
+      GOTRACE__FORBID(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
+    if (g->status != from)
+      GOTRACE__FORBID(STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, from);
   }
   if (does & GOTRACE__R_ENTERS) {
-    if (!(p = gotrace__v2_own_proc(d, c, here))) return GOTRACE__WHY_NO_PROC;
-    if (!gotrace__v2_is_next(d, p->generation, p->sequence, args[0])) return GOTRACE__WHY_SEQUENCE;
+    if (!(p = gotrace__v2_own_proc(d, c, here))) GOTRACE__FORBID(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+    if (!gotrace__v2_is_next(d, p->generation, p->sequence, args[0]))
+      GOTRACE__FORBID(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(args[0]), GOTRACE__LL(c->p),
+                      GOTRACE__LLU(p->sequence));
     p->status = GOTRACE__P_SYSCALL;
     p->sequence = args[0];
   } else if (does & GOTRACE__R_RETURNS) {
-    if (!(p = gotrace__v2_own_proc(d, c, here)) || p->status != GOTRACE__P_SYSCALL) return GOTRACE__WHY_NO_SYSCALL;
+    if (!(p = gotrace__v2_own_proc(d, c, here)) || p->status != GOTRACE__P_SYSCALL)
+      GOTRACE__FORBID(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
     p->status = GOTRACE__P_RUNNING;
   }
-  if (!g) return GOTRACE__WHY_NONE;
+  if (!g) return GOTRACE_OK;
   g->status = (uint8_t)to;
   if (does & GOTRACE__R_NAMED) g->sequence = args[1];
   if (does & GOTRACE__R_STARTS) gotrace__v2_take_go(d, c, g);
   if (does & GOTRACE__R_LEAVES) c->g = GOTRACE_NO_ID;
-  return GOTRACE__WHY_NONE;
-}
-
-/* The error of an event that its rule forbids. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_explain(gotrace_decoder *d, gotrace__cursor *c, unsigned why) {
-  const gotrace_event *ev = &c->next->event;
-  const gotrace__transition *r = d->kinds[ev->kind].rule;
-  const gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
-  const gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
-  switch (why) {
-  case GOTRACE__WHY_NOT_YET: return GOTRACE__LATER;
-  case GOTRACE__WHY_OCCUPIED:
-    GOTRACE__WRONG(CONTEXT, "start of goroutine %lld while goroutine %lld runs", GOTRACE__LL(ev->args[0]),
-                   GOTRACE__LL(c->g));
-  case GOTRACE__WHY_NO_GO: GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-  case GOTRACE__WHY_STATUS:
-    GOTRACE__WRONG(STATE, "goroutine %lld has status %u, not %u", GOTRACE__LL(c->g), g->status, r->from);
-  case GOTRACE__WHY_NO_PROC: GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-  case GOTRACE__WHY_SEQUENCE:
-    GOTRACE__WRONG(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(ev->args[0]),
-                   GOTRACE__LL(c->p), GOTRACE__LLU(p->sequence));
-  case GOTRACE__WHY_NO_SYSCALL: GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-  default: return gotrace__v2_check_context(d, c, ev, r->does);
-  }
+  return GOTRACE_OK;
+#undef GOTRACE__FORBID
 }
 
 /* Events that need more than a rule, called by gotrace__v2_order_rare. In `ev`, p and g are set. A function that
@@ -16004,7 +15942,7 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
     if (d->part ? gotrace__map_get(d, &d->ended_gos, id) != 0 : !gotrace__v2_lacks_past(d))
       GOTRACE__WRONG(STATUS, "goroutine %lld, never created, has a status after the first generation", GOTRACE__LL(id));
     if (!(g = gotrace__dec_add_go(d, id, (uint8_t)status))) return d->failure.result;
-    if (d->part) gotrace__part_had_go(g);
+    if (d->part) g->created = true, g->order_status = g->status, g->last = GOTRACE__PART_UNKNOWN;
     else ev->extra = GOTRACE_STATUS_UNKNOWN;
   }
   if (status == GOTRACE__G_RUNNING) gotrace__v2_take_go(d, c, g);
@@ -16098,21 +16036,16 @@ static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_e
   return gotrace__dec_add_task(d, task, ev->args[0], ev->args[1], name, size);
 }
 
-/* In a part: records the end of a task that began before the part. */
-static gotrace_result gotrace__part_end_task(gotrace_decoder *d, uint64_t id) {
-  gotrace__dec_task *task = gotrace__dec_enter_task(d, id);
-  if (!task) return d->failure.result;
-  task->ended = task->older = true;
-  return GOTRACE_OK;
-}
-
 static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
   gotrace__dec_release(d, d->ended.name, d->ended.name_size);
   memset(&d->ended, 0, sizeof d->ended);
   ev->extra = GOTRACE_NO_ID;
   ev->data = "";
-  if (!task && d->part) return gotrace__part_end_task(d, ev->args[0]);
+  if (!task && d->part) { /* it began before the part */
+    if (!(task = gotrace__dec_enter_task(d, ev->args[0]))) return d->failure.result;
+    task->ended = task->older = true;
+  }
   if (!task || task->ended) return GOTRACE_OK;
   ev->extra = task->parent ? (int64_t)task->parent : GOTRACE_NO_ID;
   d->ended = *task;
@@ -16131,16 +16064,14 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   uint32_t i;
   uint64_t reason;
-  void *reasons;
-  if (!g) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
+  if (!g) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   if (ev->kind == GOTRACE_V2_STW_BEGIN) {
     reason = ev->args[0];
     for (i = 0; i < g->of.v2.stw_count; i++)
       if (g->of.v2.stw[i] == reason) GOTRACE__WRONG(RANGE, "the world is already stopped");
     if (g->of.v2.stw_count == 1024) GOTRACE__WRONG(RANGE, "too many stopped worlds at once");
-    reasons = gotrace__dec_room(d, g->of.v2.stw, g->of.v2.stw_count, &g->of.v2.stw_capacity, 1, sizeof reason);
-    if (!reasons) return d->failure.result;
-    g->of.v2.stw = (uint64_t *)reasons;
+    if (!gotrace__dec_room(d, &g->of.v2.stw, g->of.v2.stw_count, &g->of.v2.stw_capacity, 1, sizeof reason))
+      return d->failure.result;
     g->of.v2.stw[g->of.v2.stw_count++] = reason;
   } else {
     if (!g->of.v2.stw_count && d->skipped) return GOTRACE_OK; /* it may have begun in a skipped generation */
@@ -16158,11 +16089,8 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
   bool unchecked = d->gc == 0 && (begin || (ev->kind == GOTRACE_V2_GC_ACTIVE && gotrace__v2_lacks_past(d)));
   gotrace_result result;
   if (d->part && !d->gc) {
-    d->begin_gc = begin ? 1 : 2;
-    d->begin_gc_unknown = begin;
-    d->begin_gc_sequence = ev->args[0] - 1;
-    d->gc = d->begin_gc;
-    d->gc_sequence = d->begin_gc_sequence;
+    d->gc = d->begin_gc = begin ? 1 : 2;
+    d->gc_sequence = d->begin_gc_sequence = ev->args[0] - 1;
     unchecked = false;
   }
   if (ev->kind == GOTRACE_V2_GC_ACTIVE && first && d->gc) GOTRACE__WRONG(RANGE, "not the first event of a collection");
@@ -16186,10 +16114,12 @@ static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, 
   gotrace__dec_proc *p = named ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
   gotrace__dec_go *g = named ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
   bool *flag = sweep ? (p ? &p->sweep : NULL) : (g ? &g->assist : NULL); /* NULL: unknown proc or goroutine */
+  uint8_t *before = !flag ? NULL : sweep ? &p->begin_sweep : &g->last;   /* in a part: as assumed at its beginning */
   const char *thing = sweep ? "proc" : "goroutine";
-  if (flag && d->part) gotrace__part_assume(sweep ? &p->begin_sweep : &g->last, flag, !begins);
+  if (flag && d->part && *before == GOTRACE__PART_UNKNOWN) *before = *flag = !begins;
   if (!named) {
-    if (!flag) return gotrace__v2_explain(d, c, sweep ? GOTRACE__WHY_NO_PROC : GOTRACE__WHY_NO_GO);
+    if (!flag && sweep) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
+    if (!flag) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
     return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
   }
   if (!flag) GOTRACE__WRONG(STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
@@ -16204,7 +16134,7 @@ static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c,
   gotrace__dec_go *g;
   if (!gotrace__dec_has(d, &d->string_map, ev->args[1]))
     GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[1]));
-  if (!(g = gotrace__v2_own_go(d, c, false))) return gotrace__v2_explain(d, c, GOTRACE__WHY_NO_GO);
+  if (!(g = gotrace__v2_own_go(d, c, false))) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
   return gotrace__dec_region(d, g, ev, ev->args[1], ev->kind == GOTRACE_V2_USER_REGION_BEGIN);
 }
 
@@ -16261,31 +16191,33 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__
 }
 
 /* Applies a thread's next event if it is ready. Returns OK, GOTRACE__LATER or an error. Go: ordering.Advance. */
-static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
-  int64_t g = c->g, p = c->p;
-  unsigned why = GOTRACE__WHY_NONE, kind = c->next->event.kind;
+static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ordered) {
+  gotrace_event *ev = &c->next->event;
+  const gotrace__transition *r;
+  gotrace_result result;
   c->seen = c->id != GOTRACE__NOBODY;
-  if (kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && p != GOTRACE_NO_ID) {
-    const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
-    if (!own) why = GOTRACE__WHY_NO_PROC;
-    else if (own->status == GOTRACE__P_SYSCALL) why = GOTRACE__WHY_NOT_YET; /* the thread will lose it */
-    if (why) return gotrace__v2_explain(d, c, why);
-  }
-  switch (kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                                 \
-  case GOTRACE_V2_##NAME:                                                                                           \
-    why = gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, false); \
+  ev->p = c->p;
+  ev->g = c->g;
+  switch (ev->kind) {
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                                    \
+  case GOTRACE_V2_##NAME:                                                                                              \
+    result = gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, false); \
     break;
-    GOTRACE__V2_RULES(GOTRACE__CASE)
+    GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
   default:
-    if (gotrace__v2_lacks_context(c, d->kinds[kind].rule->does)) why = GOTRACE__WHY_CONTEXT;
+    if (ev->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && ev->p != GOTRACE_NO_ID) {
+      const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
+      if (!own) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(ev->p));
+      if (own->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
+    }
+    r = d->kinds[ev->kind].rule;
+    result = r->does & GOTRACE__R_ORDERED ? gotrace__v2_apply(d, c, r->does, r->from, r->to, false)
+                                          : gotrace__v2_check_context(d, c, ev, r->does);
   }
-  if (why) return gotrace__v2_explain(d, c, why);
-  *ev = c->next->event;
-  ev->p = p;
-  ev->g = g;
-  return gotrace__v2_order_rare(d, c, ev);
+  if (result) return result;
+  *ordered = *ev;
+  return gotrace__v2_order_rare(d, c, ordered);
 }
 
 /* Checks that the tables have the strings and stacks to which an event refers. Go: validateTableIDs. */
@@ -16893,12 +16825,8 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     ev->offset = offset;
     ev->m = GOTRACE_NO_ID;
     ev->p = (int64_t)c->id;
-    a->moved = a->has_exit_time = false;
-    if (!GOTRACE__LIKELY(k->ordinary)) {
-      if (k->head[0] == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
-      a->has_exit_time = k->head[0] == GOTRACE_V1_GO_SYS_EXIT && ev->args[2];
-      a->moved = gotrace__v1_is_moved(k->head[0], ev->args[2], ev->time);
-    }
+    if (!GOTRACE__LIKELY(k->ordinary) && k->head[0] == GOTRACE_V1_CPU_SAMPLE) continue; /* sorted by their own times */
+    a->moved = !GOTRACE__LIKELY(k->ordinary) && gotrace__v1_is_moved(k->head[0], ev->args[2], ev->time);
     if (!gotrace__v1_complete_ahead(d, c, a, k)) return false;
     a++;
   }
@@ -16984,7 +16912,7 @@ static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const
   const gotrace_event *ev = &a->event;
   if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
     g->of.v1.blocked_at = ev->time;
-  } else if (a->has_exit_time) {
+  } else if (a->rule->number == GOTRACE_V1_GO_SYS_EXIT && ev->args[2]) { /* it gives its time */
     if (!g->of.v1.blocked_at) GOTRACE__WRONG(STATE, "end of a system call without a start");
     if ((int64_t)ev->args[2] < g->of.v1.blocked_at)
       GOTRACE__WRONG(TIME, "system call of goroutine %lld ends before it blocks", GOTRACE__LL(ev->g));
@@ -18023,7 +17951,7 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
   }
   for (i = 0; i < part->task_count; i++)
     if (part->tasks[i].newer && gotrace__dec_find_task(whole, part->tasks[i].id)) return false;
-  if (part->begin_gc && !(whole->gc == 0 && part->begin_gc_unknown) &&
+  if (part->begin_gc && !(whole->gc == 0 && part->begin_gc == 1) &&
       (whole->gc != part->begin_gc || whole->gc_sequence != part->begin_gc_sequence))
     return false;
   return gotrace__part_fits_regions(whole, part);
@@ -18032,11 +17960,9 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
 /* Appends the regions that a goroutine of the part has open to those still open in the whole. */
 static bool gotrace__part_move_regions(gotrace_decoder *whole, gotrace__dec_go *g, const gotrace__dec_go *from) {
   uint32_t count = from->region_count;
-  void *marks;
   if (!count) return true;
-  marks = gotrace__dec_room(whole, g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions);
-  if (!marks) return false;
-  g->regions = (gotrace__region_mark *)marks;
+  if (!gotrace__dec_room(whole, &g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions))
+    return false;
   memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
   g->region_count += count;
   return true;
@@ -18100,7 +18026,6 @@ static bool gotrace__part_move_tasks(gotrace_decoder *whole, const gotrace_decod
 }
 
 GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decoder *part) {
-  uint64_t timed;
   if (!whole || !part || !part->part || part->result != GOTRACE_END_OF_TRACE || part->pending.result ||
       part->final_sync || !gotrace_decoder_between(whole) || !whole->in_generation || whole->final_sync ||
       whole->pending.result || !whole->first_generation || whole->offset != part->part_offset ||
@@ -18120,9 +18045,8 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
     return false;
   }
   if (part->begin_gc) whole->gc = part->gc, whole->gc_sequence = part->gc_sequence;
-  timed = part->info.events - part->untimed;
-  whole->last_time =
-      whole->last_time + (int64_t)timed > part->last_time ? whole->last_time + (int64_t)timed : part->last_time;
+  whole->last_time += (int64_t)(part->info.events - part->untimed);
+  if (whole->last_time < part->last_time) whole->last_time = part->last_time;
   whole->generation = whole->info.generation = part->generation;
   whole->mul = part->mul;
   whole->info.nanoseconds_per_tick = part->info.nanoseconds_per_tick;
