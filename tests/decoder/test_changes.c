@@ -217,9 +217,13 @@ int main(void) {
     time = read_changes(&again, &trace, 8, 0);
     read_changes(&again, &trace, 8, time - 1);       /* skips generations in v2 */
     if (test_formats[i] < GOTRACE_GO_1_11) continue; /* no tasks */
-    trace.size = again.size = 0;
-    story(&trace, test_formats[i]);
-    read_changes(to, &trace, 1, 0);
+    do { /* until the system call is short: in v1 a long one loses its proc */
+      trace.size = to->size = again.size = 0;
+      story(&trace, test_formats[i]);
+      read_changes(to, &trace, 1, 0);
+      test_append(to, "", 1);
+    } while (strstr((const char *)to->data, ": 3 to 1 "));
+    to->size--;
     read_changes(&again, &trace, 8, 0);
     CHECK(again.size == to->size && memcmp(again.data, to->data, to->size) == 0);
     if (to->size == text[0].size && memcmp(to->data, text[0].data, to->size) == 0) continue;
