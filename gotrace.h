@@ -8326,8 +8326,11 @@ static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *tex
 
 /* The name in a record: a number, or 0 and a text. */
 static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
+  size_t kept;
   if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
-  return gotrace__text_reference(t, text, gotrace__truncated_size(text, size));
+  kept = gotrace__truncated_size(text, size);
+  if (GOTRACE__UNLIKELY(kept != size)) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
+  return gotrace__text_reference(t, text, kept);
 }
 
 static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
