@@ -2699,7 +2699,7 @@ static void gotrace__free_all(void);
 static bool gotrace__thread_gone(void *thread);
 static void gotrace__service(void);
 #endif
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+#if !defined(_WIN32)
 static void gotrace__before_fork(void);
 static void gotrace__after_fork(void);
 static void gotrace__after_fork_in_child(void);
@@ -3469,7 +3469,9 @@ static void gotrace__sleep(void) {
   gotrace__cancel_restore(before);
 }
 #if GOTRACE_NO_THREADS
-static void gotrace__platform_init(void) {}
+static void gotrace__platform_init(void) {
+  pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
+}
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
@@ -13845,7 +13847,7 @@ __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__sta
 
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
 
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+#if !defined(_WIN32)
 /* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
  * its data inconsistent. */
 static gotrace__mutex *const gotrace__fork_locks[] = {
