@@ -1525,16 +1525,16 @@ GOTRACE_API void gotrace_go_syscall_end_blocked(void) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_end_in_syscall(void) GOTRACE__OFF();
 
 /* Labels the running goroutine (copied, up to 63 bytes; NULL removes the label). v1 shows the label from the
- * goroutine's next start on. Go: traceGoStart, traceLocker.GoStart. */
+ * goroutine's next start on; so does v2 if the label is older than the trace. Go: traceGoStart, traceLocker.GoStart. */
 GOTRACE_API void gotrace_go_label(const char *label) GOTRACE__OFF();
 
 /* Renames a goroutine: the calling thread's, or one that is not running. For a goroutine that runs or is in a system
  * call on another thread, the call is counted and does nothing.
  * Go takes a goroutine's name from the first stack it sees of it. The current trace therefore keeps the old name and
  * shows the new one as a label, "G5 worker (renamed)": in v2 from now on (or from the next start, if it is not
- * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
- * bytes, of which up to 63 appear in the label. Up to 1,024 different names of threads and goroutines are kept; beyond
- * that, only the label changes. NULL or "" removes the label and keeps the name. */
+ * running), in v1 from the next start on. Later traces have the new name and, from its next start on, the label. The
+ * name is copied: up to 255 bytes, of which up to 63 appear in the label. Up to 1,024 different names of threads and
+ * goroutines are kept; beyond that, only the label changes. NULL or "" removes the label and keeps the name. */
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name) GOTRACE__OFF();
 
 /* _timer marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only,
