@@ -4331,6 +4331,7 @@ struct gotrace__thread {
   uint32_t depth, nests; /* levels; how many are nested */
   bool lacks;            /* it has started a NULL handle */
   bool was_worker;       /* it has stopped a proc, and has not declared since that it is a plain thread */
+  bool renamed;          /* its name is from gotrace_thread_rename, for good */
   gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
@@ -7389,7 +7390,7 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   m->own_go = NULL;
   if (m->proc) gotrace__stop_proc(m);
   m->lost = NULL;
-  m->name = NULL;
+  if (!m->renamed) m->name = NULL;
   m->was_worker = false;
 }
 
@@ -7471,7 +7472,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   if (m) {
     gotrace__store_relaxed(&m->system_id, id);
     m->name = NULL;
-    m->have_bounds = m->was_worker = false;
+    m->have_bounds = m->was_worker = m->renamed = false;
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
     if (fresh) {
       m->next = t->threads;
@@ -7536,7 +7537,10 @@ GOTRACE__DEFINE void gotrace_thread_rename_n(const char *name, size_t size) {
   gotrace_go *g;
   if (!m) return;
   size = gotrace__name_size(name, size);
-  if (size) m->name = gotrace__thread_name(name, size);
+  if (size) {
+    m->name = gotrace__thread_name(name, size);
+    m->renamed = true;
+  }
   g = m->own_go;
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename_n(g, name, size);
 }
