@@ -1526,16 +1526,16 @@ GOTRACE_API void gotrace_go_syscall_end_blocked(void) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_end_in_syscall(void) GOTRACE__OFF();
 
 /* Labels the running goroutine (copied, up to 63 bytes; NULL removes the label). v1 shows the label from the
- * goroutine's next start on. Go: traceGoStart, traceLocker.GoStart. */
+ * goroutine's next start on; so does v2 if the label is older than the trace. Go: traceGoStart, traceLocker.GoStart. */
 GOTRACE_API void gotrace_go_label(const char *label) GOTRACE__OFF();
 
 /* Renames a goroutine: the calling thread's, or one that is not running. For a goroutine that runs or is in a system
  * call on another thread, the call is counted and does nothing.
  * Go takes a goroutine's name from the first stack it sees of it. The current trace therefore keeps the old name and
  * shows the new one as a label, "G5 worker (renamed)": in v2 from now on (or from the next start, if it is not
- * running), in v1 from the next start on. Later traces have the new name and the label. The name is copied: up to 255
- * bytes, of which up to 63 appear in the label. Up to 1,024 different names of threads and goroutines are kept; beyond
- * that, only the label changes. NULL or "" removes the label and keeps the name. */
+ * running), in v1 from the next start on. Later traces have the new name and, from its next start on, the label. The
+ * name is copied: up to 255 bytes, of which up to 63 appear in the label. Up to 1,024 different names of threads and
+ * goroutines are kept; beyond that, only the label changes. NULL or "" removes the label and keeps the name. */
 GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name) GOTRACE__OFF();
 
 /* _timer marks a goroutine as one that wakes others when timers expire: its unblocks are shown as the timers'. v1 only,
@@ -2702,7 +2702,7 @@ static void gotrace__free_all(void);
 static bool gotrace__thread_gone(void *thread);
 static void gotrace__service(void);
 #endif
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+#if !defined(_WIN32)
 static void gotrace__before_fork(void);
 static void gotrace__after_fork(void);
 static void gotrace__after_fork_in_child(void);
@@ -3472,7 +3472,9 @@ static void gotrace__sleep(void) {
   gotrace__cancel_restore(before);
 }
 #if GOTRACE_NO_THREADS
-static void gotrace__platform_init(void) {}
+static void gotrace__platform_init(void) {
+  pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
+}
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
@@ -4332,6 +4334,7 @@ struct gotrace__thread {
   uint32_t depth, nests; /* levels; how many are nested */
   bool lacks;            /* it has started a NULL handle */
   bool was_worker;       /* it has stopped a proc, and has not declared since that it is a plain thread */
+  bool renamed;          /* its name is from gotrace_thread_rename, for good */
   gotrace_go *own_go;    /* of a plain thread */
   gotrace__uint64 own_go_id;
   const char *name;
@@ -7372,7 +7375,7 @@ static void gotrace__thread_finish(gotrace__thread *m) {
   m->own_go = NULL;
   if (m->proc) gotrace__stop_proc(m);
   m->lost = NULL;
-  m->name = NULL;
+  if (!m->renamed) m->name = NULL;
   m->was_worker = false;
 }
 
@@ -7454,7 +7457,7 @@ static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   if (m) {
     gotrace__store_relaxed(&m->system_id, id);
     m->name = NULL;
-    m->have_bounds = m->was_worker = false;
+    m->have_bounds = m->was_worker = m->renamed = false;
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
     if (fresh) {
       m->next = t->threads;
@@ -7519,7 +7522,10 @@ GOTRACE__DEFINE void gotrace_thread_rename_n(const char *name, size_t size) {
   gotrace_go *g;
   if (!m) return;
   size = gotrace__name_size(name, size);
-  if (size) m->name = gotrace__thread_name(name, size);
+  if (size) {
+    m->name = gotrace__thread_name(name, size);
+    m->renamed = true;
+  }
   g = m->own_go;
   if (g && gotrace__load_relaxed(&g->id) == m->own_go_id) gotrace_go_rename_n(g, name, size);
 }
@@ -8308,8 +8314,11 @@ static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *tex
 
 /* The name in a record: a number, or 0 and a text. */
 static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
+  size_t kept;
   if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
-  return gotrace__text_reference(t, text, gotrace__truncated_size(text, size));
+  kept = gotrace__truncated_size(text, size);
+  if (GOTRACE__UNLIKELY(kept != size)) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
+  return gotrace__text_reference(t, text, kept);
 }
 
 static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
@@ -13805,7 +13814,7 @@ __attribute__((constructor)) static void gotrace__autostart(void) { gotrace__sta
 
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
 
-#if !defined(_WIN32) && !GOTRACE_NO_THREADS
+#if !defined(_WIN32)
 /* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
  * its data inconsistent. */
 static gotrace__mutex *const gotrace__fork_locks[] = {

@@ -122,6 +122,17 @@ static void renamed(gotrace_format format) {
   CHECK_OPENS(&bytes);
   if (format != GOTRACE_GO_1_22) CHECK(strcmp(look_for(&bytes, id).name, "its second name") == 0);
   bytes.size = 0;
+  /* The thread's next goroutine has its name, too. */
+  gotrace_thread_end();
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
+  CHECK(gotrace_go_id(gotrace_go_self()) != id);
+  id = gotrace_go_id(gotrace_go_self());
+  gotrace_wait_end();
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  CHECK(strcmp(look_for(&bytes, id).name, "its second name") == 0);
+  bytes.size = 0;
   /* When no more names can be stored, labels still change. */
   memset(filler, 'n', 200);
   filler[200] = 0;

@@ -158,6 +158,21 @@ static void constant_category(gotrace_format format, test_bytes *bytes) {
   free(other);
 }
 
+/* Each text that is too long is counted, also one that is not constant, as the name of a region. */
+static void truncated(gotrace_format format, test_bytes *bytes) {
+  static char longer[GOTRACE_MAX_STRING_SIZE + 2];
+  memset(longer, 'x', sizeof longer - 1);
+  start(format, bytes);
+  gotrace_region_begin_at(NULL, GOTRACE_NO_TASK, longer, 0);
+  gotrace_region_end_at(NULL, GOTRACE_NO_TASK, longer, 0);
+  gotrace_task_end(gotrace_task_begin_at(NULL, longer, 0, GOTRACE_NO_TASK));
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, longer, "short");
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, "short", longer);
+  gotrace_count_at(NULL, longer, 1);
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, longer + 1, longer + 1); /* just fit */
+  CHECK_EQUAL(stop(bytes).problems[GOTRACE_PROBLEM_STRING_CUT], 6);
+}
+
 /* Names of a goroutine and a thread, which later traces have. */
 static void names(test_bytes *bytes) {
   BARE(name, "made anew");
@@ -271,6 +286,7 @@ int main(void) {
       texts(test_formats[i], &bytes);
       innermost_of_none(test_formats[i], &bytes);
       constant_category(test_formats[i], &bytes);
+      truncated(test_formats[i], &bytes);
     }
   names(&bytes);
   keys(&bytes);

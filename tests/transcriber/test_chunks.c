@@ -111,7 +111,7 @@ static void largest_record(void) {
   test_read_to_end(&bytes);
   CHECK_OPENS(&bytes);
   gotrace_get_stats(&stats);
-  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_STRING_CUT], 1);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_STRING_CUT], 2); /* category and message */
   CHECK_EQUAL(test_count(&bytes, "UserLog"), 1);
   test_free(&bytes);
 }
