@@ -10981,7 +10981,13 @@ static void gotrace__forget_ids(gotrace__transcriber *t) {
   uint64_t place;
   size_t i;
   if (t->v1) return;
-  if (t->task_ids.used > GOTRACE__MOST_IDS) gotrace__id_forget(&t->task_ids); /* an open one has its place in `tasks` */
+  if (t->task_ids.used > GOTRACE__MOST_IDS) {
+    gotrace__id_forget(&t->task_ids);
+    for (i = 0; i < t->tasks.capacity; i++) {
+      uint64_t id = t->tasks.values[i].key;
+      if (id && id != UINT64_MAX) gotrace__id_add(t, &t->task_ids, id);
+    }
+  }
   if (t->ids.used <= GOTRACE__MOST_IDS) return;
   gotrace__id_forget(&t->ids);
   for (place = 1; place <= t->go_places; place++) {

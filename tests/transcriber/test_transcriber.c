@@ -981,6 +981,30 @@ static void check_many_tasks(void) {
   done();
 }
 
+/* An open task whose generation's ids have been forgotten does not begin again when it has ended: readers order the end
+ * and the second start by time alone. */
+static void check_task_begins_again(void) {
+  uint64_t i;
+  c.next_task = 10;
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  user(0, GOTRACE__REC_TASK_BEGIN, 11, 1, "");
+  for (i = 1; i <= GOTRACE__MOST_IDS; i++) {
+    user(0, GOTRACE__REC_TASK_BEGIN, 64 * i, 1, "");
+    user(0, GOTRACE__REC_TASK_END, 64 * i, 0, "");
+  }
+  step();
+  CHECK(t.task_ids.used > GOTRACE__MOST_IDS);
+  gotrace__transcribe_cut(&t);
+  CHECK_EQUAL(t.task_ids.used, 1);
+  user(0, GOTRACE__REC_TASK_END, 11, 0, "");
+  user(0, GOTRACE__REC_TASK_BEGIN, 11, 1, "");
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.counters.malformed, 1);
+  done();
+}
+
 /* Goroutines in places that are allocated one page at a time, and many pages. Some pages have none. */
 static void check_many_goroutines(void) {
   enum { PLACES = (GOTRACE__SINGLE_PAGES + 40) * GOTRACE__MODEL_PAGE };
@@ -1242,6 +1266,7 @@ int main(void) {
   check_task();
   check_end_while_off();
   check_many_tasks();
+  check_task_begins_again();
   check_many_goroutines();
   check_forever_id();
   check_forever_without_memory(GOTRACE_GO_1_11);
