@@ -4991,6 +4991,9 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   samples: turn, head     samples, transcriber samples, transcriber    rel/acq          the sample
  */
 
+/* Whether the trace can be read while a call waits. */
+static bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.service; }
+
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 static bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
@@ -5224,7 +5227,7 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   }
   gotrace__unlock(&t->queue_lock);
   if (size == most) chunk = gotrace__take_spare();
-  waits = block && !gotrace__reads() && (!GOTRACE_NO_THREADS || t->service); /* then it is read meanwhile */
+  waits = block && !gotrace__reads() && gotrace__may_be_read();
   /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
