@@ -4157,7 +4157,8 @@ enum gotrace__proc_status { /* as tracev2.ProcStatus */
                             GOTRACE__PROC_FREE = 0,
                             GOTRACE__PROC_RUNNING = 1,
                             GOTRACE__PROC_IDLE = 2,
-                            GOTRACE__PROC_SYSCALL = 3
+                            GOTRACE__PROC_SYSCALL = 3,
+                            GOTRACE__PROC_LOST = 4 /* in records: its thread has reported the loss, no thief has */
 };
 
 typedef struct gotrace__thread gotrace__thread;
@@ -5550,8 +5551,7 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
 static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
   uint64_t tick = gotrace__record_time(m, NULL, NULL), status = gotrace__load_relaxed(&p->status);
   uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROC, tick);
-  /* Its thread has reported the loss while tracing was off, and no thief has. */
-  if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_SYSCALL;
+  if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_LOST; /* while off */
   if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
   if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
   at = gotrace__put_varint(at, (uint64_t)p->id + 1);
@@ -9766,19 +9766,22 @@ static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotr
 static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
                                              bool force) {
   gotrace__model_proc *p = r->proc;
+  unsigned status = (unsigned)record->a[1] & 7;
+  bool lost = status == GOTRACE__PROC_LOST;
   switch (record->kind) {
   case GOTRACE__REC_PROC:
     p = gotrace__proc_of(t, record->a[0]);
+    if (lost) status = GOTRACE__PROC_SYSCALL;
     t->counters.idle++;
     if (!p || (p->known && !p->listed)) break;
     if (!p->known) p->status = GOTRACE__PROC_IDLE;
     p->known = true;
     p->listed = false;
-    if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);
+    if (status != p->status) gotrace__correct_listed(t, p->on, false);
     p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
     p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
-    if (p->status == GOTRACE__PROC_IDLE) /* its thread is silent: a thief speaks of it */
-      p->loss_unreported = (record->a[1] & 7) == GOTRACE__PROC_SYSCALL;
+    /* Idle here, though in a call there: its thread is silent, and a thief speaks of it. */
+    p->loss_unreported = lost || (p->status == GOTRACE__PROC_IDLE && status == GOTRACE__PROC_SYSCALL);
     break;
   case GOTRACE__REC_PROC_STOP:
     if (!p) {
@@ -9805,6 +9808,8 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
     break;
   default: /* PROC_DESTROY */
     if (!(p = gotrace__proc_of(t, record->a[0]))) break;
+    if (p->loss_unreported)
+      gotrace__correct_listed(t, p->on, false); /* lost in a call under way when the trace began */
     /* The end of the system call may have made it idle, and waits for a steal. */
     GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || p->status == GOTRACE__PROC_SYSCALL, p->waiters);
     gotrace__number_proc(t, p, record->a[1]);

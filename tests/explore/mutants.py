@@ -51,6 +51,7 @@ TRANSCRIBER = ('transcriber',)
 
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
 mutant('stop-waits-for-nobody', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop', '1023/cause-restart')
+mutant('lost-proc-said-to-be-in-a-call', 'status = GOTRACE__PROC_LOST;', 'status = GOTRACE__PROC_SYSCALL;', '1023/lost-destroyed-listed')
 mutant('session-read-once',
        'if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end',
        'if (GOTRACE__LIKELY(m->session && m->end',
@@ -101,7 +102,7 @@ mutant('listed-thread-not-corrected', 'if (r->go && (r->go != g || (p && r->proc
        '1023/listed-late')
 mutant('listed-goroutine-not-corrected', 'gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);', '',
        '1023/listed-moved')
-mutant('listed-proc-not-corrected', 'if ((record->a[1] & 7) != p->status) gotrace__correct_listed(t, p->on, false);', '',
+mutant('listed-proc-not-corrected', 'if (status != p->status) gotrace__correct_listed(t, p->on, false);', '',
        '1023/listed-handed')
 mutant('listed-creation-again', 'if (g->listed && !g->on && g->id == record->a[2]) {', 'if (0) {', '1022/listed-created')
 mutant('listed-wait-unseen', 'g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;', '',

@@ -45,6 +45,12 @@
     {"lost-destroyed-late", 1008, 1026,
      "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall || 1 sysblocked post1 pstart1 pstop; 2 await1 "
      "pdestroy0 pcreate2 pstart2 pstop; 3 on"},
+    /* ... and is held up before a cut shows the proc as it was when the trace began. */
+    {"lost-destroyed-listed", 1008, 1026,
+     "clean pcreate0 create0; 1 pstart0 start0 syscall || 1 sysblocked post1; 2 await1 pdestroy0 pcreate2; 3 on "
+     "advance"},
+    {"lost-destroyed-stopped", 1008, 1026,
+     "clean pcreate0 create0; 1 pstart0 start0 syscall || 1 pstop post1; 2 await1 pdestroy0 pcreate2; 3 on advance"},
     {"lost-destroyed-start", 1008, 1026,
      "pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked start1 end; 2 pdestroy0 pcreate2 pstart2 "
      "pstop; 3 advance"},
