@@ -8315,13 +8315,17 @@ static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *tex
   return number ? number | GOTRACE__OWN : 0;
 }
 
+/* How much of a record's text the trace has. A text that is cut is counted. */
+static inline uint32_t gotrace__kept_size(gotrace__transcriber *t, const char *text, uint32_t size) {
+  size_t kept = gotrace__truncated_size(text, size);
+  if (GOTRACE__UNLIKELY(kept != size)) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
+  return (uint32_t)kept;
+}
+
 /* The name in a record: a number, or 0 and a text. */
 static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
-  size_t kept;
   if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
-  kept = gotrace__truncated_size(text, size);
-  if (GOTRACE__UNLIKELY(kept != size)) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
-  return gotrace__text_reference(t, text, kept);
+  return gotrace__text_reference(t, text, gotrace__kept_size(t, text, size));
 }
 
 static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
@@ -9763,26 +9767,29 @@ static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotr
   return NULL;
 }
 
+/* PROC: a proc's state before the first record of the session about it. */
+static void gotrace__apply_proc_state(gotrace__transcriber *t, const gotrace__record *record) {
+  gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
+  unsigned status = (unsigned)record->a[1] & 7;
+  bool lost = status == GOTRACE__PROC_LOST;
+  if (lost) status = GOTRACE__PROC_SYSCALL;
+  t->counters.idle++;
+  if (!p || (p->known && !p->listed)) return;
+  if (!p->known) p->status = GOTRACE__PROC_IDLE;
+  p->known = true;
+  p->listed = false;
+  if (status != p->status) gotrace__correct_listed(t, p->on, false);
+  p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
+  p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
+  /* Idle here, though in a call there: its thread is silent, and a thief speaks of it. */
+  p->loss_unreported = lost || (p->status == GOTRACE__PROC_IDLE && status == GOTRACE__PROC_SYSCALL);
+}
+
 static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
                                              bool force) {
   gotrace__model_proc *p = r->proc;
-  unsigned status = (unsigned)record->a[1] & 7;
-  bool lost = status == GOTRACE__PROC_LOST;
   switch (record->kind) {
-  case GOTRACE__REC_PROC:
-    p = gotrace__proc_of(t, record->a[0]);
-    if (lost) status = GOTRACE__PROC_SYSCALL;
-    t->counters.idle++;
-    if (!p || (p->known && !p->listed)) break;
-    if (!p->known) p->status = GOTRACE__PROC_IDLE;
-    p->known = true;
-    p->listed = false;
-    if (status != p->status) gotrace__correct_listed(t, p->on, false);
-    p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
-    p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
-    /* Idle here, though in a call there: its thread is silent, and a thief speaks of it. */
-    p->loss_unreported = lost || (p->status == GOTRACE__PROC_IDLE && status == GOTRACE__PROC_SYSCALL);
-    break;
+  case GOTRACE__REC_PROC: gotrace__apply_proc_state(t, record); break;
   case GOTRACE__REC_PROC_STOP:
     if (!p) {
       if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
@@ -10392,9 +10399,8 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
     if (task) task->key = UINT64_MAX;
     break;
   default: { /* LOG */
-    uint32_t kept = (uint32_t)gotrace__truncated_size(record->text[1], record->text_size[1]);
+    uint32_t kept = gotrace__kept_size(t, record->text[1], record->text_size[1]);
     uint32_t key = gotrace__string_id(t, name, true);
-    if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
     if (!t->v1) {
       uint32_t value = kept ? gotrace__write_text(t, record->text[1], kept, false) : 0;
       gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);

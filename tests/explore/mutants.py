@@ -51,7 +51,6 @@ TRANSCRIBER = ('transcriber',)
 
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
 mutant('stop-waits-for-nobody', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop', '1023/cause-restart')
-mutant('lost-proc-said-to-be-in-a-call', 'status = GOTRACE__PROC_LOST;', 'status = GOTRACE__PROC_SYSCALL;', '1023/lost-destroyed-listed')
 mutant('session-read-once',
        'if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end',
        'if (GOTRACE__LIKELY(m->session && m->end',
@@ -104,6 +103,8 @@ mutant('listed-goroutine-not-corrected', 'gotrace__correct_listed(t, g->on, stat
        '1023/listed-moved')
 mutant('listed-proc-not-corrected', 'if (status != p->status) gotrace__correct_listed(t, p->on, false);', '',
        '1023/listed-handed')
+mutant('lost-proc-said-to-be-in-a-call', 'status = GOTRACE__PROC_LOST;', 'status = GOTRACE__PROC_SYSCALL;',
+       '1023/lost-destroyed-listed')
 mutant('listed-creation-again', 'if (g->listed && !g->on && g->id == record->a[2]) {', 'if (0) {', '1022/listed-created')
 mutant('listed-wait-unseen', 'g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;', '',
        '1026/listed-waits')
@@ -117,7 +118,7 @@ mutant('found-before-listed',
     gotrace__store_release(table->last ? &table->last->next : &table->first, entry);""", '1011/same-name')
 mutant('failed-start-joins-anothers-thread', 't->opening = true; gotrace__unlock(&t->life); gotrace__thread_join',
        'gotrace__unlock(&t->life); gotrace__thread_join', '1023/lack-starts')
-mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) break;', 'if (!p || p->known) break;',
+mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) return;', 'if (!p || p->known) return;',
        '1023/listed-lost')
 mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
 mutant('listed-end-forgotten', 'if (!g->listed || g->on) {', 'if (true) {', '--random 60000,200,1')
@@ -249,8 +250,8 @@ mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t-
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
-# Nested running.
 transcriber('only-the-last-thread-of-an-id', 'r->same = *at;\n  *at = r;', '*at = r;')
+# Nested running.
 transcriber('nest-needs-a-proc', '& GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC)',
             '& GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC)')
 transcriber('nest-takes-over', 'if (from && begin) {', 'if (0) {')
@@ -406,7 +407,7 @@ tested('test_destroy', 'extra-stays', 'if (GOTRACE__UNLIKELY(gotrace__load_relax
 transcriber('forever-keeps-its-id', 'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);', '')
 transcriber('regions-never-forgotten', """    g->region_first++;
     g->region_depth--;""", 'return;')
-transcriber('log-cut-uncounted', 'if (kept != record->text_size[1]) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);', '')
+transcriber('cut-uncounted', 'if (GOTRACE__UNLIKELY(kept != size)) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);', '')
 
 # v1.
 transcriber('v1-sequence', 'g->sequence++; g->last_lane = lane;', 'g->last_lane = lane;')
