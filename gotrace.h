@@ -3484,7 +3484,7 @@ static long gotrace__threads_after_main(void) {
 #if defined(__linux__)
   gotrace__file file;
   char text[1024], *at;
-  void *locks;
+  void *locks = NULL;
   size_t size; /* A thread that ended has no list of robust mutexes. glibc gives one to each. Others read the file. */
   if (GOTRACE__C(syscall)(SYS_get_robust_list, getpid(), &locks, &size) == 0 && locks) return 0;
   if (!gotrace__file_take(&file, "/proc/self/stat", O_RDONLY)) return 0;
