@@ -8963,21 +8963,20 @@ static GOTRACE__NOINLINE void gotrace__emit_slowly(gotrace__transcriber *t, gotr
                                                    const uint64_t *a) {
   gotrace__lane *lane = &r->lane;
   if (t->v1) lane = p && kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
-  if (g && time < g->time) time = g->time;
   if (time < lane->time) time = lane->time;
   if (t->v1) gotrace__lower(t, r, g, p, kind, time, n, a);
   else gotrace__put_event(t, lane, kind, time, n, a);
   if (g && g->time < time) g->time = time;
   if (r == t->current && t->now < lane->time) t->now = lane->time;
 }
-/* The same, for what most events are: in a batch that has begun and has room, and not earlier than anything. v1 has no
+/* The same, for what most events are: in a batch that has begun and has room, not earlier than its last. v1 has no
  * batches here. */
 GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
                                           gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a0,
                                           uint64_t a1, uint64_t a2, uint64_t a3) {
   gotrace__lane *lane = &r->lane;
   uint8_t *at = lane->at;
-  if (GOTRACE__UNLIKELY(at >= lane->full || time < lane->time || (g && time < g->time))) {
+  if (GOTRACE__UNLIKELY(at >= lane->full || time < lane->time)) {
     const uint64_t a[] = {a0, a1, a2, a3};
     gotrace__emit_slowly(t, r, g, p, kind, time, n, a);
     return;
@@ -9046,6 +9045,7 @@ static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r,
 
 static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
                                  uint64_t time) {
+  if (time < g->time) time = g->time; /* an event whose time was pushed on, before the generation began */
   g->generation = t->generation;
   if (!t->v1) g->sequence = 0;
   if (!g->in_trace) t->goroutines++;
@@ -9197,6 +9197,7 @@ static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r,
                                                                   : GOTRACE_V2_GO_CREATE;
   bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
   bool lent = false;
+  g->unborn = false; /* without memory for a proc, its next event tries again */
   if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
     if (r->proc || r->go) {
       r = &t->service;
@@ -9208,7 +9209,6 @@ static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r,
   g->generation = t->generation;
   g->sequence = 0;
   g->in_trace = true;
-  g->unborn = false;
   t->goroutines++;
   if (kind == GOTRACE_V2_GO_CREATE_SYSCALL && !t->v1) gotrace__emit1(t, r, g, kind, g->id);
   else gotrace__emit3(t, r, g, kind, g->id, t->v1 ? 0 : gotrace__entry_id(t, g), stack);
@@ -10385,7 +10385,7 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   stack = gotrace__record_stack_id(t, record->a[last]);
   switch (record->kind) {
   case GOTRACE__REC_TASK_BEGIN:
-    if (!id || id == UINT64_MAX || gotrace__task_at(t, id, false) ||
+    if (!id || id == UINT64_MAX ||
         (!t->options.replay && (id < t->options.first_task || !gotrace__id_add(t, &t->task_ids, id)))) {
       t->counters.malformed++; /* readers reject a task that begins twice */
       break;

@@ -469,10 +469,8 @@ static inline bool check_v2_times(check_v2_trace *t, const check_v2_cursor *c, u
   size_t length = first ? strcspn(++first, " ") : 0;
   bool about_go = (length == 1 && *first == 'g') || (length == 5 && memcmp(first, "new_g", 5) == 0);
   bool about_proc = length == 1 && *first == 'p';
-  /* A status has the time at which its generation begins. After misuse, an event before may be later. */
-  if (!check_v2_strict &&
-      (c->kind == GOTRACE_V2_PROC_STATUS || c->kind == GOTRACE_V2_GO_STATUS || c->kind == GOTRACE_V2_GO_STATUS_STACK))
-    return true;
+  /* A proc's status has the time at which its generation begins. After misuse, an event before may be later. */
+  if (!check_v2_strict && c->kind == GOTRACE_V2_PROC_STATUS) return true;
   return check_v2_time(t, c, &t->gos, g) && check_v2_time(t, c, &t->gos, c->g) &&
          check_v2_time(t, c, &t->gos, about_go ? c->arguments[0] : CHECK_V2_NONE) &&
          check_v2_time(t, c, &t->procs, p) && check_v2_time(t, c, &t->procs, c->p) &&

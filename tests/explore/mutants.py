@@ -334,11 +334,10 @@ transcriber('kind-unchecked', 'if (kind - 1 >= GOTRACE__RECORD_KINDS - 1) return
 transcriber('look-ahead-ends-in-a-record', 'if (at) r->end = at;', 'if (at) r->end = r->at + 1;')
 
 # Time.
-transcriber('event-before-its-threads-last', 'at >= lane->full || time < lane->time ||', 'at >= lane->full ||')
-transcriber('event-before-its-goroutines-last', ' || (g && time < g->time))) {', ')) {')
+transcriber('event-before-its-threads-last', 'at >= lane->full || time < lane->time)', 'at >= lane->full)')
 transcriber('time-goes-back', 'if (t->now < time) t->now = time;', '')
 transcriber('push-forgotten', 'if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);', '')
-transcriber('event-before-its-goroutine', 'if (g && time < g->time) time = g->time;', '')
+transcriber('status-before-its-goroutines-event', 'if (time < g->time) time = g->time;', '')
 transcriber('jump-unseen', 't->jumped = gotrace__has_jumped(t, clocks->tick, unit);', 't->jumped = false;')
 transcriber('jump-from-the-beginning', 'return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;',
             'return t->from_unit;')
@@ -377,7 +376,6 @@ transcriber('call-never-ends', 'gotrace__do0(t, r, g, GO_SYSCALL_END);',
 transcriber('stw-of-a-blocked-goroutine', 'if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;', 'return;')
 transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g->region_depth > depth) {')
 transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
-transcriber('task-begins-twice', 'id == UINT64_MAX || gotrace__task_at(t, id, false) ||', 'id == UINT64_MAX ||')
 transcriber('task-never-ends', 'if (task) task->key = UINT64_MAX;', '')
 transcriber('id-twice', 'if (block->value & bit) return false;', '')
 transcriber('forever-ids-forgotten', 'for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);', '')
