@@ -4394,6 +4394,7 @@ static struct gotrace__tracer {
   bool exit_registered; /* gotrace__exit runs when the process ends */
   bool opening;         /* a start opens its file */
   bool active;          /* there is a session */
+  uint32_t process;     /* atomic: id of the one that began it; a child that is not of fork has no service thread */
   bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
   uintptr_t stopper;    /* that call's thread: the address of its gotrace__self */
   bool service;         /* a service thread reads */
@@ -13101,6 +13102,7 @@ static gotrace_result gotrace__turn_on(void) {
   r->heap_alloc = gotrace__load_relaxed(&t->heap_alloc);
   r->heap_goal = gotrace__load_relaxed(&t->heap_goal);
   t->active = true;
+  gotrace__store_relaxed(&t->process, (uint32_t)gotrace__process_id());
   gotrace__store_seq_cst(&gotrace__on, session);
   gotrace__store_relaxed(&t->alloc_events, t->options.alloc_events ? 1u : 0u);
   gotrace__list_living(r, options.first_task);
@@ -13627,7 +13629,6 @@ enum { GOTRACE__ASKS_FLIGHT = 1, GOTRACE__ASKS_STATS = 2, GOTRACE__ASKS_PROBLEMS
 static struct {
   uint32_t what;    /* atomic; GOTRACE__ASKS_...; whoever ends the trace takes it */
   uint32_t session; /* the trace; this and the path are written before `what` */
-  unsigned long process;
   char path[GOTRACE__PATH];
 } gotrace__asked;
 
@@ -13674,12 +13675,17 @@ static void gotrace__say_stats(uint32_t what) {
                    gotrace_problem_string((gotrace_problem)i), gotrace_problem_outcome((gotrace_problem)i));
 }
 
+/* Not in a child of the system call clone, of _Fork or of vfork: the locks may be held there, and nobody writes. */
+static bool gotrace__is_own_session(void) {
+  return gotrace__load_relaxed(&gotrace__t.process) == (uint32_t)gotrace__process_id();
+}
+
 /* Whether the environment asks for something of this trace, which the caller now has to do. Writes the flight
  * recorder's file: at exit, without waiting long for the reader of a pipe. A child that ends by exit() has what its
  * parent asked for, but not the trace. */
 static uint32_t gotrace__write_asked(bool exits) {
   uint32_t what = gotrace__load_acquire(&gotrace__asked.what);
-  if (!what || gotrace__in_sink || gotrace__is_refused() || gotrace__asked.process != gotrace__process_id() ||
+  if (!what || gotrace__in_sink || gotrace__is_refused() || !gotrace__is_own_session() ||
       gotrace__load_relaxed(&gotrace__t.session) != gotrace__asked.session ||
       !gotrace__cas_acq_rel(&gotrace__asked.what, &what, 0u))
     return 0;
@@ -13698,7 +13704,8 @@ static void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t asked;
   bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused()) return;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused() || !gotrace__is_own_session())
+    return;
   asked = gotrace__write_asked(true);
   gotrace__lock(&t->life);
   active = t->active;
@@ -13812,7 +13819,6 @@ static gotrace_result gotrace__start_asked(uint32_t what) {
   if (!what) return result;
   gotrace__lock(&gotrace__t.life);
   gotrace__asked.session = gotrace__t.session;
-  gotrace__asked.process = gotrace__process_id();
   memcpy(gotrace__asked.path, value, sizeof gotrace__asked.path - 1);
   gotrace__store_release(&gotrace__asked.what, what);
   gotrace__unlock(&gotrace__t.life);

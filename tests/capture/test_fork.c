@@ -34,6 +34,8 @@ static void locked_free(void *memory) {
 #include "gotrace.h"
 #include "../test_collect.h"
 
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define THREADS 3
@@ -262,6 +264,34 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
   _exit(0);
 }
 
+/* A child that is not of fork() has neither the service thread nor any lock that another thread held: its exit leaves
+ * the trace alone, and does not wait. */
+static void without_handlers(void) {
+#if defined(__linux__) && defined(__x86_64__) && !defined(TEST_THREAD_SANITIZER)
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options;
+  int status;
+  pid_t child;
+  memset(&options, 0, sizeof options);
+  options.write = keep;
+  options.context = &bytes;
+  options.exit_milliseconds = 1000000;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "before");
+  child = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+  if (child == 0) {
+    alarm(60);
+    exit(5);
+  }
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  CHECK_EQUAL(test_count(&bytes, "UserLog"), 1);
+  test_free(&bytes);
+#endif
+}
+
 int main(void) {
   static const gotrace_location entry = GOTRACE_NAMED_ENTRY("worker");
   pthread_t threads[THREADS];
@@ -279,6 +309,7 @@ int main(void) {
   in_a_system_call(true);
   in_a_snapshot();
   while_reading();
+  without_handlers();
   proc = gotrace_proc_create();
   waiting = gotrace_go_create_blocked(&entry);
   memset(&options, 0, sizeof options);

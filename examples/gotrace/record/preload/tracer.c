@@ -56,9 +56,5 @@ bool only_services_left(void) {
 
 /* Destructors run in reverse order, so this one runs before the tracer's own, which would discard the flight recorder's
  * data. Functions that the library passes to atexit run after both, because its constructor ran before the program
- * started. A child that is not of fork (of the system call clone, or of _Fork) has no service thread: the tracer must
- * not wait for it. */
-__attribute__((destructor)) static void end(void) {
-  finish_trace();
-  if (!is_traced_process()) gotrace__store_release(&gotrace__has_exit_key, 0u);
-}
+ * started. */
+__attribute__((destructor)) static void end(void) { finish_trace(); }
