@@ -3478,14 +3478,16 @@ static void gotrace__platform_init(void) {
 static void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
- * the state of the main thread and field 20 the number of threads, with it. 0: it has not ended, or unknown. */
+ * the state of the main thread and field 20 the number of threads, with it. 0: it has not ended, or unknown. The
+ * file is not opened while main runs, if the C library, as glibc does, gives each thread a list of robust mutexes: a
+ * thread that has ended has none. */
 static long gotrace__threads_after_main(void) {
   long count = 0;
 #if defined(__linux__)
   gotrace__file file;
   char text[1024], *at;
   void *locks = NULL;
-  size_t size; /* A thread that ended has no list of robust mutexes. glibc gives one to each. Others read the file. */
+  size_t size;
   if (GOTRACE__C(syscall)(SYS_get_robust_list, getpid(), &locks, &size) == 0 && locks) return 0;
   if (!gotrace__file_take(&file, "/proc/self/stat", O_RDONLY)) return 0;
   text[gotrace__file_read_some(&file, 0, text, sizeof text - 1)] = 0;

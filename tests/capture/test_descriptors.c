@@ -37,9 +37,9 @@ int open(const char *path, int flags, ...) {
   opens++;
   return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
-#define SEES_READS 1
+#define SEES_FILES 1
 #else
-#define SEES_READS 0
+#define SEES_FILES 0
 #endif
 
 static void in_child(void (*run)(int), int argument) {
@@ -99,12 +99,11 @@ static void closed(int mask) {
   test_load(&bytes, trace);
   CHECK_OPENS(&bytes);
   CHECK_EQUAL(test_count(&bytes, "UserLog"), 100);
-  CHECK(writes > 0 && reads >= SEES_READS);
+  CHECK(writes > 0 && reads >= SEES_FILES);
   test_free(&bytes);
 }
 
-/* ------------------------------------------------------------------------------------------------ while it runs ----
- */
+/* ----------------------------------------------------------------------------------------------- while it runs ---- */
 
 /* Any file may get a number that the program is about to use. */
 static void runs(int milliseconds) {
@@ -112,7 +111,7 @@ static void runs(int milliseconds) {
   CHECK_EQUAL(gotrace_start_file(trace, NULL), GOTRACE_OK);
   emit();
   before = opens;
-  CHECK(before >= SEES_READS);
+  CHECK(before >= SEES_FILES);
   usleep(1000u * (unsigned)milliseconds);
   CHECK_EQUAL(opens, before);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);

@@ -273,7 +273,7 @@ static void without_handlers(void) {
   int status;
   pid_t child;
   memset(&options, 0, sizeof options);
-  options.write = keep;
+  options.write = test_sink;
   options.context = &bytes;
   options.exit_milliseconds = 1000000;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
