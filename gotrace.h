@@ -9445,8 +9445,10 @@ static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
   return false;
 }
 
-/* Readers order collections by time alone where they have no number. */
+/* Readers order collections by time alone where they have no number. Out of memory, a generation may lack the
+ * collection that is under way; then those after it must lack it too. */
 static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
+  if (t->error) return;
   gotrace__push_time(t, t->collector_time + 1);
   if (kind == GOTRACE_V2_GC_BEGIN) {
     uint64_t sequence = t->v1 ? t->gc_sequence++ : ++t->gc_sequence;
