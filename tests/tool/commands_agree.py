@@ -613,17 +613,24 @@ def accepts(path):
 
 def is_at_odds(path):
     """Whether the trace says that a goroutine has been running on a thread from the start, after events of that thread
-    on which another goroutine ran. No tracer does. Go counts from the start nevertheless, and so does `info`; pictures
-    show what can be."""
-    seen = set()
-    for number, event in enumerate(dump(path)):
-        if number and event["event"] == "Sync":
-            break
-        bound = event["event"] in ("GoStatus", "GoStatusStack") and event["args"]["gstatus"] in ("Running", "Syscall")
-        if bound and event.get("before") == "Unknown" and event.get("m") in seen:
+    on which another goroutine ran; or that in a new generation it runs on another thread or proc than before. No tracer
+    does. Go counts for the place that is told nevertheless, and so does `info`; pictures show what can be."""
+    seen, places, syncs = set(), {}, 0
+    for event in dump(path):
+        kind, arguments, place = event["event"], event["args"], (event.get("m"), event.get("p"))
+        syncs += kind == "Sync"
+        is_status = kind in ("GoStatus", "GoStatusStack")
+        if is_status and arguments["gstatus"] in ("Running", "Syscall") and syncs < 2:
+            if event.get("before") == "Unknown" and event.get("m") in seen:
+                return True
+        elif is_status and arguments["gstatus"] == "Running" and places.get(arguments["g"], place) != place:
             return True
-        if not event["event"].endswith(("Status", "StatusStack", "Active")):
+        if not kind.endswith(("Status", "StatusStack", "Active")):
             seen.add(event.get("m"))
+        if kind == "GoStart" or is_status:
+            places[arguments["g"]] = place
+        elif "g" in event:
+            places[event["g"]] = place
     return False
 
 
