@@ -14653,10 +14653,9 @@ static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_
 static inline int64_t gotrace__dec_later(int64_t time, int64_t by) { return (int64_t)((uint64_t)time + (uint64_t)by); }
 
 /* Initializes an event that was not read ahead. */
-static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *spec, uint64_t offset) {
+static void gotrace__dec_blank(gotrace_event *event, const gotrace__kind *k, uint64_t offset) {
   memset(event, 0, sizeof *event);
-  event->spec = spec;
-  event->kind = (uint8_t)spec->number;
+  gotrace__dec_set_kind(event, k);
   event->offset = offset;
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
@@ -15266,10 +15265,9 @@ static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotra
                                                  const uint8_t *data, uint64_t offset) {
   gotrace_event *ev = gotrace__dec_push_experiment(d);
   if (!ev) return d->failure.result;
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, offset - h->header_size);
+  gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH], offset - h->header_size);
   ev->m = (int64_t)h->m;
   ev->args[0] = h->experiment, ev->args[1] = h->generation, ev->args[2] = h->m, ev->args[3] = h->time;
-  ev->arg_count = 4;
   ev->data = (const char *)data, ev->data_size = (size_t)h->size;
   return GOTRACE_OK;
 }
@@ -16277,7 +16275,7 @@ static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_ev
 
 /* Makes the Sync event that begins a generation or ends the trace. */
 static void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_SYNC].spec, d->final_sync ? d->offset : d->generation_offset);
+  gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_SYNC], d->final_sync ? d->offset : d->generation_offset);
   ev->time = time;
   ev->extra = (int64_t)++d->syncs;
   if (!snapshot) return;
@@ -16453,11 +16451,10 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *
 
 static void gotrace__v2_sample_event(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__dec_sample *s = &d->samples[d->sample_given++];
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_CPU_SAMPLE].spec, s->offset);
+  gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_CPU_SAMPLE], s->offset);
   ev->time = s->time;
   ev->m = (int64_t)s->m, ev->p = (int64_t)s->p, ev->g = s->g ? (int64_t)s->g : GOTRACE_NO_ID;
   ev->args[0] = s->tick, ev->args[1] = s->m, ev->args[2] = s->p, ev->args[3] = s->g, ev->args[4] = ev->stack = s->stack;
-  ev->arg_count = 5;
 }
 
 /* The next event of an ordered v2 trace. */
@@ -17340,8 +17337,7 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   d->batch_at = d->batch_end = d->batch_whole = NULL;
   if ((result = gotrace__v2_read_header(d, &h)) != GOTRACE_OK) return result;
   k = &d->kinds[h.kind];
-  gotrace__dec_blank(ev, k->spec, d->offset);
-  ev->arg_count = k->args;
+  gotrace__dec_blank(ev, k, d->offset);
   if (h.kind == GOTRACE_V2_END_OF_GENERATION) return gotrace__dec_skip(d, 1), GOTRACE_OK;
   if (!gotrace__dec_fill(d, h.header_size + (size_t)h.size)) return d->failure.result;
   if (k->data) ev->args[i++] = h.experiment;
