@@ -16213,12 +16213,12 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
 }
 
 /* Applies a thread's next event if a fast rule allows it. False: nothing has changed; use gotrace__v2_order. */
-GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, bool here) {
+GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
   switch (c->next->event.kind) {
 #define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                              \
   case GOTRACE_V2_##NAME:                                                                                        \
-    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, here)) \
+    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, true)) \
       return false;                                                                                              \
     break;
     GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
@@ -16231,28 +16231,17 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__
 /* Applies a thread's next event if it is ready. Returns OK, GOTRACE__LATER or an error. Go: ordering.Advance. */
 static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ordered) {
   gotrace_event *ev = &c->next->event;
-  const gotrace__transition *r;
+  const gotrace__transition *r = d->kinds[ev->kind].rule;
   gotrace_result result;
   c->seen = c->id != GOTRACE__NOBODY;
   ev->p = c->p;
   ev->g = c->g;
-  switch (ev->kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                                    \
-  case GOTRACE_V2_##NAME:                                                                                              \
-    result = gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, false); \
-    break;
-    GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
-#undef GOTRACE__CASE
-  default:
-    if (ev->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && ev->p != GOTRACE_NO_ID) {
-      const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
-      if (!own) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(ev->p));
-      if (own->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
-    }
-    r = d->kinds[ev->kind].rule;
-    result = r->does & GOTRACE__R_ORDERED ? gotrace__v2_apply(d, c, r->does, r->from, r->to, false)
-                                          : gotrace__v2_check_context(d, c, ev, r->does);
+  if (ev->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && ev->p != GOTRACE_NO_ID) {
+    const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
+    if (!own) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(ev->p));
+    if (own->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
   }
+  result = gotrace__v2_apply(d, c, r->does, r->from, r->to, false);
   if (result) return result;
   *ordered = *ev;
   return gotrace__v2_order_rare(d, c, ordered);
@@ -18121,7 +18110,7 @@ static gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d, gotrace_event *event) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   int64_t g = c->g;
-  if (!GOTRACE__LIKELY(gotrace__v2_order_fast(d, c, true))) return gotrace__v2_next_found(d, event);
+  if (!GOTRACE__LIKELY(gotrace__v2_order_fast(d, c))) return gotrace__v2_next_found(d, event);
   *event = c->next->event;
   event->p = c->p;
   event->g = g;
@@ -18163,7 +18152,7 @@ static size_t gotrace__v2_next_read(gotrace_decoder *d, const gotrace_event **ev
     gotrace_event *event = &c->next->event;
     int64_t g = c->g;
     if (!GOTRACE__LIKELY(c->left > 1 && event->time < d->until && d->last_time < d->until &&
-                         gotrace__v2_order_fast(d, c, true)))
+                         gotrace__v2_order_fast(d, c)))
       break;
     event->p = c->p;
     event->g = g;
