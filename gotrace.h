@@ -15323,7 +15323,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
   gotrace_result failed;
   if (*result == GOTRACE_END_OF_TRACE) {
-    if (!explicit_end) *result = GOTRACE_OK;
+    if (!explicit_end) *result = generation || !d->in_generation ? GOTRACE_OK : GOTRACE_END_OF_TRACE;
     else if (d->heap_count) /* as in Go: tables alone need no end, but their ids must be unique */
       *result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
                                   GOTRACE__LLU(generation));
@@ -16361,12 +16361,7 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
   if (!d->in_generation && d->options.from && (d->options.data || d->options.seekable) &&
       (result = gotrace__v2_find_range(d)) != GOTRACE_OK)
     return result;
-  if (d->pending.result) {
-    result = GOTRACE_END_OF_TRACE;
-  } else if (d->in_generation && d->version < GOTRACE_GO_1_26) {
-    if (!gotrace__dec_fill(d, 1)) result = d->failure.result;
-    else if (d->at == d->end) result = GOTRACE_END_OF_TRACE;
-  }
+  if (d->pending.result) result = GOTRACE_END_OF_TRACE;
   do {
     gotrace__dec_free_generation(d);
     if (!result) result = gotrace__v2_read_generation(d);
