@@ -14902,33 +14902,30 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   return true;
 }
 
-/* Makes a cursor's batch available in memory, and reads it again if necessary. */
-static gotrace_result gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
-  size_t have = 0, n = 1;
-  c->start = b->data;
-  if (b->data) return GOTRACE_OK;
+/* The bytes of a cursor's batch, which are read again if necessary; NULL: failed. */
+static const uint8_t *gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
+  size_t have, n;
+  if (b->data) return b->data;
   if (c->buffer_size < b->size) {
     gotrace__dec_release(d, c->buffer, c->buffer_size);
     c->buffer_size = 0;
-    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return d->failure.result;
+    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return NULL;
     c->buffer_size = (size_t)b->size;
   }
-  for (; have < b->size && n; have += n) {
+  for (have = 0; have < b->size; have += n) {
     n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
-    if (n > b->size - have) n = 0;
+    if (!n || n > b->size - have)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_READ, b->offset, NULL, "the read function failed"), (uint8_t *)NULL;
   }
-  if (have < b->size) GOTRACE__FAIL(READ, b->offset, NULL, "the read function failed");
-  c->start = c->buffer;
-  return GOTRACE_OK;
+  return c->buffer;
 }
 
 /* Moves a cursor to its next batch that is not empty. END_OF_TRACE: there is none, in v2 in this generation. */
 static gotrace_result gotrace__dec_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
   while (c->at == c->end) {
     const gotrace__batch *b = c->batch ? &d->batches[c->batch - 1] : NULL;
-    gotrace_result result;
     if (!b) return GOTRACE_END_OF_TRACE;
-    if ((result = gotrace__dec_load(d, c, b)) != GOTRACE_OK) return result;
+    if (!(c->start = gotrace__dec_load(d, c, b))) return d->failure.result;
     c->at = c->start;
     c->end = c->start + b->size;
     c->base = b->offset;
