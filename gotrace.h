@@ -16146,21 +16146,18 @@ static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, 
   bool sweep = ev->kind <= GOTRACE_V2_GC_SWEEP_END;
   unsigned active = sweep ? GOTRACE_V2_GC_SWEEP_ACTIVE : GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
   bool named = ev->kind == active, begins = ev->kind == active + 1;
-  gotrace__dec_proc *p = named ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
-  gotrace__dec_go *g = named ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
-  bool *flag = sweep ? (p ? &p->sweep : NULL) : (g ? &g->assist : NULL); /* NULL: unknown proc or goroutine */
-  uint8_t *before = !flag ? NULL : sweep ? &p->begin_sweep : &g->last;   /* in a part: as assumed at its beginning */
+  uint64_t id = named ? ev->args[0] : (uint64_t)(sweep ? c->p : c->g);
+  gotrace__dec_proc *p = sweep ? gotrace__dec_find_proc(d, id) : NULL;
+  gotrace__dec_go *g = sweep ? NULL : gotrace__dec_find_go(d, id);
+  bool *flag = p ? &p->sweep : g ? &g->assist : NULL;          /* NULL: unknown proc or goroutine */
+  uint8_t *before = p ? &p->begin_sweep : g ? &g->last : NULL; /* in a part: as assumed at its beginning */
   const char *thing = sweep ? "proc" : "goroutine";
-  if (flag && d->part && *before == GOTRACE__PART_UNKNOWN) *before = *flag = !begins;
-  if (!named) {
-    if (!flag && sweep) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-    if (!flag) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-    return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
-  }
-  if (!flag) GOTRACE__WRONG(STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
+  if (!flag)
+    GOTRACE__WRONG(STATE, named || sweep ? "%s %lld is unknown" : "%s %lld does not exist", thing, GOTRACE__LL(id));
+  if (d->part && *before == GOTRACE__PART_UNKNOWN) *before = *flag = !begins;
+  if (!named) return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
   if (*flag ? d->generation == d->first_generation : !gotrace__v2_lacks_past(d))
-    GOTRACE__WRONG(RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
-                   GOTRACE__LL(ev->args[0]));
+    GOTRACE__WRONG(RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing, GOTRACE__LL(id));
   *flag = true;
   return GOTRACE_OK;
 }
