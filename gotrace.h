@@ -15756,6 +15756,7 @@ static void gotrace__v2_imply(gotrace_decoder *d, const gotrace_event *of, uint8
   ev->args[1] = arg1;
   ev->stack = 0;
   ev->implied = true;
+  if (kind == GOTRACE_V2_GO_START) ev->g = GOTRACE_NO_ID; /* the thread runs none between block and start */
 }
 
 static inline bool gotrace__v2_is_next(const gotrace_decoder *d, uint64_t generation, uint64_t sequence,
@@ -16004,7 +16005,6 @@ static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor 
 static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_go *g = &d->gos[c->g_index - 1], *next = gotrace__dec_find_go(d, ev->args[0]);
   bool destroy = ev->kind == GOTRACE_V2_GO_SWITCH_DESTROY;
-  gotrace_event start;
   if (!next || next->status != GOTRACE__G_WAITING ||
       !gotrace__v2_is_next(d, next->of.v2.generation, next->sequence, ev->args[1]))
     return GOTRACE__LATER;
@@ -16013,9 +16013,7 @@ static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor 
   if (destroy && gotrace__dec_remove_go(d, g)) return d->failure.result;
   next->status = GOTRACE__G_RUNNING;
   next->sequence++;
-  start = *ev;
-  start.g = GOTRACE_NO_ID;
-  gotrace__v2_imply(d, &start, GOTRACE_V2_GO_START, next->id, ev->args[1]);
+  gotrace__v2_imply(d, ev, GOTRACE_V2_GO_START, next->id, ev->args[1]);
   gotrace__v2_take_go(d, c, next);
   return GOTRACE_OK;
 }
