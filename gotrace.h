@@ -15643,14 +15643,6 @@ static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor
   return GOTRACE_OK;
 }
 
-static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cursor *c) {
-  if (GOTRACE__LIKELY(c->left > 1)) {
-    c->left--;
-    c->next++;
-    return GOTRACE_OK;
-  }
-  return gotrace__v2_read_ahead(d, c);
-}
 
 /* ----------------------------------------------------------------------------------------- >>decode-v2-order ----
  *
@@ -16306,7 +16298,7 @@ static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) 
   for (i = 0; i < d->heap_count; i++) {
     gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
     d->room = GOTRACE__AHEAD; /* what the first events tell must not depend on the number of threads */
-    result = gotrace__v2_advance(d, c);
+    result = gotrace__v2_read_ahead(d, c);
     if (result == GOTRACE_END_OF_TRACE) continue;
     if (result) return result;
     if (d->part && c->id != GOTRACE__NOBODY) gotrace__part_begin_thread(c);
@@ -16378,7 +16370,9 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
 /* Moves the thread at `i` of the heap to its next event. */
 static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
   gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
-  gotrace_result result = gotrace__v2_advance(d, c);
+  gotrace_result result = GOTRACE_OK;
+  if (GOTRACE__LIKELY(c->left > 1)) c->left--, c->next++;
+  else result = gotrace__v2_read_ahead(d, c);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->heap[i].time = c->next->event.time;
     if (!i || gotrace__heap_up(d->heap, i) == i)
