@@ -15406,13 +15406,8 @@ static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, c
   uint64_t number[6];
   for (at += samples; at < end;) {
     const gotrace__kind *k = &d->kinds[*at++];
-    if (samples) {
-      if (!gotrace__get_numbers(&at, end, number, 5)) break;
-      time = gotrace__dec_nanoseconds(d, number[0]);
-    } else {
-      if (!k->timed || !gotrace__get_numbers(&at, end, number, 1 + (unsigned)k->args)) break;
-      time = gotrace__dec_later(time, gotrace__dec_nanoseconds(d, number[0]));
-    }
+    if (!(samples || k->timed) || !gotrace__get_numbers(&at, end, number, samples ? 5 : 1u + k->args)) break;
+    time = gotrace__dec_later(samples ? 0 : time, gotrace__dec_nanoseconds(d, number[0]));
     if (time > latest) latest = time;
     if (window && time >= window->begin && time - window->begin < GOTRACE__WINDOW)
       window->counts[time - window->begin]++;
