@@ -14145,8 +14145,8 @@ typedef struct gotrace__cursor {
   gotrace__ahead *next; /* in `ahead` */
   gotrace__ahead *ahead;
   unsigned left, room;             /* number of events read ahead, including `next`; capacity */
-  const uint8_t *at, *end, *start; /* what follows them, in a batch that is in memory */
-  uint64_t base;                   /* start's offset in the file */
+  const uint8_t *at, *end;         /* what follows them, in a batch that is in memory */
+  uint64_t base;                   /* added to an address in the batch: the offset in the file */
   uint64_t id;                     /* thread or proc */
   int64_t time;                    /* of the last event read, v2 */
   uint64_t tick;                   /* the same, v1 */
@@ -14925,10 +14925,9 @@ static gotrace_result gotrace__dec_next_batch(gotrace_decoder *d, gotrace__curso
   while (c->at == c->end) {
     const gotrace__batch *b = c->batch ? &d->batches[c->batch - 1] : NULL;
     if (!b) return GOTRACE_END_OF_TRACE;
-    if (!(c->start = gotrace__dec_load(d, c, b))) return d->failure.result;
-    c->at = c->start;
-    c->end = c->start + b->size;
-    c->base = b->offset;
+    if (!(c->at = gotrace__dec_load(d, c, b))) return d->failure.result;
+    c->end = c->at + b->size;
+    c->base = b->offset - (uint64_t)(uintptr_t)c->at;
     c->tick = b->time;
     c->time = gotrace__dec_nanoseconds(d, b->time);
     c->batch = b->next;
@@ -15285,7 +15284,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
     d->heap[d->heap_count++].cursor = (uint32_t)(c - d->cursors);
     c->generation = d->serial;
     c->first = c->batch = (uint32_t)d->batch_count;
-    c->at = c->end = c->start = NULL;
+    c->at = c->end = NULL;
     c->left = 0;
   } else {
     d->batches[c->last - 1].next = (uint32_t)d->batch_count;
@@ -15566,7 +15565,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
   const gotrace__kind *kinds = d->kinds;
   const double mul = d->mul;
   const uint8_t *at = c->at, *next, *stop;
-  const uint64_t before = c->base - (uint64_t)(uintptr_t)c->start; /* offset minus address */
+  const uint64_t base = c->base;
   int64_t time = c->time;
   if (c->end - at < GOTRACE__EVENT_BYTES) return e;
   for (stop = c->end - GOTRACE__EVENT_BYTES; e < last && at <= stop; e++, at = next) {
@@ -15579,7 +15578,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
     gotrace__dec_set_kind(ev, k);
     time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* at most 28 bits: no overflow */
     ev->time = time;
-    ev->offset = before + (uint64_t)(uintptr_t)at;
+    ev->offset = base + (uint64_t)(uintptr_t)at;
     ev->m = (int64_t)c->id;
     ev->stack = gotrace__dec_number(ev, k->stack);
     e->known = !k->ids && gotrace__dec_has(d, &d->stack_map, ev->stack) &&
@@ -15603,7 +15602,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
   const gotrace__kind *k = &d->kinds[*at++];
   uint64_t dt;
   memset(e, 0, sizeof *e);
-  e->event.offset = c->base + (uint64_t)(c->at - c->start);
+  e->event.offset = c->base + (uint64_t)(uintptr_t)c->at;
   if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) ||
       !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
     if (!first) return GOTRACE_WOULD_BLOCK;
@@ -15637,7 +15636,6 @@ static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor
   c->left = (unsigned)(e - c->ahead);
   return GOTRACE_OK;
 }
-
 
 /* ----------------------------------------------------------------------------------------- >>decode-v2-order ----
  *
@@ -16812,7 +16810,7 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     uint64_t offset, dt;
     if (c->at == c->end && gotrace__dec_next_batch(d, c)) break;
     at = c->at;
-    offset = c->base + (uint64_t)(at - c->start);
+    offset = c->base + (uint64_t)(uintptr_t)at;
     k = &d->kinds[*at & 63];
     gotrace__dec_clear(ev);
     if (GOTRACE__LIKELY(c->end - at >= GOTRACE__EVENT_BYTES)) next = gotrace__v1_take(at, k, &dt, ev->args);
@@ -16890,7 +16888,7 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   d->room = gotrace__dec_share_ahead(d->cursor_count);
   for (i = 0; i < d->cursor_count; i++) {
     gotrace__cursor *c = &d->cursors[i];
-    c->at = c->end = c->start = NULL;
+    c->at = c->end = NULL;
     c->batch = c->first;
     c->g = 0;
     c->left = 0;
