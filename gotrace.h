@@ -15655,14 +15655,6 @@ static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor
  * whether it was then in a mark assist (or GOTRACE__PART_UNKNOWN); `fresh`, that it must not have existed. */
 enum { GOTRACE__PART_UNKNOWN = 2 };
 
-/* Assumes that a goroutine has been in a system call since before the part, on a thread without events in the part.
- * False: this contradicts an earlier assumption. */
-static bool gotrace__part_sits(gotrace__cursor *c, const gotrace__dec_go *g) {
-  if (c->begin_known && c->begin_g != (int64_t)g->id) return false;
-  c->begin_known = c->begin_seen = c->seen = true;
-  c->begin_g = c->g = (int64_t)g->id;
-  return true;
-}
 
 /* Assumes what a thread runs at the beginning of the part: the goroutine and proc of its first statuses, else none. */
 static void gotrace__part_begin_thread(gotrace__cursor *c) {
@@ -15940,9 +15932,13 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
     gotrace__v2_take_go(d, other, g);
     return GOTRACE_OK;
   }
-  if (other->seen ? other->g != (int64_t)g->id : !gotrace__part_sits(other, g))
+  if (other->seen ? other->g != (int64_t)g->id : other->begin_known && other->begin_g != (int64_t)g->id)
     GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(g->id),
                    GOTRACE__LL(m), GOTRACE__LL(other->g));
+  if (!other->seen) { /* a part: since before it */
+    other->begin_known = other->begin_seen = other->seen = true;
+    other->begin_g = other->g = (int64_t)g->id;
+  }
   ev->g = other->g;
   return GOTRACE_OK;
 }
