@@ -14567,14 +14567,11 @@ static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
 
 /* Reads until `want` bytes are in memory, or the source ends. False: failed. */
 static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
-  size_t have = (size_t)(d->end - d->at);
+  size_t have = (size_t)(d->end - d->at), larger = d->window_size ? d->window_size : (size_t)1 << 18;
   if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
-  if (d->window_size < want || !d->window) {
-    /* The window doubles only after it was filled, so that a large size in a batch header alone takes no memory. */
-    size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
-    while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
-    if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
-  }
+  /* The window doubles only after it was filled, so that a large size in a batch header alone takes no memory. */
+  while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
+  if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
   /* What is left moves to the front only if there is too little room after it. */
   if ((size_t)(d->window + d->window_size - d->at) < want && d->at != d->window) {
     memmove(d->window, d->at, have);
