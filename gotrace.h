@@ -14736,10 +14736,9 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
   size_t size;
   for (word = k->spec->arguments; (size = strcspn(word, " ")) != 0; word += size + (word[size] == ' ')) {
     uint8_t place = (uint8_t)GOTRACE__ARGUMENT(k->args);
-    bool dt = gotrace__ends_with(word, size, "dt"), data = gotrace__ends_with(word, size, "data");
-    k->timed |= dt;
-    k->data |= data;
-    if (!dt && !data) k->args++;
+    if (gotrace__ends_with(word, size, "dt")) k->timed = true;
+    else if (gotrace__ends_with(word, size, "data")) k->data = true;
+    else k->args++;
     if (gotrace__ends_with(word, size, "stack")) /* the event's own stack is "stack"; "new_stack" is another's */
       *(size == 5 ? &k->stack : &k->stack2) = place;
     else if (gotrace__ends_with(word, size, "string"))
@@ -15651,7 +15650,6 @@ static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor
  * In a goroutine's record, `created` means that it existed when the part began, with status `order_status`; `last`,
  * whether it was then in a mark assist (or GOTRACE__PART_UNKNOWN); `fresh`, that it must not have existed. */
 enum { GOTRACE__PART_UNKNOWN = 2 };
-
 
 /* Assumes what a thread runs at the beginning of the part: the goroutine and proc of its first statuses, else none. */
 static void gotrace__part_begin_thread(gotrace__cursor *c) {
