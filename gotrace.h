@@ -16392,11 +16392,10 @@ static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
                  GOTRACE__LL(ev->args[1]), GOTRACE__LLU(d->generation));
 }
 
-/* If the earliest event is not ready, tries those of the other threads in time order. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result,
-                                                               gotrace_event *ev) {
+/* The earliest event is not ready: tries those of the other threads in time order. */
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_result result = GOTRACE__LATER;
   size_t i;
-  if (result != GOTRACE__LATER) return result;
   if (!gotrace__heap_sort(d)) return d->failure.result;
   d->attempts += d->heap_count;
   for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__v2_try(d, i, ev);
@@ -16426,8 +16425,8 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
   } else if (d->sample_given < d->sample_count &&
              (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
     gotrace__v2_sample_event(d, ev);
-  } else if ((result = gotrace__v2_try(d, 0, ev)) != GOTRACE_OK) {
-    result = gotrace__v2_try_others(d, result, ev);
+  } else if ((result = gotrace__v2_try(d, 0, ev)) == GOTRACE__LATER) {
+    result = gotrace__v2_try_others(d, ev);
   }
   if (result) return result;
   if (d->queue_given == d->queue_count) d->queue_given = d->queue_count = 0;
