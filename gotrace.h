@@ -14147,8 +14147,8 @@ typedef struct gotrace__cursor {
   gotrace__ahead *next; /* in `ahead` */
   gotrace__ahead *ahead;
   unsigned left, room;             /* number of events read ahead, including `next`; capacity */
-  const uint8_t *at, *end, *start; /* what follows them, in a batch that is in memory */
-  uint64_t base;                   /* start's offset in the file */
+  const uint8_t *at, *end;         /* what follows them, in a batch that is in memory */
+  uint64_t base;                   /* added to an address in the batch: the offset in the file */
   uint64_t id;                     /* thread or proc */
   int64_t time;                    /* of the last event read, v2 */
   uint64_t tick;                   /* the same, v1 */
@@ -14569,14 +14569,11 @@ static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
 
 /* Reads until `want` bytes are in memory, or the source ends. False: failed. */
 static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
-  size_t have = (size_t)(d->end - d->at);
+  size_t have = (size_t)(d->end - d->at), larger = d->window_size ? d->window_size : (size_t)1 << 18;
   if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
-  if (d->window_size < want || !d->window) {
-    /* The window doubles only after it was filled, so that a large size in a batch header alone takes no memory. */
-    size_t larger = d->window_size ? d->window_size : (size_t)1 << 18;
-    while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
-    if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
-  }
+  /* The window doubles only after it was filled, so that a large size in a batch header alone takes no memory. */
+  while (larger < want && larger <= 2 * have + ((size_t)1 << 18)) larger *= 2;
+  if (larger > d->window_size && !gotrace__dec_new_window(d, larger)) return false;
   /* What is left moves to the front only if there is too little room after it. */
   if ((size_t)(d->window + d->window_size - d->at) < want && d->at != d->window) {
     memmove(d->window, d->at, have);
@@ -14655,10 +14652,9 @@ static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_
 static inline int64_t gotrace__dec_later(int64_t time, int64_t by) { return (int64_t)((uint64_t)time + (uint64_t)by); }
 
 /* Initializes an event that was not read ahead. */
-static void gotrace__dec_blank(gotrace_event *event, const gotrace_event_spec *spec, uint64_t offset) {
+static void gotrace__dec_blank(gotrace_event *event, const gotrace__kind *k, uint64_t offset) {
   memset(event, 0, sizeof *event);
-  event->spec = spec;
-  event->kind = (uint8_t)spec->number;
+  gotrace__dec_set_kind(event, k);
   event->offset = offset;
   event->m = event->p = event->g = GOTRACE_NO_ID;
 }
@@ -14742,10 +14738,9 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
   size_t size;
   for (word = k->spec->arguments; (size = strcspn(word, " ")) != 0; word += size + (word[size] == ' ')) {
     uint8_t place = (uint8_t)GOTRACE__ARGUMENT(k->args);
-    bool dt = gotrace__ends_with(word, size, "dt"), data = gotrace__ends_with(word, size, "data");
-    k->timed |= dt;
-    k->data |= data;
-    if (!dt && !data) k->args++;
+    if (gotrace__ends_with(word, size, "dt")) k->timed = true;
+    else if (gotrace__ends_with(word, size, "data")) k->data = true;
+    else k->args++;
     if (gotrace__ends_with(word, size, "stack")) /* the event's own stack is "stack"; "new_stack" is another's */
       *(size == 5 ? &k->stack : &k->stack2) = place;
     else if (gotrace__ends_with(word, size, "string"))
@@ -14905,36 +14900,32 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
   return true;
 }
 
-/* Makes a cursor's batch available in memory, and reads it again if necessary. */
-static gotrace_result gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
-  size_t have = 0, n = 1;
-  c->start = b->data;
-  if (b->data) return GOTRACE_OK;
+/* The bytes of a cursor's batch, which are read again if necessary; NULL: failed. */
+static const uint8_t *gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
+  size_t have, n;
+  if (b->data) return b->data;
   if (c->buffer_size < b->size) {
     gotrace__dec_release(d, c->buffer, c->buffer_size);
     c->buffer_size = 0;
-    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return d->failure.result;
+    if (!(c->buffer = (uint8_t *)gotrace__dec_allocate(d, b->size))) return NULL;
     c->buffer_size = (size_t)b->size;
   }
-  for (; have < b->size && n; have += n) {
+  for (have = 0; have < b->size; have += n) {
     n = d->options.read(d->options.context, b->offset + have, c->buffer + have, (size_t)b->size - have);
-    if (n > b->size - have) n = 0;
+    if (!n || n > b->size - have)
+      return gotrace__dec_fail(d, GOTRACE_ERROR_READ, b->offset, NULL, "the read function failed"), (uint8_t *)NULL;
   }
-  if (have < b->size) GOTRACE__FAIL(READ, b->offset, NULL, "the read function failed");
-  c->start = c->buffer;
-  return GOTRACE_OK;
+  return c->buffer;
 }
 
 /* Moves a cursor to its next batch that is not empty. END_OF_TRACE: there is none, in v2 in this generation. */
 static gotrace_result gotrace__dec_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
   while (c->at == c->end) {
     const gotrace__batch *b = c->batch ? &d->batches[c->batch - 1] : NULL;
-    gotrace_result result;
     if (!b) return GOTRACE_END_OF_TRACE;
-    if ((result = gotrace__dec_load(d, c, b)) != GOTRACE_OK) return result;
-    c->at = c->start;
-    c->end = c->start + b->size;
-    c->base = b->offset;
+    if (!(c->at = gotrace__dec_load(d, c, b))) return d->failure.result;
+    c->end = c->at + b->size;
+    c->base = b->offset - (uint64_t)(uintptr_t)c->at;
     c->tick = b->time;
     c->time = gotrace__dec_nanoseconds(d, b->time);
     c->batch = b->next;
@@ -15268,10 +15259,9 @@ static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotra
                                                  const uint8_t *data, uint64_t offset) {
   gotrace_event *ev = gotrace__dec_push_experiment(d);
   if (!ev) return d->failure.result;
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH].spec, offset - h->header_size);
+  gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH], offset - h->header_size);
   ev->m = (int64_t)h->m;
   ev->args[0] = h->experiment, ev->args[1] = h->generation, ev->args[2] = h->m, ev->args[3] = h->time;
-  ev->arg_count = 4;
   ev->data = (const char *)data, ev->data_size = (size_t)h->size;
   return GOTRACE_OK;
 }
@@ -15292,7 +15282,7 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
     d->heap[d->heap_count++].cursor = (uint32_t)(c - d->cursors);
     c->generation = d->serial;
     c->first = c->batch = (uint32_t)d->batch_count;
-    c->at = c->end = c->start = NULL;
+    c->at = c->end = NULL;
     c->left = 0;
   } else {
     d->batches[c->last - 1].next = (uint32_t)d->batch_count;
@@ -15327,7 +15317,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
   gotrace_result failed;
   if (*result == GOTRACE_END_OF_TRACE) {
-    if (!explicit_end) *result = GOTRACE_OK;
+    if (!explicit_end) *result = generation || !d->in_generation ? GOTRACE_OK : GOTRACE_END_OF_TRACE;
     else if (d->heap_count) /* as in Go: tables alone need no end, but their ids must be unique */
       *result = gotrace__dec_fail(d, GOTRACE_ERROR_TRUNCATED, d->offset, NULL, "missing end of generation %llu",
                                   GOTRACE__LLU(generation));
@@ -15413,13 +15403,8 @@ static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, c
   uint64_t number[6];
   for (at += samples; at < end;) {
     const gotrace__kind *k = &d->kinds[*at++];
-    if (samples) {
-      if (!gotrace__get_numbers(&at, end, number, 5)) break;
-      time = gotrace__dec_nanoseconds(d, number[0]);
-    } else {
-      if (!k->timed || !gotrace__get_numbers(&at, end, number, 1 + (unsigned)k->args)) break;
-      time = gotrace__dec_later(time, gotrace__dec_nanoseconds(d, number[0]));
-    }
+    if (!(samples || k->timed) || !gotrace__get_numbers(&at, end, number, samples ? 5 : 1u + k->args)) break;
+    time = gotrace__dec_later(samples ? 0 : time, gotrace__dec_nanoseconds(d, number[0]));
     if (time > latest) latest = time;
     if (window && time >= window->begin && time - window->begin < GOTRACE__WINDOW)
       window->counts[time - window->begin]++;
@@ -15578,7 +15563,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
   const gotrace__kind *kinds = d->kinds;
   const double mul = d->mul;
   const uint8_t *at = c->at, *next, *stop;
-  const uint64_t before = c->base - (uint64_t)(uintptr_t)c->start; /* offset minus address */
+  const uint64_t base = c->base;
   int64_t time = c->time;
   if (c->end - at < GOTRACE__EVENT_BYTES) return e;
   for (stop = c->end - GOTRACE__EVENT_BYTES; e < last && at <= stop; e++, at = next) {
@@ -15591,7 +15576,7 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
     gotrace__dec_set_kind(ev, k);
     time = gotrace__dec_later(time, (int64_t)((double)(int64_t)dt * mul)); /* at most 28 bits: no overflow */
     ev->time = time;
-    ev->offset = before + (uint64_t)(uintptr_t)at;
+    ev->offset = base + (uint64_t)(uintptr_t)at;
     ev->m = (int64_t)c->id;
     ev->stack = gotrace__dec_number(ev, k->stack);
     e->known = !k->ids && gotrace__dec_has(d, &d->stack_map, ev->stack) &&
@@ -15615,7 +15600,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
   const gotrace__kind *k = &d->kinds[*at++];
   uint64_t dt;
   memset(e, 0, sizeof *e);
-  e->event.offset = c->base + (uint64_t)(c->at - c->start);
+  e->event.offset = c->base + (uint64_t)(uintptr_t)c->at;
   if (!k->timed || !gotrace__get_numbers(&at, c->end, &dt, 1) ||
       !gotrace__get_numbers(&at, c->end, e->event.args, k->args)) {
     if (!first) return GOTRACE_WOULD_BLOCK;
@@ -15650,15 +15635,6 @@ static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor
   return GOTRACE_OK;
 }
 
-static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cursor *c) {
-  if (GOTRACE__LIKELY(c->left > 1)) {
-    c->left--;
-    c->next++;
-    return GOTRACE_OK;
-  }
-  return gotrace__v2_read_ahead(d, c);
-}
-
 /* ----------------------------------------------------------------------------------------- >>decode-v2-order ----
  *
  * v2: orders the events of all threads. Each is applied as soon as the state of threads, procs and goroutines allows
@@ -15676,15 +15652,6 @@ static inline gotrace_result gotrace__v2_advance(gotrace_decoder *d, gotrace__cu
  * In a goroutine's record, `created` means that it existed when the part began, with status `order_status`; `last`,
  * whether it was then in a mark assist (or GOTRACE__PART_UNKNOWN); `fresh`, that it must not have existed. */
 enum { GOTRACE__PART_UNKNOWN = 2 };
-
-/* Assumes that a goroutine has been in a system call since before the part, on a thread without events in the part.
- * False: this contradicts an earlier assumption. */
-static bool gotrace__part_sits(gotrace__cursor *c, const gotrace__dec_go *g) {
-  if (c->begin_known && c->begin_g != (int64_t)g->id) return false;
-  c->begin_known = c->begin_seen = c->seen = true;
-  c->begin_g = c->g = (int64_t)g->id;
-  return true;
-}
 
 /* Assumes what a thread runs at the beginning of the part: the goroutine and proc of its first statuses, else none. */
 static void gotrace__part_begin_thread(gotrace__cursor *c) {
@@ -15763,6 +15730,7 @@ static void gotrace__v2_imply(gotrace_decoder *d, const gotrace_event *of, uint8
   ev->args[1] = arg1;
   ev->stack = 0;
   ev->implied = true;
+  if (kind == GOTRACE_V2_GO_START) ev->g = GOTRACE_NO_ID; /* the thread runs none between block and start */
 }
 
 static inline bool gotrace__v2_is_next(const gotrace_decoder *d, uint64_t generation, uint64_t sequence,
@@ -15961,9 +15929,13 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
     gotrace__v2_take_go(d, other, g);
     return GOTRACE_OK;
   }
-  if (other->seen ? other->g != (int64_t)g->id : !gotrace__part_sits(other, g))
+  if (other->seen ? other->g != (int64_t)g->id : other->begin_known && other->begin_g != (int64_t)g->id)
     GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call on thread %lld, which runs %lld", GOTRACE__LL(g->id),
                    GOTRACE__LL(m), GOTRACE__LL(other->g));
+  if (!other->seen) { /* a part: since before it */
+    other->begin_known = other->begin_seen = other->seen = true;
+    other->begin_g = other->g = (int64_t)g->id;
+  }
   ev->g = other->g;
   return GOTRACE_OK;
 }
@@ -16011,7 +15983,6 @@ static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor 
 static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_go *g = &d->gos[c->g_index - 1], *next = gotrace__dec_find_go(d, ev->args[0]);
   bool destroy = ev->kind == GOTRACE_V2_GO_SWITCH_DESTROY;
-  gotrace_event start;
   if (!next || next->status != GOTRACE__G_WAITING ||
       !gotrace__v2_is_next(d, next->of.v2.generation, next->sequence, ev->args[1]))
     return GOTRACE__LATER;
@@ -16020,9 +15991,7 @@ static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor 
   if (destroy && gotrace__dec_remove_go(d, g)) return d->failure.result;
   next->status = GOTRACE__G_RUNNING;
   next->sequence++;
-  start = *ev;
-  start.g = GOTRACE_NO_ID;
-  gotrace__v2_imply(d, &start, GOTRACE_V2_GO_START, next->id, ev->args[1]);
+  gotrace__v2_imply(d, ev, GOTRACE_V2_GO_START, next->id, ev->args[1]);
   gotrace__v2_take_go(d, c, next);
   return GOTRACE_OK;
 }
@@ -16153,21 +16122,18 @@ static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, 
   bool sweep = ev->kind <= GOTRACE_V2_GC_SWEEP_END;
   unsigned active = sweep ? GOTRACE_V2_GC_SWEEP_ACTIVE : GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
   bool named = ev->kind == active, begins = ev->kind == active + 1;
-  gotrace__dec_proc *p = named ? gotrace__dec_find_proc(d, ev->args[0]) : gotrace__v2_own_proc(d, c, false);
-  gotrace__dec_go *g = named ? gotrace__dec_find_go(d, ev->args[0]) : gotrace__v2_own_go(d, c, false);
-  bool *flag = sweep ? (p ? &p->sweep : NULL) : (g ? &g->assist : NULL); /* NULL: unknown proc or goroutine */
-  uint8_t *before = !flag ? NULL : sweep ? &p->begin_sweep : &g->last;   /* in a part: as assumed at its beginning */
+  uint64_t id = named ? ev->args[0] : (uint64_t)(sweep ? c->p : c->g);
+  gotrace__dec_proc *p = sweep ? gotrace__dec_find_proc(d, id) : NULL;
+  gotrace__dec_go *g = sweep ? NULL : gotrace__dec_find_go(d, id);
+  bool *flag = p ? &p->sweep : g ? &g->assist : NULL;          /* NULL: unknown proc or goroutine */
+  uint8_t *before = p ? &p->begin_sweep : g ? &g->last : NULL; /* in a part: as assumed at its beginning */
   const char *thing = sweep ? "proc" : "goroutine";
-  if (flag && d->part && *before == GOTRACE__PART_UNKNOWN) *before = *flag = !begins;
-  if (!named) {
-    if (!flag && sweep) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(c->p));
-    if (!flag) GOTRACE__WRONG(STATE, "goroutine %lld does not exist", GOTRACE__LL(c->g));
-    return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
-  }
-  if (!flag) GOTRACE__WRONG(STATE, "%s %lld is unknown", thing, GOTRACE__LL(ev->args[0]));
+  if (!flag)
+    GOTRACE__WRONG(STATE, named || sweep ? "%s %lld is unknown" : "%s %lld does not exist", thing, GOTRACE__LL(id));
+  if (d->part && *before == GOTRACE__PART_UNKNOWN) *before = *flag = !begins;
+  if (!named) return gotrace__dec_toggle(d, ev, flag, begins, "has already begun", "has not begun");
   if (*flag ? d->generation == d->first_generation : !gotrace__v2_lacks_past(d))
-    GOTRACE__WRONG(RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing,
-                   GOTRACE__LL(ev->args[0]));
+    GOTRACE__WRONG(RANGE, *flag ? "%s %lld: has begun already" : "%s %lld: has not begun", thing, GOTRACE__LL(id));
   *flag = true;
   return GOTRACE_OK;
 }
@@ -16217,12 +16183,12 @@ static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor
 }
 
 /* Applies a thread's next event if a fast rule allows it. False: nothing has changed; use gotrace__v2_order. */
-GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c, bool here) {
+GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
   switch (c->next->event.kind) {
 #define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                              \
   case GOTRACE_V2_##NAME:                                                                                        \
-    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, here)) \
+    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, true)) \
       return false;                                                                                              \
     break;
     GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
@@ -16235,28 +16201,17 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__
 /* Applies a thread's next event if it is ready. Returns OK, GOTRACE__LATER or an error. Go: ordering.Advance. */
 static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ordered) {
   gotrace_event *ev = &c->next->event;
-  const gotrace__transition *r;
+  const gotrace__transition *r = d->kinds[ev->kind].rule;
   gotrace_result result;
   c->seen = c->id != GOTRACE__NOBODY;
   ev->p = c->p;
   ev->g = c->g;
-  switch (ev->kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                                    \
-  case GOTRACE_V2_##NAME:                                                                                              \
-    result = gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, false); \
-    break;
-    GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
-#undef GOTRACE__CASE
-  default:
-    if (ev->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && ev->p != GOTRACE_NO_ID) {
-      const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
-      if (!own) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(ev->p));
-      if (own->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
-    }
-    r = d->kinds[ev->kind].rule;
-    result = r->does & GOTRACE__R_ORDERED ? gotrace__v2_apply(d, c, r->does, r->from, r->to, false)
-                                          : gotrace__v2_check_context(d, c, ev, r->does);
+  if (ev->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && ev->p != GOTRACE_NO_ID) {
+    const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
+    if (!own) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(ev->p));
+    if (own->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
   }
+  result = gotrace__v2_apply(d, c, r->does, r->from, r->to, false);
   if (result) return result;
   *ordered = *ev;
   return gotrace__v2_order_rare(d, c, ordered);
@@ -16279,7 +16234,7 @@ static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_ev
 
 /* Makes the Sync event that begins a generation or ends the trace. */
 static void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_SYNC].spec, d->final_sync ? d->offset : d->generation_offset);
+  gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_SYNC], d->final_sync ? d->offset : d->generation_offset);
   ev->time = time;
   ev->extra = (int64_t)++d->syncs;
   if (!snapshot) return;
@@ -16329,7 +16284,7 @@ static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) 
   for (i = 0; i < d->heap_count; i++) {
     gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
     d->room = GOTRACE__AHEAD; /* what the first events tell must not depend on the number of threads */
-    result = gotrace__v2_advance(d, c);
+    result = gotrace__v2_read_ahead(d, c);
     if (result == GOTRACE_END_OF_TRACE) continue;
     if (result) return result;
     if (d->part && c->id != GOTRACE__NOBODY) gotrace__part_begin_thread(c);
@@ -16376,12 +16331,7 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
   if (!d->in_generation && d->options.from && (d->options.data || d->options.seekable) &&
       (result = gotrace__v2_find_range(d)) != GOTRACE_OK)
     return result;
-  if (d->pending.result) {
-    result = GOTRACE_END_OF_TRACE;
-  } else if (d->in_generation && d->version < GOTRACE_GO_1_26) {
-    if (!gotrace__dec_fill(d, 1)) result = d->failure.result;
-    else if (d->at == d->end) result = GOTRACE_END_OF_TRACE;
-  }
+  if (d->pending.result) result = GOTRACE_END_OF_TRACE;
   do {
     gotrace__dec_free_generation(d);
     if (!result) result = gotrace__v2_read_generation(d);
@@ -16406,7 +16356,9 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
 /* Moves the thread at `i` of the heap to its next event. */
 static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
   gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
-  gotrace_result result = gotrace__v2_advance(d, c);
+  gotrace_result result = GOTRACE_OK;
+  if (GOTRACE__LIKELY(c->left > 1)) c->left--, c->next++;
+  else result = gotrace__v2_read_ahead(d, c);
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->heap[i].time = c->next->event.time;
     if (!i || gotrace__heap_up(d->heap, i) == i)
@@ -16442,11 +16394,10 @@ static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
                  GOTRACE__LL(ev->args[1]), GOTRACE__LLU(d->generation));
 }
 
-/* If the earliest event is not ready, tries those of the other threads in time order. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_result result,
-                                                               gotrace_event *ev) {
+/* The earliest event is not ready: tries those of the other threads in time order. */
+static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace_result result = GOTRACE__LATER;
   size_t i;
-  if (result != GOTRACE__LATER) return result;
   if (!gotrace__heap_sort(d)) return d->failure.result;
   d->attempts += d->heap_count;
   for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__v2_try(d, i, ev);
@@ -16455,11 +16406,10 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *
 
 static void gotrace__v2_sample_event(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__dec_sample *s = &d->samples[d->sample_given++];
-  gotrace__dec_blank(ev, d->kinds[GOTRACE_V2_CPU_SAMPLE].spec, s->offset);
+  gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_CPU_SAMPLE], s->offset);
   ev->time = s->time;
   ev->m = (int64_t)s->m, ev->p = (int64_t)s->p, ev->g = s->g ? (int64_t)s->g : GOTRACE_NO_ID;
   ev->args[0] = s->tick, ev->args[1] = s->m, ev->args[2] = s->p, ev->args[3] = s->g, ev->args[4] = ev->stack = s->stack;
-  ev->arg_count = 5;
 }
 
 /* The next event of an ordered v2 trace. */
@@ -16477,8 +16427,8 @@ static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
   } else if (d->sample_given < d->sample_count &&
              (!d->heap_count || d->samples[d->sample_given].time < d->heap[0].time)) {
     gotrace__v2_sample_event(d, ev);
-  } else if ((result = gotrace__v2_try(d, 0, ev)) != GOTRACE_OK) {
-    result = gotrace__v2_try_others(d, result, ev);
+  } else if ((result = gotrace__v2_try(d, 0, ev)) == GOTRACE__LATER) {
+    result = gotrace__v2_try_others(d, ev);
   }
   if (result) return result;
   if (d->queue_given == d->queue_count) d->queue_given = d->queue_count = 0;
@@ -16852,7 +16802,7 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
     uint64_t offset, dt;
     if (c->at == c->end && gotrace__dec_next_batch(d, c)) break;
     at = c->at;
-    offset = c->base + (uint64_t)(at - c->start);
+    offset = c->base + (uint64_t)(uintptr_t)at;
     k = &d->kinds[*at & 63];
     gotrace__dec_clear(ev);
     if (GOTRACE__LIKELY(c->end - at >= GOTRACE__EVENT_BYTES)) next = gotrace__v1_take(at, k, &dt, ev->args);
@@ -16930,7 +16880,7 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   d->room = gotrace__dec_share_ahead(d->cursor_count);
   for (i = 0; i < d->cursor_count; i++) {
     gotrace__cursor *c = &d->cursors[i];
-    c->at = c->end = c->start = NULL;
+    c->at = c->end = NULL;
     c->batch = c->first;
     c->g = 0;
     c->left = 0;
@@ -17342,8 +17292,7 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
   d->batch_at = d->batch_end = d->batch_whole = NULL;
   if ((result = gotrace__v2_read_header(d, &h)) != GOTRACE_OK) return result;
   k = &d->kinds[h.kind];
-  gotrace__dec_blank(ev, k->spec, d->offset);
-  ev->arg_count = k->args;
+  gotrace__dec_blank(ev, k, d->offset);
   if (h.kind == GOTRACE_V2_END_OF_GENERATION) return gotrace__dec_skip(d, 1), GOTRACE_OK;
   if (!gotrace__dec_fill(d, h.header_size + (size_t)h.size)) return d->failure.result;
   if (k->data) ev->args[i++] = h.experiment;
@@ -18127,7 +18076,7 @@ static gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *
 static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d, gotrace_event *event) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   int64_t g = c->g;
-  if (!GOTRACE__LIKELY(gotrace__v2_order_fast(d, c, true))) return gotrace__v2_next_found(d, event);
+  if (!GOTRACE__LIKELY(gotrace__v2_order_fast(d, c))) return gotrace__v2_next_found(d, event);
   *event = c->next->event;
   event->p = c->p;
   event->g = g;
@@ -18169,7 +18118,7 @@ static size_t gotrace__v2_next_read(gotrace_decoder *d, const gotrace_event **ev
     gotrace_event *event = &c->next->event;
     int64_t g = c->g;
     if (!GOTRACE__LIKELY(c->left > 1 && event->time < d->until && d->last_time < d->until &&
-                         gotrace__v2_order_fast(d, c, true)))
+                         gotrace__v2_order_fast(d, c)))
       break;
     event->p = c->p;
     event->g = g;
