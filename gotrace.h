@@ -16777,16 +16777,12 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
     if (result) break;
   }
   gotrace__v1_end_batch(d, w.c, before);
-  if (!result && !w.events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
-  if (!result && !d->has_frequency)
-    result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
-  if (result) gotrace__dec_postpone(d);
+  if (!w.events) gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
+  if (!d->has_frequency) gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
+  if (gotrace__dec_check_twice(d)) gotrace__map_free(d, &d->stack_map);
+  gotrace__dec_postpone(d);          /* the first of these failures */
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
-  if (gotrace__dec_check_twice(d)) {
-    gotrace__dec_postpone(d);
-    gotrace__map_free(d, &d->stack_map);
-  }
   return GOTRACE_OK;
 }
 
