@@ -16713,16 +16713,13 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
  * the trace, and panics if there are no such numbers. */
 static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w, const gotrace_event *e) {
   if (d->version < GOTRACE_GO_1_11) return GOTRACE_OK;
-  if (e->kind == GOTRACE_V1_STRING) {
-    if (e->args[0] <= UINT64_MAX - ((uint64_t)1 << 32)) return GOTRACE_OK;
+  if (e->kind == GOTRACE_V1_STRING && e->args[0] > UINT64_MAX - ((uint64_t)1 << 32))
     GOTRACE__FAIL(STRING, e->offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
-  }
-  if (e->kind == GOTRACE_V1_BATCH) {
-    if (e->args[0] <= INT32_MAX || e->args[0] == UINT64_MAX) return GOTRACE_OK;
+  if (e->kind == GOTRACE_V1_BATCH && e->args[0] > INT32_MAX && e->args[0] != UINT64_MAX)
     GOTRACE__FAIL(BATCH, e->offset, "Batch", "batch of proc %llu", GOTRACE__LLU(e->args[0]));
-  }
-  if (w->c) return GOTRACE_OK;
-  GOTRACE__FAIL(BATCH, e->offset, e->spec->name, "event before the first batch");
+  if (!w->c && e->kind != GOTRACE_V1_STRING && e->kind != GOTRACE_V1_BATCH)
+    GOTRACE__FAIL(BATCH, e->offset, e->spec->name, "event before the first batch");
+  return GOTRACE_OK;
 }
 
 /* Notes an event of the first walk, which began at `before`. */
