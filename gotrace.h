@@ -16683,7 +16683,7 @@ static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_wa
 
 /* Notes an event that the second walk must insert, because it is sorted by a time of its own. */
 static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e) {
-  bool old = d->version < 1007;
+  bool old = d->version < 1007, sample = old || e->kind == GOTRACE_V1_CPU_SAMPLE;
   gotrace__dec_sample *s;
   w->events++;
   w->sequence += (uint64_t)e->extra;
@@ -16691,20 +16691,19 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
     GOTRACE__FAIL(ARGUMENTS, e->offset, e->spec->name, "stop-the-world of kind %llu", GOTRACE__LLU(e->args[0]));
+  if (!sample && !gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) return GOTRACE_OK;
+  if (!(s = sample ? gotrace__dec_push_sample(d) : gotrace__dec_push_moved(d))) return d->failure.result;
+  s->offset = e->offset;
   if (old) { /* 1.5 numbers all events; the end of a system call gives its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
-    if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
     s->time = (int64_t)(exit ? e->args[1] : w->sequence);
     s->tick = exit && e->args[2] ? e->args[2] : w->time;
     s->p = w->c->id;
     s->g = gotrace__v1_track(w->c, &d->kinds[e->kind], e->args[0]);
-    s->offset = e->offset;
-  } else if (e->kind == GOTRACE_V1_CPU_SAMPLE) {
-    if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
-    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->offset = e->offset;
-  } else if (gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) {
-    if (!(s = gotrace__dec_push_moved(d))) return d->failure.result;
-    s->time = (int64_t)e->args[2], s->g = e->args[0], s->offset = e->offset, s->tick = w->time;
+  } else if (sample) {
+    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2];
+  } else {
+    s->time = (int64_t)e->args[2], s->g = e->args[0], s->tick = w->time;
   }
   return GOTRACE_OK;
 }
