@@ -16959,6 +16959,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   const gotrace__ahead *a = c->next;
   const gotrace_event *ev = &a->event;
   gotrace_result result;
+  bool more;
   if (ev->time < d->last_time) GOTRACE__WRONG(TIME, "time stamps out of order");
   d->last_time = ev->time;
   if (GOTRACE__LIKELY(a->rule->does & GOTRACE__R_ORDERED)) {
@@ -16980,15 +16981,12 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   d->named = a->go;
   *next = *ev;
   d->on = gotrace__v1_set_proc(next, &d->gos[a->own - 1]) ? 0 : c->p_index;
-  if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
-    if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
-      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time, true);
-    } else {
-      gotrace__heap_remove(d, 0);
-      if ((result = gotrace__v1_enqueue(d, index)) != GOTRACE_OK) return result;
-    }
+  more = gotrace__v1_advance(d, c);
+  if (GOTRACE__LIKELY(more && gotrace__v1_ready(d, c->next))) {
+    gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time, true);
   } else {
     gotrace__heap_remove(d, 0);
+    if (more && (result = gotrace__v1_enqueue(d, index)) != GOTRACE_OK) return result;
   }
   while (waiting) {
     uint32_t other = d->cursors[waiting - 1].next_waiting;
