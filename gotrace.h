@@ -17030,23 +17030,20 @@ static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
-/* Whether the next end of a system call that is elsewhere comes before the other events at `time`. Go moves it among
- * those that are in order, and keeps the order of equal times: it comes last if it was late, as they always are. */
-static bool gotrace__v1_exits_before(const gotrace_decoder *d, int64_t time) {
-  const gotrace__dec_sample *s = &d->moved[d->moved_given];
-  return s->time < time || (s->time == time && (int64_t)s->tick < time);
-}
-
-/* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
+/* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. Go moves ends of system
+ * calls among the events that are in order, and keeps the order of equal times: an end comes last if it was late, as
+ * they always are. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   for (;;) {
     gotrace_result result;
     bool moved = false, procs = d->heap_count != 0;
-    bool sample = d->sample_given < d->sample_count && (!procs || d->samples[d->sample_given].time < d->heap[0].time);
-    bool exit =
-        d->moved_given < d->moved_count && (sample ? gotrace__v1_exits_before(d, d->samples[d->sample_given].time)
-                                                   : !procs || gotrace__v1_exits_before(d, d->heap[0].time));
-    if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
+    int64_t time = procs ? d->heap[0].time : INT64_MAX;
+    const gotrace__dec_sample *sample = d->sample_given < d->sample_count ? &d->samples[d->sample_given] : NULL;
+    const gotrace__dec_sample *exit = d->moved_given < d->moved_count ? &d->moved[d->moved_given] : NULL;
+    if (sample && procs && sample->time >= time) sample = NULL;
+    if (sample) time = sample->time;
+    if (exit && (exit->time > time || (exit->time == time && (int64_t)exit->tick >= time))) exit = NULL;
+    if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit != NULL);
     if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
       GOTRACE__FAIL(ORDER, d->offset, NULL, "no consistent order of the events of %llu procs",
