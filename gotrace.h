@@ -16998,19 +16998,6 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   return d->failure.result;
 }
 
-/* Format 1.5: sorts the events, which have numbers. Go: order1005. */
-static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
-  size_t i;
-  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count)) return d->failure.result;
-  for (i = 1; i < d->sample_count; i++)
-    if ((int64_t)d->samples[i].tick < (int64_t)d->samples[i - 1].tick) {
-      gotrace__dec_fail(d, GOTRACE_ERROR_TIME, d->samples[i].offset, NULL, "time stamps out of order");
-      d->sample_count = i;
-      return d->failure.result;
-    }
-  return GOTRACE_OK;
-}
-
 /* An event that is not next in a proc's batches: the end of a system call, a CPU sample, or (format 1.5) any. */
 static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_event *ev, bool exit) {
   const gotrace__dec_sample *s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
@@ -17097,21 +17084,23 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   gotrace_result result = gotrace__v1_scan(d);
   bool old = d->version < 1007;
   gotrace__dec_go *g;
+  size_t i;
   if (result) return result;
-  if (old && (result = gotrace__v1_sort(d)) != GOTRACE_OK) {
-    if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
-    gotrace__dec_postpone(d);
-  }
-  if (!gotrace__dec_sort_samples(d, d->moved, d->moved_count) ||
-      (!old && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
+  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count) ||
+      !gotrace__dec_sort_samples(d, d->moved, d->moved_count))
     return d->failure.result;
+  for (i = 1; old && i < d->sample_count; i++) { /* all events, sorted by their numbers. Go: order1005 */
+    if ((int64_t)d->samples[i].tick >= (int64_t)d->samples[i - 1].tick) continue;
+    gotrace__dec_fail(d, GOTRACE_ERROR_TIME, d->samples[i].offset, NULL, "time stamps out of order");
+    gotrace__dec_postpone(d);
+    d->sample_count = i;
+  }
   if ((result = gotrace__v1_rewind(d)) != GOTRACE_OK) return result;
   d->min_time = d->heap_count && d->heap[0].time < d->elsewhere ? d->heap[0].time : d->elsewhere;
   if (old && d->sample_count) d->min_time = (int64_t)d->samples[0].tick;
   if (d->any_futile &&
       ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
     return result;
-  d->ordinal = 0;
   if (!(g = gotrace__v1_get_go(d, 0))) return d->failure.result;
   g->status = GOTRACE__G_RUNNING;
   return GOTRACE_OK;
