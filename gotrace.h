@@ -17106,15 +17106,12 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* Checks that the goroutine runs on the proc (NULL: any); `allow_none`: it may be goroutine 0, which is none. Go:
- * checkRunning. */
+/* Checks that the goroutine, which may be 0, none, runs on the proc (NULL: any). Go: checkRunning. */
 static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
-                                                    const gotrace__dec_proc *p, const gotrace_event *ev,
-                                                    bool allow_none) {
+                                                    const gotrace__dec_proc *p, const gotrace_event *ev) {
   if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (p && p->g != (uint64_t)ev->g)
     GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
-  if (!allow_none && ev->g == 0) GOTRACE__WRONG(CONTEXT, "needs a goroutine");
   return GOTRACE_OK;
 }
 
@@ -17123,7 +17120,8 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
                                                       gotrace_event *ev, const gotrace__transition *r) {
   gotrace_result result;
   if (r->does & GOTRACE__R_RUNS) {
-    if ((result = gotrace__v1_check_runs(d, g, p, ev, false)) != GOTRACE_OK) return result;
+    if ((result = gotrace__v1_check_runs(d, g, p, ev)) != GOTRACE_OK) return result;
+    if (ev->g == 0) GOTRACE__WRONG(CONTEXT, "needs a goroutine");
     if (r->does & GOTRACE__R_LEAVES) {
       p->g = 0;
       if (ev->kind == GOTRACE_V1_GO_END) g->region_count = 0;
@@ -17149,7 +17147,7 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
 static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
                                                const gotrace_event *ev) {
   gotrace__dec_go *other = &d->gos[d->named - 1];
-  gotrace_result result = gotrace__v1_check_runs(d, g, p, ev, true);
+  gotrace_result result = gotrace__v1_check_runs(d, g, p, ev);
   if (result) return result;
   if (other->created || other == g) GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
   other->created = true;
@@ -17163,7 +17161,7 @@ static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace
 static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g,
                                                 const gotrace__dec_proc *p, gotrace_event *ev) {
   gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
-  gotrace_result result = gotrace__v1_check_runs(d, g, ev->p == GOTRACE_TIMER_PROC ? NULL : p, ev, true);
+  gotrace_result result = gotrace__v1_check_runs(d, g, ev->p == GOTRACE_TIMER_PROC ? NULL : p, ev);
   if (result) return result;
   if (!other || other->status != GOTRACE__G_WAITING)
     GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
