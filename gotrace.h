@@ -16978,7 +16978,6 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   }
   *moved = a->moved;
   d->own = a->own;
-  d->named = a->go;
   *next = *ev;
   d->on = gotrace__v1_set_proc(next, &d->gos[a->own - 1]) ? 0 : c->p_index;
   more = gotrace__v1_advance(d, c);
@@ -17144,28 +17143,22 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
-                                               const gotrace_event *ev) {
-  gotrace__dec_go *other = &d->gos[d->named - 1];
-  gotrace_result result = gotrace__v1_check_runs(d, g, p, ev);
+/* Checks the creation or unblocking of another goroutine, which becomes runnable. */
+static gotrace_result gotrace__v1_check_other(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
+                                              gotrace_event *ev) {
+  bool create = ev->kind == GOTRACE_V1_GO_CREATE, timer = !create && ev->p == GOTRACE_TIMER_PROC;
+  gotrace__dec_go *other = gotrace__dec_find_go(d, ev->args[0]);
+  gotrace_result result = gotrace__v1_check_runs(d, g, timer ? NULL : p, ev);
   if (result) return result;
-  if (other->created || other == g) GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
-  other->created = true;
-  other->status = GOTRACE__G_RUNNABLE;
-  other->last = ev->kind;
-  other->of.v1.new_stack = ev->args[1];
-  other->fresh = true;
-  return GOTRACE_OK;
-}
-
-static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g,
-                                                const gotrace__dec_proc *p, gotrace_event *ev) {
-  gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
-  gotrace_result result = gotrace__v1_check_runs(d, g, ev->p == GOTRACE_TIMER_PROC ? NULL : p, ev);
-  if (result) return result;
-  if (!other || other->status != GOTRACE__G_WAITING)
-    GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
-  if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
+  if (create) {
+    if (other->created || other == g) GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
+    other->created = other->fresh = true;
+    other->of.v1.new_stack = ev->args[1];
+  } else {
+    if (!other || other->status != GOTRACE__G_WAITING)
+      GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
+    if (other->last == GOTRACE_V1_GO_BLOCK_NET && !timer) ev->p = GOTRACE_NETPOLL_PROC;
+  }
   other->status = GOTRACE__G_RUNNABLE;
   other->last = ev->kind;
   return GOTRACE_OK;
@@ -17179,8 +17172,8 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   gotrace_result result;
   if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
   switch (ev->kind) {
-  case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
-  case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_unblock(d, g, p, ev);
+  case GOTRACE_V1_GO_CREATE:
+  case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_other(d, g, p, ev);
   case GOTRACE_V1_PROC_START:
     if (p->status) GOTRACE__WRONG(STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
     p->status = 1;
@@ -17272,7 +17265,6 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
     if (ev->kind == GOTRACE_V1_GO_CREATE && !gotrace__v1_get_go(d, ev->args[0])) return d->failure.result;
     if (!(g = gotrace__v1_get_go(d, (uint64_t)ev->g))) return d->failure.result;
     d->own = (uint32_t)(g - d->gos) + 1;
-    d->named = gotrace__map_get(d, &d->go_map, ev->args[0]);
   }
   g = &d->gos[d->own - 1];
   if (GOTRACE__LIKELY(d->on)) p = &d->procs[d->on - 1];
