@@ -17504,25 +17504,21 @@ static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
   const uint64_t others = GOTRACE__V1_BIT(CPU_SAMPLE) | GOTRACE__V1_BIT(GO_WAITING) | GOTRACE__V1_BIT(GO_IN_SYSCALL) |
                           GOTRACE__V1_BIT(GO_SYS_EXIT);
   bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL, first = true;
-  const uint8_t *at = d->file + (ev->offset - d->file_offset), *end;
-  const gotrace__batch *b;
+  gotrace__cursor c;
   gotrace_event e;
   size_t low = 0, high = d->batch_count;
+  memset(&c, 0, sizeof c);
+  c.at = d->file + (ev->offset - d->file_offset);
   while (low + 1 < high) { /* finds the event's batch */
     size_t middle = low + (high - low) / 2;
-    *(d->batches[middle].data <= at ? &low : &high) = middle;
+    *(d->batches[middle].data <= c.at ? &low : &high) = middle;
   }
   if (!high) return false;
-  b = &d->batches[low];
-  end = b->data + b->size;
+  c.end = d->batches[low].data + d->batches[low].size;
+  c.batch = d->batches[low].next;
   for (;; first = false) {
-    while (at == end) {
-      if (!b->next) return false;
-      b = &d->batches[b->next - 1];
-      at = b->data;
-      end = at + b->size;
-    }
-    if (gotrace__v1_read(d, &at, end, ev->offset, &e)) return false; /* not possible: the first walk has read it */
+    if (c.at == c.end && gotrace__dec_next_batch(d, &c)) return false;
+    if (gotrace__v1_read(d, &c.at, c.end, ev->offset, &e)) return false; /* not possible: the first walk has read it */
     if (!first && d->kinds[e.kind].timed && !(call && (others >> e.kind & 1))) break;
   }
   if (call) return e.kind == GOTRACE_V1_GO_SYS_BLOCK;
