@@ -17856,21 +17856,9 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
 
 /* ---- Parts: see gotrace__part_begin_thread ---- */
 
-/* Skips a generation with the part's decoder, and notes in `whole` where the next one begins. False: there is none. */
-static bool gotrace__part_scout(gotrace_decoder *whole, gotrace_decoder *part, gotrace__dec_span *span) {
-  gotrace__tails tails;
-  memset(&tails, 0, sizeof tails);
-  if (!gotrace__v2_hop(part, span, &tails, NULL)) return false;
-  whole->scout = part->offset;
-  whole->scouted++;
-  whole->scout_time = gotrace__v2_last_time(part, &tails);
-  memset(&part->failure, 0, sizeof part->failure);
-  gotrace__v2_seek(part, whole->scout);
-  return true;
-}
-
 GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole, gotrace_decoder **part) {
   gotrace__dec_span span;
+  gotrace__tails tails;
   gotrace_decoder *d;
   gotrace_result result;
   if (!part) return GOTRACE_ERROR_ARGUMENT;
@@ -17881,10 +17869,15 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
     return GOTRACE_END_OF_TRACE;
   if ((result = gotrace_decoder_open(&d, &whole->options)) != GOTRACE_OK) return gotrace_decoder_close(d), result;
   d->hopping = true;
-  if (whole->scout) gotrace__v2_seek(d, whole->scout);
-  do {
+  do { /* skips a generation, and notes in `whole` where the next one begins */
+    if (whole->scout) gotrace__v2_seek(d, whole->scout);
     d->last_time = d->part_time = whole->scout_time;
-    if (!gotrace__part_scout(whole, d, &span)) return gotrace_decoder_close(d), GOTRACE_END_OF_TRACE;
+    memset(&tails, 0, sizeof tails);
+    if (!gotrace__v2_hop(d, &span, &tails, NULL)) return gotrace_decoder_close(d), GOTRACE_END_OF_TRACE;
+    whole->scout = d->offset;
+    whole->scouted++;
+    whole->scout_time = gotrace__v2_last_time(d, &tails);
+    memset(&d->failure, 0, sizeof d->failure);
   } while (whole->scouted == 1); /* the first generation has no part */
   d->hopping = false;
   gotrace__v2_seek(d, span.offset);
