@@ -17900,7 +17900,6 @@ GOTRACE__DEFINE bool gotrace_decoder_between(const gotrace_decoder *d) {
 static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   bool fits = true;
-  if (!part->taken_count) return true;
   for (i = 0; i < part->taken_count; i++) {
     const gotrace__dec_taken *t = &part->takens[i];
     gotrace__dec_go *g = gotrace__dec_find_go(whole, part->gos[t->go].id);
@@ -17952,21 +17951,11 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
   return gotrace__part_fits_regions(whole, part);
 }
 
-/* Appends the regions that a goroutine of the part has open to those still open in the whole. */
-static bool gotrace__part_move_regions(gotrace_decoder *whole, gotrace__dec_go *g, const gotrace__dec_go *from) {
-  uint32_t count = from->region_count;
-  if (!count) return true;
-  if (!gotrace__dec_room(whole, &g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions))
-    return false;
-  memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
-  g->region_count += count;
-  return true;
-}
-
 static bool gotrace__part_move_gos(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->go_count; i++) {
     const gotrace__dec_go *from = &part->gos[i];
+    uint32_t count = from->region_count; /* they follow those still open in the whole */
     gotrace__dec_go *g = from->created ? gotrace__dec_find_go(whole, from->id) : NULL;
     if (from->status == GOTRACE__G_GONE) {
       if (g && gotrace__dec_remove_go(whole, g)) return false;
@@ -17977,7 +17966,11 @@ static bool gotrace__part_move_gos(gotrace_decoder *whole, const gotrace_decoder
     if (from->last != GOTRACE__PART_UNKNOWN) g->assist = from->assist;
     g->of.v2.generation = from->of.v2.generation;
     g->sequence = from->sequence;
-    if (!gotrace__part_move_regions(whole, g, from)) return false;
+    if (!count) continue;
+    if (!gotrace__dec_room(whole, &g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions))
+      return false;
+    memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
+    g->region_count += count;
   }
   return true;
 }
