@@ -18056,8 +18056,6 @@ static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotra
   gotrace__raw_begin(d, event, k, (uint64_t)(uintptr_t)d->batch_at + d->batch_offset, dt);
   gotrace__dec_clear(event);
   if (!GOTRACE__LIKELY(gotrace__take_numbers(&at, event->args, k->args))) {
-    at = d->batch_at + 1;
-    gotrace__take_number(&at, &dt);
     d->tick -= dt;
     return gotrace__dec_next(d, event);
   }
