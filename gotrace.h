@@ -11920,7 +11920,7 @@ static struct gotrace__modules {
   gotrace__ranges *seen; /* all modules: the last two snapshots that differ from the one before; or NULL */
   unsigned latest;       /* of the two */
   gotrace__budget budget;
-} gotrace__modules;
+} gotrace__modules = {NULL, NULL, 0, NULL, 0, {0, 0, GOTRACE__SYMBOLS_MEMORY}};
 
 /* Opens a module's file, and reads its symbols if it is the one that was loaded. */
 static bool gotrace__module_load(gotrace__module_record *record, const char *path) {
@@ -11975,7 +11975,6 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
         (record->at.unloads == found->at.unloads || found->at.identity.build_id_size || found->program))
       return record;
   if (all->count == GOTRACE__MOST_MODULES) return NULL;
-  all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
   record = (gotrace__module_record *)gotrace__allocate(&all->budget, sizeof *record, true);
   if (!record) return NULL;
   record->at = found->at;
@@ -12017,7 +12016,6 @@ static int gotrace__look_visit(gotrace__module *module, size_t size, void *count
 static void gotrace__modules_look(void) {
   struct gotrace__modules *all = &gotrace__modules;
   size_t count = 0;
-  all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
   if (!all->seen) all->seen = (gotrace__ranges *)gotrace__allocate(&all->budget, 2 * sizeof *all->seen, true);
   if (!all->seen || GOTRACE__C(dl_iterate_phdr)(gotrace__look_visit, &count) != 0) return;
   all->latest = !all->latest;
