@@ -11922,7 +11922,7 @@ static struct gotrace__modules {
   gotrace__ranges *seen; /* all modules: the last two snapshots that differ from the one before; or NULL */
   unsigned latest;       /* of the two */
   gotrace__budget budget;
-} gotrace__modules;
+} gotrace__modules = {NULL, NULL, 0, NULL, 0, {0, 0, GOTRACE__SYMBOLS_MEMORY}};
 
 /* Opens a module's file, and reads its symbols if it is the one that was loaded. */
 static bool gotrace__module_load(gotrace__module_record *record, const char *path) {
@@ -11977,7 +11977,6 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
         (record->at.unloads == found->at.unloads || found->at.identity.build_id_size || found->program))
       return record;
   if (all->count == GOTRACE__MOST_MODULES) return NULL;
-  all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
   record = (gotrace__module_record *)gotrace__allocate(&all->budget, sizeof *record, true);
   if (!record) return NULL;
   record->at = found->at;
@@ -12019,7 +12018,6 @@ static int gotrace__look_visit(gotrace__module *module, size_t size, void *count
 static void gotrace__modules_look(void) {
   struct gotrace__modules *all = &gotrace__modules;
   size_t count = 0;
-  all->budget.limit = GOTRACE__SYMBOLS_MEMORY;
   if (!all->seen) all->seen = (gotrace__ranges *)gotrace__allocate(&all->budget, 2 * sizeof *all->seen, true);
   if (!all->seen || GOTRACE__C(dl_iterate_phdr)(gotrace__look_visit, &count) != 0) return;
   all->latest = !all->latest;
@@ -16635,7 +16633,7 @@ static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_wa
 
 /* Notes an event that the second walk must insert, because it is sorted by a time of its own. */
 static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e) {
-  bool old = d->version < 1007;
+  bool old = d->version < 1007, sample = old || e->kind == GOTRACE_V1_CPU_SAMPLE;
   gotrace__dec_sample *s;
   w->events++;
   w->sequence += (uint64_t)e->extra;
@@ -16643,20 +16641,19 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
   if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
     GOTRACE__FAIL(ARGUMENTS, e->offset, e->spec->name, "stop-the-world of kind %llu", GOTRACE__LLU(e->args[0]));
+  if (!sample && !gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) return GOTRACE_OK;
+  if (!(s = sample ? gotrace__dec_push_sample(d) : gotrace__dec_push_moved(d))) return d->failure.result;
+  s->offset = e->offset;
   if (old) { /* 1.5 numbers all events; the end of a system call gives its true number and time */
     bool exit = e->kind == GOTRACE_V1_GO_SYS_EXIT;
-    if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
     s->time = (int64_t)(exit ? e->args[1] : w->sequence);
     s->tick = exit && e->args[2] ? e->args[2] : w->time;
     s->p = w->c->id;
     s->g = gotrace__v1_track(w->c, &d->kinds[e->kind], e->args[0]);
-    s->offset = e->offset;
-  } else if (e->kind == GOTRACE_V1_CPU_SAMPLE) {
-    if (!(s = gotrace__dec_push_sample(d))) return d->failure.result;
-    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2], s->offset = e->offset;
-  } else if (gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) {
-    if (!(s = gotrace__dec_push_moved(d))) return d->failure.result;
-    s->time = (int64_t)e->args[2], s->g = e->args[0], s->offset = e->offset, s->tick = w->time;
+  } else if (sample) {
+    s->time = (int64_t)e->args[0], s->p = e->args[1], s->g = e->args[2];
+  } else {
+    s->time = (int64_t)e->args[2], s->g = e->args[0], s->tick = w->time;
   }
   return GOTRACE_OK;
 }
@@ -16665,16 +16662,13 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
  * the trace, and panics if there are no such numbers. */
 static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w, const gotrace_event *e) {
   if (d->version < GOTRACE_GO_1_11) return GOTRACE_OK;
-  if (e->kind == GOTRACE_V1_STRING) {
-    if (e->args[0] <= UINT64_MAX - ((uint64_t)1 << 32)) return GOTRACE_OK;
+  if (e->kind == GOTRACE_V1_STRING && e->args[0] > UINT64_MAX - ((uint64_t)1 << 32))
     GOTRACE__FAIL(STRING, e->offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
-  }
-  if (e->kind == GOTRACE_V1_BATCH) {
-    if (e->args[0] <= INT32_MAX || e->args[0] == UINT64_MAX) return GOTRACE_OK;
+  if (e->kind == GOTRACE_V1_BATCH && e->args[0] > INT32_MAX && e->args[0] != UINT64_MAX)
     GOTRACE__FAIL(BATCH, e->offset, "Batch", "batch of proc %llu", GOTRACE__LLU(e->args[0]));
-  }
-  if (w->c) return GOTRACE_OK;
-  GOTRACE__FAIL(BATCH, e->offset, e->spec->name, "event before the first batch");
+  if (!w->c && e->kind != GOTRACE_V1_STRING && e->kind != GOTRACE_V1_BATCH)
+    GOTRACE__FAIL(BATCH, e->offset, e->spec->name, "event before the first batch");
+  return GOTRACE_OK;
 }
 
 /* Notes an event of the first walk, which began at `before`. */
@@ -16729,16 +16723,12 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
     if (result) break;
   }
   gotrace__v1_end_batch(d, w.c, before);
-  if (!result && !w.events) result = gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
-  if (!result && !d->has_frequency)
-    result = gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
-  if (result) gotrace__dec_postpone(d);
+  if (!w.events) gotrace__dec_fail(d, GOTRACE_ERROR_EMPTY, d->offset, NULL, "the trace is empty");
+  if (!d->has_frequency) gotrace__dec_fail(d, GOTRACE_ERROR_FREQUENCY, d->offset, NULL, "missing frequency");
+  if (gotrace__dec_check_twice(d)) gotrace__map_free(d, &d->stack_map);
+  gotrace__dec_postpone(d);          /* the first of these failures */
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
-  if (gotrace__dec_check_twice(d)) {
-    gotrace__dec_postpone(d);
-    gotrace__map_free(d, &d->stack_map);
-  }
   return GOTRACE_OK;
 }
 
@@ -16919,6 +16909,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   const gotrace__ahead *a = c->next;
   const gotrace_event *ev = &a->event;
   gotrace_result result;
+  bool more;
   if (ev->time < d->last_time) GOTRACE__WRONG(TIME, "time stamps out of order");
   d->last_time = ev->time;
   if (GOTRACE__LIKELY(a->rule->does & GOTRACE__R_ORDERED)) {
@@ -16937,18 +16928,14 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   }
   *moved = a->moved;
   d->own = a->own;
-  d->named = a->go;
   *next = *ev;
   d->on = gotrace__v1_set_proc(next, &d->gos[a->own - 1]) ? 0 : c->p_index;
-  if (GOTRACE__LIKELY(gotrace__v1_advance(d, c))) {
-    if (GOTRACE__LIKELY(gotrace__v1_ready(d, c->next))) {
-      gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time, true);
-    } else {
-      gotrace__heap_remove(d, 0);
-      if ((result = gotrace__v1_enqueue(d, index)) != GOTRACE_OK) return result;
-    }
+  more = gotrace__v1_advance(d, c);
+  if (GOTRACE__LIKELY(more && gotrace__v1_ready(d, c->next))) {
+    gotrace__heap_down(d->heap, d->heap_count, 0, c->next->event.time, true);
   } else {
     gotrace__heap_remove(d, 0);
+    if (more && (result = gotrace__v1_enqueue(d, index)) != GOTRACE_OK) return result;
   }
   while (waiting) {
     uint32_t other = d->cursors[waiting - 1].next_waiting;
@@ -16958,19 +16945,6 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
     if (++d->attempts > GOTRACE__MOST_ATTEMPTS(d)) d->elsewhere = INT64_MIN;
   }
   return d->failure.result;
-}
-
-/* Format 1.5: sorts the events, which have numbers. Go: order1005. */
-static gotrace_result gotrace__v1_sort(gotrace_decoder *d) {
-  size_t i;
-  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count)) return d->failure.result;
-  for (i = 1; i < d->sample_count; i++)
-    if ((int64_t)d->samples[i].tick < (int64_t)d->samples[i - 1].tick) {
-      gotrace__dec_fail(d, GOTRACE_ERROR_TIME, d->samples[i].offset, NULL, "time stamps out of order");
-      d->sample_count = i;
-      return d->failure.result;
-    }
-  return GOTRACE_OK;
 }
 
 /* An event that is not next in a proc's batches: the end of a system call, a CPU sample, or (format 1.5) any. */
@@ -16992,23 +16966,20 @@ static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_e
   return GOTRACE_OK;
 }
 
-/* Whether the next end of a system call that is elsewhere comes before the other events at `time`. Go moves it among
- * those that are in order, and keeps the order of equal times: it comes last if it was late, as they always are. */
-static bool gotrace__v1_exits_before(const gotrace_decoder *d, int64_t time) {
-  const gotrace__dec_sample *s = &d->moved[d->moved_given];
-  return s->time < time || (s->time == time && (int64_t)s->tick < time);
-}
-
-/* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. */
+/* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. Go moves ends of system
+ * calls among the events that are in order, and keeps the order of equal times: an end comes last if it was late, as
+ * they always are. */
 static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   for (;;) {
     gotrace_result result;
     bool moved = false, procs = d->heap_count != 0;
-    bool sample = d->sample_given < d->sample_count && (!procs || d->samples[d->sample_given].time < d->heap[0].time);
-    bool exit =
-        d->moved_given < d->moved_count && (sample ? gotrace__v1_exits_before(d, d->samples[d->sample_given].time)
-                                                   : !procs || gotrace__v1_exits_before(d, d->heap[0].time));
-    if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit);
+    int64_t time = procs ? d->heap[0].time : INT64_MAX;
+    const gotrace__dec_sample *sample = d->sample_given < d->sample_count ? &d->samples[d->sample_given] : NULL;
+    const gotrace__dec_sample *exit = d->moved_given < d->moved_count ? &d->moved[d->moved_given] : NULL;
+    if (sample && procs && sample->time >= time) sample = NULL;
+    if (sample) time = sample->time;
+    if (exit && (exit->time > time || (exit->time == time && (int64_t)exit->tick >= time))) exit = NULL;
+    if (sample || exit) return gotrace__v1_record_elsewhere(d, ev, exit != NULL);
     if (!procs && !d->parked) return GOTRACE_END_OF_TRACE;
     if (!procs || d->attempts > GOTRACE__MOST_ATTEMPTS(d))
       GOTRACE__FAIL(ORDER, d->offset, NULL, "no consistent order of the events of %llu procs",
@@ -17062,35 +17033,34 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   gotrace_result result = gotrace__v1_scan(d);
   bool old = d->version < 1007;
   gotrace__dec_go *g;
+  size_t i;
   if (result) return result;
-  if (old && (result = gotrace__v1_sort(d)) != GOTRACE_OK) {
-    if (result == GOTRACE_ERROR_OUT_OF_MEMORY) return result;
-    gotrace__dec_postpone(d);
-  }
-  if (!gotrace__dec_sort_samples(d, d->moved, d->moved_count) ||
-      (!old && !gotrace__dec_sort_samples(d, d->samples, d->sample_count)))
+  if (!gotrace__dec_sort_samples(d, d->samples, d->sample_count) ||
+      !gotrace__dec_sort_samples(d, d->moved, d->moved_count))
     return d->failure.result;
+  for (i = 1; old && i < d->sample_count; i++) { /* all events, sorted by their numbers. Go: order1005 */
+    if ((int64_t)d->samples[i].tick >= (int64_t)d->samples[i - 1].tick) continue;
+    gotrace__dec_fail(d, GOTRACE_ERROR_TIME, d->samples[i].offset, NULL, "time stamps out of order");
+    gotrace__dec_postpone(d);
+    d->sample_count = i;
+  }
   if ((result = gotrace__v1_rewind(d)) != GOTRACE_OK) return result;
   d->min_time = d->heap_count && d->heap[0].time < d->elsewhere ? d->heap[0].time : d->elsewhere;
   if (old && d->sample_count) d->min_time = (int64_t)d->samples[0].tick;
   if (d->any_futile &&
       ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
     return result;
-  d->ordinal = 0;
   if (!(g = gotrace__v1_get_go(d, 0))) return d->failure.result;
   g->status = GOTRACE__G_RUNNING;
   return GOTRACE_OK;
 }
 
-/* Checks that the goroutine runs on the proc (NULL: any); `allow_none`: it may be goroutine 0, which is none. Go:
- * checkRunning. */
+/* Checks that the goroutine, which may be 0, none, runs on the proc (NULL: any). Go: checkRunning. */
 static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
-                                                    const gotrace__dec_proc *p, const gotrace_event *ev,
-                                                    bool allow_none) {
+                                                    const gotrace__dec_proc *p, const gotrace_event *ev) {
   if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (p && p->g != (uint64_t)ev->g)
     GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
-  if (!allow_none && ev->g == 0) GOTRACE__WRONG(CONTEXT, "needs a goroutine");
   return GOTRACE_OK;
 }
 
@@ -17099,7 +17069,8 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
                                                       gotrace_event *ev, const gotrace__transition *r) {
   gotrace_result result;
   if (r->does & GOTRACE__R_RUNS) {
-    if ((result = gotrace__v1_check_runs(d, g, p, ev, false)) != GOTRACE_OK) return result;
+    if ((result = gotrace__v1_check_runs(d, g, p, ev)) != GOTRACE_OK) return result;
+    if (ev->g == 0) GOTRACE__WRONG(CONTEXT, "needs a goroutine");
     if (r->does & GOTRACE__R_LEAVES) {
       p->g = 0;
       if (ev->kind == GOTRACE_V1_GO_END) g->region_count = 0;
@@ -17122,28 +17093,22 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_check_create(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
-                                               const gotrace_event *ev) {
-  gotrace__dec_go *other = &d->gos[d->named - 1];
-  gotrace_result result = gotrace__v1_check_runs(d, g, p, ev, true);
+/* Checks the creation or unblocking of another goroutine, which becomes runnable. */
+static gotrace_result gotrace__v1_check_other(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
+                                              gotrace_event *ev) {
+  bool create = ev->kind == GOTRACE_V1_GO_CREATE, timer = !create && ev->p == GOTRACE_TIMER_PROC;
+  gotrace__dec_go *other = gotrace__dec_find_go(d, ev->args[0]);
+  gotrace_result result = gotrace__v1_check_runs(d, g, timer ? NULL : p, ev);
   if (result) return result;
-  if (other->created || other == g) GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
-  other->created = true;
-  other->status = GOTRACE__G_RUNNABLE;
-  other->last = ev->kind;
-  other->of.v1.new_stack = ev->args[1];
-  other->fresh = true;
-  return GOTRACE_OK;
-}
-
-static gotrace_result gotrace__v1_check_unblock(gotrace_decoder *d, const gotrace__dec_go *g,
-                                                const gotrace__dec_proc *p, gotrace_event *ev) {
-  gotrace__dec_go *other = d->named ? &d->gos[d->named - 1] : NULL;
-  gotrace_result result = gotrace__v1_check_runs(d, g, ev->p == GOTRACE_TIMER_PROC ? NULL : p, ev, true);
-  if (result) return result;
-  if (!other || other->status != GOTRACE__G_WAITING)
-    GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
-  if (other->last == GOTRACE_V1_GO_BLOCK_NET && ev->p != GOTRACE_TIMER_PROC) ev->p = GOTRACE_NETPOLL_PROC;
+  if (create) {
+    if (other->created || other == g) GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
+    other->created = other->fresh = true;
+    other->of.v1.new_stack = ev->args[1];
+  } else {
+    if (!other || other->status != GOTRACE__G_WAITING)
+      GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
+    if (other->last == GOTRACE_V1_GO_BLOCK_NET && !timer) ev->p = GOTRACE_NETPOLL_PROC;
+  }
   other->status = GOTRACE__G_RUNNABLE;
   other->last = ev->kind;
   return GOTRACE_OK;
@@ -17157,8 +17122,8 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
   gotrace_result result;
   if (r->does & GOTRACE__R_STATUS) return gotrace__v1_check_status(d, g, p, ev, r);
   switch (ev->kind) {
-  case GOTRACE_V1_GO_CREATE: return gotrace__v1_check_create(d, g, p, ev);
-  case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_unblock(d, g, p, ev);
+  case GOTRACE_V1_GO_CREATE:
+  case GOTRACE_V1_GO_UNBLOCK: return gotrace__v1_check_other(d, g, p, ev);
   case GOTRACE_V1_PROC_START:
     if (p->status) GOTRACE__WRONG(STATE, "proc %lld is already running", GOTRACE__LL(ev->p));
     p->status = 1;
@@ -17250,7 +17215,6 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
     if (ev->kind == GOTRACE_V1_GO_CREATE && !gotrace__v1_get_go(d, ev->args[0])) return d->failure.result;
     if (!(g = gotrace__v1_get_go(d, (uint64_t)ev->g))) return d->failure.result;
     d->own = (uint32_t)(g - d->gos) + 1;
-    d->named = gotrace__map_get(d, &d->go_map, ev->args[0]);
   }
   g = &d->gos[d->own - 1];
   if (GOTRACE__LIKELY(d->on)) p = &d->procs[d->on - 1];
@@ -17489,25 +17453,21 @@ static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
   const uint64_t others = GOTRACE__V1_BIT(CPU_SAMPLE) | GOTRACE__V1_BIT(GO_WAITING) | GOTRACE__V1_BIT(GO_IN_SYSCALL) |
                           GOTRACE__V1_BIT(GO_SYS_EXIT);
   bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL, first = true;
-  const uint8_t *at = d->file + (ev->offset - d->file_offset), *end;
-  const gotrace__batch *b;
+  gotrace__cursor c;
   gotrace_event e;
   size_t low = 0, high = d->batch_count;
+  memset(&c, 0, sizeof c);
+  c.at = d->file + (ev->offset - d->file_offset);
   while (low + 1 < high) { /* finds the event's batch */
     size_t middle = low + (high - low) / 2;
-    *(d->batches[middle].data <= at ? &low : &high) = middle;
+    *(d->batches[middle].data <= c.at ? &low : &high) = middle;
   }
   if (!high) return false;
-  b = &d->batches[low];
-  end = b->data + b->size;
+  c.end = d->batches[low].data + d->batches[low].size;
+  c.batch = d->batches[low].next;
   for (;; first = false) {
-    while (at == end) {
-      if (!b->next) return false;
-      b = &d->batches[b->next - 1];
-      at = b->data;
-      end = at + b->size;
-    }
-    if (gotrace__v1_read(d, &at, end, ev->offset, &e)) return false; /* not possible: the first walk has read it */
+    if (c.at == c.end && gotrace__dec_next_batch(d, &c)) return false;
+    if (gotrace__v1_read(d, &c.at, c.end, ev->offset, &e)) return false; /* not possible: the first walk has read it */
     if (!first && d->kinds[e.kind].timed && !(call && (others >> e.kind & 1))) break;
   }
   if (call) return e.kind == GOTRACE_V1_GO_SYS_BLOCK;
@@ -17845,21 +17805,9 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, go
 
 /* ---- Parts: see gotrace__part_begin_thread ---- */
 
-/* Skips a generation with the part's decoder, and notes in `whole` where the next one begins. False: there is none. */
-static bool gotrace__part_scout(gotrace_decoder *whole, gotrace_decoder *part, gotrace__dec_span *span) {
-  gotrace__tails tails;
-  memset(&tails, 0, sizeof tails);
-  if (!gotrace__v2_hop(part, span, &tails, NULL)) return false;
-  whole->scout = part->offset;
-  whole->scouted++;
-  whole->scout_time = gotrace__v2_last_time(part, &tails);
-  memset(&part->failure, 0, sizeof part->failure);
-  gotrace__v2_seek(part, whole->scout);
-  return true;
-}
-
 GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole, gotrace_decoder **part) {
   gotrace__dec_span span;
+  gotrace__tails tails;
   gotrace_decoder *d;
   gotrace_result result;
   if (!part) return GOTRACE_ERROR_ARGUMENT;
@@ -17870,10 +17818,15 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
     return GOTRACE_END_OF_TRACE;
   if ((result = gotrace_decoder_open(&d, &whole->options)) != GOTRACE_OK) return gotrace_decoder_close(d), result;
   d->hopping = true;
-  if (whole->scout) gotrace__v2_seek(d, whole->scout);
-  do {
+  do { /* skips a generation, and notes in `whole` where the next one begins */
+    if (whole->scout) gotrace__v2_seek(d, whole->scout);
     d->last_time = d->part_time = whole->scout_time;
-    if (!gotrace__part_scout(whole, d, &span)) return gotrace_decoder_close(d), GOTRACE_END_OF_TRACE;
+    memset(&tails, 0, sizeof tails);
+    if (!gotrace__v2_hop(d, &span, &tails, NULL)) return gotrace_decoder_close(d), GOTRACE_END_OF_TRACE;
+    whole->scout = d->offset;
+    whole->scouted++;
+    whole->scout_time = gotrace__v2_last_time(d, &tails);
+    memset(&d->failure, 0, sizeof d->failure);
   } while (whole->scouted == 1); /* the first generation has no part */
   d->hopping = false;
   gotrace__v2_seek(d, span.offset);
@@ -17896,7 +17849,6 @@ GOTRACE__DEFINE bool gotrace_decoder_between(const gotrace_decoder *d) {
 static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   bool fits = true;
-  if (!part->taken_count) return true;
   for (i = 0; i < part->taken_count; i++) {
     const gotrace__dec_taken *t = &part->takens[i];
     gotrace__dec_go *g = gotrace__dec_find_go(whole, part->gos[t->go].id);
@@ -17948,21 +17900,11 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
   return gotrace__part_fits_regions(whole, part);
 }
 
-/* Appends the regions that a goroutine of the part has open to those still open in the whole. */
-static bool gotrace__part_move_regions(gotrace_decoder *whole, gotrace__dec_go *g, const gotrace__dec_go *from) {
-  uint32_t count = from->region_count;
-  if (!count) return true;
-  if (!gotrace__dec_room(whole, &g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions))
-    return false;
-  memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
-  g->region_count += count;
-  return true;
-}
-
 static bool gotrace__part_move_gos(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->go_count; i++) {
     const gotrace__dec_go *from = &part->gos[i];
+    uint32_t count = from->region_count; /* they follow those still open in the whole */
     gotrace__dec_go *g = from->created ? gotrace__dec_find_go(whole, from->id) : NULL;
     if (from->status == GOTRACE__G_GONE) {
       if (g && gotrace__dec_remove_go(whole, g)) return false;
@@ -17973,7 +17915,11 @@ static bool gotrace__part_move_gos(gotrace_decoder *whole, const gotrace_decoder
     if (from->last != GOTRACE__PART_UNKNOWN) g->assist = from->assist;
     g->of.v2.generation = from->of.v2.generation;
     g->sequence = from->sequence;
-    if (!gotrace__part_move_regions(whole, g, from)) return false;
+    if (!count) continue;
+    if (!gotrace__dec_room(whole, &g->regions, g->region_count, &g->region_capacity, count, sizeof *g->regions))
+      return false;
+    memcpy(g->regions + g->region_count, from->regions, count * sizeof *g->regions);
+    g->region_count += count;
   }
   return true;
 }
@@ -18059,8 +18005,6 @@ static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotra
   gotrace__raw_begin(d, event, k, (uint64_t)(uintptr_t)d->batch_at + d->batch_offset, dt);
   gotrace__dec_clear(event);
   if (!GOTRACE__LIKELY(gotrace__take_numbers(&at, event->args, k->args))) {
-    at = d->batch_at + 1;
-    gotrace__take_number(&at, &dt);
     d->tick -= dt;
     return gotrace__dec_next(d, event);
   }
