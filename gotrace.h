@@ -14294,7 +14294,7 @@ struct gotrace_decoder {
   /* v1. */
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
-  uint32_t own, named; /* 1 + index of the last event's goroutine (0: to be found), and of the one that args[0] names */
+  uint32_t own;        /* 1 + index of the last event's goroutine (0: to be found) */
   uint32_t on;         /* 1 + index of its proc (0: not yet looked up) */
   int64_t elsewhere;   /* the earliest time of an event that is not next in a proc's batches */
   const uint8_t *file; /* the trace after its header */
