@@ -9701,7 +9701,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
   unsigned flags = (unsigned)(record->a[3] & 7);
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-  bool known = r->introduced;
+  bool known = r->introduced || r->gone; /* after its end, if malformed: the trace has events of it */
   t->counters.idle++;
   if (in_syscall && p && p->number) p = NULL; /* a thief took it while the thread wrote the record, and told first */
   if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);

@@ -401,6 +401,7 @@ transcriber('name-without-memory', 'if (GOTRACE__LIKELY(!t->error)) gotrace__emi
             'gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END')
 transcriber('forever-without-memory', 'gotrace__keep_id(t, g->id); /* if', 'if (!gotrace__keep_id(t, g->id)) return; /* if')
 transcriber('collection-without-memory', '  if (t->error) return;\n  gotrace__push_time(t, t->collector_time', '  gotrace__push_time(t, t->collector_time')
+transcriber('introduction-after-the-end', 'bool known = r->introduced || r->gone;', 'bool known = r->introduced;')
 transcriber('new-id-without-memory', 'added = t->error ? !gotrace__id_is_in(&t->ids, id) :', 'added = t->error ? true :')
 tested('test_destroy', 'extra-stays', 'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);', '')
 transcriber('forever-keeps-its-id', 'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);', '')
