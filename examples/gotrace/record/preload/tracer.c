@@ -12,7 +12,6 @@
 
 int create_service(pthread_t *handle, void *(*function)(void *)); /* threads.c */
 void finish_trace(void);                                          /* preload.c */
-bool is_traced_process(void);
 bool open_flight_file(const char *path);
 bool finish_flight_file(void);
 bool only_services_left(void);
