@@ -45,8 +45,8 @@ help:
 	@echo 'make test        the tests to run at every save: 3 minutes on two processors (T=WORD: those whose name contains WORD)'
 	@echo 'make check       more: configurations, compilers, Go releases, random sessions: 20 minutes'
 	@echo 'make nightly     the rest: every configuration, compiler and release, stress, fuzzers, measurements: hours'
-	@echo 'make deps        install what the tests use: Debian packages, with sudo if need be, and Go releases: 1.9 GB to download,'
-	@echo '                 9 GB on disk (DEPS=small: 0.1 and 0.6 GB, for most of make test)'
+	@echo 'make deps        install what make test uses: Debian packages, with sudo if need be, and Go releases: 0.3 GB to'
+	@echo '                 download, 1.5 GB on disk (DEPS=all: also what make check uses, 1.9 and 9 GB)'
 	@echo 'make examples    build the examples only'
 	@echo 'make adapters    programs that use other schedulers, each traced by its adapter (examples/adapters)'
 	@echo 'make explore     go through the interleavings of the capture: hours (EXPLORE=--quick: 2 minutes)'
@@ -320,9 +320,9 @@ build/fuzz-replay/%: fuzz/%.c fuzz/replay.c $(header) $(wildcard fuzz/*.h tests/
 	@mkdir -p $(@D)
 	$(call program,$<,$(FLAGS) fuzz/replay.c $(fuzz_more_$*))
 
-# DEPS=small: what most of `make test` needs.
+# What `make test` uses; with DEPS=all also what `make check` and `make nightly` use.
 deps:
-	tests/fetch_deps.sh $(or $(DEPS),all)
+	tests/fetch_deps.sh $(or $(DEPS),test)
 
 # The tool writes its own manual page and shell completions.
 build/gotrace.1 build/gotrace.bash build/gotrace.zsh: build/examples/gotrace

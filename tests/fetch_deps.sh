@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # Installs what the tests use: Debian packages, as root or with sudo, and Go releases (fetch_go.sh), which need no root.
-# What cannot be had is said and done without; the tests that need it are skipped.
 #
-#     tests/fetch_deps.sh all      everything: downloads 1.7 to 1.9 GB, takes 9 GB on disk
-#     tests/fetch_deps.sh small    enough for most of `make test`: downloads 100 MB, takes 0.6 GB
+#     tests/fetch_deps.sh test    what `make test` uses: downloads at most 300 MB, takes 1.5 GB
+#     tests/fetch_deps.sh all     what `make check` and `make nightly` use too: downloads 1.7 to 1.9 GB, takes 9 GB
+#
+# A package that this release of Debian does not have is named and done without; the tests that need it are skipped. The
+# status is 1 if anything else could not be installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # One name each, or names|of|it in several releases of Debian.
-small='gcc g++ make libc6-dev libstb-dev liblzma-dev zlib1g-dev python3 procps util-linux git xz-utils pigz mandoc zsh
-  pkgconf|pkg-config liblua5.4-dev musl-tools'
+for_test='gcc g++ make libc6-dev libstb-dev liblzma-dev zlib1g-dev python3 procps util-linux git xz-utils pigz mandoc zsh
+  pkgconf|pkg-config liblua5.4-dev musl-tools ccache clang libclang-rt-dev'
 # With cross compilers and emulators for powerpc64le, arm64, 32-bit x86 and Windows.
-others='ccache clang libclang-rt-dev llvm clang-format valgrind libc6-dbg curl
+for_check='llvm clang-format valgrind libc6-dbg curl
   chromium chromium-driver firefox-esr fonts-dejavu-core
   gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 wine wine64 qemu-user
   gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
@@ -20,7 +22,7 @@ others='ccache clang libclang-rt-dev llvm clang-format valgrind libc6-dbg curl
   lttng-tools liblttng-ust-dev
   libomp-dev libboost-fiber-dev libst-dev libtbb-dev libuv1-dev libglib2.0-dev
   protobuf-compiler
-  cmake meson ninja-build debhelper lintian bindgen rustc
+  cmake meson ninja-build debootstrap debhelper lintian bindgen rustc
   zstd redis-server redis-tools memcached lbzip2 pixz plzip ripgrep nodejs
   libjemalloc2 libtcmalloc-minimal4 libmimalloc3|libmimalloc2.0'
 
@@ -31,45 +33,71 @@ if [ "$(id -u)" != 0 ]; then
   sudo=(sudo)
   command -v sudo >/dev/null || may_install=
 fi
-[ ! "$may_install" ] || "${sudo[@]}" apt-get -q update || say "apt's lists could not be brought up to date"
+
+# The package manager may be busy with an update of the system. apt-get waits for the lock of dpkg if it is told to, but
+# not for that of the lists.
+update() {
+  local tries=120 said
+  until said=$("${sudo[@]}" env LC_ALL=C apt-get -q update 2>&1); do
+    if [[ $said != *'Could not get lock'* ]] || [ $((tries--)) = 0 ]; then
+      echo "$said" >&2
+      return 1
+    fi
+    [ $tries != 119 ] || say "waiting for another program that updates apt's lists"
+    sleep 5
+  done
+}
+[ ! "$may_install" ] || update || say "apt's lists could not be brought up to date"
 
 case ${1-} in
-  small) wanted="$small" releases=1.27 ;;
+  test) wanted="$for_test" releases=--quick ;;
   all)
     # Every version of gcc and clang, for the warnings of the others' users.
-    wanted="$small $others $(apt-cache search --names-only '^(gcc|clang)-[0-9]+$' | cut -d ' ' -f 1)"
+    wanted="$for_test $for_check $(apt-cache search --names-only '^(gcc|clang)-[0-9]+$' | cut -d ' ' -f 1)"
     releases=$(tests/go/fetch_go.sh --list)
     ;;
-  *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
+
+installed() { dpkg-query -W -f '${db:Status-Abbrev} ${Package}:\n' | sed -n 's/^ii *//p'; }
 
 # shellcheck disable=SC2086
 known=$(LC_ALL=C apt-cache policy ${wanted//|/ } | awk '/^[^ ]/ { name = $1 } /Candidate: [^(]/ { print name }')
 [ "$known" ] || known=$(sed 's/|[^ ]*//g' <<<"$wanted" | tr -s ' \n' '\n' | sed 's/$/:/') # apt has no lists
-installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}:\n' | sed -n 's/^ii *//p')
-needed=() missing=()
+already=$(installed)
+needed=() unknown=()
 for names in $wanted; do
   chosen=$(grep -xF "$(sed 's/|/:\n/g; s/$/:/' <<<"$names")" <<<"$known" | head -n 1) || true
   if [ ! "$chosen" ]; then
-    missing+=("${names%%|*}")
-  elif ! grep -qxF "$chosen" <<<"$installed"; then
+    unknown+=("${names%%|*}")
+  elif ! grep -qxF "$chosen" <<<"$already"; then
     needed+=("${chosen%:}")
   fi
 done
 
-install() { "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@"; }
+install() {
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 --no-install-recommends install "$@"
+}
 status=0
+[ ${#unknown[@]} = 0 ] || say "not in this release of Debian, so the tests that need it are skipped: ${unknown[*]}"
 if [ ${#needed[@]} != 0 ] && [ ! "$may_install" ]; then
   status=1
+  say "only root can install packages, and there is no sudo. As root:"
+  say "    apt-get install --no-install-recommends ${needed[*]}"
 elif [ ${#needed[@]} != 0 ]; then
-  install "${needed[@]}" || for package in "${needed[@]}"; do install "$package" || missing+=("$package"); done
+  # If one cannot be installed, the others are installed one by one. apt-get also fails for a package that an earlier run
+  # left broken, so what is installed afterwards counts.
+  install "${needed[@]}" || for package in "${needed[@]}"; do install "$package" || true; done
+  missing=$(printf '%s:\n' "${needed[@]}" | grep -vxFf <(installed) | tr -d ':' | tr '\n' ' ') || true
+  if [ "$missing" ]; then
+    status=1
+    say "could not be installed: $missing"
+  fi
 fi
 
 # shellcheck disable=SC2086
-tests/go/fetch_go.sh $releases || missing+=("some Go releases (see above)")
-[ ${#missing[@]} = 0 ] || say "cannot be had here, so the tests that need it are skipped: ${missing[*]}"
-if [ $status != 0 ]; then
-  say "only root can install packages, and there is no sudo. As root:"
-  say "    apt-get install --no-install-recommends ${needed[*]}"
+if ! tests/go/fetch_go.sh $releases; then
+  status=1
+  say "some Go releases could not be fetched (see above)"
 fi
 exit $status

@@ -11,7 +11,7 @@
 # Groups: explore (interleavings), sessions (random ones), decode (Go's traces, decoded), fuzz, record (programs run by
 # `gotrace record`), unit (tests/*/test_*.c in every useful configuration), compile (the header with every language,
 # standard and compiler; tests/*/test_*.sh), pages (of `go tool trace` and of `gotrace view`), adapters, cases (tests/cases),
-# go (traces opened by Go), demo, load (many traces beside busy loops; measurements).
+# go (traces opened by Go), demo (README's commands), load (many traces beside busy loops; measurements).
 #
 # A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
 # else means failed: its output is shown, with the command that repeats it, and the end of it once more after all tests.
@@ -104,6 +104,7 @@ list_compile() {
   local test part level
   echo "quick|check_contents|tests/sources/check_contents.sh"
   echo "quick|forward_references|tests/sources/forward_references.py"
+  echo "quick|Python programs compile|tests/sources/python.sh"
   echo "check|format|tests/sources/format.sh"
   echo "check|including and linking|tests/compile/include.sh"
   for test in tests/*/test_*.sh; do
@@ -132,24 +133,28 @@ list_compile() {
 }
 
 list_go() {
-  local release level example format turn=0
+  local release level example format turn=0 quick
+  quick=" $(tests/go/fetch_go.sh --list-quick | tr '\n' ' ') "
   for release in 1.15 1.19 1.21 1.22 1.24 1.27; do
     level=check
     [ $release != 1.27 ] || level=quick
     echo "$level|check_trace by Go $release|tests/go/check_trace_self.sh $release"
   done
   echo "quick|1.11 and 1.23 agree|tests/go/v1_agrees_with_v2.py"
-  # Every release opens each of its formats, from one example after the other.
+  # Every release opens each of its formats, from one example after the other. `make deps` fetches few releases.
   tests/examples/example_opens_in_go.sh --list | while read -r example format release; do
     level=nightly
-    [ $example != flight ] && [ $((turn++ % 9 % 4)) != 0 ] || level=quick
+    if [ $example = flight ] || [ $((turn++ % 9 % 4)) = 0 ]; then
+      level=check
+      [[ $quick != *" $release "* ]] || level=quick
+    fi
     echo "$level|$example $format by Go $release|tests/examples/example_opens_in_go.sh $example $format $release"
   done
 }
 
 list_decode() {
   local what
-  echo "quick|decoder and Go, traces canned, few conversions|tests/decoder/decoder_agrees_with_go.sh -b canned"
+  echo "quick|decoder and Go, traces canned, briefly|tests/decoder/decoder_agrees_with_go.sh -b canned"
   echo "quick|the command-line tool, some formats|env GOTRACE_TEST_FORMATS=1.8,1.23,1.25 tests/tool/test_tool.sh"
   echo "check|the command-line tool|tests/tool/test_tool.sh"
   echo "quick|verdicts of the decoder and Go, briefly|tests/decoder/verdicts.py -n 300"
@@ -261,7 +266,6 @@ list_adapters() {
 
 list_pages() {
   local release format options
-  echo "quick|test_view, briefly|tests/view/test_view.sh -b"
   echo "check|test_view|tests/view/test_view.sh"
   while read -r release format options; do
     echo "check|pages of Go $release, format $format|tests/go/pages.py $release $format $options"
@@ -275,7 +279,11 @@ list_pages() {
 1.27 1.23'
 }
 
-list_demo() { echo "check|demo|make -s demo"; }
+list_demo() {
+  local suite
+  echo "check|demo|make -s demo"
+  for suite in bookworm trixie; do echo "nightly|fresh Debian $suite|tests/fresh_debian.sh $suite"; done
+}
 
 # Loads the machine, or measures it.
 list_load() {

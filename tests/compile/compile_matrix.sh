@@ -19,7 +19,7 @@ foreign="powerpc64le-linux-gnu aarch64-linux-gnu i686-linux-gnu"
 is_full() { [[ " $full " = *" $1 "* ]]; } # is_full STANDARD
 
 if [ "${1-}" = --list ]; then
-  printf 'quick -b %s\n' 'gcc c11' 'clang c17' 'g++ c++14' 'clang++ c++2b' 'x86_64-w64-mingw32-gcc c99'
+  printf 'quick -b %s\n' 'gcc c11' 'clang c17' 'g++ c++14' 'clang++ c++2b'
   printf 'check -b %s\n' 'tests/compile/msvc.sh c11' 'tests/compile/msvc.sh c++14' 'tests/compile/msvc.sh c++20'
   for compiler in gcc g++ clang clang++ x86_64-w64-mingw32-{gcc,g++} $(for target in $foreign; do echo $target-gcc $target-g++; done); do
     case $compiler in

@@ -3,7 +3,7 @@
 # converting these traces (conversions_open_in_go.sh), and `gotrace info` agrees with Go's summaries of them
 # (summary_agrees_with_go.sh).
 #
-#     tests/decoder/decoder_agrees_with_go.sh [-b] canned  the traces in Go's sources; -b: only a few conversions
+#     tests/decoder/decoder_agrees_with_go.sh [-b] canned  the traces in Go's sources; -b: of two releases, with few conversions
 #     tests/decoder/decoder_agrees_with_go.sh RELEASE      traces that programs of a Go release write for this test
 #
 # The traces are left in build/go-traces. Status 77 if a release is missing.
@@ -17,7 +17,8 @@ what=$1
 traces=build/go-traces/$what
 rm -rf "$traces" && mkdir -p "$traces"
 if [ "$what" = canned ]; then
-  sh tests/go/testdata.sh "$traces"
+  # shellcheck disable=SC2086 # none, for all releases, or several
+  sh tests/go/testdata.sh "$traces" ${brief:+1.21 1.27}
 else
   sh tests/go/write_traces.sh "$traces" "$what"
 fi

@@ -3,7 +3,9 @@
 # nothing.
 #
 #     tests/go/fetch_go.sh RELEASE...         unpack these releases, e.g. 1.15 1.27, and build their trace tools
+#     tests/go/fetch_go.sh --quick            unpack what `make test` uses: some releases, and only the trace tools of others
 #     tests/go/fetch_go.sh --list             print the releases that the tests use, oldest first
+#     tests/go/fetch_go.sh --list-quick       print those that `make test` uses
 #     tests/go/fetch_go.sh --tool RELEASE     print the path of a release's trace tool; status 77 if it is missing
 #
 # Releases come from Debian's packages golang-RELEASE-go and golang-RELEASE-src, downloaded from the mirror that the
@@ -35,6 +37,11 @@ suites='1.15 bullseye
 1.26 trixie-backports
 1.27 trixie-backports'
 
+# `make test` builds programs with these releases and reads their sources; of the others it runs the trace tool only, which
+# their packages contain. Together they read every format: 1.15 and 1.21 those of Go 1.8 to 1.21, 1.22 and 1.27 the rest.
+quick_whole='1.21 1.27'
+quick_tools='1.15 1.22'
+
 suite() { sed -n "s/^${1//./\\.} //p" <<<"$suites" | grep .; }
 
 # The mirror's address, as the machine's apt knows it.
@@ -63,8 +70,10 @@ Acquire::Retries "3";
 END
 }
 
-unpack() {
-  local release=$1 suite home package
+# Downloads PACKAGE... of a release and extracts into $home/new/root what $pattern matches.
+download() {
+  local release=$1 suite package
+  shift
   suite=$(suite "$release") || { say "no Debian release is known to have Go $release"; return 1; }
   home=$cache/apt/$suite
   export APT_CONFIG=$home/apt.conf
@@ -73,19 +82,24 @@ unpack() {
     touch "$home/updated"
   fi
   rm -rf "$home/new" && mkdir -p "$home/new"
-  for package in "golang-$release-go" "golang-$release-src"; do
+  for package; do
     (cd "$home/new" && apt-get -q download "$package" >&2) || {
       rm -f "$home/updated" # the list may be out of date
       return 1
     }
   done
+  mkdir "$home/new/root"
   for package in "$home"/new/*.deb; do
-    dpkg-deb --extract "$package" "$home/new/root"
+    dpkg-deb --fsys-tarfile "$package" | tar -x -C "$home/new/root" --wildcards "$pattern" || return 1
   done
   rm -rf "${cache:?}/$release"
   mv "$home/new/root" "$cache/$release"
   rm -rf "$home/new"
 }
+
+unpack() { local home pattern='*'; download "$1" "golang-$1-go" "golang-$1-src"; }
+
+unpack_tool() { local home pattern='*/pkg/tool/*/trace'; download "$1" "golang-$1-go"; }
 
 build_tool() {
   local root
@@ -100,15 +114,28 @@ if [ "${1-}" = --list ] && [ $# = 1 ]; then
   sed 's/ .*//' <<<"$suites"
   exit
 fi
+if [ "${1-}" = --list-quick ] && [ $# = 1 ]; then
+  tr ' ' '\n' <<<"$quick_whole $quick_tools" | sort -V
+  exit
+fi
 if [ "${1-}" = --tool ] && [ $# = 2 ]; then
   tool "$2" || { echo "needs Go $2 (make deps)"; exit 77; }
   exit
 fi
-[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+tools=''
+if [ "${1-}" = --quick ] && [ $# = 1 ]; then
+  tools=$quick_tools
+  # shellcheck disable=SC2086
+  set -- $quick_whole
+fi
+[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
 status=0
+for release in $tools; do
+  tool "$release" >/dev/null || unpack_tool "$release" || { say "the trace tool of Go $release could not be fetched"; status=1; }
+done
 for release in "$@"; do
   if [ ! -x "$(goroot "$release")/bin/go" ] && ! unpack "$release"; then
     say "Go $release could not be fetched"

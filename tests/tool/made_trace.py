@@ -38,7 +38,7 @@ class Trace:
         self.strings, self.stacks, self.threads, self.samples = {}, {}, collections.defaultdict(list), []
 
     def string(self, text):
-        """\udc80 to \udcff stand for single bytes that are not UTF-8"""
+        r"""\udc80 to \udcff stand for single bytes that are not UTF-8"""
         return self.strings.setdefault(text, len(self.strings) + 1)
 
     def stack(self, *functions):

@@ -335,11 +335,12 @@ int main(void) {
   } v1[] = {{"1.15", GOTRACE_GO_1_11}, {"1.19", GOTRACE_GO_1_19}, {"1.21", GOTRACE_GO_1_21}};
   size_t i;
   char *text;
-  bool missing = false;
+  bool missing = false, brief = getenv("GOTRACE_TEST_BRIEF") != NULL;
   sane(1);
   sane(2);
   finding();
   for (i = 0; i < sizeof v1 / sizeof v1[0]; i++) {
+    if (brief && v1[i].format < GOTRACE_GO_1_21) continue; /* `make deps` fetches the sources of few releases */
     if ((text = source(v1[i].release, "runtime/trace.go")) == NULL) {
       missing = true;
       continue;
@@ -364,7 +365,7 @@ int main(void) {
     missing = true;
   }
   if (missing) {
-    printf("needs the sources of Go 1.15, 1.19, 1.21 and 1.27 in %s (make deps)\n", source_root());
+    printf("needs the sources of Go %s1.21 and 1.27 in %s (make deps)\n", brief ? "" : "1.15, 1.19, ", source_root());
     return 77;
   }
   return 0;

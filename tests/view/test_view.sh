@@ -2,7 +2,7 @@
 # The pages of gotrace view in Chromium and Firefox: tests/view/check.py, on the examples' traces, traces in Go's
 # sources, and larger ones that Go programs write, with 17 windows of each.
 #
-#     tests/view/test_view.sh [-b]      -b: one example, in Chromium only
+#     tests/view/test_view.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tests/need.sh python3
@@ -20,10 +20,6 @@ if browser.Chromium.is_there():
     except TypeError:
         assert b.process.poll() is not None'
 build/examples/scheduler -o "$dir/scheduler.trace" -f 1.23 -j 4 examples tests >/dev/null
-if [ "${1-}" = -b ]; then
-  tests/view/check.py -n 4 -b Chromium build/examples/gotrace "$dir/scheduler.trace"
-  exit
-fi
 build/examples/threads -o "$dir/threads.trace" -f 1.26 -j 4 examples tests >/dev/null
 build/examples/scheduler -o "$dir/v1.trace" -f 1.11 -j 4 examples tests >/dev/null
 examples=$PWD/build/examples
