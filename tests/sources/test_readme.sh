@@ -20,8 +20,8 @@ fi
 
 cp gotrace.h examples/hello.c "$dir"
 commands=$(block sh)
-[[ $commands == *'./a.out && go tool trace hello.trace' ]] || { echo "the README does not tell how to run it: $commands"; exit 1; }
-(cd "$dir" && sh -ec "${commands% && go tool trace hello.trace}")
+[[ $commands == *$'\n''gotrace view --open hello.trace '* ]] || { echo "the README does not tell how to run it: $commands"; exit 1; }
+(cd "$dir" && sh -ec "${commands%$'\n'gotrace view*}")
 [ -s "$dir/hello.trace" ] || { echo "no hello.trace"; exit 1; }
 tests/go/open_in_go.sh "$dir/hello.trace" -n || {
   status=$?
