@@ -26,7 +26,7 @@ debootstrap --variant=minbase --include=git,gcc,libc6-dev,make,ca-certificates "
   { tail -n 5 "$work/log"; exit 1; }
 # Its name servers and certificates, and how its apt is configured, are the machine's.
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-cp -aL /etc/ssl/certs/. "$root/etc/ssl/certs/"
+cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 find /etc/apt/apt.conf.d -type f ! -name '*appstream*' -exec cp {} "$root/etc/apt/apt.conf.d/" ';'
 for folder in proc dev sys; do
   mount --rbind "/$folder" "$root/$folder"
