@@ -15,12 +15,12 @@
 #define _GNU_SOURCE
 #include "fuzz.h"
 
-FUZZ_NOT_SANITIZED /* the readers of traces take half of the time */
+/* The independent readers take half of the time. */
+FUZZ_NOT_SANITIZED
 #include "tests/check_v1.h"
-    FUZZ_COVERED
+FUZZ_COVERED
 
-    static void
-    applied(const void *transcriber, const void *record);
+static void applied(const void *transcriber, const void *record);
 #define GOTRACE__RECORD_APPLIED(t, record) applied(t, record)
 #define GOTRACE__CHAINS ((size_t)64) /* of these and the next, not 64 KiB to clear for each table of each input */
 #define GOTRACE__ARENA_BLOCK ((size_t)2048)
@@ -45,16 +45,8 @@ FUZZ_COVERED
 FUZZ_NOT_COVERED
 #include "tests/transcriber/capture_calls.h"
 
-enum {
-  GOS = 12,
-  PROCS = 6,
-  TASKS = 8,
-  MOST_TRACE = 1 << 22,
-  MOST_LOGS = 1 << 16,
-  NESTS = 3,
-  WAITS = 256,
-  MOST_CUTS = 32
-};
+enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, MOST_LOGS = 1 << 16, NESTS = 3, WAITS = 256 };
+enum { MOST_CUTS = 32 }; /* of an input's choice: a byte each, and the fuzzer likes zeros, would make hundreds */
 #define FORMAT(NAME, number, name) number,
 static const unsigned formats[] = {GOTRACE_FORMATS(FORMAT)};
 
