@@ -283,13 +283,32 @@ build/fuzz/tool build/fuzz-replay/tool build/fuzz-random/tool: $(wildcard exampl
 
 fuzz: $(targets:%=fuzz-run-%)
 
+# How a target is fuzzed. Calls that are chosen byte by byte have no operands to learn from comparisons; following these,
+# weighing inputs by their rarest feature (entropic) and long inputs each took more time than the transcriber itself.
+fuzz_run_decode_any = -dict=fuzz/decode.dict
+fuzz_run_transcribe = -entropic=0 -max_len=512
+fuzz_flags_transcribe = -fno-sanitize-coverage=trace-cmp
+
+# FUZZ_SEED repeats a run that began with the same build/corpus; FUZZ_OPTIONS come last, so that they prevail. Freed memory
+# is kept for 1 MB of further allocations, since the usual 256 MB displace everything from the caches. Where memory was
+# allocated, build/fuzz/TARGET FILE tells.
 fuzz-run-%: build/fuzz/%
 	@mkdir -p build/corpus/$* fuzz/seeds/$*
-	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
-	    $(if $(filter decode_any,$*),-dict=fuzz/decode.dict) -artifact_prefix=build/fuzz/$*- build/corpus/$* fuzz/seeds/$*
+	@seed=$(or $(FUZZ_SEED),$$(od -An -N 4 -t u4 /dev/urandom | tr -d ' ')) && set -- build/fuzz/$* -seed=$$seed \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 $(fuzz_run_$*) $(FUZZ_OPTIONS) \
+	    -artifact_prefix=build/fuzz/$*- build/corpus/$* fuzz/seeds/$* && echo "$$@" && \
+	ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=0 "$$@" || { \
+	    input=$$(ls -t build/fuzz/$*-*-* | head -n 1); echo "$$input, in base64:"; base64 "$$input"; \
+	    echo "To repeat the run: make fuzz-run-$* FUZZ_SEED=$$seed"; exit 1; }
+
+# From all inputs those that reach some code that shorter ones do not.
+fuzz-merge-%: build/fuzz/%
+	@rm -rf build/corpus/$*-reached && mkdir -p build/corpus/$* build/corpus/$*-reached fuzz/seeds/$*
+	build/fuzz/$* -merge=1 -use_counters=0 $(fuzz_run_$*) build/corpus/$*-reached build/corpus/$* fuzz/seeds/$*
+	rm -rf fuzz/seeds/$*/reached && mv build/corpus/$*-reached fuzz/seeds/$*/reached
 
 build/fuzz/%: private CC = $(CLANG)
-build/fuzz/%: private CFLAGS += -fsanitize=fuzzer $(sanitizers)
+build/fuzz/%: private CFLAGS += -fsanitize=fuzzer $(sanitizers) $(fuzz_flags_$*)
 build/fuzz/%: fuzz/%.c $(header) $(wildcard fuzz/*.h tests/*.h tests/transcriber/*.h)
 	@mkdir -p $(@D)
 	$(call program,$<,$(fuzz_more_$*))

@@ -8970,6 +8970,7 @@ static GOTRACE__NOINLINE void gotrace__emit_slowly(gotrace__transcriber *t, gotr
   if (t->v1) gotrace__lower(t, r, g, p, kind, time, n, a);
   else gotrace__put_event(t, lane, kind, time, n, a);
   if (g && g->time < time) g->time = time;
+  if (p && p->time < time) p->time = time;
   if (r == t->current && t->now < lane->time) t->now = lane->time;
 }
 /* The same, for what most events are: in a batch that has begun and has room, not earlier than its last. v1 has no
@@ -8993,6 +8994,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
   lane->at = at;
   lane->time = time;
   if (g) g->time = time;
+  if (p) p->time = time;
   t->kinds[kind]++;
   t->events++;
 }
@@ -9033,6 +9035,7 @@ static GOTRACE__NOINLINE void gotrace__write_proc_status(gotrace__transcriber *t
     r = p->on;
     time = t->generation_time;
   }
+  if (time < p->time) time = p->time; /* as in gotrace__emit_status */
   p->generation = t->generation;
   p->sequence = 0;
   gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_PROC_STATUS, time, 2, p->id, p->status, 0, 0);
@@ -9132,16 +9135,14 @@ GOTRACE__ALWAYS_INLINE void gotrace__move(const gotrace__transcriber *t, gotrace
   (gotrace__emit(t, r, g, NULL, GOTRACE_V2_##NAME, (t)->now, 3, a, b, c, 0), gotrace__moves(t, r, g, NAME))
 
 /* The same for a proc, and the thread that gets or loses it. */
-GOTRACE__ALWAYS_INLINE void gotrace__move_proc(const gotrace__transcriber *t, gotrace__source *r,
-                                               gotrace__model_proc *p, int after) {
+GOTRACE__ALWAYS_INLINE void gotrace__move_proc(gotrace__source *r, gotrace__model_proc *p, int after) {
   bool runs = after == GOTRACE_STATUS_RUNNING;
   p->status = runs ? GOTRACE__PROC_RUNNING : GOTRACE__PROC_IDLE;
   p->on = runs ? r : NULL;
-  p->time = t->now;
   r->proc = runs ? p : NULL;
 }
 #define gotrace__do_proc(t, r, of, p, NAME, n, a, b, c) \
-  (gotrace__emit_proc(t, r, p, GOTRACE_V2_##NAME, n, a, b, c), gotrace__move_proc(t, of, p, GOTRACE__PROC_AFTER_##NAME))
+  (gotrace__emit_proc(t, r, p, GOTRACE_V2_##NAME, n, a, b, c), gotrace__move_proc(of, p, GOTRACE__PROC_AFTER_##NAME))
 
 static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   gotrace__not_before(t, p->time);

@@ -10,12 +10,13 @@
  * or forced, and the trace has exactly what was recorded. In either, an allocation of the transcriber may fail, or
  * all after it too: then the trace ends early.
  *
- * TRANSCRIBE_KEEP=DIRECTORY keeps the traces there.
+ * TRANSCRIBE_KEEP=DIRECTORY keeps the traces there; TRANSCRIBE_SHOW=1 prints each record as it is applied.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
 
-FUZZ_NOT_COVERED
+/* The independent readers take half of the time. */
+FUZZ_NOT_SANITIZED
 #include "tests/check_v1.h"
 FUZZ_COVERED
 
@@ -27,7 +28,7 @@ static void applied(const void *transcriber, const void *record);
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_PLACES 4096
 #define GOTRACE__MANY_GOS 4
-#define GOTRACE__LEAST_ROUND 1
+#define GOTRACE__LEAST_ROUND 16 /* with 1, the rounds of a gap of 65,535 ticks take a third of the time */
 static void *transcriber_malloc(size_t size);
 #define GOTRACE_MALLOC(size) transcriber_malloc(size)
 #define GOTRACE_FREE(memory, size) free(memory)
@@ -37,11 +38,15 @@ static size_t most_kept(void);
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
+FUZZ_NOT_SANITIZED
+#include "tests/check_v2.h"
+FUZZ_COVERED
+
 FUZZ_NOT_COVERED
 #include "tests/transcriber/capture_calls.h"
-#include "tests/check_v2.h"
 
 enum { GOS = 12, PROCS = 6, TASKS = 8, MOST_TRACE = 1 << 22, MOST_LOGS = 1 << 16, NESTS = 3, WAITS = 256 };
+enum { MOST_CUTS = 32 }; /* of an input's choice: a byte each, and the fuzzer likes zeros, would make hundreds */
 #define FORMAT(NAME, number, name) number,
 static const unsigned formats[] = {GOTRACE_FORMATS(FORMAT)};
 
@@ -63,6 +68,7 @@ static struct {
   bool lags;     /* the clocks of the threads differ */
   unsigned lack; /* the number of the allocation that fails; 0: none */
   bool lacked, lacks_for_ever;
+  bool shows;    /* TRANSCRIBE_SHOW is set: each record is printed as it is applied */
   uint64_t seen; /* what has been counted so far, see applied */
   uint64_t logs; /* numbered */
   uint64_t tasks[TASKS];
@@ -137,7 +143,7 @@ static void applied(const void *transcriber, const void *given) {
   const gotrace__transcriber *t = (const gotrace__transcriber *)transcriber;
   const gotrace__record *record = (const gotrace__record *)given;
   uint64_t now = sum(t);
-  if (getenv("TRANSCRIBE_SHOW"))
+  if (w.shows)
     fprintf(stderr, "%llu %s on %llu: %llu %llu %llu\n", (unsigned long long)record->tick,
             gotrace__record_specs[record->kind].name, (unsigned long long)t->current->id,
             (unsigned long long)record->a[0], (unsigned long long)record->a[1], (unsigned long long)record->a[2]);
@@ -609,7 +615,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   uint8_t *memory = w.trace;
-  unsigned i, format, before;
+  unsigned i, format, before, cuts = 0;
   bool lacks = size && data[0] >= 192;
   gotrace_location places[3] = {{0, "caller", "fuzz.c", 1}, {0, "entry", "fuzz.c", 2}, {4096, NULL, NULL, 0}};
   bool cut;
@@ -618,6 +624,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.trace = memory;
   w.in.at = data;
   w.in.end = data + size;
+  w.shows = getenv("TRANSCRIBE_SHOW") != NULL;
   format = formats[take(sizeof formats / sizeof formats[0])];
   i = take(256);
   w.correct = i % 2;
@@ -670,7 +677,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       clocks = capture_clocks(&w.c);
       w.seen = sum(&w.t);
       gotrace__transcribe_round(&w.t, &clocks, false);
-      if (how < 4 || gotrace__transcribe_is_full(&w.t)) gotrace__transcribe_cut(&w.t);
+      if ((how < 4 && cuts++ < MOST_CUTS) || gotrace__transcribe_is_full(&w.t)) gotrace__transcribe_cut(&w.t);
       for (i = 0; i < CAPTURE_THREADS; i++) capture_release(&w.c, i);
     } else if (how < 10) {
       unsigned place = take(CAPTURE_GOS + 1);

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Set if the program keeps the rules: statuses do not go back in time either, and a task that ends on another thread
- * ends later than it begins, since readers order the two by time alone. */
+/* Set if the program keeps the rules: a task that ends on another thread ends later than it begins, since readers order
+ * the two by time alone, and a goroutine with the id of one that has ended is not before it either. */
 static bool check_v2_strict;
 
 #define CHECK_V2_NONE UINT64_MAX /* no thread, proc or goroutine */
@@ -90,6 +90,7 @@ typedef struct check_v2_trace {
   char error[256];
   bool ties; /* the seed may have decided: times were equal */
   /* Private: */
+  const struct check_v2_form *forms;
   check_v2_map gos, procs, tasks, threads, strings, stacks;
   check_v2_thing *things; /* of gos, procs and tasks, by index */
   size_t thing_count, thing_capacity;
@@ -153,22 +154,45 @@ static inline uint64_t check_v2_hash(const uint8_t *text, size_t size) {
   return hash ? hash : 1;
 }
 
-static inline const gotrace_event_spec *check_v2_spec(const check_v2_trace *t, unsigned kind) {
-  static const gotrace_event_spec *specs[100][256];
-  static bool prepared[100];
-  unsigned i, release = t->version % 100;
-  if (!prepared[release])
-    for (prepared[release] = true, i = 0; i < 256; i++)
-      specs[release][i] = gotrace_find_event_spec((gotrace_format)t->version, (int)i);
-  return specs[release][kind];
+/* An event kind and its arguments after the time. */
+typedef struct check_v2_form {
+  const gotrace_event_spec *spec; /* NULL: the format lacks it */
+  bool timed;                     /* may be in an event batch */
+  bool about_go, about_proc;      /* what the first argument names */
+  unsigned count;
+  unsigned strings, stacks; /* bits of those that are ids of the tables */
+} check_v2_form;
+
+static inline check_v2_form check_v2_parse(const gotrace_event_spec *spec) {
+  check_v2_form form = {spec, spec && strncmp(spec->arguments, "dt", 2) == 0, false, false, 0, 0, 0};
+  const char *word = form.timed ? spec->arguments + 2 : "";
+  for (; *word; word += strcspn(word, " "), form.count++) {
+    size_t length = strcspn(++word, " ");
+    if (length >= 5 && strncmp(word + length - 5, "stack", 5) == 0) form.stacks |= 1u << form.count;
+    if (length >= 6 && strncmp(word + length - 6, "string", 6) == 0) form.strings |= 1u << form.count;
+    if (form.count) continue;
+    form.about_go = strcmp(word, "g") == 0 || strncmp(word, "g ", 2) == 0 || strncmp(word, "new_g", length) == 0;
+    form.about_proc = strcmp(word, "p") == 0 || strncmp(word, "p ", 2) == 0;
+  }
+  return form;
+}
+
+/* The forms of all kinds, parsed once a format: most traces have few events. */
+static inline const check_v2_form *check_v2_forms(unsigned version) {
+  static check_v2_form forms[100][256];
+  static bool parsed[100];
+  unsigned i, release = version % 100;
+  for (i = 0; i < 256 && !parsed[release]; i++)
+    forms[release][i] = check_v2_parse(gotrace_find_event_spec((gotrace_format)version, (int)i));
+  parsed[release] = true;
+  return forms[release];
 }
 
 /* The next event of a thread's batches; false if they are malformed. */
 static inline bool check_v2_next(check_v2_trace *t, check_v2_cursor *c, size_t *batch) {
-  const gotrace_event_spec *spec;
-  const char *word;
-  uint64_t dt;
-  int n = 0;
+  const check_v2_form *form;
+  uint64_t dt, *value;
+  unsigned n;
   c->ready = false;
   while (c->at == c->end) {
     for (; *batch < t->batch_count && t->batches[*batch].m != c->m; (*batch)++) continue;
@@ -180,20 +204,19 @@ static inline bool check_v2_next(check_v2_trace *t, check_v2_cursor *c, size_t *
     c->time = t->batches[(*batch)++].time;
   }
   c->kind = *c->at++;
-  spec = check_v2_spec(t, c->kind);
-  if (!spec || strncmp(spec->arguments, "dt", 2) != 0) return check_v2_fail(t, "event %u in an event batch", c->kind);
+  form = &t->forms[c->kind];
+  if (!form->timed) return check_v2_fail(t, "event %u in an event batch", c->kind);
   t->kinds[c->kind]++;
-  if (!check_v2_number(&c->at, c->end, &dt)) return check_v2_fail(t, "%s: no time", spec->name);
+  if (!check_v2_number(&c->at, c->end, &dt)) return check_v2_fail(t, "%s: no time", form->spec->name);
   c->time += dt;
-  for (word = spec->arguments + 2; *word; word += strcspn(word, " ")) {
-    size_t length = strcspn(++word, " ");
-    uint64_t value;
-    if (!check_v2_number(&c->at, c->end, &value)) return check_v2_fail(t, "%s: arguments", spec->name);
-    if (length >= 5 && strncmp(word + length - 5, "stack", 5) == 0 && value && !check_v2_at(&t->stacks, value, false))
-      return check_v2_fail(t, "%s: unknown stack %llu", spec->name, (unsigned long long)value);
-    if (length >= 6 && strncmp(word + length - 6, "string", 6) == 0 && value && !check_v2_at(&t->strings, value, false))
-      return check_v2_fail(t, "%s: unknown string %llu", spec->name, (unsigned long long)value);
-    c->arguments[n++] = value;
+  for (n = 0; n < form->count; n++) {
+    value = &c->arguments[n];
+    if (!check_v2_number(&c->at, c->end, value)) return check_v2_fail(t, "%s: arguments", form->spec->name);
+    if (!*value) continue;
+    if ((form->stacks >> n & 1) && !check_v2_at(&t->stacks, *value, false))
+      return check_v2_fail(t, "%s: unknown stack %llu", form->spec->name, (unsigned long long)*value);
+    if ((form->strings >> n & 1) && !check_v2_at(&t->strings, *value, false))
+      return check_v2_fail(t, "%s: unknown string %llu", form->spec->name, (unsigned long long)*value);
   }
   c->ready = true;
   return true;
@@ -201,7 +224,7 @@ static inline bool check_v2_next(check_v2_trace *t, check_v2_cursor *c, size_t *
 
 #define CHECK_V2_WRONG(...) return check_v2_fail(t, __VA_ARGS__), -1
 #define CHECK_V2_U(x) ((unsigned long long)(x))
-#define CHECK_V2_NAME check_v2_spec(t, c->kind)->name
+#define CHECK_V2_NAME t->forms[c->kind].spec->name
 
 /* Applies the next event of a thread: 1 done, 0 not ready, -1 invalid. */
 static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
@@ -294,6 +317,7 @@ static inline int check_v2_advance(check_v2_trace *t, check_v2_cursor *c) {
                                                               : SYSCALL;
     other->generation = t->generation;
     other->sequence = other->depth = 0;
+    if (!check_v2_strict) other->time = 0; /* another goroutine, without a common past */
     if (other->status == SYSCALL) c->g = a[0];
     return 1;
   case GOTRACE_V2_GO_DESTROY:
@@ -465,65 +489,68 @@ static inline bool check_v2_time(check_v2_trace *t, const check_v2_cursor *c, ch
 
 /* The same for all of an event that has been applied. `g`, `p`: those of the thread before it. */
 static inline bool check_v2_times(check_v2_trace *t, const check_v2_cursor *c, uint64_t g, uint64_t p) {
-  const char *first = strchr(check_v2_spec(t, c->kind)->arguments, ' ');
-  size_t length = first ? strcspn(++first, " ") : 0;
-  bool about_go = (length == 1 && *first == 'g') || (length == 5 && memcmp(first, "new_g", 5) == 0);
-  bool about_proc = length == 1 && *first == 'p';
-  /* A proc's status has the time at which its generation begins. After misuse, an event before may be later. */
-  if (!check_v2_strict && c->kind == GOTRACE_V2_PROC_STATUS) return true;
-  return check_v2_time(t, c, &t->gos, g) && check_v2_time(t, c, &t->gos, c->g) &&
-         check_v2_time(t, c, &t->gos, about_go ? c->arguments[0] : CHECK_V2_NONE) &&
-         check_v2_time(t, c, &t->procs, p) && check_v2_time(t, c, &t->procs, c->p) &&
-         check_v2_time(t, c, &t->procs, about_proc ? c->arguments[0] : CHECK_V2_NONE);
+  const check_v2_form *form = &t->forms[c->kind];
+  return check_v2_time(t, c, &t->gos, g) && (g == c->g || check_v2_time(t, c, &t->gos, c->g)) &&
+         (!form->about_go || check_v2_time(t, c, &t->gos, c->arguments[0])) && check_v2_time(t, c, &t->procs, p) &&
+         (p == c->p || check_v2_time(t, c, &t->procs, c->p)) &&
+         (!form->about_proc || check_v2_time(t, c, &t->procs, c->arguments[0]));
 }
 
-/* Orders the events of a generation, by time as far as possible. */
+/* Whether a thread's next event is tried before another's: by time; the seed decides among equal times. */
+static inline bool check_v2_before(const check_v2_trace *t, size_t a, size_t b, uint64_t seed) {
+  const check_v2_cursor *c = t->cursors;
+  size_t first = (size_t)(seed % t->cursor_count);
+  if (c[a].time != c[b].time) return c[a].time < c[b].time;
+  return (a < first) == (b < first) ? a < b : b < first;
+}
+
+/* Orders the events of a generation, by time as far as possible: applies the earliest one that is ready. */
 static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
-  size_t i, n, *batches = (size_t *)calloc(t->cursor_count + 1, sizeof *batches);
+  size_t *batches = (size_t *)calloc(t->cursor_count + 1, sizeof *batches);
+  size_t *turns = (size_t *)calloc(t->cursor_count + 1, sizeof *turns); /* threads that have an event, sorted */
+  size_t i, n, count = 0;
   bool ok = true;
   for (i = 0; i < t->cursor_count && ok; i++) {
     t->cursors[i].at = t->cursors[i].end = NULL;
     t->cursors[i].time = 0;
     ok = check_v2_next(t, &t->cursors[i], &batches[i]);
+    if (!t->cursors[i].ready) continue;
+    for (n = count++; n && check_v2_before(t, i, turns[n - 1], seed); n--) turns[n] = turns[n - 1];
+    turns[n] = i;
   }
-  while (ok) {
-    uint64_t after = 0, best;
-    size_t chosen = 0, skipped = 0;
+  while (ok && count) {
     int result = 0;
-    bool any = false;
-    /* Take the earliest event that is ready; the seed decides which of several with equal times is tried first. */
-    for (n = 0; n < t->cursor_count && result == 0 && skipped < t->cursor_count; skipped++) {
-      best = UINT64_MAX;
-      for (i = 0; i < t->cursor_count; i++) {
-        check_v2_cursor *c = &t->cursors[(i + seed) % t->cursor_count];
-        uint64_t key = c->time * 256 + (i & 255);
-        t->ties |= c->ready && best != UINT64_MAX && best / 256 == key / 256;
-        if (c->ready && key >= after && key < best) best = key, chosen = (i + seed) % t->cursor_count, any = true;
-      }
-      if (best == UINT64_MAX) break;
-      after = best + 1;
-      {
-        uint64_t g = t->cursors[chosen].g, p = t->cursors[chosen].p;
-        result = check_v2_advance(t, &t->cursors[chosen]);
-        if (result == 1 && !check_v2_times(t, &t->cursors[chosen], g, p)) result = -1;
-      }
+    for (n = 0; n < count && result == 0; n++) {
+      check_v2_cursor *c = &t->cursors[turns[n]];
+      uint64_t g = c->g, p = c->p;
+      t->ties |= n + 1 < count && t->cursors[turns[n + 1]].time == c->time;
+      result = check_v2_advance(t, c);
+      if (result == 1 && !check_v2_times(t, c, g, p)) result = -1;
     }
-    if (!any) break;
     if (result == 1) {
-      ok = check_v2_next(t, &t->cursors[chosen], &batches[chosen]);
+      i = turns[--n];
+      ok = check_v2_next(t, &t->cursors[i], &batches[i]);
+      if (!t->cursors[i].ready) {
+        count--;
+        memmove(&turns[n], &turns[n + 1], (count - n) * sizeof *turns);
+        continue;
+      }
+      for (; n + 1 < count && check_v2_before(t, turns[n + 1], i, seed); n++) turns[n] = turns[n + 1];
+      turns[n] = i;
     } else if (result == 0) {
       char waiting[160] = "";
-      for (i = 0; i < t->cursor_count; i++)
-        if (t->cursors[i].ready && strlen(waiting) < 100)
-          snprintf(waiting + strlen(waiting), sizeof waiting - strlen(waiting), " %s(%llu %llu) on %llu",
-                   check_v2_spec(t, t->cursors[i].kind)->name, CHECK_V2_U(t->cursors[i].arguments[0]),
-                   CHECK_V2_U(t->cursors[i].arguments[1]), CHECK_V2_U(t->cursors[i].m));
+      for (n = 0; n < count && strlen(waiting) < 100; n++) {
+        const check_v2_cursor *c = &t->cursors[turns[n]];
+        snprintf(waiting + strlen(waiting), sizeof waiting - strlen(waiting), " %s(%llu %llu) on %llu", CHECK_V2_NAME,
+                 CHECK_V2_U(c->arguments[0]), CHECK_V2_U(c->arguments[1]), CHECK_V2_U(c->m));
+      }
       ok = check_v2_fail(t, "no event is ready:%s", waiting);
     } else {
       ok = false;
     }
   }
   free(batches);
+  free(turns);
   return ok;
 }
 
@@ -581,6 +608,7 @@ static inline bool check_v2_from(check_v2_trace *t, const uint8_t *data, size_t 
   if (size < 16 || sscanf((const char *)data, "go 1.%u trace", &t->version) != 1 || t->version < 22)
     return check_v2_fail(t, "no header of a v2 trace");
   t->version += 1000;
+  t->forms = check_v2_forms(t->version);
   while (at <= end) {
     uint64_t generation = 0, m = 0, time = 0, length = 0, *index;
     const uint8_t *body;

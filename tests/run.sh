@@ -209,9 +209,10 @@ list_fuzz() {
       *) level=check ;; # their functions have tests of their own
     esac
     echo "$level|replay $target|make -s fuzz-replay-$target"
-    echo "nightly|fuzz $target|make -s fuzz-run-$target"
+    echo "nightly|fuzz $target|tests/need.sh clang make -s fuzz-run-$target FUZZ_SECONDS=3600 FUZZ_OPTIONS=-verbosity=0"
   done
-  # Inputs of few bytes are many a second, those of many bytes go further.
+  echo "check|guided records|tests/need.sh clang make -s fuzz-run-transcribe FUZZ_SECONDS=60 FUZZ_OPTIONS=-verbosity=0"
+  # At random. Inputs of few bytes are many a second, those of many bytes go further.
   echo "check|random records, short|make -s fuzz-random-transcribe FUZZ_RANDOM=1600000,100,1"
   echo "check|random records|make -s fuzz-random-transcribe FUZZ_RANDOM=300000,400,2"
   echo "check|random records, long|make -s fuzz-random-transcribe FUZZ_RANDOM=100000,1500,3"

@@ -379,6 +379,8 @@ transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__pro
 transcriber('task-never-ends', 'if (task) task->key = UINT64_MAX;', '')
 transcriber('id-twice', 'if (block->value & bit) return false;', '')
 transcriber('forever-ids-forgotten', 'for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);', '')
+transcriber('status-before-the-last-event', 'if (time < p->time) time = p->time; /* as in', '/* as in')
+transcriber('time-of-a-proc-not-kept', 'if (p) p->time = time;', '')
 transcriber('call-ends-before-its-steal', 'if (victim->time < t->now) victim->time = t->now; /* its call', '; /* its call')
 transcriber('ended-thread-was-listed', 'r->listed_go = r->listed_proc = 0;\n    r->gone = true;', 'r->gone = true;')
 transcriber('task-of-former-session', 'id < t->options.first_task || ', '')

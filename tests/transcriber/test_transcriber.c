@@ -920,6 +920,32 @@ static void check_pushed_times(unsigned format) {
   done();
 }
 
+/* The last event of an idle proc has been pushed beyond a cut. Its status in the next generation is not before it. */
+static void check_status_of_a_pushed_proc(void) {
+  check_v2_trace v2;
+  gotrace__clocks clocks;
+  unsigned i;
+  CHECK(begin(GOTRACE_GO_1_23));
+  t.options.restate = true;
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  c.tick += 10;
+  for (i = 0; i < 30; i++) capture_collector_call(&c, 0, i % 2 ? GOTRACE__REC_GC_END : GOTRACE__REC_GC_BEGIN, 1);
+  proc(1, GOTRACE__REC_PROC_START, 1);
+  proc(1, GOTRACE__REC_PROC_STOP, 1);
+  c.tick += GOTRACE__CLOCK_SKEW; /* no more than the rounds need to take all records */
+  clocks = capture_clocks(&c);
+  for (i = 0; i < 2; i++) { /* the second generation has only statuses */
+    gotrace__transcribe_round(&t, &clocks, false);
+    gotrace__transcribe_cut(&t);
+  }
+  CHECK_EQUAL(end("pushed"), GOTRACE_OK); /* which the readers check */
+  CHECK(check_v2_from(&v2, trace, size, 0, 1));
+  CHECK(v2.kinds[GOTRACE_V2_PROC_STATUS] >= 2);
+  check_v2_free(&v2);
+  done();
+}
+
 /* A sweep goes on across a cut. The second generation tells so: it may be the first that a flight recorder has kept. */
 static void check_sweep_across_a_cut(void) {
   check_v2_trace v2;
@@ -1276,6 +1302,7 @@ int main(void) {
   check_forced(true);
   check_pushed_times(GOTRACE_GO_1_11);
   check_pushed_times(GOTRACE_GO_1_23);
+  check_status_of_a_pushed_proc();
   check_sweep_across_a_cut();
   check_skipped();
   check_status_time();
