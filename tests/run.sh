@@ -171,6 +171,8 @@ list_decode() {
   for what in examples 1.21 1.25; do echo "nightly|profiles and Go, traces $what|tests/tool/profiles_agree_with_go.sh $what"; done
   echo "quick|profiles of parts|tests/tool/profile_parts.py"
   echo "quick|answers that are known|tests/tool/answers.py"
+  echo "quick|noise that diff tells|tests/tool/diff_noise.py"
+  echo "nightly|noise that diff tells, many runs|tests/tool/diff_noise.py -n 1000 -s 2"
   echo "check|utilization and Go 1.21|tests/tool/utilization_agrees_with_go.sh"
   echo "quick|critical paths, known traces|tests/tool/path.py known"
   echo "quick|traces that Go refuses, other inputs|tests/tool/refused.py"

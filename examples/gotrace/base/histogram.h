@@ -16,7 +16,7 @@
 #define HISTOGRAM_PAGES 57 /* powers of two from 2^7 on, after the first page of values below 2^7 */
 #define HISTOGRAM_PAGE 128 /* buckets of a page */
 
-#define HISTOGRAM_BLOCKS 64
+#define HISTOGRAM_BLOCKS 32
 
 /* The durations by when they began. Block i begins at (first + i) << shift. The blocks become longer as needed. */
 typedef struct histogram_blocks {

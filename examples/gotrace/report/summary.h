@@ -11,7 +11,7 @@
  *     info.c         the command, and the result as text
  *
  * All times equal those of Go 1.27 (internal/trace/summary.go) to the nanosecond, but for what the manual lists in
- * "Where the numbers differ from Go's"; tests/tool/summary_agrees_with_go.sh checks this. The rules are Go's:
+ * "Where the numbers differ from those of Go"; tests/tool/summary_agrees_with_go.sh checks this. The rules are Go's:
  *
  * - A goroutine older than the trace has had its first known status since the last Sync before that status.
  * - A goroutine in a system call counts as blocked from the time it loses its proc. (A proc counts as busy with the
