@@ -57,7 +57,7 @@ static struct histogram_block *block_of(histogram_blocks *b, int64_t time) {
   unsigned more;
   if (!b->used) b->first = time >> b->shift, b->used = 1;
   for (;; join_pairs(b)) {
-    int64_t at = time >> b->shift, newest = b->first + b->used - 1;
+    int64_t at = time >> b->shift, newest = b->first + (int64_t)(b->used - 1);
     first = at < b->first ? at : b->first;
     last = at > newest ? at : newest;
     if ((uint64_t)last - (uint64_t)first < HISTOGRAM_BLOCKS) break;

@@ -200,15 +200,16 @@ static void give_created(source *s, const op *status) {
   give(s, &o);
 }
 
-/* Calls `take` for each of the trace's strings that begin with `prefix`. No event refers to such texts, so the trace is
- * read once more for them, unless it has none. `met`: for what `take` has met. */
-static void take_strings(source *s, const char *prefix,
+/* Calls `take` for each of the trace's strings that begin with `prefix`, the first of them in the first `most` bytes.
+ * No event refers to such texts, so the trace is read once more for them, unless it has none. `met`: for what `take`
+ * has met. */
+static void take_strings(source *s, const char *prefix, size_t most,
                          void (*take)(source *, map *met, const char *text, size_t size)) {
   map met = {0};
   const size_t size = strlen(prefix);
   unsigned string = s->to->family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
   gotrace_event e;
-  if (!input_contains(s->in, prefix, size) || input_decode(s->in, true) != GOTRACE_OK) return;
+  if (!input_contains(s->in, prefix, size, most) || input_decode(s->in, true) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK)
     if (e.kind == string && e.data_size > size && memcmp(e.data, prefix, size) == 0) take(s, &met, e.data, e.data_size);
   map_free(&met);
@@ -320,8 +321,9 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->w.as_go = to->as_go;
   s->w.history = to->history;
   s->w.chosen = true;
-  if (to->modules) take_strings(s, "gotrace.module ", take_module);
-  if (!in->from && input_is_kept(in)) take_strings(s, OLD_WAITS, take_old_waits);
+  if (to->modules) take_strings(s, "gotrace.module ", SIZE_MAX, take_module);
+  if (!in->from && input_is_kept(in))
+    take_strings(s, OLD_WAITS, info.family == 1 ? SIZE_MAX : OLD_WAITS_WITHIN, take_old_waits);
   if (info.family == 1) scan_v1(s);
   else if (!to->as_go) scan_v2(s);
   return input_decode(in, false);

@@ -153,6 +153,7 @@ gotrace_result source_next(source *s, const gotrace_event **e);
 /* Why a goroutine waits when the trace begins, where `gotrace cut` has told it; 0: unknown. No event can tell it, so
  * the writer adds texts to which no event refers: OLD_WAITS, ids with commas between, a space, the reason. */
 #define OLD_WAITS "gotrace.waits "
+#define OLD_WAITS_WITHIN ((size_t)64 << 20) /* v2: they are in the first generation, which is smaller */
 uint32_t old_wait(const source *s, uint64_t id);
 
 /* Passes an operation to the consumer and applies it to the world. */

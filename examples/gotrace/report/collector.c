@@ -88,8 +88,8 @@ static void set_work(collector *gc, const goroutine *g, uint8_t work, bool begin
   set_owner(gc, proc_of(g), g);
 }
 
-/* The operation starts or stops a goroutine. A background worker has its label until it stops: the runtime starts it
- * with a new one, or to be idle with none that counts. */
+/* The operation starts or stops a goroutine. A background worker has its label until it stops. The runtime gives it
+ * another one whenever it starts. */
 static void change_go(collector *gc, const op *o, const goroutine *g) {
   uint8_t status = status_after(o);
   if (executes(status)) {

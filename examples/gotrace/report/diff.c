@@ -106,14 +106,15 @@ static void estimate_row(row *r, unsigned side, const summary *sum) {
   histogram_blocks *b = h->blocks ? h->blocks : &none;
   int64_t first, begin = sum->c.from, end = plus(begin, sum->duration), longest = h->longest;
   unsigned shift = 0, count, i;
-  while (shift < 62 && (end >> shift) - (begin >> shift) >= HISTOGRAM_BLOCKS) shift++;
+  if (end < begin) end = INT64_MAX; /* only in a hostile trace */
+  while (shift < 62 && (uint64_t)(end >> shift) - (uint64_t)(begin >> shift) >= HISTOGRAM_BLOCKS) shift++;
   while (shift < 62 && (int64_t)1 << shift < longest) shift++;
   histogram_join_blocks(b, shift);
   shift = b->used ? b->shift : shift;
   first = begin >> shift;
   count = (unsigned)((end >> shift) - first) + 1;
   for (i = 0; i < count; i++) {
-    int64_t from = (int64_t)((uint64_t)(first + i) << shift), to = from + ((int64_t)1 << shift);
+    int64_t from = (int64_t)((uint64_t)(first + i) << shift), to = plus(from, (int64_t)1 << shift);
     lengths[i] = (double)((to < end ? to : end) - (from > begin ? from : begin));
   }
   for (i = 0; i < b->used; i++) {
