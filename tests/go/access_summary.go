@@ -121,8 +121,11 @@ func utilizationEvents(events []Event) (out []Event) {
 	working := make(map[GoID]bool)
 	on := make(map[GoID]ProcID) // goroutines that are executing
 	assists := make(map[GoID]bool)
+	generation := 0
 	for _, event := range events {
 		switch event.Kind() {
+		case EventSync:
+			generation = event.Sync().N
 		case EventLabel:
 			g := event.Goroutine()
 			again := working[g]
@@ -131,8 +134,8 @@ func utilizationEvents(events []Event) (out []Event) {
 				continue
 			}
 		case EventRangeActive:
-			if event.base.typ != tracev2.EvGCMarkAssistActive {
-				break
+			if event.base.typ != tracev2.EvGCMarkAssistActive || generation > 1 {
+				break // MutatorUtilizationV2 ignores those of later generations
 			}
 			g := event.Range().Scope.Goroutine()
 			proc, executes := on[g]
