@@ -170,6 +170,10 @@ list_decode() {
   for what in canned 1.15 1.22 1.27; do echo "check|profiles and Go, traces $what|tests/tool/profiles_agree_with_go.sh $what"; done
   for what in examples 1.21 1.25; do echo "nightly|profiles and Go, traces $what|tests/tool/profiles_agree_with_go.sh $what"; done
   echo "quick|profiles of parts|tests/tool/profile_parts.py"
+  echo "quick|answers that are known|tests/tool/answers.py"
+  echo "quick|noise that diff tells|tests/tool/diff_noise.py"
+  echo "nightly|noise that diff tells, many runs|tests/tool/diff_noise.py -n 1000 -s 2"
+  echo "check|utilization and Go 1.21|tests/tool/utilization_agrees_with_go.sh"
   echo "quick|critical paths, known traces|tests/tool/path.py known"
   echo "quick|traces that Go refuses, other inputs|tests/tool/refused.py"
   for what in canned examples; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done

@@ -13,8 +13,11 @@
 // there is one line without a kind, and records also have "values". A trace with an error has {"file": ..., "error":
 // ...} instead. Strings are Latin-1: one character per byte.
 //
-// Go's profiles identify a goroutine by its id. If an id is reused, as by cgo callbacks, only the last goroutine
-// counts. Here each counts. For ids that are used once, the times are compared with those that Go computes.
+// Go's profiles leave out some times, which are printed here: see profileOf. Without them, the profiles must be equal to
+// those that Go computes.
+//
+// They also identify a goroutine by its id. If an id is reused, as by cgo callbacks, only the last goroutine counts. Here
+// each counts. For ids that are used once, the times are compared with those that Go computes.
 package main
 
 import (
@@ -25,6 +28,7 @@ import (
 	"internal/trace/traceviewer"
 	"os"
 	"slices"
+	"strings"
 )
 
 type record struct {
@@ -96,6 +100,79 @@ func livesOf(t *parsedTrace) map[trace.GoID][]interval {
 	return lives
 }
 
+// profileOf makes a profile of the times in which goroutines have a state, for reasons that count, by the stack of the
+// event that began them. Without lives, it has all times. With lives, it leaves out what Go leaves out:
+//
+//   - times before a goroutine first runs, and after it blocks forever (lives)
+//   - times that do not end in the trace
+//   - times before the event that first tells a goroutine's state, which it has had since the last Sync
+func profileOf(t *parsedTrace, v1 bool, state trace.GoState, counts func(reason string) bool, lives map[trace.GoID][]interval) []traceviewer.ProfileRecord {
+	type stretch struct {
+		begin trace.Time
+		stack trace.Stack
+	}
+	stacks := newStackMap()
+	open := make(map[trace.GoID]stretch)
+	add := func(id trace.GoID, of stretch, end trace.Time) {
+		if time := pprofOverlappingDuration(lives, id, interval{of.begin, end}); time > 0 {
+			record := stacks.getOrAdd(of.stack)
+			record.Count++
+			record.Time += time
+		}
+	}
+	begin, end := t.events[0].Time(), t.endTime()
+	if v1 { // Go's conversion adds Syncs a nanosecond before and after the trace
+		begin, end = begin+1, end-1
+	}
+	sync := begin
+	for i := range t.events {
+		ev := &t.events[i]
+		if ev.Kind() == trace.EventSync {
+			sync = max(ev.Time(), begin)
+		}
+		if ev.Kind() != trace.EventStateTransition || ev.StateTransition().Resource.Kind != trace.ResourceGoroutine {
+			continue
+		}
+		st := ev.StateTransition()
+		id := st.Resource.Goroutine()
+		from, to := st.Goroutine()
+		if from == to {
+			continue
+		}
+		if of, ok := open[id]; ok {
+			add(id, of, ev.Time())
+			delete(open, id)
+		}
+		if to != state || !counts(st.Reason) {
+			continue
+		}
+		of := stretch{ev.Time(), ev.Stack()}
+		if from == trace.GoUndetermined && lives == nil {
+			of.begin = sync
+		}
+		open[id] = of
+	}
+	for id, of := range open {
+		if lives == nil {
+			add(id, of, end)
+		}
+	}
+	return stacks.profile()
+}
+
+// sorted returns the records of a profile as text.
+func sorted(records []traceviewer.ProfileRecord) (out []string) {
+	for _, r := range records {
+		text := fmt.Sprint(r.Count, r.Time)
+		for _, frame := range r.Stack {
+			text += fmt.Sprint(" ", frame.PC, frame.Func, frame.File, frame.Line)
+		}
+		out = append(out, text)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // countEvents makes a profile of events.
 func countEvents(t *parsedTrace, counts func(ev *trace.Event) bool) []traceviewer.ProfileRecord {
 	stacks := newStackMap()
@@ -141,16 +218,39 @@ func printTrace(file string) error {
 	if t.err != nil {
 		return t.err
 	}
+	header := make([]byte, 8)
+	if _, err := opened.ReadAt(header, 0); err != nil {
+		return err
+	}
+	v1 := string(header) < "go 1.22 "
 	lives := livesOf(t)
+	always := func(string) bool { return true }
+	sync := func(reason string) bool {
+		return strings.Contains(reason, "chan") || strings.Contains(reason, "sync") || strings.Contains(reason, "select")
+	}
 	for _, of := range []struct {
 		kind    string
 		compute computePprofFunc
-	}{{"network", computePprofIO()}, {"sync", computePprofBlock()}, {"syscall", computePprofSyscall()}, {"scheduler", computePprofSched()}} {
+		state   trace.GoState
+		counts  func(reason string) bool
+	}{
+		{"network", computePprofIO(), trace.GoWaiting, func(reason string) bool { return reason == "network" }},
+		{"sync", computePprofBlock(), trace.GoWaiting, sync},
+		{"syscall", computePprofSyscall(), trace.GoSyscall, always},
+		{"scheduler", computePprofSched(), trace.GoRunnable, always},
+	} {
 		records, err := of.compute(lives, t.events)
 		if err != nil {
 			panic(err)
 		}
-		printRecords(file, of.kind, records)
+		if mine := profileOf(t, v1, of.state, of.counts, lives); !slices.Equal(sorted(mine), sorted(records)) {
+			panic(fmt.Sprintf("%s: profile %s is not Go's: %v, %v", file, of.kind, mine, records))
+		}
+		counts := of.counts
+		if of.kind == "sync" {
+			counts = func(reason string) bool { return sync(reason) || strings.Contains(reason, "forever") }
+		}
+		printRecords(file, of.kind, profileOf(t, v1, of.state, counts, nil))
 	}
 	printRecords(file, "cpu", countEvents(t, func(ev *trace.Event) bool { return ev.Kind() == trace.EventStackSample }))
 	printRecords(file, "create", countEvents(t, creates))

@@ -10,7 +10,8 @@
 //     its proc, if it did
 //   - goroutine "tied", in v1: see ties()
 //   - region "depth": number of regions around it
-//   - "utilization_least", "utilization_most": bounds of "utilization" if events of equal times had another order
+//
+// Where Go is wrong, its functions get events with which they are right: GotraceUndoForever, GotraceUtilization.
 package main
 
 import (
@@ -76,8 +77,6 @@ type report struct {
 	Tasks       []task      `json:"tasks"`
 	Pauses      []pause     `json:"pauses"`
 	Utilization []float64   `json:"utilization"`
-	Least       []float64   `json:"utilization_least"`
-	Most        []float64   `json:"utilization_most"`
 }
 
 // JSON has no bytes: each byte that is not part of UTF-8 becomes U+FFFD, as in info.
@@ -86,7 +85,10 @@ func name(s string) string { return string([]rune(s)) }
 func stats(s trace.GoroutineExecStats) times {
 	t := times{int64(s.ExecTime), int64(s.SchedWaitTime), int64(s.SyscallTime), int64(s.SyscallBlockTime), map[string]int64{}}
 	for reason, d := range s.BlockTimeByReason {
-		t.Blocked[name(reason)] = int64(d)
+		if reason == trace.GotraceForever {
+			reason = "forever"
+		}
+		t.Blocked[name(reason)] += int64(d)
 	}
 	return t
 }
@@ -203,6 +205,7 @@ func read(path string) (r report, err error) {
 		return r, fmt.Errorf("no events")
 	}
 	for i := range events {
+		trace.GotraceUndoForever(&events[i])
 		summarizer.Event(&events[i])
 	}
 	first, last := events[0].Time(), events[len(events)-1].Time()
@@ -264,11 +267,8 @@ func read(path string) (r report, err error) {
 	}
 	sort.Slice(r.Goroutines, func(i, j int) bool { return r.Goroutines[i].ID < r.Goroutines[j].ID })
 	const flags = trace.UtilSTW | trace.UtilBackground | trace.UtilAssist
-	utilization := trace.MutatorUtilizationV2(events, flags)
-	if len(utilization) > 0 && len(utilization[0]) > 1 {
-		r.Utilization = minima(utilization[0])
-		least, most := trace.GotraceBounds(events, flags)
-		r.Least, r.Most = minima(least), minima(most)
+	if utilization := trace.GotraceUtilization(events, flags); len(utilization) > 0 {
+		r.Utilization = minima(utilization)
 	}
 	return r, nil
 }

@@ -141,7 +141,7 @@ def page(path, *options):
     names = collections.Counter((int(row[1]), texts[row[2]]) for row in rows if row[0] == 2)
     reasons = {texts[reason] for reason in data["details"][1::6]}
     return {"times": times, "names": names, "tasks": tasks, "regions": regions, "events": data["events"], "counts": data["counters"][-6:-3],
-            "procs": data["counters"][-3], "series": sorted(series), "forever": "forever" in reasons}
+            "procs": data["counters"][-3], "series": sorted(series)}
 
 
 def perfetto(path, *options):
@@ -279,11 +279,9 @@ def same(what, path, one, other, slack=0):
 
 
 def check_times(path, report, whole, tracks):
-    # As in Go's summary, a goroutine's times in info end where it blocks forever.
-    told = range(1, 4 if whole["forever"] else 5)
     for what, rows in ("view", whole["times"]), ("export", tracks["times"]):
-        same("info and " + what, path, {name: [row[i] for i in told] for name, row in report["times"].items()},
-             {name: [row[i] for i in told] for name, row in rows.items()})
+        same("info and " + what, path, {name: row[1:] for name, row in report["times"].items()},
+             {name: row[1:] for name, row in rows.items()})
     same("number of goroutines in info and view", path, {name: row[:1] for name, row in report["times"].items()},
          {name: row[:1] for name, row in whole["times"].items()})
     check_sums(path, report, tracks, [])
@@ -296,10 +294,10 @@ def check_sums(path, report, tracks, options):
     named = {"task": {}, "region": {}, "stopped world": {}}
     for row in map(json.loads, text_of(run("diff", "--json", *options, path, path)).splitlines()):
         if row["kind"] in named:
-            named[row["kind"]][row["name"]] = [row["a"]["count"], row["a"]["total"]]
+            named[row["kind"]][row["name"]] = [row["a"]["count"] + row["a"]["unended"], row["a"]["total"] + row["a"]["unended_total"]]
         if row["kind"] in ("running", "runnable", "in system calls", "blocked"):
             place = ("running", "runnable", "in system calls", "blocked").index(row["kind"])
-            of_diff[row["name"]][place] += row["a"]["total"]
+            of_diff[row["name"]][place] += row["a"]["total"] + row["a"]["unended_total"]
     singles = {row["name"]: [row["running_total"], row["runnable_total"], row["syscall_total"],
                              sum(r["blocked_total"] for r in report["function_reasons"] if r["function"] == row["name"])]
                for row in report["functions"]}
@@ -476,7 +474,7 @@ def check_selections(path, report, events):
                        ["--from", str(duration // 4), "--to", str(duration * 3 // 4), "--go", ",".join(map(str, gos[1::2] or gos))]]
     selections += [["--proc", str(row["id"])] for row in report["procs"][:2]]
     selections += [["--thread", str(row["id"])] for row in report["threads"][:2]]
-    selections += [["--reason", row["reason"]] for row in report["reasons"][:2] if row["reason"] not in ("(unknown)", "forever")]
+    selections += [["--reason", row["reason"]] for row in report["reasons"][:2] if row["reason"] != "(unknown)"]
     selections += [["--task", str(row["id"])] for row in report["task_list"][:3]]
     for options in selections:
         words = " ".join(options) + ":"
@@ -492,11 +490,9 @@ def check_selections(path, report, events):
                     pass
             continue
         of_view = page(path, *options)
-        told = range(1, 4 if of_view["forever"] else 5)
 
         def rows(times):
-            some = {name: [row[i] for i in told] for name, row in times.items()}
-            return {name: row for name, row in some.items() if any(row)}
+            return {name: row[1:] for name, row in times.items() if any(row[1:])}
 
         same("info and view " + words, path, rows(of_info["times"]), rows(of_view["times"]))
         most = {row["name"]: row.get("duration_total", 0) for row in of_info["regions"]}  # also of those without a start or an end

@@ -455,6 +455,53 @@ def collecting():
     return t
 
 
+def working(runs, procs=4, end=20000):
+    """A background worker, in runs of (begin, label, end). On the other proc main.main runs all the time. The number of procs
+    is known from 3 on, and the trace ends a nanosecond after `end`."""
+    t, main = running_main()
+    t.event(1, 2, PROCS_CHANGE, procs, main)
+    t.event(2, 3, PROC_STATUS, 0, 1)
+    t.event(2, 4, GO_STATUS, 2, NO_ID, WAITING)
+    for i, (begin, label, stop) in enumerate(runs):
+        t.event(2, begin - 2, GO_UNBLOCK, 2, 1 + 2 * i, 0)
+        t.event(2, begin - 1, GO_START, 2, 2 + 2 * i)
+        t.event(2, begin, GO_LABEL, t.string(label))
+        if stop:
+            t.event(2, stop, GO_BLOCK, t.string("system goroutine wait"), t.stack("runtime.gcBgMarkWorker"))
+    t.event(1, end, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+def assisting():
+    """A goroutine that is in a mark assist, but waits, when the trace begins. The thread of another one tells so."""
+    t, main = running_main()
+    t.event(1, 2, PROCS_CHANGE, 4, main)
+    t.event(2, 3, PROC_STATUS, 0, 1)
+    t.event(1, 4, GO_STATUS, 2, NO_ID, WAITING)
+    t.event(1, 5, MARK_ASSIST_ACTIVE, 2)
+    t.event(1, 4000, GO_UNBLOCK, 2, 1, main)
+    t.event(2, 5000, GO_START, 2, 2)
+    t.event(2, 6000, MARK_ASSIST_END)
+    t.event(1, 20000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
+def waits_for_ever():
+    """Two goroutines that wait until the trace ends, at 10000: one for ever, in a region, and one for a channel."""
+    t, main = running_main()
+    leak, wait = t.stack("main.leak"), t.stack("main.wait")
+    t.event(2, 0, PROC_STATUS, 0, 1)
+    for g, stack in (2, leak), (3, wait):
+        t.event(1, 1000, GO_CREATE, g, stack, main)
+    t.event(2, 2000, GO_START, 2, 1)
+    t.event(2, 2500, REGION_BEGIN, 0, t.string("leaking"), leak)
+    t.event(2, 3000, GO_BLOCK, t.string("forever"), leak)
+    t.event(2, 3500, GO_START, 3, 1)
+    t.event(2, 4000, GO_BLOCK, t.string("chan receive"), wait)
+    t.event(1, 9999, GO_STOP, t.string("preempted"), main)
+    return t
+
+
 def abandoned():
     """Procs that are stolen after the goroutines that took them into system calls have left them; a goroutine in a system call
     whose status another goroutine's thread tells; a region."""
@@ -556,6 +603,6 @@ class InstantTasks:
 
 
 if __name__ == "__main__":
-    for make in recorded, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters:
+    for make in recorded, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters, assisting, waits_for_ever:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

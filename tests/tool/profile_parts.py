@@ -19,7 +19,7 @@ KNOWN = [
     ("--sync", {"main.main;sync.Wait": 64000, "main.worker": 30000}),
     ("--network", {"main.helper": 10000}),
     ("--syscall", {"main.worker": 5000}),
-    ("--scheduler", {"(unknown)": 2000, "main.helper;main.unlock": 3000, "main.worker": 5000}),
+    ("--scheduler", {"(unknown)": 2000, "main.helper;main.unlock": 3000, "main.main": 3000, "main.worker": 5000}),
     ("--create", {"main.main": 1}),
     ("--cpu", {}),
     # Waits cut at both ends; at the end; at the start.
@@ -29,7 +29,7 @@ KNOWN = [
     ("--syscall --from 56us --to 57us", {"main.worker": 1000}),
     ("--scheduler --from 39us --to 51us", {"(unknown)": 2000, "main.helper;main.unlock": 1000}),
     # The worker is created at 5000 and runs from 8000 on.
-    ("--scheduler --to 9000", {}),
+    ("--scheduler --to 9000", {"main.main": 3000}),
     ("--scheduler --to 7000", {"main.main": 2000}),
     ("--scheduler --from 6000 --to 9000", {"main.main": 2000}),
     ("--create --to 4999", {}),

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`gotrace profile` finds the same stacks, counts and nanoseconds as the pprof endpoints of `go tool trace`.
+"""`gotrace profile` finds the same stacks, counts and nanoseconds as the pprof endpoints of `go tool trace`, and the times
+that these leave out.
 
     tests/tool/profiles_agree_with_go.py KIND,... TRACE...      KIND: a profile that must be non-empty for some trace
 
@@ -8,7 +9,7 @@ in pprof's format, which Go's own package reads, and with its folded stacks. Tra
 Among events of equal times, Go takes one at random (see decoder_agrees_with_go.py) and moves those that come late. Such
 a trace, which its list of times reveals, must have the same stacks and counts, and only one in five may be like this.
 
-print_profiles.go states what else differs from Go: times of v1 that Go moves, and ids that are reused.
+print_profiles.go adds what Go leaves out, and states what else differs: ids that are reused.
 """
 import collections
 import functools

@@ -27,6 +27,75 @@ static void spread(histogram *h) {
   for (i = 0; i < count; i++) put_count(h, few[i], 1);
 }
 
+/* ----------------------------------------------------------------------------------------------------- blocks ---- */
+
+bool histogram_keeps_blocks;
+
+/* Joins pairs of blocks. */
+static void join_pairs(histogram_blocks *b) {
+  struct histogram_block all[HISTOGRAM_BLOCKS] = {{0, 0}};
+  int64_t first = b->first >> 1;
+  unsigned i, at = 0;
+  for (i = 0; i < b->used; i++) {
+    at = (unsigned)(((b->first + i) >> 1) - first);
+    all[at].count += b->all[i].count;
+    all[at].total += b->all[i].total;
+  }
+  memcpy(b->all, all, sizeof all);
+  b->first = first;
+  b->used = at + 1;
+  b->shift++;
+}
+
+void histogram_join_blocks(histogram_blocks *b, unsigned shift) {
+  while (b->shift < shift && b->used) join_pairs(b);
+}
+
+/* The block of a time. Blocks are joined until all fit. */
+static struct histogram_block *block_of(histogram_blocks *b, int64_t time) {
+  int64_t first, last;
+  unsigned more;
+  if (!b->used) b->first = time >> b->shift, b->used = 1;
+  for (;; join_pairs(b)) {
+    int64_t at = time >> b->shift, newest = b->first + (int64_t)(b->used - 1);
+    first = at < b->first ? at : b->first;
+    last = at > newest ? at : newest;
+    if ((uint64_t)last - (uint64_t)first < HISTOGRAM_BLOCKS) break;
+  }
+  more = (unsigned)(b->first - first);
+  if (more) {
+    memmove(b->all + more, b->all, b->used * sizeof b->all[0]);
+    memset(b->all, 0, more * sizeof b->all[0]);
+  }
+  b->first = first;
+  b->used = (unsigned)(last - first) + 1;
+  return &b->all[(time >> b->shift) - first];
+}
+
+void histogram_add_to_block(histogram *h, int64_t duration, int64_t when) {
+  struct histogram_block *to;
+  if (!h->blocks) h->blocks = zeroed(sizeof *h->blocks);
+  to = block_of(h->blocks, when);
+  to->count++;
+  to->total += (double)duration;
+}
+
+static void merge_blocks(histogram *into, const histogram_blocks *from) {
+  unsigned i;
+  if (!into->blocks) into->blocks = zeroed(sizeof *into->blocks);
+  into->blocks->shift = into->blocks->used ? into->blocks->shift : from->shift;
+  histogram_join_blocks(into->blocks, from->shift);
+  for (i = 0; i < from->used; i++) {
+    struct histogram_block *to;
+    if (!(from->all[i].count > 0)) continue;
+    to = block_of(into->blocks, (int64_t)((uint64_t)(from->first + i) << from->shift));
+    to->count += from->all[i].count;
+    to->total += from->all[i].total;
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------- durations ---- */
+
 void histogram_add_first(histogram *h, int64_t duration) {
   if (h->count < HISTOGRAM_EXACT) {
     if (!(h->count & (h->count - 1))) h->in.few = resize(h->in.few, (h->count ? 2 * h->count : 1) * sizeof *h->in.few);
@@ -41,9 +110,11 @@ void histogram_add_first(histogram *h, int64_t duration) {
 void histogram_merge(histogram *into, const histogram *from) {
   unsigned page, bucket;
   uint64_t i;
+  into->unended += from->unended;
+  into->unended_total += from->unended_total;
   if (!from->count) return;
+  if (from->blocks) merge_blocks(into, from->blocks);
   histogram_note(into, from->longest, from->when, from->who);
-  into->squares += from->squares;
   into->total = into->total > INT64_MAX - from->total ? INT64_MAX : into->total + from->total;
   if (from->count <= HISTOGRAM_EXACT) {
     for (i = 0; i < from->count; i++) histogram_add_first(into, from->in.few[i]);
@@ -60,6 +131,7 @@ void histogram_free(histogram *h) {
   unsigned page;
   for (page = 0; h->count > HISTOGRAM_EXACT && page <= HISTOGRAM_PAGES; page++) free(h->in.pages[page]);
   free(h->in.few);
+  free(h->blocks);
   memset(h, 0, sizeof *h);
 }
 

@@ -2,7 +2,10 @@
  *
  * Count, total and longest are exact. So are percentiles of up to HISTOGRAM_EXACT durations. With more, a percentile is
  * the middle of a bucket that is 1/128 of its value wide, so it is at most 0.4 % off. Durations below 256 ns have a
- * bucket each. A histogram takes at most 60 KB, and usually a few. */
+ * bucket each. A histogram takes at most 60 KB, and usually a few.
+ *
+ * If histogram_keeps_blocks is set, a histogram also has the sums of durations by blocks of time, for an estimate of
+ * how much its average varies from part to part of a trace (report/diff.c). */
 
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
@@ -13,16 +16,34 @@
 #define HISTOGRAM_PAGES 57 /* powers of two from 2^7 on, after the first page of values below 2^7 */
 #define HISTOGRAM_PAGE 128 /* buckets of a page */
 
+#define HISTOGRAM_BLOCKS 32
+
+/* The durations by when they began. Block i begins at (first + i) << shift. The blocks become longer as needed. */
+typedef struct histogram_blocks {
+  int64_t first;
+  unsigned shift, used;
+  struct histogram_block {
+    double count, total;
+  } all[HISTOGRAM_BLOCKS];
+} histogram_blocks;
+
 typedef struct histogram {
-  uint64_t count, total; /* of durations, and their sum, in nanoseconds */
-  int64_t longest, when; /* the longest, and when it began; of equal ones, the first */
-  uint64_t who;          /* the goroutine of the longest; if still equal, the smallest id */
-  double squares;        /* sum of the durations' squares */
+  uint64_t count, total;           /* of durations, and their sum, in nanoseconds */
+  int64_t longest, when;           /* the longest, and when it began; of equal ones, the first */
+  uint64_t who;                    /* the goroutine of the longest; if still equal, the smallest id */
+  uint64_t unended, unended_total; /* those that the end of the trace or part has cut: kept by the user */
+  histogram_blocks *blocks;        /* NULL: none */
   union {
     int64_t *few;     /* up to HISTOGRAM_EXACT durations */
     uint32_t **pages; /* of counts; NULL: all 0 */
   } in;
 } histogram;
+
+extern bool histogram_keeps_blocks; /* set before the first duration is added to any histogram */
+void histogram_add_to_block(histogram *h, int64_t duration, int64_t when);
+
+/* Makes blocks at least 1 << shift long. */
+void histogram_join_blocks(histogram_blocks *b, unsigned shift);
 
 /* The slow path of histogram_add(): few durations so far, or the first one in this page. */
 void histogram_add_first(histogram *h, int64_t duration);
@@ -46,7 +67,7 @@ static inline void histogram_note(histogram *h, int64_t duration, int64_t when, 
 static inline void histogram_add(histogram *h, int64_t duration, int64_t when, uint64_t who) {
   if (duration < 0) duration = 0;
   histogram_note(h, duration, when, who);
-  h->squares += (double)duration * (double)duration;
+  if (histogram_keeps_blocks) histogram_add_to_block(h, duration, when);
   h->total = h->total > INT64_MAX - (uint64_t)duration ? INT64_MAX : h->total + (uint64_t)duration;
   if (h->count > HISTOGRAM_EXACT) {
     unsigned bucket, page = histogram_place(duration, &bucket);

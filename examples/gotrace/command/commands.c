@@ -216,8 +216,11 @@ const command commands[] = {
          "for a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses "
          "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
          "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "
-         "values may be 0.4 % off; all else is exact, and equal to what Go 1.27 finds. Of several ends of a task the "
-         "last counts. Tasks that have not ended are listed with the time since their starts. Counters are "
+         "values may be 0.4 % off; all else is exact, and equal to what Go finds, but for what the manual lists. Of "
+         "several "
+         "ends of a task the last counts. Times that do not end in the trace or part count to its end, and their "
+         "number "
+         "is told (\"not ended\"). Tasks that have not ended are listed with the time since their starts. Counters are "
          "those that the program reports by gotrace_count; only values in the part count.\n\n"
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
@@ -228,13 +231,15 @@ const command commands[] = {
     {.name = "diff",
      .arguments = "[OPTIONS] A B",
      .summary = "two traces side by side, what changed beyond noise first",
-     .help = "Compares how long and how often goroutines ran, waited for procs, were in system calls and blocked, by "
-             "function and reason; tasks, regions and pauses by name. A change is beyond noise if the averages differ "
-             "by more than three standard errors, or the numbers in a second by more than three times the root of "
-             "their sum; and if the total in a second of trace changed by more than 2 % and 1 ms. Of 370 rows in "
-             "which nothing changed, one may seem beyond noise. The program's counters (gotrace_count) are compared "
-             "by the means of their values.\n\n"
-             "  gotrace diff before.trace after.trace",
+     .help =
+         "Compares how long and how often goroutines ran, waited for procs, were in system calls and blocked, by "
+         "function and reason; tasks, regions and pauses by name. The first column is the change of the average, the "
+         "second that of the rate, which is the time in a second of trace. A star marks a change beyond noise: it "
+         "is more than 2 %, more than 1 ms in a second of trace, and more than blocks of the same trace differ by "
+         "chance. Of 370 averages or rates in which nothing changed, about one is marked. What happened once, or in "
+         "one block only, is never marked. Times that did not end are counted, but are no samples. The program's "
+         "counters (gotrace_count) are compared by the means of their values.\n\n"
+         "  gotrace diff before.trace after.trace",
      .options = PART "," FILTER ",--json,--jobs N",
      .files = 2,
      .run_all = command_diff},
@@ -317,10 +322,10 @@ const command commands[] = {
          "Writes how often and for how many nanoseconds goroutines were in a state, or how many samples or goroutines "
          "there were, by stack. The format is pprof's, which also speedscope opens, or folded stacks, whose values "
          "are nanoseconds, or for --cpu and --create counts. KIND is one of the first six options.\n\n"
-         "--sync, --network, --syscall and --scheduler count what the profiles of go tool trace count: only stretches "
-         "that have ended, and of a goroutine that runs in the trace, only those after it first ran. With --from or "
-         "--to, stretches are cut to the part, and goroutines older than the part count from its start on. A system "
-         "call of a v1 trace that has no end counts as a nanosecond.\n\n"
+         "--sync, --network, --syscall and --scheduler count all times in the trace or part, also those that began "
+         "before it or do not end in it. The profiles of go tool trace leave these out, and the time from a "
+         "goroutine's "
+         "creation to its first run. A system call of a v1 trace that has no end counts as a nanosecond.\n\n"
          "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
      .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER

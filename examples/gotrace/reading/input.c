@@ -190,11 +190,14 @@ int64_t input_first_time(const input *in, const gotrace_event *e) {
   return info.family == 1 ? e->time : info.first_time;
 }
 
-bool input_contains(input *in, const char *text, size_t size) {
+bool input_is_kept(const input *in) { return in->mapped || in->copy.data; }
+
+bool input_contains(input *in, const char *text, size_t size, size_t most) {
   const size_t step = 1 << 20;
   size_t known, at, part;
   const uint8_t *data = known_bytes(in, &known);
-  if (!in->mapped && !in->copy.data) return true;
+  if (!input_is_kept(in)) return true;
+  if (known > most) known = most;
   for (at = 0; at < known; at += step) {
     part = known - at < step + size ? known - at : step + size;
     if (memmem(data + at, part, text, size)) return true;

@@ -121,8 +121,13 @@ const char *input_error(const input *in);
  * that --partial would keep. */
 const char *input_advice(const input *in, const settings *set, bool some);
 
-/* Whether the bytes of the trace contain a text; true if they are not in memory. Much faster than decoding. */
-bool input_contains(input *in, const char *text, size_t size);
+/* Whether all of the file is in memory, mapped or copied. */
+bool input_is_kept(const input *in);
+
+/* Whether the first `most` bytes of the trace contain a text; true if they are not in memory. Much faster than
+ * decoding.
+ */
+bool input_contains(input *in, const char *text, size_t size, size_t most);
 void input_close(input *in);
 
 #endif

@@ -88,20 +88,24 @@ static void v1_waiting(source *s, const gotrace_event *e) {
   op *intro = s->started ? NULL : v1_intro(s, id);
   if (intro) {
     intro->a[0] = in_syscall ? GO_SYSCALL : GO_WAITING;
+    intro->name = in_syscall ? 0 : old_wait(s, id);
     intro->a[1] = v1_is_proc(e->p) ? (uint64_t)e->p : NOBODY;
     intro->m = in_syscall ? fresh_thread(&s->w) : NULL;
   } else if (s->held.kind == GOTRACE_V2_GO_CREATE && s->held.id == id) {
     s->held.kind = in_syscall ? GOTRACE_V2_GO_CREATE_SYSCALL : GOTRACE_V2_GO_CREATE_BLOCKED;
     if (in_syscall) s->held.m = fresh_thread(&s->w);
+    else s->held.name = old_wait(s, id);
     give_held(s);
   } else { /* not right after its creation: it starts and waits at the same time */
     thread *m = fresh_thread(&s->w);
-    op o = op_of(s, GOTRACE_V2_GO_START, e->time, m);
+    op o = op_of(s, GOTRACE_V2_GO_START, e->time, m), stop = o;
     give_held(s);
     v1_proc_start(s, fresh_id(&s->w.procs, FRESH_PROC + s->w.proc_count), e->time, m, true);
     o.id = id;
     give(s, &o);
-    v1_give(s, in_syscall ? GOTRACE_V2_GO_SYSCALL_BEGIN : GOTRACE_V2_GO_BLOCK, e->time, m);
+    stop.kind = in_syscall ? GOTRACE_V2_GO_SYSCALL_BEGIN : GOTRACE_V2_GO_BLOCK;
+    stop.name = in_syscall ? 0 : old_wait(s, id);
+    give(s, &stop);
     v1_give(s, GOTRACE_V2_PROC_STOP, e->time, m);
   }
 }

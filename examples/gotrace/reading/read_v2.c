@@ -21,6 +21,7 @@ static op status_of(source *s, const gotrace_event *e) {
   o.id = e->args[0];
   o.a[0] = e->args[go ? 2 : 1] & 0xff;
   o.a[1] = e->p == GOTRACE_NO_ID ? NOBODY : (uint64_t)e->p;
+  if (go && o.a[0] == GO_WAITING && s->w.generation <= 1) o.name = old_wait(s, o.id);
   if (e->kind == GOTRACE_V2_GO_STATUS_STACK) o.stack = pool_take_stack(s->in->decoder, e->args[3]);
   return o;
 }

@@ -200,26 +200,48 @@ static void give_created(source *s, const op *status) {
   give(s, &o);
 }
 
-/* Adds the modules that the trace describes to the world. No event refers to their texts, so the trace is read once
- * more for them, unless it has none. */
-static void take_modules(source *s) {
-  static const char begin_of_all[] = "gotrace.module ";
-  const size_t size = sizeof begin_of_all - 1;
+/* Calls `take` for each of the trace's strings that begin with `prefix`, the first of them in the first `most` bytes.
+ * No event refers to such texts, so the trace is read once more for them, unless it has none. `met`: for what `take`
+ * has met. */
+static void take_strings(source *s, const char *prefix, size_t most,
+                         void (*take)(source *, map *met, const char *text, size_t size)) {
+  map met = {0};
+  const size_t size = strlen(prefix);
   unsigned string = s->to->family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
-  world *w = &s->w;
-  map met = {0}; /* by text */
   gotrace_event e;
-  uint32_t text;
-  if (!input_contains(s->in, begin_of_all, size) || input_decode(s->in, true) != GOTRACE_OK) return;
-  while (input_next(s->in, &e) == GOTRACE_OK) {
-    if (e.kind != string || e.data_size <= size || memcmp(e.data, begin_of_all, size) != 0) continue;
-    text = pool_put_text(e.data, e.data_size);
-    if (map_get(&met, text)) continue;
-    map_put(&met, text, w);
-    GROW(w->modules, w->module_count, w->module_capacity);
-    w->modules[w->module_count++] = text;
-  }
+  if (!input_contains(s->in, prefix, size, most) || input_decode(s->in, true) != GOTRACE_OK) return;
+  while (input_next(s->in, &e) == GOTRACE_OK)
+    if (e.kind == string && e.data_size > size && memcmp(e.data, prefix, size) == 0) take(s, &met, e.data, e.data_size);
   map_free(&met);
+}
+
+/* Adds a module to the world, once. */
+static void take_module(source *s, map *met, const char *data, size_t size) {
+  world *w = &s->w;
+  uint32_t text = pool_put_text(data, size);
+  if (map_get(met, text)) return;
+  map_put(met, text, w);
+  GROW(w->modules, w->module_count, w->module_capacity);
+  w->modules[w->module_count++] = text;
+}
+
+static void take_old_waits(source *s, map *met, const char *data, size_t size) {
+  const char *at = data + strlen(OLD_WAITS), *end = data + size, *space = memchr(at, ' ', (size_t)(end - at));
+  uint32_t reason;
+  (void)met;
+  if (!space) return;
+  reason = pool_put_text(space + 1, (size_t)(end - space - 1));
+  while (at < space) {
+    uint64_t id = 0;
+    for (; at < space && *at >= '0' && *at <= '9'; at++) id = id * 10 + (uint64_t)(*at - '0');
+    *(uint32_t *)map_keep(&s->old_waits, id, sizeof reason, NULL) = reason;
+    if (at < space && *at++ != ',') return;
+  }
+}
+
+uint32_t old_wait(const source *s, uint64_t id) {
+  const uint32_t *reason = s->old_waits.count ? map_get(&s->old_waits, id) : NULL;
+  return reason ? *reason : 0;
 }
 
 void source_end(source *s) {
@@ -299,7 +321,9 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->w.as_go = to->as_go;
   s->w.history = to->history;
   s->w.chosen = true;
-  if (to->modules) take_modules(s);
+  if (to->modules) take_strings(s, "gotrace.module ", SIZE_MAX, take_module);
+  if (!in->from && input_is_kept(in))
+    take_strings(s, OLD_WAITS, info.family == 1 ? SIZE_MAX : OLD_WAITS_WITHIN, take_old_waits);
   if (info.family == 1) scan_v1(s);
   else if (!to->as_go) scan_v2(s);
   return input_decode(in, false);
@@ -369,6 +393,7 @@ void source_free(source *s) {
   free(s->intros);
   free(s->running);
   map_free(&s->intro_places);
+  map_free(&s->old_waits);
 }
 
 void source_broken(const source *s, const settings *set) {

@@ -159,6 +159,7 @@ static RARE void apply_new(world *w, const op *o) {
   uint8_t status = status_after(o);
   go_new(w, o->id, told && w->as_go ? w->sync : o->time, status, executes(status) ? o->m : NULL, o->new_stack);
   if (told) go_record(w, o->id)->stack = o->stack;
+  if (status == GO_WAITING) go_record(w, o->id)->reason = o->name;
 }
 
 static void apply_go(world *w, const op *o) {

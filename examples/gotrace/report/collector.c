@@ -29,31 +29,37 @@ static void end_collection(collector *gc, int64_t from, int64_t end) {
 
 /* ------------------------------------------------------------------------------------------------ utilization ---- */
 
-/* Of several changes at the same time, the lowest utilization counts. */
+/* Of several changes at the same time, the last one counts. */
 static void add_change(collector *gc, int64_t time, double value, int64_t from) {
   utilization *last = gc->count ? &gc->changes[gc->count - 1] : NULL;
   if (time < from) { /* before the part: only the state in which it begins counts */
     time = from;
-    if (gc->count) *last = (utilization){from, value};
+    if (gc->count) last->time = from;
   }
-  if (last && last->value == value) return;
   if (last && last->time == time) {
-    if (value < last->value) last->value = value;
+    last->value = value;
     return;
   }
+  if (last && last->value == value) return;
   if (gc->count == MOST_CHANGES) gc->too_many = true;
   if (gc->too_many) return;
   GROW(gc->changes, gc->count, gc->capacity);
   gc->changes[gc->count++] = (utilization){time, value};
 }
 
-static void set_procs(collector *gc, uint64_t procs, int64_t time, int64_t from) {
-  size_t i;
+/* Whether the goroutine that has a proc, if any, works for the collector. */
+static bool works_on(collector *gc, const proc *p) {
+  return p && p->m && p->m->g && collector_of(gc, p->m->g)->collects;
+}
+
+static void set_procs(collector *gc, world *w, uint64_t procs, int64_t time, int64_t from) {
   if (procs > GOTRACE_FAKE_PROC) return;
-  while (gc->procs > procs) gc->busy -= gc->on_proc[--gc->procs] > 0;
-  for (i = gc->procs; i < procs; i++) {
-    GROW(gc->on_proc, gc->procs, gc->procs_capacity);
-    gc->on_proc[gc->procs++] = 0;
+  while (gc->procs > procs) gc->busy -= gc->works[--gc->procs];
+  while (gc->procs < procs) {
+    bool works = works_on(gc, world_proc(w, gc->procs, false));
+    GROW(gc->works, gc->procs, gc->procs_capacity);
+    gc->works[gc->procs++] = works;
+    gc->busy += works;
   }
   if (!gc->count && procs) add_change(gc, time, 1, from);
   if (gc->counts_count && gc->counts[gc->counts_count - 1].count == procs) return;
@@ -61,22 +67,37 @@ static void set_procs(collector *gc, uint64_t procs, int64_t time, int64_t from)
   gc->counts[gc->counts_count++] = (procs_count){time, procs};
 }
 
-static void change_proc(collector *gc, const op *o, int change) {
-  uint64_t p = o->m && o->m->p ? o->m->p->id : NOBODY;
-  if (p >= gc->procs) return;
-  gc->busy -= gc->on_proc[p] > 0;
-  gc->on_proc[p] += change;
-  gc->busy += gc->on_proc[p] > 0;
+/* A goroutine has the proc from now on; NULL: none has it, or none of the collector's. */
+static void set_owner(collector *gc, const proc *p, const goroutine *g) {
+  bool works = g && collector_of(gc, g)->collects;
+  if (!p || p->id >= gc->procs) return;
+  gc->busy = gc->busy - gc->works[p->id] + works;
+  gc->works[p->id] = works;
 }
 
-/* Returns whether an operation gives a goroutine that works for the collector a proc, or takes it away. */
-static bool change_go(collector *gc, const op *o, const goroutine *g) {
-  bool after;
-  if (!g || !collector_of(gc, g)->collects || !changes_go(o->kind)) return false;
-  after = executes(status_after(o));
-  if (executes(g->status) == after) return false;
-  change_proc(gc, o, after ? 1 : -1);
-  return true;
+/* The proc that a goroutine has; NULL: none. */
+static const proc *proc_of(const goroutine *g) { return g && executes(g->status) && g->m ? g->m->p : NULL; }
+
+/* A goroutine begins or ends to work for the collector. */
+static void set_work(collector *gc, const goroutine *g, uint8_t work, bool begins) {
+  collector_go *of;
+  if (!g) return;
+  of = collector_of(gc, g);
+  of->collects = (uint8_t)(begins ? of->collects | work : of->collects & ~work);
+  gc->any |= begins;
+  set_owner(gc, proc_of(g), g);
+}
+
+/* The operation starts or stops a goroutine. A background worker has its label until it stops. The runtime gives it
+ * another one whenever it starts. */
+static void change_go(collector *gc, const op *o, const goroutine *g) {
+  uint8_t status = status_after(o);
+  if (executes(status)) {
+    set_owner(gc, o->m ? o->m->p : NULL, g);
+    return;
+  }
+  set_owner(gc, proc_of(g), NULL);
+  collector_of(gc, g)->collects &= (uint8_t)(status == GO_NONE ? 0 : ~COLLECTOR_WORKER);
 }
 
 /* The trace shows only now that something was active on a proc since it began: corrects all changes so far. */
@@ -89,14 +110,6 @@ static void was_active(collector *gc) {
   }
 }
 
-static void assist(collector *gc, const op *o, const goroutine *g, bool begins) {
-  collector_go *of = g ? collector_of(gc, g) : NULL;
-  change_proc(gc, o, begins ? 1 : -1);
-  if (!of) return;
-  gc->any = true;
-  of->collects = (uint8_t)(begins ? of->collects | COLLECTOR_ASSIST : of->collects & ~COLLECTOR_ASSIST);
-}
-
 static bool is_worker(uint32_t label) {
   pool_text text = pool_text_of(label);
   return text.size >= 3 && memcmp(text.data, "GC ", 3) == 0 && !pool_text_is(label, "GC (idle)");
@@ -107,29 +120,32 @@ static bool is_collectors(uint32_t pause_reason_name) {
   return memmem(text.data, text.size, "GC", 2) != NULL;
 }
 
-/* An operation that may change utilization. The number of procs must be known. */
+/* An operation that may change which procs the collector has. */
 static void take_utilization(collector *gc, world *w, const op *o, int64_t from) {
-  const goroutine *g = o->m ? o->m->g : NULL;
+  const goroutine *own = o->m ? o->m->g : NULL, *g = subject_of(w, o);
   size_t busy;
   switch (o->kind) {
-  case GOTRACE_V2_PROCS_CHANGE: break;
+  case GOTRACE_V2_PROCS_CHANGE: set_procs(gc, w, o->id, o->time, from); break;
   case GOTRACE_V2_STW_BEGIN: gc->stopped += is_collectors(o->name); break;
-  case GOTRACE_V2_STW_END: gc->stopped -= g && is_collectors(collector_of(gc, g)->stw_reason); break;
-  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: assist(gc, o, g, true); break;
-  case GOTRACE_V2_GC_MARK_ASSIST_END: assist(gc, o, g, false); break;
+  case GOTRACE_V2_STW_END: gc->stopped -= own && is_collectors(collector_of(gc, own)->stw_reason); break;
+  case OP_GC_SCAN_BEGIN: gc->stopped++; break; /* up to Go 1.9, marking ends with this while the world is stopped */
+  case OP_GC_SCAN_END: gc->stopped -= gc->stopped > 0; break;
+  case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: set_work(gc, own, COLLECTOR_ASSIST, true); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: set_work(gc, own, COLLECTOR_ASSIST, false); break;
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
     if (w->generation > 1) return; /* the state is known already */
-    if (g && executes(g->status)) was_active(gc);
-    assist(gc, o, world_go(w, o->id), true);
+    g = world_go(w, o->id);
+    if (proc_of(g)) was_active(gc);
+    set_work(gc, g, COLLECTOR_ASSIST, true);
     break;
-  case GOTRACE_V2_GO_LABEL:
-    if (!is_worker(o->name)) return;
-    if (g) collector_of(gc, g)->collects |= COLLECTOR_WORKER, gc->any = true;
-    change_proc(gc, o, 1);
-    break;
+  case GOTRACE_V2_GO_LABEL: set_work(gc, own, COLLECTOR_WORKER, is_worker(o->name)); break;
+  case GOTRACE_V2_PROC_STOP: set_owner(gc, o->m ? o->m->p : NULL, NULL); break;
+  case GOTRACE_V2_PROC_STEAL: set_owner(gc, world_proc(w, o->id, false), NULL); break;
   default:
-    if (!change_go(gc, o, subject_of(w, o))) return;
+    if (!g || !changes_go(o->kind)) return;
+    change_go(gc, o, g);
   }
+  if (!gc->procs) return;
   busy = gc->stopped > 0 ? gc->procs : gc->busy;
   add_change(gc, o->time, 1 - (double)busy / (double)gc->procs, from);
 }
@@ -178,7 +194,7 @@ static bool begins_something(unsigned kind) {
   case GOTRACE_CHANGE_RANGE_ACTIVE:
   case GOTRACE_CHANGE_RANGE_END: return op_specs[kind].object != GOTRACE_OBJECT_PROC; /* not a sweep */
   case GOTRACE_CHANGE_LABEL: return true;
-  default: return kind == GOTRACE_V2_PROCS_CHANGE;
+  default: return kind == GOTRACE_V2_PROCS_CHANGE || kind == OP_GC_SCAN_BEGIN || kind == OP_GC_SCAN_END;
   }
 }
 
@@ -187,7 +203,6 @@ void collector_take(collector *gc, world *w, const op *o, int64_t from) {
   if (!gc->any && !begins_something(o->kind)) return;
   g = o->m ? o->m->g : NULL;
   switch (o->kind) {
-  case GOTRACE_V2_PROCS_CHANGE: set_procs(gc, o->id, o->time, from); break;
   case GOTRACE_V2_STW_BEGIN:
     if (g) collector_of(gc, g)->stw_since = o->time, collector_of(gc, g)->stw_reason = o->name;
     break;
@@ -203,15 +218,15 @@ void collector_take(collector *gc, world *w, const op *o, int64_t from) {
     break;
   default: break;
   }
-  if (gc->procs) take_utilization(gc, w, o, from);
+  take_utilization(gc, w, o, from);
 }
 
-void collector_end(collector *gc, const world *w, int64_t from, int64_t end, bool cut) {
+void collector_end(collector *gc, const world *w, int64_t from, int64_t end) {
   const goroutine *g;
   for (g = w->live; g; g = g->next)
     if (g->stw) end_pause(gc, g, from, end);
   if (w->gc) end_collection(gc, from, end);
-  if (gc->count) add_change(gc, end, cut ? -1 : 0, from); /* an end with the utilization before it would be left out */
+  if (gc->count) add_change(gc, end, -1, from); /* marks the end; equal values would be one change */
 }
 
 void collector_free(collector *gc) {
@@ -220,6 +235,6 @@ void collector_free(collector *gc) {
   histogram_free(&gc->pauses);
   histogram_free(&gc->collections);
   free(gc->changes);
-  free(gc->on_proc);
+  free(gc->works);
   free(gc->counts);
 }

@@ -4,8 +4,11 @@
  * of a length is what the slowest request of that length may get. As on the page of `go tool trace`, stopped worlds,
  * background workers and mark assists count as the collector's time; sweeping does not.
  *
- * Go: internal/trace/gc.go, MutatorUtilizationV2 and MMUCurve. The numbers are equal bit for bit. If utilization
- * changes more than MOST_CHANGES times, no minimum is computed. */
+ * A background worker works from its label until it stops, as in Go 1.21 (internal/trace/gc.go, MutatorUtilization).
+ * Later releases count a worker that runs again twice, the second time for good. The manual lists what else differs
+ * from Go on purpose.
+ *
+ * If utilization changes more than MOST_CHANGES times, no minimum is computed. */
 
 #ifndef COLLECTOR_H
 #define COLLECTOR_H
@@ -48,9 +51,9 @@ typedef struct collector {
   utilization *changes;
   size_t count, capacity;
   bool too_many;
-  int32_t *on_proc; /* how many activities of the collector are on each proc */
-  size_t procs, procs_capacity, busy;
-  procs_count *counts; /* the history of GOMAXPROCS */
+  bool *works;                        /* by proc: whether the goroutine that has it works for the collector */
+  size_t procs, procs_capacity, busy; /* `busy`: how many of them */
+  procs_count *counts;                /* the history of GOMAXPROCS */
   size_t counts_count, counts_capacity;
   bool any;        /* a goroutine has worked for the collector */
   int64_t stopped; /* number of stop-the-worlds for the collector */
@@ -63,8 +66,7 @@ static inline collector_go *collector_of(collector *gc, const goroutine *g) {
 
 /* Takes an operation before it is applied. `from`: start of the part; earlier changes only set its initial state. */
 void collector_take(collector *gc, world *w, const op *o, int64_t from);
-/* `cut`: the part ends before the trace. In Go, a trace that ends with a utilization of 0 ends where that begins. */
-void collector_end(collector *gc, const world *w, int64_t from, int64_t end, bool cut);
+void collector_end(collector *gc, const world *w, int64_t from, int64_t end);
 void collector_free(collector *gc);
 
 /* The minimum mutator utilization, 0 to 1, over all windows of a length; negative: unknown. */

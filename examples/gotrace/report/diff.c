@@ -1,28 +1,43 @@
 /* diff.c - gotrace diff: two traces side by side, what changed beyond noise first
  *
- * Compares the times of single stretches, tasks, regions and pauses, group by group (summary.h). A change is beyond
- * noise if
+ * Compares the times of single stretches, tasks, regions and pauses, group by group (summary.h), in two ways: their
+ * average, and their rate, which is their sum in a second of trace. Only times that have ended are samples, since
+ * nobody knows how long the others would have lasted.
  *
- * - the averages differ by more than three standard errors of their difference, or the counts per second of trace by
- *   more than three times the square root of their sum (as for independent events), and
- * - the total per second of trace changed by more than 2 % and by more than 0.1 % of a second.
+ * A change is beyond noise if it is larger than 2 %, is larger than 0.1 % of a second in a second of trace, and exceeds
+ * what happens by chance: for one in 370, as for three standard errors of a normal distribution.
+ *
+ * Times in one trace are not independent: goroutines that are woken together wait equally long, and whatever disturbs
+ * one disturbs its neighbours. So the standard error is estimated from blocks of the trace (histogram_blocks). There
+ * are at most HISTOGRAM_BLOCKS, each as long as the longest time or longer; blocks depend on each other little. An
+ * average is a ratio of two sums over blocks, of durations and of counts, and so is a rate, of durations and of the
+ * blocks' lengths. Its error follows from how far each block is from that ratio, neighbours included. With few blocks
+ * the limit is higher (Student's distribution, with Welch's degrees of freedom). A single block says nothing, so no
+ * change of an average is beyond noise if one of the traces has all times in one block.
  *
  * A counter's change is beyond noise if the means of its values differ by more than three standard errors and by more
  * than 2 %.
- *
- * Some rows pass by chance: one in 370 if they are normally distributed. */
+ */
 
 #include "../command/commands.h"
 #include "summary.h"
 
 #include <stdlib.h>
 
+typedef struct estimate {
+  double value;
+  double error_squared; /* of its standard error */
+  double freedom;       /* degrees of freedom of the error; 0: unknown */
+} estimate;
+
 typedef struct row {
   const char *what;      /* the kind of times */
   uint32_t name, reason; /* texts */
-  histogram h[2];        /* of the two traces; the summaries own the memory */
-  double rate[2];        /* total, nanoseconds per second of trace */
-  bool beyond;
+  const histogram *h[2]; /* of the two traces; never NULL, once all are added */
+  estimate average[2];   /* nanoseconds */
+  estimate rate[2];      /* total, nanoseconds per second of trace */
+  double weight;         /* nanoseconds per second of trace by which it changed */
+  bool average_beyond, rate_beyond;
 } row;
 
 /* `rows`: struct row by a hash of what, name and reason; if hashes collide, by the next one that is free. */
@@ -33,13 +48,13 @@ static void add_row(map *rows, unsigned side, const char *what, uint32_t name, u
   uint64_t hash = hash_of(&key, sizeof key);
   row *at;
   bool made;
-  if (!h->count) return;
+  if (!h->count && !h->unended) return;
   do at = map_keep(rows, hash++, sizeof *at, &made);
   while (!made && (at->what != what || at->name != name || at->reason != reason));
   at->what = what;
   at->name = name;
   at->reason = reason;
-  at->h[side] = *h;
+  at->h[side] = h;
 }
 
 static void add_summary(map *r, unsigned side, const summary *sum) {
@@ -62,37 +77,107 @@ static void add_summary(map *r, unsigned side, const summary *sum) {
 
 static double magnitude(double value) { return value < 0 ? -value : value; }
 
-static double average(const histogram *h) { return h->count ? (double)h->total / (double)h->count : 0; }
-
-/* The square of the average's standard error. A single value says nothing about that; it is taken to be as large as the
- * value. */
-static double error_squared(const histogram *h) {
-  double mean = average(h), count = (double)h->count, variance;
-  if (h->count < 2) return mean * mean;
-  variance = h->squares / count - mean * mean;
-  return variance > 0 ? variance / (count - 1) : 0;
+/* The ratio of two sums over blocks. */
+static estimate ratio(const double *above, const double *below, unsigned count) {
+  double sum_above = 0, sum_below = 0, squares = 0, neighbours = 0, last = 0, blocks = 0;
+  estimate e = {0, 0, 0};
+  unsigned i;
+  for (i = 0; i < count; i++) sum_above += above[i], sum_below += below[i];
+  if (!(sum_below > 0)) return e;
+  e.value = sum_above / sum_below;
+  for (i = 0; i < count; i++) {
+    double off = above[i] - e.value * below[i];
+    blocks += below[i] > 0;
+    squares += off * off;
+    neighbours += 2 * off * last;
+    last = off;
+  }
+  if (neighbours > 0) squares += neighbours;
+  e.freedom = blocks - 1;
+  if (blocks > 1) e.error_squared = squares * blocks / (blocks - 1) / (sum_below * sum_below);
+  return e;
 }
 
-static void judge(row *r, const double seconds[2]) {
-  const histogram *a = &r->h[0], *b = &r->h[1];
-  double often[2], difference = average(b) - average(a), most, more;
+/* Estimates average and rate of one trace. */
+static void estimate_row(row *r, unsigned side, const summary *sum) {
+  static histogram_blocks none;
+  const histogram *h = r->h[side];
+  double totals[HISTOGRAM_BLOCKS] = {0}, counts[HISTOGRAM_BLOCKS] = {0}, lengths[HISTOGRAM_BLOCKS] = {0};
+  histogram_blocks *b = h->blocks ? h->blocks : &none;
+  int64_t first, begin = sum->c.from, end = plus(begin, sum->duration), longest = h->longest;
+  unsigned shift = 0, count, i;
+  if (end < begin) end = INT64_MAX; /* only in a hostile trace */
+  while (shift < 62 && (uint64_t)(end >> shift) - (uint64_t)(begin >> shift) >= HISTOGRAM_BLOCKS) shift++;
+  while (shift < 62 && (int64_t)1 << shift < longest) shift++;
+  histogram_join_blocks(b, shift);
+  shift = b->used ? b->shift : shift;
+  first = begin >> shift;
+  count = (unsigned)((end >> shift) - first) + 1;
+  for (i = 0; i < count; i++) {
+    int64_t from = (int64_t)((uint64_t)(first + i) << shift), to = plus(from, (int64_t)1 << shift);
+    lengths[i] = (double)((to < end ? to : end) - (from > begin ? from : begin));
+  }
+  for (i = 0; i < b->used; i++) {
+    int64_t at = b->first + i - first;
+    if (at < 0 || at >= (int64_t)count) continue; /* only in a damaged trace */
+    totals[at] = b->all[i].total;
+    counts[at] = b->all[i].count;
+  }
+  r->average[side] = ratio(totals, counts, count);
+  r->rate[side] = ratio(totals, lengths, count);
+  r->rate[side].value *= 1e9;
+  r->rate[side].error_squared *= 1e18;
+}
+
+/* How many standard errors are exceeded by chance once in 370 times. */
+static double limit_of(double freedom) {
+  static const struct {
+    double freedom, limit;
+  } known[] = {{1, 235.8},  {2, 19.21},  {3, 9.219},  {4, 6.620},  {5, 5.507},  {6, 4.904}, {8, 4.277},
+               {10, 3.957}, {15, 3.586}, {20, 3.422}, {30, 3.270}, {60, 3.130}, {1e9, 3.0}};
+  size_t i = 1;
+  double part;
+  if (freedom <= 1) return known[0].limit;
+  while (i + 1 < COUNT(known) && known[i].freedom < freedom) i++;
+  part = (1 / known[i - 1].freedom - 1 / freedom) / (1 / known[i - 1].freedom - 1 / known[i].freedom);
+  return known[i - 1].limit + part * (known[i].limit - known[i - 1].limit);
+}
+
+/* Whether two estimates differ more than by chance. */
+static bool differ(const estimate e[2]) {
+  double a = e[0].error_squared, b = e[1].error_squared, both = a + b, difference = magnitude(e[1].value - e[0].value);
+  double most = magnitude(e[0].value) > magnitude(e[1].value) ? magnitude(e[0].value) : magnitude(e[1].value), limit;
+  if (e[0].freedom < 1 || e[1].freedom < 1 || difference <= 0.02 * most) return false;
+  if (!(both > 0)) return true;
+  limit = limit_of(both * both / (a * a / e[0].freedom + b * b / e[1].freedom));
+  return difference * difference > limit * limit * both;
+}
+
+#define LEAST_CHANGE 1e6 /* nanoseconds in a second */
+
+static void judge(row *r, const summary *const sums[2]) {
+  static const histogram none;
+  double often = 0, by_average = 0, by_rate;
   unsigned i;
   for (i = 0; i < 2; i++) {
-    r->rate[i] = (double)r->h[i].total / seconds[i];
-    often[i] = (double)r->h[i].count / seconds[i];
+    double seconds = sums[i]->duration > 0 ? (double)sums[i]->duration / 1e9 : 1e-9;
+    if (!r->h[i]) r->h[i] = &none;
+    estimate_row(r, i, sums[i]);
+    if ((double)r->h[i]->count / seconds > often) often = (double)r->h[i]->count / seconds;
   }
-  most = r->rate[0] > r->rate[1] ? r->rate[0] : r->rate[1];
-  if (magnitude(r->rate[1] - r->rate[0]) < 0.02 * most || magnitude(r->rate[1] - r->rate[0]) < 1e6) return;
-  more = often[1] - often[0];
-  r->beyond = (a->count && b->count && difference * difference > 9 * (error_squared(a) + error_squared(b))) ||
-              more * more > 9 * (often[0] / seconds[0] + often[1] / seconds[1]); /* a count's variance is the count */
+  if (r->h[0]->count && r->h[1]->count) by_average = often * magnitude(r->average[1].value - r->average[0].value);
+  by_rate = magnitude(r->rate[1].value - r->rate[0].value);
+  r->average_beyond = by_average >= LEAST_CHANGE && differ(r->average);
+  r->rate_beyond = by_rate >= LEAST_CHANGE && differ(r->rate);
+  r->weight = by_average > by_rate ? by_average : by_rate;
 }
+
+static bool is_beyond(const row *r) { return r->average_beyond || r->rate_beyond; }
 
 static int by_change(const void *a, const void *b) {
   const row *x = *(row *const *)a, *y = *(row *const *)b;
-  double of_x = magnitude(x->rate[1] - x->rate[0]), of_y = magnitude(y->rate[1] - y->rate[0]);
-  if (x->beyond != y->beyond) return x->beyond ? -1 : 1;
-  if (of_x < of_y || of_x > of_y) return of_x < of_y ? 1 : -1;
+  if (is_beyond(x) != is_beyond(y)) return is_beyond(x) ? -1 : 1;
+  if (x->weight < y->weight || x->weight > y->weight) return x->weight < y->weight ? 1 : -1;
   return x->name < y->name ? -1 : x->name > y->name ? 1 : x->reason < y->reason ? -1 : x->reason > y->reason;
 }
 
@@ -153,36 +238,56 @@ static void put_duration(output *out, double nanoseconds) {
   else print(out, " %9.0f ns", nanoseconds);
 }
 
+/* A change in percent. `known`: both traces have a value. */
+static void put_change(output *out, const estimate e[2], bool known, bool beyond) {
+  if (!known || !(e[0].value > 0)) print(out, "%11s", known && e[1].value > 0 ? "new" : "-");
+  else print(out, "%+9.1f %%", 100 * (e[1].value - e[0].value) / e[0].value);
+  put_string(out, beyond ? " *" : "  ");
+}
+
 static void put_row(output *out, const row *r) {
   unsigned i;
-  if (r->rate[0] > 0) print(out, "%+9.1f %%", 100 * (r->rate[1] - r->rate[0]) / r->rate[0]);
-  else print(out, "%11s", "new");
+  put_change(out, r->average, r->h[0]->count && r->h[1]->count, r->average_beyond);
+  put_change(out, r->rate, true, r->rate_beyond);
   for (i = 0; i < 2; i++) {
-    print(out, " %9llu", (ull)r->h[i].count);
-    put_duration(out, (double)r->h[i].total);
-    put_duration(out, average(&r->h[i]));
-    put_duration(out, (double)histogram_percentile(&r->h[i], 0.99));
+    print(out, " %9llu", (ull)r->h[i]->count);
+    if (r->h[i]->count) {
+      put_duration(out, r->average[i].value);
+      put_duration(out, (double)histogram_percentile(r->h[i], 0.99));
+    } else {
+      print(out, " %12s %12s", "-", "-");
+    }
+    put_duration(out, r->rate[i].value);
     put_string(out, " ");
   }
   print(out, " %s", r->what);
   if (r->reason) put_string(out, " for "), put_text(out, r->reason, "");
   put_string(out, ": ");
   put_text(out, r->name, "(unknown)");
+  if (r->h[0]->unended || r->h[1]->unended)
+    print(out, " (not ended: %llu in A, %llu in B)", (ull)r->h[0]->unended, (ull)r->h[1]->unended);
   put_byte(&out->block, '\n');
 }
 
 static void put_object(output *out, const row *r) {
   static const char *const sides[] = {"a", "b"};
+  char average[REAL_TEXT], rate[REAL_TEXT];
   unsigned i;
   print(out, "{\"kind\":\"%s\",\"name\":", r->what);
   put_quoted_text(out, r->name);
   put_string(out, ",\"reason\":");
   put_quoted_text(out, r->reason);
-  print(out, ",\"beyond_noise\":%s", r->beyond ? "true" : "false");
-  for (i = 0; i < 2; i++)
-    print(out, ",\"%s\":{\"count\":%llu,\"total\":%llu,\"p50\":%lld,\"p99\":%lld,\"longest\":%lld}", sides[i],
-          (ull)r->h[i].count, (ull)r->h[i].total, (long long)histogram_percentile(&r->h[i], 0.5),
-          (long long)histogram_percentile(&r->h[i], 0.99), (long long)r->h[i].longest);
+  print(out, ",\"beyond_noise\":%s", is_beyond(r) ? "true" : "false");
+  print(out, ",\"average_beyond_noise\":%s", r->average_beyond ? "true" : "false");
+  print(out, ",\"rate_beyond_noise\":%s", r->rate_beyond ? "true" : "false");
+  for (i = 0; i < 2; i++) {
+    const histogram *h = r->h[i];
+    print(out, ",\"%s\":{\"count\":%llu,\"total\":%llu,\"unended\":%llu,\"unended_total\":%llu", sides[i],
+          (ull)h->count, (ull)h->total, (ull)h->unended, (ull)h->unended_total);
+    print(out, ",\"average\":%s,\"rate\":%s,\"p50\":%lld,\"p99\":%lld,\"longest\":%lld}",
+          real_text(r->average[i].value, average), real_text(r->rate[i].value, rate),
+          (long long)histogram_percentile(h, 0.5), (long long)histogram_percentile(h, 0.99), (long long)h->longest);
+  }
   put_string(out, "}\n");
 }
 
@@ -233,15 +338,15 @@ static void print_rows(row *const *all, size_t count, summary *const sums[2], co
   output out;
   size_t i, beyond = 0;
   output_direct(&out);
-  for (i = 0; i < count; i++) beyond += all[i]->beyond;
+  for (i = 0; i < count; i++) beyond += is_beyond(all[i]);
   if (!set->json) {
     put_string(&out, "A is ");
     put_visible(&out, paths[0], strlen(paths[0]));
     put_string(&out, ", B is ");
     put_visible(&out, paths[1], strlen(paths[1]));
-    put_string(&out, "; the change is that of the total in a second of trace\n\n");
-    print(&out, "%11s %9s %12s %12s %12s  %9s %12s %12s %12s\n", "change", "count A", "total A", "average A", "p99 A",
-          "count B", "total B", "average B", "p99 B");
+    put_string(&out, "; the rate is the time in a second of trace; * marks changes beyond noise\n\n");
+    print(&out, "%11s   %11s   %9s %12s %12s %12s  %9s %12s %12s %12s\n", "average", "rate", "count A", "average A",
+          "p99 A", "rate A", "count B", "average B", "p99 B", "rate B");
     print(&out, "changes beyond noise: %zu\n", beyond);
   }
   for (i = 0; i < count; i++, output_check(&out)) {
@@ -261,26 +366,26 @@ static void print_rows(row *const *all, size_t count, summary *const sums[2], co
 int command_diff(char **paths, int count, const settings *set) {
   summary *sums[2];
   map rows = {0};
-  double seconds[2];
   int i, status = 0;
   size_t j;
   (void)count;
+  histogram_keeps_blocks = true;
   for (i = 0; i < 2; i++) {
     input in;
     if (!input_open(&in, paths[i], true)) return 1;
     sums[i] = zeroed(sizeof *sums[i]);
+    sums[i]->only_ended = true;
     if (summarize(sums[i], &in, set) != GOTRACE_END_OF_TRACE) {
       erase_progress();
       report("%s", input_error(&in));
       status = 1;
     }
     erase_progress();
-    seconds[i] = sums[i]->duration > 0 ? (double)sums[i]->duration / 1e9 : 1e-9;
     add_summary(&rows, (unsigned)i, sums[i]);
     input_close(&in);
     pool_forget_ids();
   }
-  for (j = 0; j < rows.count; j++) judge(rows.values[j], seconds);
+  for (j = 0; j < rows.count; j++) judge(rows.values[j], (const summary *const *)sums);
   if (rows.count) qsort(rows.values, rows.count, sizeof *rows.values, by_change);
   if (!status && sums[0]->unknown && sums[1]->unknown) fail("%s", sums[1]->unknown);
   if (!status) print_rows((row *const *)rows.values, rows.count, sums, set, paths);

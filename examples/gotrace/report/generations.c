@@ -59,7 +59,7 @@ static void host_catch_up(digest *d, const digested *g) {
 static const goroutine_summary *plain_go(summary *sum, uint64_t id, unsigned collects) {
   const goroutine *g = world_go(&sum->s.w, id);
   const goroutine_summary *of = summary_of(sum, g);
-  bool plain = of && of->function && !of->function->others && !of->dead;
+  bool plain = of && of->function && !of->function->others;
   return plain && !(sum->gc.any && (collector_of(&sum->gc, g)->collects & ~collects)) ? of : NULL;
 }
 
@@ -71,9 +71,7 @@ static group *host_admit(digest *d, const digested *g, const gotrace_event *e) {
 
 static uint8_t host_reason(digest *d, uint64_t string) {
   summary *sum = sum_of(d);
-  uint32_t text = pool_take_text(d->decoder, string), place;
-  if (text == sum->forever_text) return PASS_ON;
-  place = summary_reason(sum, text);
+  uint32_t place = summary_reason(sum, pool_take_text(d->decoder, string));
   return place < MOST_REASONS ? (uint8_t)place : PASS_ON;
 }
 

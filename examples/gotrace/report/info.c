@@ -31,7 +31,7 @@ static void duration(const printer *p, int64_t nanoseconds) {
 
 /* `used`: width of the line so far. If the name does not fit, its middle is left out, because names differ least
  * there. */
-static void put_name(const printer *p, pool_text name, const char *unknown, size_t used) {
+static void put_fitting(const printer *p, pool_text name, const char *unknown, size_t used) {
   size_t room = p->width > used + 16 ? p->width - used : 16, head, tail;
   if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
   head = name.size, tail = 0;
@@ -44,6 +44,11 @@ static void put_name(const printer *p, pool_text name, const char *unknown, size
   print_visible(p->to, name.data, head);
   if (tail || head < name.size) fputs("...", p->to);
   print_visible(p->to, name.data + name.size - tail, tail);
+}
+
+/* The same at the end of a line. */
+static void put_name(const printer *p, pool_text name, const char *unknown, size_t used) {
+  put_fitting(p, name, unknown, used);
   putc('\n', p->to);
 }
 
@@ -107,7 +112,7 @@ static void spread_head(const printer *p, const char *title) {
 /* A line with count, times and longest of a histogram, then a name. */
 static void spread_line(const printer *p, const histogram *h, const char *prefix, pool_text name, const char *unknown) {
   static const double shares[] = {0.5, 0.9, 0.99};
-  char text[32];
+  char text[32], unended[48] = "";
   unsigned c;
   size_t used = 2 + strlen(prefix);
   for (c = 0; c < COLUMNS; c++) {
@@ -124,7 +129,9 @@ static void spread_line(const printer *p, const histogram *h, const char *prefix
     }
   }
   fprintf(p->to, "  %s", prefix);
-  put_name(p, name, unknown, used);
+  if (h->unended) snprintf(unended, sizeof unended, " (%llu not ended)", (ull)h->unended);
+  put_fitting(p, name, unknown, used + strlen(unended));
+  fprintf(p->to, "%s\n", unended);
   print_histogram(p, h);
 }
 

@@ -1,18 +1,14 @@
 /* profile.c - gotrace profile: times and counts by stack, as pprof's protobuf or folded stacks
  *
- * Counts the same, for the same stacks, as the profiles of `go tool trace` (cmd/trace/pprof.go): stretches of a status,
- * by the stack of the event that began them. So time in which a goroutine was runnable belongs to the stack of the
- * goroutine that woke or created it. Only those stretches of a goroutine count that
+ * Counts stretches of a status, by the stack of the event that began them. So time in which a goroutine was runnable
+ * belongs to the stack of the goroutine that woke or created it. Stretches of 0 ns do not count. A stretch that is
+ * older than the trace or than the selected part, or that does not end in it, counts for its time there.
  *
- *   - have ended, or are cut by the end of the selected part, and are longer than 0 ns
- *   - come after the goroutine first ran in the trace, if it runs in it at all. In a part of a trace, goroutines older
- *     than the part are assumed to have run.
- *   - come before it blocked "forever" for the last time, unless it ends later.
- *
- * Whether the last two hold is known only later: until then, such times are held.
- *
- * Two differences from `go tool trace`: if a goroutine id was reused (cgo callbacks), each use counts, there only the
- * last. And times of a v1 trace are those in the file, while Go moves equal times apart by a nanosecond. */
+ * The profiles of `go tool trace` (cmd/trace/pprof.go) are equal, stack by stack, but for what these of Go 1.22 to 1.27
+ * leave out: times before a goroutine first runs (Go 1.21 has them), times that do not end in the trace, waits for
+ * ever, the time from the start of the trace to the event that first tells a goroutine's status, and all but the last
+ * use of a goroutine id (cgo callbacks). Times of a v1 trace are those in the file, while Go moves equal times apart by
+ * a nanosecond. */
 
 #include "../command/commands.h"
 #include "folded.h"
@@ -33,7 +29,7 @@ typedef struct kind {
 static const kind kinds[] = {
     {"cpu", GO_NONE, {NULL}, false, "samples", "count"},
     {"create", GO_NONE, {NULL}, false, "goroutines", "count"},
-    {"sync", GO_WAITING, {"chan", "sync", "select"}, false, "contentions", "count"},
+    {"sync", GO_WAITING, {"chan", "sync", "select", "forever"}, false, "contentions", "count"},
     {"network", GO_WAITING, {"network"}, true, "contentions", "count"},
     {"syscall", GO_SYSCALL, {NULL}, false, "contentions", "count"},
     {"scheduler", GO_RUNNABLE, {NULL}, false, "contentions", "count"},
@@ -45,26 +41,11 @@ typedef struct record {
   int64_t time;
 } record;
 
-typedef struct held {       /* a time that may not count in the end */
-  uint32_t stack, previous; /* `previous`: 1 + the index of the same goroutine's previous one */
-  int64_t time;
-} held;
-
-typedef struct profiled { /* a goroutine */
-  uint32_t held;          /* 1 + the index of its newest time that may not count; 0: none */
-  bool ran, stopped;      /* it has run; it is blocked forever */
-} profiled;
-
 typedef struct profile {
   consumer c;
-  side_array gos; /* struct profiled */
   const kind *kind;
-  const source *s;
   map records; /* struct record by stack */
   map reasons; /* from a text to `yes` or `no` */
-  map told;    /* goroutines first seen in a system call: to the time of that status event */
-  held *held;
-  uint32_t held_count, held_capacity;
   int64_t begin, end;
 } profile;
 
@@ -83,27 +64,6 @@ static void add(profile *p, uint32_t stack, int64_t time) {
   r->time = r->time > INT64_MAX - time ? INT64_MAX : r->time + time;
 }
 
-static profiled *profiled_of(profile *p, const goroutine *g) { return SIDE(profiled, &p->gos, g->number); }
-
-static void hold(profile *p, profiled *g, uint32_t stack, int64_t time) {
-  GROW(p->held, p->held_count, p->held_capacity);
-  p->held[p->held_count++] = (held){stack, g->held, time};
-  g->held = p->held_count;
-}
-
-/* Counts or drops the times that are held for a goroutine. */
-static void settle(profile *p, profiled *g, bool count) {
-  uint32_t place = g->held;
-  for (; place && count; place = p->held[place - 1].previous) add(p, p->held[place - 1].stack, p->held[place - 1].time);
-  g->held = 0;
-}
-
-static void count_stretch(profile *p, profiled *g, uint32_t stack, int64_t time) {
-  stack = known_stack(stack);
-  if (!g->ran || g->stopped) hold(p, g, stack, time);
-  else add(p, stack, time);
-}
-
 static bool reason_counts(profile *p, uint32_t reason) {
   char *known = map_get(&p->reasons, reason);
   size_t i;
@@ -115,39 +75,19 @@ static bool reason_counts(profile *p, uint32_t reason) {
   return known == &yes;
 }
 
-/* The time for which a stretch counts. */
-static int64_t length_of(const profile *p, const profiled *g, const stretch *part) {
-  int64_t begin = part->begin;
-  if (part->status == GO_SYSCALL) {
-    /* For Go, a system call older than the trace begins at the event that tells of it. */
-    const int64_t *told = map_get(&p->told, part->g->id);
-    if (told && !g->ran && begin == p->s->first) begin = *told;
-    /* A v1 system call that keeps its proc has no end event. Go gives it a nanosecond. */
-    if (p->c.family == 1 && part->by && part->by->kind == GOTRACE_V2_GO_SYSCALL_END && part->end == begin) return 1;
-  }
-  return between(begin, part->end);
+/* The time for which a stretch counts. A system call of v1 that keeps its proc has no end event: it counts for a
+ * nanosecond, as in Go. */
+static int64_t length_of(const profile *p, const stretch *part) {
+  bool kept_proc = p->c.family == 1 && part->status == GO_SYSCALL && part->by &&
+                   part->by->kind == GOTRACE_V2_GO_SYSCALL_END && part->end == part->begin;
+  return kept_proc ? 1 : between(part->begin, part->end);
 }
 
 static void profile_stretch(consumer *c, const stretch *part) {
   profile *p = (profile *)c;
-  profiled *g = profiled_of(p, part->g);
-  int64_t time = length_of(p, g, part);
-  bool counts = part->status == p->kind->status && time > 0 && (part->by || p->s->over) &&
-                (part->status != GO_WAITING || reason_counts(p, part->reason));
-  if (part->begin == c->from && c->from > p->s->first) g->ran = true;
-  if (part->status == GO_RUNNING && !g->ran) {
-    settle(p, g, false);
-    g->ran = true;
-  }
-  if (counts) count_stretch(p, g, part->cause, time);
-  if (part->status == GO_WAITING && pool_text_is(part->reason, "forever")) {
-    settle(p, g, true);
-    g->stopped = true;
-  }
-  if (part->next == GO_NONE) {
-    settle(p, g, part->by || !g->stopped);
-    g->ran = g->stopped = false;
-  }
+  int64_t time = length_of(p, part);
+  if (part->status != p->kind->status || time <= 0) return;
+  if (part->status != GO_WAITING || reason_counts(p, part->reason)) add(p, known_stack(part->cause), time);
 }
 
 static void profile_take(consumer *c, const op *o) {
@@ -159,22 +99,6 @@ static void profile_take(consumer *c, const op *o) {
 static void profile_begin(consumer *c, int64_t time) { ((profile *)c)->begin = time; }
 
 static void profile_end(consumer *c, int64_t time) { ((profile *)c)->end = time; }
-
-/* Records when the trace tells that a goroutine has been in a system call since before the trace. */
-static void watch_status(void *context, const gotrace_event *e) {
-  profile *p = context;
-  uint64_t id = e->args[0];
-  bool made;
-  int64_t *told;
-  if (p->c.family == 1) {
-    if (e->kind != GOTRACE_V1_GO_IN_SYSCALL) return;
-  } else if ((e->kind != GOTRACE_V2_GO_STATUS && e->kind != GOTRACE_V2_GO_STATUS_STACK) ||
-             e->extra != GOTRACE_STATUS_UNKNOWN || (e->args[2] & 0xff) != GO_SYSCALL) {
-    return;
-  }
-  told = map_keep(&p->told, id, sizeof *told, &made);
-  if (made) *told = e->time;
-}
 
 static void write_folded(const profile *p, output *out) {
   folded lines = {0};
@@ -308,7 +232,6 @@ int command_profile(const char *path, const settings *set) {
   output out;
   p->kind = kinds;
   while (strcmp(p->kind->name, set->profile) != 0) p->kind++;
-  p->s = &of.s;
   p->c.begin = profile_begin;
   p->c.take = profile_take;
   p->c.end = profile_end;
@@ -316,7 +239,7 @@ int command_profile(const char *path, const settings *set) {
   p->c.statuses = p->c.history = true;
   p->c.filter = &of.selection;
   if (!part_open(&of, path, set)) return 1;
-  part_read(&of, &p->c, set, watch_status, p);
+  part_read(&of, &p->c, set, NULL, NULL);
   filter_require(&of.selection, &of.s.w);
   output_open(&out, set->output);
   if (set->folded) write_folded(p, &out);

@@ -212,12 +212,7 @@ static group *admit(digest *d, const digested *g, const gotrace_event *e) {
 
 static uint8_t reason(digest *d, uint64_t string) {
   recording *r = (recording *)d;
-  const char *data;
-  size_t size;
   uint32_t i;
-  if (string && gotrace_decoder_string(d->decoder, string, &data, &size) && size == 7 &&
-      memcmp(data, "forever", 7) == 0)
-    return PASS_ON;
   for (i = 0; i < r->reason_count; i++)
     if (r->reasons[i] == string) return (uint8_t)i;
   if (i == MOST_REASONS) return PASS_ON;

@@ -99,9 +99,20 @@ static void push_region(goroutine_summary *g, uint32_t name, uint64_t task_id, i
   r->has_begun = true;
 }
 
-/* Ends the region with `inside` open regions inside it. Its time also counts for the region around it. `counts`: Go's
- * summary contains it. */
-static RARE void end_region(summary *sum, goroutine_summary *g, uint32_t inside, int64_t time, bool counts) {
+/* Adds a single time to a histogram. `ended`: not by the end of the trace or part. */
+static inline void add_single(const summary *sum, histogram *to, int64_t time, int64_t when, uint64_t who, bool ended) {
+  if (!ended) {
+    to->unended++;
+    to->unended_total += (uint64_t)time;
+    if (sum->only_ended) return;
+  }
+  histogram_add(to, time, when, who);
+}
+
+/* Ends the region with `inside` open regions inside it. Its time also counts for the region around it. `counts`: the
+ * summary contains it. `ended`: not by the end of the trace or part. */
+static RARE void end_region(summary *sum, goroutine_summary *g, uint32_t inside, int64_t time, bool counts,
+                            bool ended) {
   uint32_t at = g->region_count - 1 - inside, i;
   open_region *r = &g->regions[at];
   int64_t begin = r->begin < sum->c.from ? sum->c.from : r->begin;
@@ -114,7 +125,7 @@ static RARE void end_region(summary *sum, goroutine_summary *g, uint32_t inside,
     group *of = group_of(&sum->regions, r->name);
     of->count++;
     add_times(&of->t, &r->own);
-    histogram_add(&of->whole, between(begin, time), begin, g->g->id);
+    add_single(sum, &of->whole, between(begin, time), begin, g->g->id, ended);
   }
   clear_times(&r->own);
   memmove(r, r + 1, inside * sizeof *r);
@@ -164,7 +175,7 @@ static void account_until(summary *sum, goroutine_summary *g, int64_t time) {
   uint32_t reason;
   int64_t since = of->since > g->last ? of->since : g->last;
   stretch part = {g->g, since, time, of->status, of->status, of->reason, 0, NULL, 0, true};
-  if (!sum->s.begun || of->status == GO_SYSCALL || g->dead || !filter_stretch(&sum->selection, &part)) return;
+  if (!sum->s.begun || of->status == GO_SYSCALL || !filter_stretch(&sum->selection, &part)) return;
   reason = of->status == GO_WAITING ? summary_reason(sum, of->reason) : 0;
   account(sum, g, of->status, reason, since, time);
   g->last = time;
@@ -217,9 +228,9 @@ static void lose_proc(summary *sum, const proc *p, int64_t time) {
 static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time, bool ended) {
   bool runtimes = is_runtimes(name_of(g->g));
   if (!g->function) set_function(sum, g, name_of(g->g));
-  if (!g->dead) g->ended = time;
+  g->ended = time;
   g->has_ended = ended;
-  while (g->region_count) end_region(sum, g, 0, time, !runtimes);
+  while (g->region_count) end_region(sum, g, 0, time, !runtimes, ended);
   add_times(&g->function->t, &g->t);
   if (g->counted && sum->each) sum->each->goroutine(sum->each, sum, g);
   end_syscall(sum, g);
@@ -227,13 +238,6 @@ static RARE void end_goroutine(summary *sum, goroutine_summary *g, int64_t time,
   clear_times(&g->t);
   free(g->regions);
   free(g);
-}
-
-/* The goroutine will never run again: its times end here. */
-static void block_forever(summary *sum, goroutine_summary *g, int64_t time) {
-  g->dead = true;
-  g->ended = time;
-  while (g->region_count) end_region(sum, g, 0, time, !is_runtimes(name_of(g->g)));
 }
 
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
@@ -297,21 +301,17 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
     single = waits_of(to, reason);
     break;
   }
-  histogram_add(single, passed, part->begin, part->g->id);
+  add_single(sum, single, passed, part->begin, part->g->id, part->by != NULL);
 }
 
 static void sum_stretch(consumer *c, const stretch *part) {
   summary *sum = (summary *)c;
   goroutine_summary *g = summary_of(sum, part->g);
   if (!g) return;
-  if (!g->dead && (!sum->selection.on || filter_stretch(&sum->selection, part))) add_stretch(sum, g, part);
+  if (!sum->selection.on || filter_stretch(&sum->selection, part)) add_stretch(sum, g, part);
   g->last = part->end;
-  if (sum->forever == part->g) {
-    sum->forever = NULL;
-    block_forever(sum, g, part->end);
-  }
   if (part->status == GO_SYSCALL) end_syscall(sum, g);
-  if (part->next == GO_NONE) end_goroutine(sum, g, part->end, part->by != NULL || g->dead);
+  if (part->next == GO_NONE) end_goroutine(sum, g, part->end, part->by != NULL);
   else if (part->next == GO_RUNNING && !g->has_started) g->started = part->end, g->has_started = true;
 }
 
@@ -361,7 +361,7 @@ static void take_region(summary *sum, const goroutine *of, const op *o) {
     add_times(&g->regions[0].own, &g->t);
     clear_times(&g->t);
   }
-  if (o->a[0] < g->region_count) end_region(sum, g, (uint32_t)o->a[0], o->time, true);
+  if (o->a[0] < g->region_count) end_region(sum, g, (uint32_t)o->a[0], o->time, true, true);
 }
 
 static void take_task(summary *sum, const op *o) {
@@ -468,7 +468,6 @@ static void take_log(summary *sum, const op *o) {
 static void take_before(summary *sum, const goroutine *of, const op *o) {
   goroutine_summary *g = summary_of(sum, of);
   if (!g) return;
-  if (o->kind == GOTRACE_V2_GO_BLOCK && o->name == sum->forever_text) block_forever(sum, g, o->time);
   if (o->kind == GOTRACE_V2_GO_SYSCALL_END || o->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED) end_syscall(sum, g);
   if (ends_go(o->kind)) end_goroutine(sum, g, o->time, true);
 }
@@ -486,9 +485,6 @@ static RARE void take_any(summary *sum, const op *o) {
   if (creates(o->kind)) take_create(sum, o);
   switch (o->kind) {
   case GOTRACE_V2_GO_STATUS: take_status(sum, o); break;
-  case GOTRACE_V2_GO_BLOCK:
-    if (sum->s.begun && o->name == sum->forever_text && summary_of(sum, g)) sum->forever = g;
-    break;
   case GOTRACE_V2_GO_SYSCALL_BEGIN:
     if (summary_of(sum, g)) begin_syscall(sum, summary_of(sum, g), o->m->p, o->time);
     break;
@@ -527,7 +523,7 @@ static void sum_take(consumer *c, const op *o) {
   summary *sum = (summary *)c;
   bool switches = o->kind == GOTRACE_V2_GO_START || o->kind == GOTRACE_V2_GO_UNBLOCK ||
                   ((o->kind == GOTRACE_V2_GO_BLOCK || o->kind == GOTRACE_V2_GO_STOP) && !o->stack);
-  if (switches && o->name != sum->forever_text && !sum->gc.any && !sum->selection.on) return;
+  if (switches && !sum->gc.any && !sum->selection.on) return;
   take_any(sum, o);
 }
 
@@ -537,7 +533,7 @@ static void sum_end(consumer *c, int64_t time) {
   summary *sum = (summary *)c;
   sum->end = time;
   sum->duration = between(sum->c.from, time);
-  collector_end(&sum->gc, c->w, sum->c.from, time, sum->s.over);
+  collector_end(&sum->gc, c->w, sum->c.from, time);
 }
 
 void summary_note_generation(summary *sum) {
@@ -651,7 +647,6 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   filter_open(&sum->selection, set);
   filter_open(&sum->selection_of_events, set);
   sum->part = sum->selection.on || set->from || set->until != INT64_MAX;
-  sum->forever_text = pool_put_string("forever");
   sum->c.begin = sum_begin;
   sum->c.take = sum->c.before = sum_take;
   sum->c.stretch = sum_stretch;

@@ -10,8 +10,8 @@
  *     tables.c       the result as tables of named fields, for JSON and CSV
  *     info.c         the command, and the result as text
  *
- * All times equal those of Go 1.27 (internal/trace/summary.go, gc.go) to the nanosecond;
- * tests/tool/summary_agrees_with_go.sh checks this. The rules are Go's:
+ * All times equal those of Go 1.27 (internal/trace/summary.go) to the nanosecond, but for what the manual lists in
+ * "Where the numbers differ from those of Go"; tests/tool/summary_agrees_with_go.sh checks this. The rules are Go's:
  *
  * - A goroutine older than the trace has had its first known status since the last Sync before that status.
  * - A goroutine in a system call counts as blocked from the time it loses its proc. (A proc counts as busy with the
@@ -76,7 +76,6 @@ typedef struct goroutine_summary {
   int64_t reported;                      /* when its CPU time was reported last; 0: not yet */
   group *function;
   group *unnamed; /* its own group; NULL: none */
-  bool dead;      /* blocked forever */
   bool counted;   /* it did something in the selected part */
   bool has_started, has_ended;
   times t; /* outside regions */
@@ -137,15 +136,14 @@ typedef struct summary {
   bool part;                        /* only a part of the trace is selected */
   uint64_t generations, generation; /* v2: how many; number of the last one */
   int format, family;
-  int64_t end, duration;    /* of the selected part */
-  const char *unknown;      /* see filter_unknown(); NULL: nothing */
-  const goroutine *forever; /* is about to block forever */
-  uint32_t forever_text;
+  int64_t end, duration; /* of the selected part */
+  const char *unknown;   /* see filter_unknown(); NULL: nothing */
+  bool only_ended;       /* histograms of single times are only of those that have ended */
   unsigned jobs;
   details *each; /* NULL: not wanted */
 } summary;
 
-/* Reads a trace; returns the result of source_run(). `sum` must be zeroed, except for `each`. */
+/* Reads a trace; returns the result of source_run(). `sum` must be zeroed, except for `each` and `only_ended`. */
 gotrace_result summarize(summary *sum, input *in, const settings *set);
 void summary_free(summary *sum);
 

@@ -142,6 +142,7 @@ static void histogram_fields(writing *w, const summary *sum, const char *name, c
   field(w, name, "_count", (int64_t)h->count);
   field(w, name, "_total", (int64_t)h->total);
   if (!h->count) return;
+  if (h->unended) field(w, name, "_unended", (int64_t)h->unended);
   field(w, name, "_average", (int64_t)(h->total / h->count));
   field(w, name, "_p50", histogram_percentile(h, 0.5));
   field(w, name, "_p90", histogram_percentile(h, 0.9));

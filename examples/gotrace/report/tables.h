@@ -27,9 +27,10 @@
  *     losses      losses that the tracer reports: message
  *
  * _* stands for _count, _total, _average, _p50, _p90, _p99, _longest, and, of the longest, _longest_at and
- * _longest_goroutine (tasks: the task's id). Percentiles are exact for up to 24 values, otherwise at most 0.4 % off. An
- * unknown name is "". With --histogram these fields have one more, _histogram: pairs of a duration and the number of
- * durations below it that are not below the previous pair's. With --details there are also
+ * _longest_goroutine (tasks: the task's id); and, if some of them do not end in the trace or part, _unended: how many.
+ * Percentiles are exact for up to 24 values, otherwise at most 0.4 % off. An unknown name is "". With --histogram these
+ * fields have one more, _histogram: pairs of a duration and the number of durations below it that are not below the
+ * previous pair's. With --details there are also
  *
  *     goroutines  id, function, created, started, ended (absent: not), running, runnable, syscall, syscall_blocked,
  *                 blocked: an object of times by reason

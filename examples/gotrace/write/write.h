@@ -569,6 +569,42 @@ static void begin_go(writer *w, goroutine *g, int64_t time) {
   if (!pending) introduce_go(w, g, g->status, stack, g->m, g->m, time);
 }
 
+/* Writes the text of some waits. `ids`: its beginning. */
+static void write_waits(writer *w, bytes *ids, uint32_t reason) {
+  pool_text text = pool_text_of(reason);
+  put_byte(ids, ' ');
+  put_data(ids, text.data, text.size);
+  gotrace__write_text(w->t, (const char *)ids->data, (uint32_t)cut_size((const char *)ids->data, ids->size), false);
+  ids->size = 0;
+}
+
+/* Tells why goroutines wait when the trace begins: see old_wait(). */
+static void write_old_waits(writer *w) {
+  const size_t most = GOTRACE_MAX_STRING_SIZE / 2; /* of the ids; the rest is for the reason */
+  map by_reason = {0};                             /* struct bytes by text */
+  const goroutine *g;
+  size_t i;
+  for (g = w->c.w->live; g; g = g->next) {
+    char id[24];
+    bytes *ids;
+    int size;
+    bool made;
+    if (g->status != GO_WAITING || !g->reason) continue;
+    ids = map_keep(&by_reason, g->reason, sizeof *ids, &made);
+    if (!ids->size) put_data(ids, OLD_WAITS, strlen(OLD_WAITS));
+    else put_byte(ids, ',');
+    size = snprintf(id, sizeof id, "%llu", (ull)g->id);
+    put_data(ids, id, (size_t)size);
+    if (ids->size > most) write_waits(w, ids, g->reason);
+  }
+  for (g = w->c.w->live; g; g = g->next) {
+    bytes *ids = g->status == GO_WAITING && g->reason ? map_get(&by_reason, g->reason) : NULL;
+    if (ids && ids->size) write_waits(w, ids, g->reason);
+  }
+  for (i = 0; i < by_reason.count; i++) free(((bytes *)by_reason.values[i])->data);
+  map_free(&by_reason);
+}
+
 static void writer_begin(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   gotrace__transcriber *t = w->t;
@@ -592,6 +628,7 @@ static void writer_begin(consumer *c, int64_t time) {
   c->w->stw = 0; /* no event tells that the world is stopped already */
   c->statuses = !t->v1;
   if (t->v1) gotrace__write_first(t);
+  write_old_waits(w);
   for (i = 0; i < c->w->experiment_count; i++) write_experiment(w, &c->w->experiments[i], time);
   for (p = c->w->proc_list; p; p = p->next)
     if (p->status != PROC_NONE) introduce_proc(w, p, p->status, p->m, time);

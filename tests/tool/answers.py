@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""What `gotrace` says of traces whose answers are known, where Go's own tools are wrong or silent: the share of the procs
+that the collector leaves, and goroutines that wait for ever.
+
+    tests/tool/answers.py
+
+summary_agrees_with_go.sh, utilization_agrees_with_go.sh and profiles_agree_with_go.sh compare with Go.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import made_trace  # noqa: E402
+
+TOOL = "build/examples/gotrace"
+# What the trace has, the trace, procs that the collector has for how long, its end, the least share in any microsecond.
+COLLECTED = [
+    ("a worker that runs twice", made_trace.working([(1000, "GC (dedicated)", 2000), (5000, "GC (fractional)", 6000)]), 2000 / 4, 0.75),
+    ("a worker that is idle the second time", made_trace.working([(1000, "GC (dedicated)", 2000), (5000, "GC (idle)", 6000)]), 1000 / 4, 0.75),
+    ("a worker that runs to the end", made_trace.working([(10000, "GC (dedicated)", 0)], procs=1), 10001, 0),
+    ("an assist that waits when the trace begins", made_trace.assisting(), 1000 / 4, 0.75),
+]
+WAITED = {"forever": 7000, "chan receive": 6000}  # in made_trace.waits_for_ever(), to its end at 10000
+
+
+def run(*arguments):
+    done = subprocess.run([TOOL, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 0, "%s: %s" % (arguments, done.stderr)
+    return done.stdout.decode()
+
+
+def info(*arguments):
+    return json.loads(run("info", "--json", "--details", *arguments))
+
+
+def check_collector(path, what, trace, collected, least):
+    with open(path, "wb") as out:
+        out.write(trace.data())
+    found = {row["window"]: row["minimum"] for row in info(path)["utilization"]}
+    whole = 20001 - 3
+    assert abs(found[1000] - least) < 1e-9, "%s: %s" % (what, found)
+    assert abs(found[10**6] - (1 - collected / whole)) < 1e-9, "%s: %s, not %s" % (what, found[10**6], 1 - collected / whole)
+
+
+def reasons(report):
+    return {row["reason"]: (row["blocked_count"], row["blocked_total"], row.get("blocked_unended", 0)) for row in report["reasons"]}
+
+
+def check_forever(directory):
+    path, part, other = (os.path.join(directory, name) for name in ("ever.trace", "part.trace", "other.trace"))
+    with open(path, "wb") as out:
+        out.write(made_trace.waits_for_ever().data())
+    report = info(path)
+    assert reasons(report) == {reason: (1, time, 1) for reason, time in WAITED.items()}, reasons(report)
+    assert all("ended" not in row for row in report["goroutines"]), report["goroutines"]
+    region = report["regions"][0]
+    assert (region["duration_total"], region["duration_unended"], region["blocked"]) == (7500, 1, 7000), region
+    text = run("info", path)
+    assert "forever (1 not ended)" in text and "chan receive (1 not ended)" in text, text
+    report = info("--from", "5us", path)
+    assert reasons(report) == {reason: (1, 5000, 1) for reason in WAITED}, reasons(report)
+    assert reasons(info("--from", "5us", "--to", "6us", path)) == {reason: (1, 1000, 1) for reason in WAITED}
+    folded = run("profile", "--sync", "--folded", path)
+    assert folded == "main.leak 7000\nmain.wait 6000\n", folded
+    assert run("profile", "--sync", "--folded", "--from", "8us", path) == "main.leak 2000\nmain.wait 2000\n"
+    for go, (reason, time) in (2, ("forever", "7.000 us")), (3, ("chan receive", "6.000 us")):
+        lines = [line for line in run("path", "--go", str(go), path).splitlines() if reason in line]
+        assert lines and time in lines[0] and "waiting" in lines[0], lines
+    rows = [json.loads(line) for line in run("diff", "--json", path, path).splitlines()]
+    waits = {row["reason"]: row["a"] for row in rows if row["kind"] == "blocked"}
+    assert {reason: (row["count"], row["unended"], row["unended_total"]) for reason, row in waits.items()} == \
+        {reason: (0, 1, time) for reason, time in WAITED.items()}, waits
+    assert "not ended: 1 in A, 1 in B" in run("diff", path, path)
+    # A part, in both families of formats; of a part, one in the other family.
+    for options in ["--from", "1us"], ["--from", "5us"], ["--from", "5us", "--go", "2"], ["--to", "8us"]:
+        begin, end = 1000 * int(options[1][0]) * (options[0] == "--from"), 8000 if options[0] == "--to" else 10000
+        waited = {reason: (1, end - max(10000 - time, begin), 1) for reason, time in WAITED.items() if reason == "forever" or "--go" not in options}
+        run("cut", *options, "-o", part, path)
+        for format in None, "1.25", "1.21":
+            if format:
+                run("convert", "--to", format, "-o", other, part)
+                os.replace(other, part)
+            found = {row["reason"]: (row["blocked_count"], round(row["blocked_total"], -3), row.get("blocked_unended", 0))
+                     for row in info(part)["reasons"]}
+            if format or "5us" in options:  # Go 1.21 has other words for waits that begin in the part
+                found = {reason if reason != "unspecified" else "forever": row for reason, row in found.items()}
+            assert found == waited, (options, format, found)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        for case in COLLECTED:
+            check_collector(os.path.join(directory, "collector.trace"), *case)
+        check_forever(directory)
+    print("%d known shares of the collector; waits for ever in 6 commands" % len(COLLECTED))
+
+
+main()
