@@ -172,6 +172,7 @@ list_decode() {
   echo "quick|profiles of parts|tests/tool/profile_parts.py"
   echo "quick|critical paths, known traces|tests/tool/path.py known"
   echo "quick|traces that Go refuses, other inputs|tests/tool/refused.py"
+  echo "quick|first use of the tool|tests/tool/first_use.py"
   for what in canned examples; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
   echo "nightly|critical paths, 1.27 traces|tests/tool/path.py 1.27"
   echo "quick|commands agree|tests/tool/commands_agree.py -n 40 build/examples/gotrace tests/traces/*"

@@ -179,7 +179,7 @@ typedef struct output {
 void output_direct(output *out);
 
 /* Opens a result that appears only in output_close(): a file gets its name there; a device, pipe or standard output
- * (NULL) gets the contents there. */
+ * (NULL or "-") gets the contents there. */
 void output_open(output *out, const char *path);
 
 /* Writes to an open file, and reads it in output_verify(); `name` is for messages. */
@@ -224,6 +224,11 @@ typedef enum text_form {
 void put_safe(bytes *to, text_form form, const char *text, size_t size);
 void put_visible(output *out, const char *text, size_t size);
 void put_quoted(output *out, const char *text, size_t size); /* as JSON, with quotation marks */
+
+/* Shortens a name to `room` bytes, at least 4, for a line of text: its middle is left out, because names differ least
+ * there. Sets how many bytes of its beginning and of its end remain, with "..." between them; a tail of 0: all does. */
+void shorten(const char *name, size_t size, size_t room, size_t *head, size_t *tail);
+#define NAME_ROOM 160 /* in a line of text that is not for a terminal */
 
 /* A duration with a suitable unit, in at most 10 columns. */
 const char *duration_text(double nanoseconds, char text[32]);

@@ -24,7 +24,9 @@ static void set_text(const option *o, const char *value, settings *set) {
 static void set_time(const option *o, const char *value, settings *set) {
   int64_t *at = field(o, set);
   *at = moment_parse(value);
-  if (*at == MOMENT_INVALID) usage("invalid time '%s'", value);
+  if (*at != MOMENT_INVALID) return;
+  if (*value && !value[strspn(value, "0123456789.")]) usage("time '%s' needs a unit: %ss or %sms", value, value, value);
+  usage("invalid time '%s'; valid are 1.5s, 20ms, 300us, 100ns, and times of the wall clock: 21:40:05.123", value);
 }
 
 static void set_format(const option *o, const char *value, settings *set) {
@@ -86,7 +88,7 @@ static void set_profile(const option *o, const char *value, settings *set) {
 const option options[] = {
     /* The part of the trace. */
     {"--from TIME",
-     "start of the range, from the first event (1.5s, 20ms, 300us, or nanoseconds); or wall-clock time, if the trace "
+     "start of the range, from the first event (1.5s, 20ms, 300us, or whole nanoseconds without a unit); or wall-clock time, if the trace "
      "has it, as info shows it: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
      NULL, set_time, SETTING(from), 0},
     {"--to TIME", "end of the range, given likewise", NULL, set_time, SETTING(until), 0},
@@ -94,8 +96,9 @@ const option options[] = {
     /* Filters: see filter.h. */
     {"--go IDS", "only what happens on these goroutines (1,2,3), or creates, unblocks or starts them", NULL, set_text,
      SETTING(by[BY_GO]), 0},
-    {"--function NAME", "only goroutines that began with a function whose name contains NAME", NULL, set_text,
-     SETTING(by[BY_FUNCTION]), 0},
+    {"--function NAME",
+     "only goroutines that began with a function whose name contains NAME; =NAME: whose whole name is NAME", NULL,
+     set_text, SETTING(by[BY_FUNCTION]), 0},
     {"--task ID|NAME",
      "only what goroutines do while their innermost region belongs to the task with this id, or else name", NULL,
      set_text, SETTING(by[BY_TASK]), 0},
@@ -109,7 +112,7 @@ const option options[] = {
      SETTING(jobs), 1},
 
     /* The result. */
-    {"-o OUT", "write to the file OUT; without it, to standard output", NULL, set_text, SETTING(output), 0},
+    {"-o OUT", "write to the file OUT; without it, or if it is -, to standard output", NULL, set_text, SETTING(output), 0},
     {"--json", "as JSON; dump writes one object a line", NULL, set_flag, SETTING(json), 0},
     {"--csv", "comma-separated values, a line for each: file,table,name,reason,field,value", NULL, set_flag,
      SETTING(csv), 0},
@@ -123,7 +126,10 @@ const option options[] = {
     {"--chrome", "Chrome's JSON, for ui.perfetto.dev and chrome://tracing", NULL, set_flag, SETTING(chrome), 0},
     {"--perfetto", "Perfetto's protobuf, for ui.perfetto.dev: also a track for each goroutine, and stacks", NULL,
      set_flag, SETTING(perfetto), 0},
-    {"--open", "show the page in a browser; without -o it is a file in TMPDIR or /tmp", NULL, set_flag, SETTING(open),
+    {"--open",
+     "show the page in a browser, that of the variable BROWSER or else of xdg-open; without -o it is a file in TMPDIR "
+     "or /tmp",
+     NULL, set_flag, SETTING(open),
      0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
@@ -271,6 +277,7 @@ const command commands[] = {
          "is left out: other goroutines, even those that wake a kept one, and collections that began on them or before "
          "the part. If no kept goroutine runs when a collection ends, a goroutine is added that ends it.\n\n"
          "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it.",
+     .result = "a trace",
      .options = PART "," FILTER ",-o OUT,--partial",
      .needs = PART "," FILTER,
      .run = command_convert},
@@ -288,6 +295,7 @@ const command commands[] = {
          "goroutines that never run. Experiments came with 1.23, reasons of stopped worlds other than a collection's "
          "with 1.21, CPU samples with 1.19, tasks, regions and logs with 1.11, mark assists with 1.10. GCScanStart "
          "and GCScanDone of Go 1.5 to 1.9 are written in format 1.8; elsewhere they are one stopped world.",
+     .result = "a trace",
      .options = "--to FORMAT,-o OUT,--partial",
      .needs = "--to FORMAT",
      .run = command_convert},
@@ -307,6 +315,7 @@ const command commands[] = {
          "at the part's start. With a filter, collections, stopped worlds and counters are still those of the whole "
          "trace, except for the program's, which are filtered as logs are. With --lenient, a region is cut in two "
          "where one around it ends.",
+     .result = "an export",
      .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome",
      .run = command_export},
@@ -323,6 +332,7 @@ const command commands[] = {
          "call of a v1 trace that has no end counts as a nanosecond.\n\n"
          "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
+     .result = "a profile",
      .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
                 ",--partial,--lenient",
      .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
@@ -362,6 +372,7 @@ const command commands[] = {
              "counters are filtered as logs are.\n\n"
              "  gotrace view -o app.html app.trace\n"
              "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
+     .result = "a page",
      .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",
      .run = command_view},
     {.name = "symbolize",
@@ -369,14 +380,15 @@ const command commands[] = {
      .summary = "the same with lines, inlined callers and C++ names",
      .help = "Writes a trace with the functions, lines and inlined callers that debug information knows, by "
              "llvm-symbolizer or addr2line, whichever is installed. OUT may be FILE itself.",
+     .result = "a trace",
      .options = "-o OUT",
      .run = command_symbolize},
     {.name = "help",
      .arguments = "[COMMAND]",
      .summary = "what a command does, and its options",
      .help =
-         "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash and --zsh, "
-         "completion for these shells; --complete WORDS..., what may complete the last word.",
+         "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash, --zsh "
+         "and --fish, completion for these shells; --complete WORDS..., what may complete the last word.",
      .run_all = command_help},
 };
 

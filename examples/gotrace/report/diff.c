@@ -153,6 +153,9 @@ static void put_duration(output *out, double nanoseconds) {
   else print(out, " %9.0f ns", nanoseconds);
 }
 
+/* Its name is that of a function. */
+static bool has_function(const row *r) { return strcmp(r->what, "task") != 0 && strcmp(r->what, "region") != 0; }
+
 static void put_row(output *out, const row *r) {
   unsigned i;
   if (r->rate[0] > 0) print(out, "%+9.1f %%", 100 * (r->rate[1] - r->rate[0]) / r->rate[0]);
@@ -167,7 +170,7 @@ static void put_row(output *out, const row *r) {
   print(out, " %s", r->what);
   if (r->reason) put_string(out, " for "), put_text(out, r->reason, "");
   put_string(out, ": ");
-  put_text(out, r->name, "(unknown)");
+  put_text(out, r->name, has_function(r) ? "(unknown)" : "(no name)");
   put_byte(&out->block, '\n');
 }
 
@@ -272,6 +275,9 @@ int command_diff(char **paths, int count, const settings *set) {
     if (summarize(sums[i], &in, set) != GOTRACE_END_OF_TRACE) {
       erase_progress();
       report("%s", input_error(&in));
+      status = 1;
+    } else if (source_nothing(&sums[i]->s)) {
+      report("%s", source_nothing(&sums[i]->s));
       status = 1;
     }
     erase_progress();

@@ -16,7 +16,7 @@ typedef struct printer {
   FILE *to;       /* standard output; standard error for the summary */
   unsigned shown; /* lines of a list, fewer in the summary */
   size_t width;   /* of a line; see line_width() */
-  bool cut;       /* names are shortened to the width */
+  bool cut;       /* names are shortened to the width, not only to NAME_ROOM */
   bool histograms;
   summary *sum;
   unsigned least; /* least importance of the columns that fit */
@@ -29,20 +29,14 @@ static void duration(const printer *p, int64_t nanoseconds) {
   fprintf(p->to, " %11s", nanoseconds ? duration_text((double)nanoseconds, text) : "-");
 }
 
-/* `used`: width of the line so far. If the name does not fit, its middle is left out, because names differ least
- * there. */
+/* `used`: width of the line so far. */
 static void put_name(const printer *p, pool_text name, const char *unknown, size_t used) {
-  size_t room = p->width > used + 16 ? p->width - used : 16, head, tail;
+  size_t room = !p->cut ? NAME_ROOM : p->width > used + 16 ? p->width - used : 16, head, tail;
   if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
-  head = name.size, tail = 0;
-  if (p->cut && name.size > room) {
-    head = (room - 3) / 2;
-    tail = room - 3 - head;
-    while (head && ((unsigned char)name.data[head] & 0xc0) == 0x80) head--; /* do not split a UTF-8 sequence */
-    while (tail && ((unsigned char)name.data[name.size - tail] & 0xc0) == 0x80) tail--;
-  }
+  if (room > NAME_ROOM) room = NAME_ROOM;
+  shorten(name.data, name.size, room, &head, &tail);
   print_visible(p->to, name.data, head);
-  if (tail || head < name.size) fputs("...", p->to);
+  if (tail) fputs("...", p->to);
   print_visible(p->to, name.data + name.size - tail, tail);
   putc('\n', p->to);
 }
@@ -155,7 +149,16 @@ static void left_out(const printer *p, size_t count) {
   if (count > p->shown) fprintf(p->to, "%11s %zu more\n", "", count - p->shown);
 }
 
-static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown) {
+static const char *unknown_function(const group *g) {
+  (void)g;
+  return "(unknown)";
+}
+
+/* Of tasks and regions. The name of a task is in its start, which may be before the trace. */
+static const char *nameless(const group *g) { return g->whole.count || g->open.count ? "(no name)" : "(unknown)"; }
+
+/* `unknown`: what to print for a group whose name is empty. */
+static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown(const group *)) {
   group **sorted = sorted_groups(all, by_activity);
   size_t i;
   bool has_cpu = p->sum->recorded && all == &p->sum->functions;
@@ -165,7 +168,7 @@ static void print_groups(const printer *p, const groups *all, const char *title,
     times_line(p, sorted[i]->count, &sorted[i]->t);
     if (has_cpu) duration(p, sorted[i]->t.cpu);
     fputs("  ", p->to);
-    put_name(p, group_name(sorted[i]), unknown, TIMES_WIDTH + 2 + (has_cpu ? 12 : 0));
+    put_name(p, group_name(sorted[i]), unknown(sorted[i]), TIMES_WIDTH + 2 + (has_cpu ? 12 : 0));
   }
   left_out(p, i);
   free(sorted);
@@ -210,11 +213,11 @@ static void print_named(const printer *p, const groups *all, const char *title, 
   size_t i;
   if (*sorted) spread_head(p, title);
   for (i = 0; sorted[i] && i < p->shown; i++) {
-    spread_line(p, &sorted[i]->whole, "", group_name(sorted[i]), "(unknown)");
+    spread_line(p, &sorted[i]->whole, "", group_name(sorted[i]), nameless(sorted[i]));
     if (sorted[i]->open.count) spread_line(p, &sorted[i]->open, "  not ended, so far", pool_text_of(0), "");
   }
   free(sorted);
-  print_groups(p, all, times_title, "(unknown)");
+  print_groups(p, all, times_title, nameless);
 }
 
 /* --------------------------------------------------------------------------------------------------- counters ---- */
@@ -346,7 +349,7 @@ static void print_head(const printer *p) {
 static void print_text(const printer *p) {
   print_head(p);
   print_losses(p);
-  print_groups(p, &p->sum->functions, "goroutines by function", "(unknown)");
+  print_groups(p, &p->sum->functions, "goroutines by function", unknown_function);
   print_reasons(p);
   if (p->to != stdout) return;
   print_spreads(p);

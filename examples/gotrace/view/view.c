@@ -640,15 +640,23 @@ static const char *temporary_page(void) {
   return name;
 }
 
-static void open_browser(const char *page) {
+/* Returns the exit status of the command. */
+static int open_browser(const char *page) {
   const char *browser = getenv("BROWSER");
-  pid_t child = fork();
+  int status = -1;
+  pid_t child;
+  if (!browser || !*browser) browser = "xdg-open";
+  child = fork();
   if (child == 0) {
-    execlp(browser && *browser ? browser : "xdg-open", browser && *browser ? browser : "xdg-open", page, (char *)NULL);
-    report("no browser was found; the page is %s", page);
-    _exit(1);
+    if (!freopen("/dev/null", "w", stderr)) _exit(127); /* xdg-open names every browser that it misses */
+    execlp(browser, browser, page, (char *)NULL);
+    _exit(127);
   }
-  if (child > 0) waitpid(child, NULL, 0);
+  if (child > 0) waitpid(child, &status, 0);
+  if (status == 0) return 0;
+  program.file = NULL;
+  report("no browser could be started by %s; set BROWSER, or open %s", browser, page);
+  return 1;
 }
 
 int command_view(const char *path, const settings *set) {
@@ -657,6 +665,7 @@ int command_view(const char *path, const settings *set) {
   output out;
   view v;
   memset(&v, 0, sizeof v);
+  if (set->open && page && strcmp(page, "-") == 0) usage("--open shows a file, not standard output");
   if (!part_open(&p, path, set)) return 1;
   v.c.begin = view_begin;
   v.c.take = view_take;
@@ -672,7 +681,6 @@ int command_view(const char *path, const settings *set) {
   v.many.part = 65;
   v.c.filter = &p.selection;
   part_read(&p, &v.c, set, NULL, NULL);
-  source_needs_events(&p.s);
   filter_require(&p.selection, &p.s.w);
   if (set->open && !page) page = temporary_page();
   output_open(&out, page);
@@ -680,6 +688,5 @@ int command_view(const char *path, const settings *set) {
   output_close(&out);
   view_free(&v);
   part_close(&p);
-  if (set->open) open_browser(page);
-  return 0;
+  return set->open ? open_browser(page) : 0;
 }
