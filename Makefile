@@ -269,10 +269,12 @@ pages: examples
 demo:
 	@echo 'tests/build.sh build/examples/scheduler build/examples/gotrace'
 	@tests/build.sh record_libraries= build/examples/scheduler build/examples/gotrace
-	build/examples/scheduler -o build/scheduler.trace examples tests /usr/include/*.h $(wildcard /usr/include/linux)
-	build/examples/gotrace info build/scheduler.trace
+	build/examples/scheduler -o build/scheduler.trace examples tests /usr/include/*.h $(wildcard /usr/include/linux) >build/scheduler.txt
+	@sed -n 1,3p build/scheduler.txt
 	build/examples/gotrace view -o build/scheduler.html build/scheduler.trace
-	@echo 'open        build/scheduler.html in a browser, or go tool trace build/scheduler.trace'
+	build/examples/gotrace info --brief build/scheduler.trace
+	@echo
+	@echo 'open build/scheduler.html in a browser; for all tables: build/examples/gotrace info build/scheduler.trace'
 
 # Fuzzers: with libFuzzer, for FUZZ_SECONDS each; or only their seeds, with any compiler and a plain main.
 FUZZ_SECONDS ?= 60

@@ -116,6 +116,7 @@ const option options[] = {
     {"--json", "as JSON; dump writes one object a line", NULL, set_flag, SETTING(json), 0},
     {"--csv", "comma-separated values, a line for each: file,table,name,reason,field,value", NULL, set_flag,
      SETTING(csv), 0},
+    {"--brief", "only what stands out, five functions and three reasons of waits", NULL, set_flag, SETTING(brief), 0},
     {"--histogram", "also how the times are distributed", NULL, set_flag, SETTING(histogram), 0},
     {"--details",
      "with --json or --csv, also each goroutine, region and task; their rows wait in files in TMPDIR or /tmp", NULL,
@@ -228,7 +229,7 @@ const command commands[] = {
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/report/tables.h.",
-     .options = PART "," FILTER ",--histogram,--json,--csv,--details,--lenient,--jobs N",
+     .options = PART "," FILTER ",--brief,--histogram,--json,--csv,--details,--lenient,--jobs N",
      .files = MANY,
      .run = command_info},
     {.name = "diff",

@@ -10,14 +10,18 @@
 #include <unistd.h>
 
 #define SHOWN 30        /* most lines of a list */
+#define BRIEF 5         /* the same with --brief */
+#define BRIEF_WAITS 3   /* the same for reasons */
 #define SHOWN_REASONS 6 /* per function */
 
 typedef struct printer {
   FILE *to;       /* standard output; standard error for the summary */
   unsigned shown; /* lines of a list, fewer in the summary */
+  unsigned waits; /* lines of the list of reasons */
   size_t width;   /* of a line; see line_width() */
   bool cut;       /* names are shortened to the width, not only to NAME_ROOM */
   bool histograms;
+  bool brief; /* only what stands out, and the first lines of the first lists */
   summary *sum;
   unsigned least; /* least importance of the columns that fit */
 } printer;
@@ -145,8 +149,8 @@ static int by_activity(const void *a, const void *b) {
   return x->count < y->count ? 1 : x->count > y->count ? -1 : by_name(x, y);
 }
 
-static void left_out(const printer *p, size_t count) {
-  if (count > p->shown) fprintf(p->to, "%11s %zu more\n", "", count - p->shown);
+static void left_out(const printer *p, size_t count, unsigned shown) {
+  if (count > shown) fprintf(p->to, "%11s %zu more\n", "", count - shown);
 }
 
 static const char *unknown_function(const group *g) {
@@ -170,7 +174,7 @@ static void print_groups(const printer *p, const groups *all, const char *title,
     fputs("  ", p->to);
     put_name(p, group_name(sorted[i]), unknown(sorted[i]), TIMES_WIDTH + 2 + (has_cpu ? 12 : 0));
   }
-  left_out(p, i);
+  left_out(p, i, p->shown);
   free(sorted);
 }
 
@@ -196,14 +200,14 @@ static void print_spreads(const printer *p) {
 
 static void print_reasons(const printer *p) {
   uint32_t i;
-  bool any = false;
+  size_t count = 0;
   for (i = 0; i <= MOST_REASONS; i++) {
     const histogram *h = &p->sum->reasons[i].waits;
     if (!h->count) continue;
-    if (!any) spread_head(p, "blocked, by reason");
-    any = true;
-    spread_line(p, h, "", reason_text(p->sum, i), "");
+    if (!count) spread_head(p, "blocked, by reason");
+    if (count++ < p->waits) spread_line(p, h, "", reason_text(p->sum, i), "");
   }
+  left_out(p, count, p->waits);
 }
 
 /* ------------------------------------------------------------------------------------------- tasks and regions ---- */
@@ -242,7 +246,7 @@ static void print_counters(const printer *p) {
     fputs("  ", p->to);
     put_name(p, pool_text_of(c->name), "(no name)", used);
   }
-  left_out(p, i);
+  left_out(p, i, p->shown);
   free(sorted);
 }
 
@@ -337,7 +341,9 @@ static void print_head(const printer *p) {
   uint64_t began = wall_at(&sum->s.w.wall, sum->s.first);
   char text[512];
   stands_out(p->sum, text, sizeof text);
-  if (*text) print_visible(p->to, text, strlen(text)), fputs("\n\n", p->to);
+  if (*text) print_visible(p->to, text, strlen(text)), putc('\n', p->to);
+  if (p->brief) return;
+  if (*text) putc('\n', p->to);
   fprintf(p->to, "%-24sGo 1.%d (v%d)\n", "format", sum->format % 1000, sum->family);
   if (began) fprintf(p->to, "%-24s%s\n", "began", moment_text(began, false, text));
   fprintf(p->to, "%-24s%s\n", "duration", duration_text((double)sum->duration, text));
@@ -351,7 +357,7 @@ static void print_text(const printer *p) {
   print_losses(p);
   print_groups(p, &p->sum->functions, "goroutines by function", unknown_function);
   print_reasons(p);
-  if (p->to != stdout) return;
+  if (p->to != stdout || p->brief) return;
   print_spreads(p);
   print_named(p, &p->sum->tasks, "tasks by name: time from begin to end", "for tasks");
   print_named(p, &p->sum->regions, "regions by name", "in regions");
@@ -402,7 +408,10 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
     print_tables(&out, sum, how, path, complete, sum->each ? &each : NULL);
     output_close(&out);
   } else if (sum->format) {
-    printer p = {to, shown, 0, false, set->histogram, sum, 1};
+    printer p = {.to = to, .shown = shown, .waits = MOST_REASONS + 1, .sum = sum, .least = 1};
+    p.histograms = set->histogram;
+    p.brief = set->brief;
+    if (p.brief) p.shown = BRIEF, p.waits = BRIEF_WAITS;
     p.width = line_width(to, &p.cut);
     p.least = fitting(p.width);
     if (several) putc('\n', to);
