@@ -1345,9 +1345,9 @@ GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc) GOTRACE__OFF();
 
 /* Reports how many procs may run at once: call it when the workers are made. Without it, a v2 trace shows the number of
  * procs that exist when a generation begins; with it, at least that number. Later traces begin with the last count.
- * On a thread without a goroutine, a v2 trace shows it where a goroutine goes on next. (gotrace_gc_begin, gotrace_gc_end,
- * gotrace_heap_alloc and _goal have their own time: there, the trace shows a goroutine of no length, "gotrace.event".)
- * Go: traceGomaxprocs. */
+ * On a thread without a goroutine, a v2 trace shows it where a goroutine goes on next. (gotrace_gc_begin,
+ * gotrace_gc_end, gotrace_heap_alloc and _goal have their own time: there, the trace shows a goroutine of no length,
+ * "gotrace.event".) Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count) GOTRACE__OFF();
 

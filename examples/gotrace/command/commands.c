@@ -88,7 +88,8 @@ static void set_profile(const option *o, const char *value, settings *set) {
 const option options[] = {
     /* The part of the trace. */
     {"--from TIME",
-     "start of the range, from the first event (1.5s, 20ms, 300us, or whole nanoseconds without a unit); or wall-clock time, if the trace "
+     "start of the range, from the first event (1.5s, 20ms, 300us, or whole nanoseconds without a unit); or wall-clock "
+     "time, if the trace "
      "has it, as info shows it: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
      NULL, set_time, SETTING(from), 0},
     {"--to TIME", "end of the range, given likewise", NULL, set_time, SETTING(until), 0},
@@ -112,7 +113,8 @@ const option options[] = {
      SETTING(jobs), 1},
 
     /* The result. */
-    {"-o OUT", "write to the file OUT; without it, or if it is -, to standard output", NULL, set_text, SETTING(output), 0},
+    {"-o OUT", "write to the file OUT; without it, or if it is -, to standard output", NULL, set_text, SETTING(output),
+     0},
     {"--json", "as JSON; dump writes one object a line", NULL, set_flag, SETTING(json), 0},
     {"--csv", "comma-separated values, a line for each: file,table,name,reason,field,value", NULL, set_flag,
      SETTING(csv), 0},
@@ -130,8 +132,7 @@ const option options[] = {
     {"--open",
      "show the page in a browser, that of the variable BROWSER or else of xdg-open; without -o it is a file in TMPDIR "
      "or /tmp",
-     NULL, set_flag, SETTING(open),
-     0},
+     NULL, set_flag, SETTING(open), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -366,7 +367,9 @@ const command commands[] = {
      .help = "Writes one HTML file that shows the trace: goroutines, procs, threads, tasks and regions over time, who "
              "woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. It needs no "
              "network and no other file. Press ? in it for help. A page has at most 30 MB: of a large trace it shows "
-             "the whole, and details down to a zoom level shown on the page; for all details choose a part.\n\n"
+             "the whole, and details down to a zoom level shown on the page; for all details choose a part. The first "
+             "200,000 "
+             "goroutines have rows; the others appear on procs and threads and in the sums.\n\n"
              "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
              "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
              "the collector and counters are those of the whole trace, with all other goroutines faint. The program's "
@@ -387,9 +390,8 @@ const command commands[] = {
     {.name = "help",
      .arguments = "[COMMAND]",
      .summary = "what a command does, and its options",
-     .help =
-         "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash, --zsh "
-         "and --fish, completion for these shells; --complete WORDS..., what may complete the last word.",
+     .help = "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash, --zsh "
+             "and --fish, completion for these shells; --complete WORDS..., what may complete the last word.",
      .run_all = command_help},
 };
 

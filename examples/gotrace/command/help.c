@@ -11,8 +11,10 @@
 static const char about[] =
     "FILE is an execution trace of Go 1.5 or later, in any of their formats, which gzip may have compressed; - is "
     "standard input. Options may stand before and after it, a value as --option VALUE or --option=VALUE; after -- all "
-    "words are files. Without a COMMAND, gotrace FILE is gotrace info FILE. An id or name that the trace does not have is an error. Without -o, or with -o -, a result goes to "
-    "standard output, unless it is not text and that is a terminal; until it is complete, it is in an unnamed file in TMPDIR or, without that, in /tmp. A command that fails "
+    "words are files. Without a COMMAND, gotrace FILE is gotrace info FILE. An id or name that the trace does not have "
+    "is an error. Without -o, or with -o -, a result goes to "
+    "standard output, unless it is not text and that is a terminal; until it is complete, it is in an unnamed file in "
+    "TMPDIR or, without that, in /tmp. A command that fails "
     "leaves no incomplete file. Names from a trace are shown without control characters, and bytes that are not UTF-8 "
     "as U+FFFD.";
 

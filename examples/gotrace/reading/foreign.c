@@ -85,7 +85,9 @@ static bool is_page(const uint8_t *data, size_t size) {
 static const struct {
   const char *begin, *kind;
 } packed[] = {
-    {"\xfd" "7zXZ", "data compressed by xz; use xz -d first"},
+    {"\xfd"
+     "7zXZ",
+     "data compressed by xz; use xz -d first"},
     {"\x28\xb5\x2f\xfd", "data compressed by zstd; use zstd -d first"},
     {"BZh", "data compressed by bzip2; use bzip2 -d first"},
     {"\x04\x22\x4d\x18", "data compressed by lz4; use lz4 -d first"},

@@ -61,7 +61,7 @@ typedef struct life { /* a goroutine; ids may be reused */
 typedef struct task {
   uint64_t id;
   uint32_t name, stack; /* `stack`: of its end */
-  bool begun, ended; /* begun: its start, which has its name, is in the trace */
+  bool begun, ended;    /* begun: its start, which has its name, is in the trace */
   int64_t begin, end;
   moment last;   /* the goroutine that ended it, at that moment */
   uint32_t home; /* 1 + the index of the goroutine that began it; 0: unknown */
