@@ -269,10 +269,12 @@ pages: examples
 demo:
 	@echo 'tests/build.sh build/examples/scheduler build/examples/gotrace'
 	@tests/build.sh record_libraries= build/examples/scheduler build/examples/gotrace
-	build/examples/scheduler -o build/scheduler.trace examples tests /usr/include/*.h $(wildcard /usr/include/linux)
-	build/examples/gotrace info build/scheduler.trace
+	build/examples/scheduler -o build/scheduler.trace examples tests /usr/include/*.h $(wildcard /usr/include/linux) >build/scheduler.txt
+	@sed -n 1,3p build/scheduler.txt
 	build/examples/gotrace view -o build/scheduler.html build/scheduler.trace
-	@echo 'open        build/scheduler.html in a browser, or go tool trace build/scheduler.trace'
+	build/examples/gotrace info --brief build/scheduler.trace
+	@echo
+	@echo 'open build/scheduler.html in a browser; for all tables: build/examples/gotrace info build/scheduler.trace'
 
 # Fuzzers: with libFuzzer, for FUZZ_SECONDS each; or only their seeds, with any compiler and a plain main.
 FUZZ_SECONDS ?= 60
@@ -344,7 +346,7 @@ deps:
 	tests/fetch_deps.sh $(or $(DEPS),test)
 
 # The tool writes its own manual page and shell completions.
-build/gotrace.1 build/gotrace.bash build/gotrace.zsh: build/examples/gotrace
+build/gotrace.1 build/gotrace.bash build/gotrace.zsh build/gotrace.fish: build/examples/gotrace
 	build/examples/gotrace help --$(patsubst 1,man,$(patsubst .%,%,$(suffix $@))) >$@
 
 # The library: its name has the part of the version that changes when programs must be compiled again (>>version).
@@ -380,6 +382,7 @@ installed_library = build/lib/libgotrace.so:$$LIBDIR/libgotrace.so.$(abi) $(call
 installed_rest = $(call each_in,$$PREFIX/bin,build/examples/gotrace) $(call each_in,$$PREFIX/lib/gotrace,$(record_libraries)) \
     $(call each_in,$$PREFIX/share/man/man1,build/gotrace.1) \
     build/gotrace.bash:$$PREFIX/share/bash-completion/completions/gotrace build/gotrace.zsh:$$PREFIX/share/zsh/site-functions/_gotrace \
+    $(call each_in,$$PREFIX/share/fish/vendor_completions.d,build/gotrace.fish) \
     $(call each_in,$$PREFIX/include/gotrace,$(filter-out %.md,$(wildcard examples/adapters/*)))
 files = $(foreach pair,$(1),$(firstword $(subst :, ,$(pair))))
 places = $(foreach pair,$(1),$$DESTDIR$(lastword $(subst :, ,$(pair))))

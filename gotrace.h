@@ -1345,8 +1345,9 @@ GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc) GOTRACE__OFF();
 
 /* Reports how many procs may run at once: call it when the workers are made. Without it, a v2 trace shows the number of
  * procs that exist when a generation begins; with it, at least that number. Later traces begin with the last count.
- * In v2 it needs a goroutine, as gotrace_gc_begin, gotrace_gc_end, gotrace_heap_alloc and _goal do: on a thread without
- * one, the trace shows a goroutine of no length for it, "gotrace.event". Go: traceGomaxprocs. */
+ * On a thread without a goroutine, a v2 trace shows it where a goroutine goes on next. (gotrace_gc_begin,
+ * gotrace_gc_end, gotrace_heap_alloc and _goal have their own time: there, the trace shows a goroutine of no length,
+ * "gotrace.event".) Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count) GOTRACE__OFF();
 
@@ -9517,8 +9518,8 @@ static void gotrace__write_procs(gotrace__transcriber *t, gotrace__source *r, go
 }
 
 /* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
- * the state of the whole program, since a trace may begin with any; the number of procs, when there are more; once the
- * tasks older than the trace. */
+ * the state of the whole program, since a trace may begin with any; the number of procs, when there are more or when it
+ * was reported on a thread without a goroutine; once the tasks older than the trace. */
 static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r) {
   if (t->options.replay) return;
   if (!r->go || r->go->status != GOTRACE__RUNNING) return;
@@ -9526,7 +9527,7 @@ static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, go
   if (t->globals_generation == t->generation) return;
   if (t->program_generation == t->generation) {
     if (t->now < t->procs_time) return; /* a thread that begins its part of the generation late */
-    if (t->proc_count > t->procs_written) gotrace__write_procs(t, r, r->go, gotrace__proc_bound(t), 0);
+    gotrace__write_procs(t, r, r->go, gotrace__proc_bound(t), 0);
     t->globals_generation = t->generation;
     return;
   }
@@ -10509,6 +10510,11 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
   case GOTRACE__REC_PROCS_CHANGE: {
     gotrace__inside_call inside;
     t->procs_changed = record->a[0];
+    if (!r->go && !t->v1 && !t->options.replay) {
+      t->globals_generation = 0; /* the number of procs is due */
+      t->counters.idle++;
+      return NULL;
+    }
     inside = gotrace__begin_global(t, r);
     if (inside)
       gotrace__write_procs(t, r, NULL, t->v1 ? record->a[0] : gotrace__proc_bound(t),

@@ -509,7 +509,7 @@ static inline const char *file_reason(const struct file *file, enum verdict verd
 
 /* ------------------------------------------------------------------------------------------------ report ---- */
 
-/* Time that tasks spent blocked, by gotrace_block_reason: from where each blocked to where it went on. */
+/* Time that tasks spent blocked, by gotrace_block_reason: from where each blocked to where it was woken. */
 struct blocked {
   uint64_t times[GOTRACE_BLOCK_REASON_COUNT], nanoseconds[GOTRACE_BLOCK_REASON_COUNT];
 };

@@ -81,7 +81,7 @@ struct coroutine {
   spinlock *lock;
   uint64_t wake_at;
   gotrace_block_reason reason;
-  uint64_t blocked_since; /* 0: it did not block */
+  uint64_t blocked_since;
   struct context context;
 };
 
@@ -223,6 +223,7 @@ static void wake_worker(void) {
 
 /* Makes a blocked coroutine runnable. The caller has taken it out of the queue where it waited. */
 static void ready_at(gotrace_site *site, struct coroutine *coroutine) {
+  blocked_add(&this_worker()->blocked, coroutine->reason, coroutine->blocked_since);
   gotrace_go_unblock_at(site, coroutine->go);
   enqueue(this_worker(), coroutine);
   wake_worker();
@@ -409,8 +410,6 @@ static void sleep_for_at(gotrace_site *site, uint64_t time) {
 
 static void run(struct worker *worker, struct coroutine *coroutine) {
   gotrace_go_start(coroutine->go);
-  if (coroutine->blocked_since) blocked_add(&worker->blocked, coroutine->reason, coroutine->blocked_since);
-  coroutine->blocked_since = 0;
   worker->running = coroutine;
   before_switch(&worker->context, &coroutine->context);
   swapcontext(&worker->context.machine, &coroutine->context.machine);

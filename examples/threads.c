@@ -59,9 +59,9 @@ static void begin_wait_for(struct worker *self, gotrace_block_reason reason) {
   self->wait_began = nanoseconds();
 }
 
-static void end_wait(struct worker *self) {
-  gotrace_wait_end();
-  blocked_add(&self->blocked, self->wait_reason, self->wait_began);
+/* The wait of a worker ends. */
+static void count_wait(struct worker *worker) {
+  blocked_add(&worker->blocked, worker->wait_reason, worker->wait_began);
 }
 
 /* Taking a free lock is not reported as a wait. */
@@ -69,7 +69,8 @@ static void lock_pool(struct worker *self) {
   if (pthread_mutex_trylock(&pool.lock) == 0) return;
   begin_wait(self, GOTRACE_BLOCK_SYNC);
   pthread_mutex_lock(&pool.lock);
-  end_wait(self);
+  count_wait(self);
+  gotrace_wait_end();
 }
 
 static void unlock_pool(void) { pthread_mutex_unlock(&pool.lock); }
@@ -83,6 +84,7 @@ static void unlock_pool(void) { pthread_mutex_unlock(&pool.lock); }
 static void wake(struct worker *worker, struct entry *job) {
   worker->job = job;
   worker->woken = true;
+  count_wait(worker);
   gotrace_go_unblock(worker->go);
   pthread_cond_signal(&worker->wake);
 }
@@ -116,7 +118,7 @@ static struct entry *take_job(struct worker *self) {
   self->next = pool.idle;
   pool.idle = self;
   while (!self->woken) pthread_cond_wait(&self->wake, &pool.lock);
-  end_wait(self);
+  gotrace_wait_end();
   return self->job;
 }
 
@@ -205,7 +207,8 @@ int main(int argc, char **argv) {
   for (unsigned i = 0; i < pool.settings.jobs; i++) {
     begin_wait(&self, GOTRACE_BLOCK_SYNC);
     pthread_join(workers[i].thread, NULL);
-    end_wait(&self);
+    count_wait(&self);
+    gotrace_wait_end();
     blocked_merge(&self.blocked, &workers[i].blocked);
     pthread_cond_destroy(&workers[i].wake);
   }

@@ -176,6 +176,8 @@ list_decode() {
   echo "check|utilization and Go 1.21|tests/tool/utilization_agrees_with_go.sh"
   echo "quick|critical paths, known traces|tests/tool/path.py known"
   echo "quick|traces that Go refuses, other inputs|tests/tool/refused.py"
+  echo "quick|first use of the tool|tests/tool/first_use.py"
+  echo "quick|pages of many goroutines|tests/view/many_goroutines.py"
   for what in canned examples; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
   echo "nightly|critical paths, 1.27 traces|tests/tool/path.py 1.27"
   echo "quick|commands agree|tests/tool/commands_agree.py -n 40 build/examples/gotrace tests/traces/*"
@@ -286,7 +288,7 @@ list_pages() {
 
 list_demo() {
   local suite
-  echo "check|demo|make -s demo"
+  echo "quick|demo|tests/examples/demo.py"
   for suite in bookworm trixie; do echo "nightly|fresh Debian $suite|tests/fresh_debian.sh $suite"; done
 }
 
@@ -469,7 +471,7 @@ while read -r configuration; do
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|][^|]*($1)[^|]*\$" "$state/list"; }
 shared+=(build/examples/gotrace) # reads every trace that is opened in Go
-if uses 'example_opens_in_go|go/pages|test_tool|profiles_agree_with_go.sh examples|path.py examples|tool/summary|test_selection|make -s (demo|stress)'; then shared+=(examples); fi
+if uses 'example_opens_in_go|go/pages|test_tool|profiles_agree_with_go.sh examples|path.py examples|tool/summary|test_selection|make -s stress|examples/demo'; then shared+=(examples); fi
 if uses 'example_opens_in_go|test_tool|check_trace_self|profiles_agree_with_go.sh examples|tool/summary|test_selection|make -s stress'; then shared+=(build/tests/quick/hello_formats); fi
 if uses 'tests/cases'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decoder'; then shared+=(build/tests/address/print_decoded); fi

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const command *current; /* NULL: not yet known */
 
@@ -62,7 +64,24 @@ static void check_needs(const command *c, const bool *given) {
   usage("%s needs %s", c->name, names);
 }
 
+/* Fails if a result that is no text would go to a terminal. */
+static void check_terminal(const command *c, const settings *set) {
+  if (!c->result || set->output || set->open || set->folded || !isatty(1)) return;
+  usage("%s is not for a terminal; write it to a file by -o OUT%s", c->result,
+        find_option(c, "--open", 6) ? ", or show it by --open" : "");
+}
+
 static bool asks_for_help(const char *word) { return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0; }
+
+static bool asks_for_version(const char *word) {
+  return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0;
+}
+
+/* In place of a command, a file means info. */
+static bool is_input(const char *word) {
+  struct stat status;
+  return strcmp(word, "-") == 0 || (stat(word, &status) == 0 && !S_ISDIR(status.st_mode));
+}
 
 /* Reports write errors of standard output, which may appear only now. */
 static void finish_output(void) {
@@ -95,6 +114,7 @@ static int parse_arguments(const command *c, char **words, settings *set, bool *
   if (c->files && c->files != MANY && count != c->files) usage("%s takes %d files", c->name, c->files);
   if (!count) usage("missing FILE");
   if (!c->files && count > 1) usage("%s takes one FILE", c->name);
+  check_terminal(c, set);
   return count;
 }
 
@@ -114,6 +134,7 @@ int main(int argc, char **argv) {
   settings set = {0};
   bool given[256] = {0};
   const command *c;
+  char **words;
   int count, i, status = 0;
   seed_hashes();
   load_op_specs();
@@ -121,32 +142,34 @@ int main(int argc, char **argv) {
   if (option_count > COUNT(given)) fail("too many options");
   if (argc < 2) usage("missing command");
   if (asks_for_help(argv[1])) show_help(NULL);
-  if (strcmp(argv[1], "--version") == 0) {
+  if (asks_for_version(argv[1])) {
     puts("gotrace " GOTRACE_VERSION);
     finish_output();
     return 0;
   }
+  words = argv + 2;
   c = find_command(argv[1]);
+  if (!c && is_input(argv[1])) c = find_command("info"), words = argv + 1;
   if (!c) {
     const char *meant = similar_command(argv[1]);
     if (meant) usage("unknown command '%s'; did you mean '%s'?", argv[1], meant);
     usage("unknown command '%s'", argv[1]);
   }
   if (c->run_all == command_help) {
-    status = command_help(argv + 2, argc - 2, &set);
+    status = command_help(words, argc - 2, &set);
     finish_output();
     return status;
   }
   current = c;
   if (c->program) {
-    char **words = parse_program(c, argv + 2, &set, given);
+    words = parse_program(c, words, &set, given);
     return c->run_all(words, argc - (int)(words - argv), &set);
   }
   remove_on_signals();
-  count = parse_arguments(c, argv + 2, &set, given);
-  if (c->run_all) status = c->run_all(argv + 2, count, &set);
+  count = parse_arguments(c, words, &set, given);
+  if (c->run_all) status = c->run_all(words, count, &set);
   else
-    for (i = 0; i < count; i++) status |= c->run(argv[2 + i], &set);
+    for (i = 0; i < count; i++) status |= c->run(words[i], &set);
   finish_output();
   return status;
 }

@@ -98,6 +98,7 @@ $(find examples/adapters -type f ! -name '*.md' | sed 's,.*/,./include/gotrace/,
 ./share/cmake/gotrace/gotrace-config.cmake
 ./share/doc/gotrace/CHANGES.md
 ./share/doc/gotrace/LICENSE
+./share/fish/vendor_completions.d/gotrace.fish
 ./share/man/man1/gotrace.1
 ./share/pkgconfig/gotrace.pc
 ./share/zsh/site-functions/_gotrace

@@ -266,6 +266,8 @@ tested('test_open_tasks', 'homeless-task-forgotten', 'task = gotrace__distant_pl
 tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lacks ||', 'if (m->go || m->proc || m->lacks ||')
 tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
 
+transcriber('procs-without-goroutine-forgotten', 't->globals_generation = 0; /* the number of procs is due */ t->counters.idle++;',
+            't->counters.idle++;')
 transcriber('procs-not-written-again', 'if (t->proc_count > t->procs_written) t->globals_generation = 0;', '')
 transcriber('row-moved', 'row = gotrace__row_of(t, t->stacks, g->entry); if (!row && !stop)',
             'const gotrace__row *old = row; row = gotrace__row_of(t, t->stacks, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')

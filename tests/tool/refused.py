@@ -147,6 +147,13 @@ def inputs(directory):
                              (page, kind + "a page of HTML"), (b"\n <HTML>no such file", kind + "a page of HTML"),
                              (b"package main\n", "not a Go execution trace"), (b"", "not a Go execution trace: shorter than a header"),
                              (valid + data, "a second trace begins (offset %d)" % len(valid)),
+                             (b"\xfd7zXZ\0" + some, kind + "data compressed by xz; use xz -d first"),
+                             (b"\x28\xb5\x2f\xfd" + some, kind + "data compressed by zstd; use zstd -d first"),
+                             (b"BZh91AY" + some, kind + "data compressed by bzip2; use bzip2 -d first"),
+                             (b"\x04\x22\x4d\x18" + some, kind + "data compressed by lz4; use lz4 -d first"),
+                             (b"PK\x03\x04" + some, kind + "a zip archive; use unzip first"),
+                             *((header + b"\0\0\0", "the trace has only a header: was tracing stopped before the program ended?\n")
+                               for header in (b"go 1.11 trace", b"go 1.21 trace", b"go 1.23 trace")),
                              (valid + old, "a second trace begins (offset %d)" % len(valid)),
                              (old + valid, "a second trace begins (offset %d)" % len(old)),
                              (gzip.compress(valid) + gzip.compress(valid), "a second trace begins (offset %d)" % len(valid))):
@@ -163,6 +170,8 @@ def main():
         lenient(directory)
         swapped(directory)
         inputs(directory)
+    said = run(["info", "-"], 0, b"go 1.26 trace\0\0\0")[1]  # Go accepts it
+    assert said == "gotrace: standard input: the trace has only a header: was tracing stopped before the program ended?\n", said
     print("all named, all lenient")
 
 

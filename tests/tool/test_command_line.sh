@@ -117,6 +117,12 @@ if command -v zsh >/dev/null; then
   [ "$found" = $'convert:the same in the format of another release\nfiles' ] || fail "completion by zsh: $found"
 fi
 
+"$tool" help --fish >"$dir/gotrace.fish"
+if command -v fish >/dev/null; then
+  found=$(PATH=${tool%/*}:$PATH fish -N -c '. $argv[1]; complete -C "gotrace conv"; complete -C "gotrace record --m"' "$dir/gotrace.fish")
+  [ "$found" = $'convert\tthe same in the format of another release\n--min-syscall\tleave out system calls that do not wait' ] || fail "completion by fish: $found"
+fi
+
 # The manual.
 if command -v mandoc >/dev/null; then
   mandoc -T lint "$dir/gotrace.1" >"$dir/lint" || true

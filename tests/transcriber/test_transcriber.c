@@ -946,6 +946,59 @@ static void check_status_of_a_pushed_proc(void) {
   done();
 }
 
+static void change_procs(unsigned thread, uint64_t count) {
+  gotrace__record record = capture_record(GOTRACE__REC_PROCS_CHANGE);
+  record.a[0] = count;
+  c.tick++;
+  capture_call(&c, thread, &record);
+}
+
+/* The numbers of procs that the trace tells, each once, and "log" where there is one. */
+static const char *told_procs(void) {
+  static char text[200];
+  gotrace_decoder *d = decoder();
+  gotrace_event event;
+  uint64_t last = 0;
+  size_t at = 0;
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
+    if (event.kind == GOTRACE_V2_PROCS_CHANGE && event.args[0] != last)
+      at += (size_t)snprintf(text + at, sizeof text - at, "%d ", (int)(last = event.args[0]));
+    if (event.kind == GOTRACE_V2_USER_LOG) at += (size_t)snprintf(text + at, sizeof text - at, "log ");
+  }
+  gotrace_decoder_close(d);
+  return text;
+}
+
+/* The number of procs is reported on threads without a goroutine, as by a program that makes its workers. It is not a
+ * goroutine of its own in the trace, nor does it give the thread a proc. */
+static void check_procs_without_goroutine(void) {
+  CHECK(begin(GOTRACE_GO_1_26));
+  c.procs[1].status = GOTRACE__PROC_IDLE;
+  change_procs(0, 5);
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  user(0, GOTRACE__REC_LOG, 0, 1, "first");
+  change_procs(1, 7);
+  capture_running_call(&c, 0, GOTRACE__REC_GO_STOP, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  user(0, GOTRACE__REC_LOG, 0, 1, "second");
+  step();
+  gotrace__transcribe_cut(&t);
+  change_procs(1, 4);
+  capture_running_call(&c, 0, GOTRACE__REC_GO_STOP, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  user(0, GOTRACE__REC_LOG, 0, 1, "third");
+  change_procs(1, 6); /* no goroutine goes on */
+  self(0, GOTRACE__REC_GO_END);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK(!t.counters.borrowed && problems() == 0);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_CREATE], 1);
+  CHECK_EQUAL(t.kinds[GOTRACE_V2_PROC_START], 1);
+  CHECK(strcmp(told_procs(), "5 log 7 log 4 log ") == 0);
+  done();
+}
+
 /* A sweep goes on across a cut. The second generation tells so: it may be the first that a flight recorder has kept. */
 static void check_sweep_across_a_cut(void) {
   check_v2_trace v2;
@@ -1303,6 +1356,7 @@ int main(void) {
   check_pushed_times(GOTRACE_GO_1_11);
   check_pushed_times(GOTRACE_GO_1_23);
   check_status_of_a_pushed_proc();
+  check_procs_without_goroutine();
   check_sweep_across_a_cut();
   check_skipped();
   check_status_time();

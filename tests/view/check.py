@@ -398,6 +398,13 @@ def try_hands(b, url):
     check(near(span()[1] - span()[0], whole, whole), "S does not zoom out")
     b.keys("0")
     at = b.run("return gotrace.app.painter.time(600)")
+    b.mouse((600, 300))
+    b.keys("w", "w")
+    check(near(b.run("return gotrace.app.painter.time(600)"), at, whole), "W does not zoom at the pointer")
+    check(near(span()[1] - span()[0], whole * 0.75 ** 2, whole), "W does not zoom in")
+    b.keys("s", "s")
+    check(near(span()[0], first, whole) and near(span()[1], last, whole), "S does not zoom out at the pointer")
+    b.keys("0")
     for times in (1, 2):
         b.wheel(600, 300, -300)
         until("gotrace.state().to - gotrace.state().from < %r" % (whole * 0.75 ** times), "the wheel does not zoom")
@@ -622,6 +629,26 @@ def try_names(b, tool, directory):
     for box in "tip", "panel":
         wide, room = b.run("const box = document.getElementById(arguments[0]); box.hidden = false; return [box.scrollWidth, box.clientWidth]", box)
         check(0 < wide <= room, "a name leaves the box", box, wide, room)
+    no_errors(b)
+
+
+def try_functions(b, tool, directory):
+    """The search finds functions in stacks. What a running slice adds up is of its function, not of the program."""
+    page = os.path.join(directory, "functions.html")
+    open_page(b, tool, page, write(directory, "functions.trace", made_trace.chain()))
+    for text, wanted in ("sync.wait", ["in sync.Wait, sync"]), ("unlock", ["in main.unlock, runnable"]), ("main.worker", ["G2 main.worker"]), \
+            ("=sync.Wait", []):
+        b.run("gotrace.app.search(arguments[0])", text)
+        b.wait_for("gotrace.app.results && document.getElementById('found').textContent", 20)
+        found = b.run("return gotrace.app.results.map((result) => result.what)")
+        check(found == wanted, "the search for", text, "finds", found)
+        b.keys("Escape")
+    b.run("const {model} = gotrace.app, row = model.rows.find((r) => r.name === 'main.worker');"
+          "return gotrace.app.sliceAt(row.number, 10000, false).then((slice) => gotrace.app.select(slice))")
+    b.wait_for("document.getElementById('panel').textContent.includes('running')", 20)
+    panel = b.run("return document.getElementById('panel').textContent")
+    told = "all of this function3, 25.000 µs, longest 12.000 µs"
+    check(told in panel, "the details of a running slice:", panel)
     no_errors(b)
 
 
@@ -887,6 +914,7 @@ def main(words):
                             try_far_times(b, tool, directory)
                             try_counters(b, tool, directory)
                             try_names(b, tool, directory)
+                            try_functions(b, tool, directory)
                             try_many(b, tool, directory)
                             try_instant_tasks(b, tool, directory)
                             open_page(b, tool, page, trace)

@@ -37,6 +37,7 @@ static void output_find(output *out, const char *path) {
   mode_t mask = umask(0);
   int fd;
   umask(mask);
+  if (path && strcmp(path, "-") == 0) path = NULL;
   out->path = path;
   out->mode = 0666 & ~mask;
   if (!path) {

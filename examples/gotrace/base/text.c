@@ -88,6 +88,15 @@ void print_visible(FILE *to, const char *text, size_t size) {
   while (next_piece(TEXT_VISIBLE, &text, &size, shown, &piece, &piece_size)) fwrite(piece, 1, piece_size, to);
 }
 
+void shorten(const char *name, size_t size, size_t room, size_t *head, size_t *tail) {
+  *head = size, *tail = 0;
+  if (size <= room) return;
+  *head = (room - 3) / 2;
+  *tail = room - 3 - *head;
+  while (*head && ((unsigned char)name[*head] & 0xc0) == 0x80) --*head; /* do not split a UTF-8 sequence */
+  while (*tail > 1 && ((unsigned char)name[size - *tail] & 0xc0) == 0x80) --*tail;
+}
+
 const char *duration_text(double nanoseconds, char text[32]) {
   static const struct {
     double size;

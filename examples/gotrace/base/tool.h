@@ -179,7 +179,7 @@ typedef struct output {
 void output_direct(output *out);
 
 /* Opens a result that appears only in output_close(): a file gets its name there; a device, pipe or standard output
- * (NULL) gets the contents there. */
+ * (NULL or "-") gets the contents there. */
 void output_open(output *out, const char *path);
 
 /* Writes to an open file, and reads it in output_verify(); `name` is for messages. */
@@ -225,6 +225,11 @@ void put_safe(bytes *to, text_form form, const char *text, size_t size);
 void put_visible(output *out, const char *text, size_t size);
 void put_quoted(output *out, const char *text, size_t size); /* as JSON, with quotation marks */
 
+/* Shortens a name to `room` bytes, at least 4, for a line of text: its middle is left out, because names differ least
+ * there. Sets how many bytes of its beginning and of its end remain, with "..." between them; a tail of 0: all does. */
+void shorten(const char *name, size_t size, size_t room, size_t *head, size_t *tail);
+#define NAME_ROOM 160 /* in a line of text that is not for a terminal */
+
 /* A duration with a suitable unit, in at most 10 columns. */
 const char *duration_text(double nanoseconds, char text[32]);
 
@@ -241,7 +246,7 @@ typedef struct settings {
   const char *by[FILTERS]; /* the options of filter.h; NULL: not given */
   int format;              /* 0: the input's */
   uint32_t jobs;           /* threads that decode; 0: one per processor */
-  bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details;
+  bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details, brief;
   bool may_be_partial, may_be_lenient; /* the command has these options */
   const char *profile;                 /* a kind, such as "cpu" */
   const char *task, *go;               /* whose path: ids or names */

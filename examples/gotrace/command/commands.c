@@ -24,7 +24,9 @@ static void set_text(const option *o, const char *value, settings *set) {
 static void set_time(const option *o, const char *value, settings *set) {
   int64_t *at = field(o, set);
   *at = moment_parse(value);
-  if (*at == MOMENT_INVALID) usage("invalid time '%s'", value);
+  if (*at != MOMENT_INVALID) return;
+  if (*value && !value[strspn(value, "0123456789.")]) usage("time '%s' needs a unit: %ss or %sms", value, value, value);
+  usage("invalid time '%s'; valid are 1.5s, 20ms, 300us, 100ns, and times of the wall clock: 21:40:05.123", value);
 }
 
 static void set_format(const option *o, const char *value, settings *set) {
@@ -86,7 +88,8 @@ static void set_profile(const option *o, const char *value, settings *set) {
 const option options[] = {
     /* The part of the trace. */
     {"--from TIME",
-     "start of the range, from the first event (1.5s, 20ms, 300us, or nanoseconds); or wall-clock time, if the trace "
+     "start of the range, from the first event (1.5s, 20ms, 300us, or whole nanoseconds without a unit); or wall-clock "
+     "time, if the trace "
      "has it, as info shows it: 21:40:05.123, 2026-11-22T21:40:05.123, with a Z in UTC",
      NULL, set_time, SETTING(from), 0},
     {"--to TIME", "end of the range, given likewise", NULL, set_time, SETTING(until), 0},
@@ -94,8 +97,9 @@ const option options[] = {
     /* Filters: see filter.h. */
     {"--go IDS", "only what happens on these goroutines (1,2,3), or creates, unblocks or starts them", NULL, set_text,
      SETTING(by[BY_GO]), 0},
-    {"--function NAME", "only goroutines that began with a function whose name contains NAME", NULL, set_text,
-     SETTING(by[BY_FUNCTION]), 0},
+    {"--function NAME",
+     "only goroutines that began with a function whose name contains NAME; =NAME: whose whole name is NAME", NULL,
+     set_text, SETTING(by[BY_FUNCTION]), 0},
     {"--task ID|NAME",
      "only what goroutines do while their innermost region belongs to the task with this id, or else name", NULL,
      set_text, SETTING(by[BY_TASK]), 0},
@@ -109,10 +113,12 @@ const option options[] = {
      SETTING(jobs), 1},
 
     /* The result. */
-    {"-o OUT", "write to the file OUT; without it, to standard output", NULL, set_text, SETTING(output), 0},
+    {"-o OUT", "write to the file OUT; without it, or if it is -, to standard output", NULL, set_text, SETTING(output),
+     0},
     {"--json", "as JSON; dump writes one object a line", NULL, set_flag, SETTING(json), 0},
     {"--csv", "comma-separated values, a line for each: file,table,name,reason,field,value", NULL, set_flag,
      SETTING(csv), 0},
+    {"--brief", "only what stands out, five functions and three reasons of waits", NULL, set_flag, SETTING(brief), 0},
     {"--histogram", "also how the times are distributed", NULL, set_flag, SETTING(histogram), 0},
     {"--details",
      "with --json or --csv, also each goroutine, region and task; their rows wait in files in TMPDIR or /tmp", NULL,
@@ -123,8 +129,10 @@ const option options[] = {
     {"--chrome", "Chrome's JSON, for ui.perfetto.dev and chrome://tracing", NULL, set_flag, SETTING(chrome), 0},
     {"--perfetto", "Perfetto's protobuf, for ui.perfetto.dev: also a track for each goroutine, and stacks", NULL,
      set_flag, SETTING(perfetto), 0},
-    {"--open", "show the page in a browser; without -o it is a file in TMPDIR or /tmp", NULL, set_flag, SETTING(open),
-     0},
+    {"--open",
+     "show the page in a browser, that of the variable BROWSER or else of xdg-open; without -o it is a file in TMPDIR "
+     "or /tmp",
+     NULL, set_flag, SETTING(open), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -225,7 +233,7 @@ const command commands[] = {
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/report/tables.h.",
-     .options = PART "," FILTER ",--histogram,--json,--csv,--details,--lenient,--jobs N",
+     .options = PART "," FILTER ",--brief,--histogram,--json,--csv,--details,--lenient,--jobs N",
      .files = MANY,
      .run = command_info},
     {.name = "diff",
@@ -276,6 +284,7 @@ const command commands[] = {
          "is left out: other goroutines, even those that wake a kept one, and collections that began on them or before "
          "the part. If no kept goroutine runs when a collection ends, a goroutine is added that ends it.\n\n"
          "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it.",
+     .result = "a trace",
      .options = PART "," FILTER ",-o OUT,--partial",
      .needs = PART "," FILTER,
      .run = command_convert},
@@ -293,6 +302,7 @@ const command commands[] = {
          "goroutines that never run. Experiments came with 1.23, reasons of stopped worlds other than a collection's "
          "with 1.21, CPU samples with 1.19, tasks, regions and logs with 1.11, mark assists with 1.10. GCScanStart "
          "and GCScanDone of Go 1.5 to 1.9 are written in format 1.8; elsewhere they are one stopped world.",
+     .result = "a trace",
      .options = "--to FORMAT,-o OUT,--partial",
      .needs = "--to FORMAT",
      .run = command_convert},
@@ -312,6 +322,7 @@ const command commands[] = {
          "at the part's start. With a filter, collections, stopped worlds and counters are still those of the whole "
          "trace, except for the program's, which are filtered as logs are. With --lenient, a region is cut in two "
          "where one around it ends.",
+     .result = "an export",
      .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome",
      .run = command_export},
@@ -328,6 +339,7 @@ const command commands[] = {
          "creation to its first run. A system call of a v1 trace that has no end counts as a nanosecond.\n\n"
          "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
+     .result = "a profile",
      .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
                 ",--partial,--lenient",
      .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
@@ -360,13 +372,16 @@ const command commands[] = {
      .help = "Writes one HTML file that shows the trace: goroutines, procs, threads, tasks and regions over time, who "
              "woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. It needs no "
              "network and no other file. Press ? in it for help. A page has at most 30 MB: of a large trace it shows "
-             "the whole, and details down to a zoom level shown on the page; for all details choose a part.\n\n"
+             "the whole, and details down to a zoom level shown on the page; for all details choose a part. The first "
+             "200,000 "
+             "goroutines have rows; the others appear on procs and threads and in the sums.\n\n"
              "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
              "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
              "the collector and counters are those of the whole trace, with all other goroutines faint. The program's "
              "counters are filtered as logs are.\n\n"
              "  gotrace view -o app.html app.trace\n"
              "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
+     .result = "a page",
      .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",
      .run = command_view},
     {.name = "symbolize",
@@ -374,14 +389,14 @@ const command commands[] = {
      .summary = "the same with lines, inlined callers and C++ names",
      .help = "Writes a trace with the functions, lines and inlined callers that debug information knows, by "
              "llvm-symbolizer or addr2line, whichever is installed. OUT may be FILE itself.",
+     .result = "a trace",
      .options = "-o OUT",
      .run = command_symbolize},
     {.name = "help",
      .arguments = "[COMMAND]",
      .summary = "what a command does, and its options",
-     .help =
-         "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash and --zsh, "
-         "completion for these shells; --complete WORDS..., what may complete the last word.",
+     .help = "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash, --zsh "
+             "and --fish, completion for these shells; --complete WORDS..., what may complete the last word.",
      .run_all = command_help},
 };
 

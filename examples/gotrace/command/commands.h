@@ -23,6 +23,7 @@ typedef struct command {
   const char *help;
   const char *options; /* specs from `options`, separated by ',' in the order of the help; NULL: none */
   const char *needs;   /* at least one of these options must be given, separated likewise; NULL: none is required */
+  const char *result;  /* what it writes, if a terminal cannot show that (except with --folded); NULL: text */
   int files;           /* how many it takes; 0: one; MANY: one or more */
   bool program;        /* takes a program and its arguments instead; words after the program are not options */
   /* One of the two is set. Both return the program's exit status. `run` is called for each file, `run_all` once. */

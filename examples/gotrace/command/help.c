@@ -5,14 +5,16 @@
 #include <stdlib.h>
 
 #define WIDTH 79
-#define DATE "2026-11-26" /* the manual's, of the day on which commands.c last changed what it says */
+#define DATE "2026-11-28" /* the manual's, of the day on which commands.c last changed what it says */
 
 /* The text of the general help after the list of commands, in the form of a command's help. */
 static const char about[] =
     "FILE is an execution trace of Go 1.5 or later, in any of their formats, which gzip may have compressed; - is "
     "standard input. Options may stand before and after it, a value as --option VALUE or --option=VALUE; after -- all "
-    "words are files. An id or name that the trace does not have is an error. Without -o a result goes to standard "
-    "output; until it is complete, it is in an unnamed file in TMPDIR or, without that, in /tmp. A command that fails "
+    "words are files. Without a COMMAND, gotrace FILE is gotrace info FILE. An id or name that the trace does not have "
+    "is an error. Without -o, or with -o -, a result goes to "
+    "standard output, unless it is not text and that is a terminal; until it is complete, it is in an unnamed file in "
+    "TMPDIR or, without that, in /tmp. A command that fails "
     "leaves no incomplete file. Names from a trace are shown without control characters, and bytes that are not UTF-8 "
     "as U+FFFD.";
 
@@ -235,6 +237,13 @@ static const char bash[] = /* the tool itself knows the words */
     "}\n"
     "complete -o default -F _gotrace gotrace\n";
 
+/* The description is behind a tab. */
+static const char fish[] = "function __gotrace_complete\n"
+                           "    set -l words (commandline -opc) (commandline -ct)\n"
+                           "    gotrace help --complete $words[2..] 2>/dev/null | string replace : \\t\n"
+                           "end\n"
+                           "complete -c gotrace -a '(__gotrace_complete)'\n";
+
 static const char zsh[] = "#compdef gotrace\n"
                           "local -a found\n"
                           "found=(\"${(@f)$(${words[1]} help --complete \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
@@ -301,6 +310,7 @@ int command_help(char **words, int count, const settings *set) {
   else if (strcmp(words[0], "--man") == 0) print_manual(stdout);
   else if (strcmp(words[0], "--bash") == 0) fputs(bash, stdout);
   else if (strcmp(words[0], "--zsh") == 0) fputs(zsh, stdout);
+  else if (strcmp(words[0], "--fish") == 0) fputs(fish, stdout);
   else if (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0) print_help(stdout, find_command("help"));
   else {
     const char *meant = similar_command(words[0]);

@@ -162,11 +162,15 @@ static void inherit(filter *f, uint64_t creator, uint64_t g) {
   if (from && from->depth) enter(f, g, task);
 }
 
+static bool is_function(uint32_t name, const char *wanted) {
+  return *wanted == '=' ? pool_text_is(name, wanted + 1) : pool_text_contains(name, wanted);
+}
+
 static bool has_function(filter *f, uint32_t name) {
   uint8_t *known;
   if (!name) return false;
   known = SIDE(uint8_t, &f->functions, name);
-  if (!*known) *known = pool_text_contains(name, f->set->by[BY_FUNCTION]) ? 1 : 2;
+  if (!*known) *known = is_function(name, f->set->by[BY_FUNCTION]) ? 1 : 2;
   f->function_met |= *known == 1;
   return *known == 1;
 }
@@ -401,10 +405,11 @@ int64_t moment_parse(const char *text) {
   static const struct {
     const char *name;
     double size;
-  } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1}};
+  } units[] = {{"ns", 1}, {"us", 1e3}, {"\xc2\xb5s", 1e3} /* as the page shows it */, {"ms", 1e6}, {"s", 1e9}};
   char *end;
   double value = strtod(text, &end);
   size_t i;
+  if (*text && text[strspn(text, "0123456789")] == 0) end = (char *)(uintptr_t) "ns";
   if (strchr(text, ':')) {
     if (moment_count == COUNT(moments) || !parse_clock(text, &moments[moment_count])) return MOMENT_INVALID;
     moments[moment_count].text = text;
@@ -491,4 +496,11 @@ int64_t moment_resolve(int64_t given, input *in) {
     fail("%s is outside of the trace, which is from %s to %s", m->text, moment_text(start, m->utc, from),
          moment_text(start + (uint64_t)length, m->utc, until));
   return since < 0 ? 0 : since;
+}
+
+const char *outside_text(int64_t from, int64_t length) {
+  static char text[100];
+  snprintf(text, sizeof text, "%.9f s is outside of the trace, which is %.9f s long", (double)from / 1e9,
+           (double)length / 1e9);
+  return text;
 }

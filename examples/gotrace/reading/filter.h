@@ -6,6 +6,7 @@
  *
  *     --go IDS            it happened on this goroutine, or creates, unblocks or starts it, or tells its status
  *     --function NAME     the same for goroutines that began with a function whose name contains NAME
+ *     --function =NAME    the same for the function with exactly this name
  *     --task ID|NAME      the same for goroutines whose innermost region belongs to the task; also events about the
  *                         task itself. As in Go, a goroutine created within a region inherits its task. Stretches are
  *                         cut where regions begin and end
@@ -70,10 +71,11 @@ bool filter_task(const filter *f, uint64_t id);
 
 /* The parts of a trace ------------------------------------------------------------------------------------------------
  *
- * --from and --to count from the first event (1.5s, 20ms, 300us, nanoseconds), or are times of the wall clock, which
- * traces have from Go 1.25 on, in local time or with a Z in UTC: 2026-11-22T21:40:05.123, 21:40:05.123. A time without
- * a date is on the day the trace starts, or on the next day if that is more than an hour before the start. A time up to
- * a second before the start means the start; one that is further outside of the trace is an error. */
+ * --from and --to count from the first event (1.5s, 20ms, 300us, or whole nanoseconds without a unit), or are times of
+ * the wall clock, which traces have from Go 1.25 on, in local time or with a Z in UTC: 2026-11-22T21:40:05.123,
+ * 21:40:05.123. A time without a date is on the day the trace starts, or on the next day if that is more than an hour
+ * before the start. A time of the wall clock up to a second before the start means the start; one that is further
+ * outside of the trace is an error. So is a part that begins after the trace's last event: see source_nothing(). */
 
 /* Parses a time: nanoseconds since the first event; negative: a time of the wall clock, which only moment_resolve()
  * understands; MOMENT_INVALID: not a time. */
@@ -84,6 +86,10 @@ int64_t moment_parse(const char *text);
  * afterwards to start again. Fails with a message if the trace has no wall clock, or if the time is outside of the
  * trace. source_run() does this itself. */
 int64_t moment_resolve(int64_t moment, input *in);
+
+/* Says that a part which begins at `from` is outside of a trace of this length, both in nanoseconds. Valid until the
+ * next call. */
+const char *outside_text(int64_t from, int64_t length);
 
 /* A time of the wall clock, in nanoseconds since 1970, as moment_parse() reads it: in UTC or in local time. */
 #define MOMENT_TEXT 40

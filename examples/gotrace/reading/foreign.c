@@ -81,11 +81,32 @@ static bool is_page(const uint8_t *data, size_t size) {
   return false;
 }
 
+/* What other compressors made: how it begins, and what unpacks it. */
+static const struct {
+  const char *begin, *kind;
+} packed[] = {
+    {"\xfd"
+     "7zXZ",
+     "data compressed by xz; use xz -d first"},
+    {"\x28\xb5\x2f\xfd", "data compressed by zstd; use zstd -d first"},
+    {"BZh", "data compressed by bzip2; use bzip2 -d first"},
+    {"\x04\x22\x4d\x18", "data compressed by lz4; use lz4 -d first"},
+    {"PK\x03\x04", "a zip archive; use unzip first"},
+};
+
+static const char *packed_kind(const uint8_t *data, size_t size) {
+  size_t i;
+  for (i = 0; i < COUNT(packed); i++)
+    if (size >= strlen(packed[i].begin) && memcmp(data, packed[i].begin, strlen(packed[i].begin)) == 0)
+      return packed[i].kind;
+  return NULL;
+}
+
 const char *foreign_kind(const uint8_t *data, size_t size) {
   return is_gzip(data, size)      ? "data that were compressed twice by gzip"
          : is_page(data, size)    ? "a page of HTML"
          : is_profile(data, size) ? "a profile for pprof"
-                                  : NULL;
+                                  : packed_kind(data, size);
 }
 
 /* Whether 16 bytes are the header of a trace. */
@@ -97,6 +118,8 @@ static bool is_header(const uint8_t *data) {
   while (used && used < 16 && !text[used]) used++;
   return used == 16;
 }
+
+bool is_only_header(const uint8_t *data, size_t size) { return size == 16 && is_header(data); }
 
 uint64_t find_header(const uint8_t *data, size_t size, uint64_t offset) {
   uint64_t at;

@@ -133,6 +133,8 @@ bool input_open(input *in, const char *path, bool again) {
 
 bool input_open_file(input *in, const char *name, int fd, bool again) {
   struct stat status;
+  const uint8_t *data;
+  size_t size;
   program.file = name;
   input_of_file(in, name, fd);
   if (in->fd < 0 || fstat(in->fd, &status) != 0) {
@@ -150,7 +152,10 @@ bool input_open_file(input *in, const char *name, int fd, bool again) {
   }
   if (!in->mapped && again) input_copy(in);
   else if (!in->mapped) look_ahead(in);
-  return input_unpack(in);
+  if (!input_unpack(in)) return false;
+  data = known_bytes(in, &size);
+  if (is_only_header(data, size)) report("the trace has only a header: was tracing stopped before the program ended?");
+  return true;
 }
 
 void input_first_look(input *in) { in->first_look = true; }

@@ -19,6 +19,9 @@ const char *unpack_gzip(bytes *to, const uint8_t *data, size_t size);
 /* For messages: what data are that begin so and are no trace; NULL: unknown. */
 const char *foreign_kind(const uint8_t *data, size_t size);
 
+/* Whether data are the header of a trace, without any event. */
+bool is_only_header(const uint8_t *data, size_t size);
+
 /* Where a second trace begins: at an offset or up to 16 bytes before it; 0: nowhere. */
 uint64_t find_header(const uint8_t *data, size_t size, uint64_t offset);
 

@@ -34,7 +34,8 @@ bool pool_text_is(uint32_t id, const char *string);
 bool pool_text_contains(uint32_t id, const char *part);
 pool_stack pool_stack_of(uint32_t id);
 
-/* Writes a text: made visible, `unknown` in place of an empty one; or as JSON, with quotation marks. */
+/* Writes a text: made visible and shortened to NAME_ROOM, `unknown` in place of an empty one; or whole, as JSON, with
+ * quotation marks. */
 void put_text(output *out, uint32_t id, const char *unknown);
 void put_quoted_text(output *out, uint32_t id);
 

@@ -415,6 +415,7 @@ bool part_open(trace_part *p, const char *path, const settings *set) {
 void part_read(trace_part *p, consumer *to, const settings *set, watch_fn *watch, void *context) {
   gotrace_result result = source_run(&p->s, &p->in, to, set->from, set->until, watch, context);
   if (result != GOTRACE_END_OF_TRACE) source_broken(&p->s, set);
+  else if (source_nothing(&p->s)) fail("%s", source_nothing(&p->s));
   erase_progress();
 }
 
@@ -424,6 +425,6 @@ void part_close(trace_part *p) {
   input_close(&p->in);
 }
 
-void source_needs_events(const source *s) {
-  if (!s->begun) fail("no events in this part: the trace is %.9f s long", (double)between(s->first, s->end) / 1e9);
+const char *source_nothing(const source *s) {
+  return s->begun ? NULL : outside_text(s->from, between(s->first, s->end));
 }

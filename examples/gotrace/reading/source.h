@@ -116,8 +116,8 @@ typedef struct trace_part {
 
 bool part_open(trace_part *p, const char *path, const settings *set); /* false: a message was printed */
 
-/* source_run() for the range of the settings. Fails if the trace is broken, unless --partial was given and there is
- * something to keep. */
+/* source_run() for the range of the settings. Fails if the part is outside of the trace; also if the trace is broken,
+ * unless --partial was given and there is something to keep. */
 void part_read(trace_part *p, consumer *to, const settings *set, watch_fn *watch, void *context);
 void part_close(trace_part *p);
 
@@ -131,8 +131,9 @@ void source_end(source *s); /* gives what is left at the end of the trace or of 
 /* Call it after source_run() has failed. Fails as part_read() does. */
 void source_broken(const source *s, const settings *set);
 
-/* Call it after source_run(). Fails if the selected part is empty. */
-void source_needs_events(const source *s);
+/* Call it after source_run() has succeeded. Why the part has nothing to show, as a message: it is after the last event;
+ * NULL: it is not. part_read() fails with it. Valid until the next call. */
+const char *source_nothing(const source *s);
 
 /* ---- Between source.c and its front ends ---- */
 

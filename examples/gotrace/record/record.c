@@ -157,6 +157,7 @@ static void choose_output(const char *path) {
   out.folder_size = slash ? (int)(slash + 1 - path) : 0;
   shared.given.descriptor = -1;
   if (out.folder_size >= BOARD_PATH || (name && strlen(name) >= sizeof shared.output)) fail("%s: path too long", path);
+  if (path && strcmp(path, "-") == 0) usage("standard output is the program's; give -o FILE");
   if (name && !*name) fail("%s: is a directory", path);
   if (slash) snprintf(folder, sizeof folder, "%.*s", out.folder_size, path);
   out.folder = open_folder(folder);

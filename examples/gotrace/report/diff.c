@@ -245,6 +245,9 @@ static void put_change(output *out, const estimate e[2], bool known, bool beyond
   put_string(out, beyond ? " *" : "  ");
 }
 
+/* Its name is that of a function. */
+static bool has_function(const row *r) { return strcmp(r->what, "task") != 0 && strcmp(r->what, "region") != 0; }
+
 static void put_row(output *out, const row *r) {
   unsigned i;
   put_change(out, r->average, r->h[0]->count && r->h[1]->count, r->average_beyond);
@@ -263,7 +266,7 @@ static void put_row(output *out, const row *r) {
   print(out, " %s", r->what);
   if (r->reason) put_string(out, " for "), put_text(out, r->reason, "");
   put_string(out, ": ");
-  put_text(out, r->name, "(unknown)");
+  put_text(out, r->name, has_function(r) ? "(unknown)" : "(no name)");
   if (r->h[0]->unended || r->h[1]->unended)
     print(out, " (not ended: %llu in A, %llu in B)", (ull)r->h[0]->unended, (ull)r->h[1]->unended);
   put_byte(&out->block, '\n');
@@ -378,6 +381,9 @@ int command_diff(char **paths, int count, const settings *set) {
     if (summarize(sums[i], &in, set) != GOTRACE_END_OF_TRACE) {
       erase_progress();
       report("%s", input_error(&in));
+      status = 1;
+    } else if (source_nothing(&sums[i]->s)) {
+      report("%s", source_nothing(&sums[i]->s));
       status = 1;
     }
     erase_progress();

@@ -178,7 +178,7 @@ int command_dump(const char *path, const settings *set) {
   static dumper d;
   filter selection;
   ahead found = {0};
-  int64_t from, until, since;
+  int64_t from, until, since = 0;
   const char *unknown;
   input in;
   gotrace_event e;
@@ -218,7 +218,7 @@ int command_dump(const char *path, const settings *set) {
     output_check(&d.out);
   }
   output_close(&d.out);
-  unknown = filter_unknown(&selection, NULL);
+  unknown = from > since ? outside_text(from, since) : filter_unknown(&selection, NULL);
   if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
   else if (unknown) report("%s", unknown);
   filter_close(&selection);

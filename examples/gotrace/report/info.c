@@ -10,14 +10,18 @@
 #include <unistd.h>
 
 #define SHOWN 30        /* most lines of a list */
+#define BRIEF 5         /* the same with --brief */
+#define BRIEF_WAITS 3   /* the same for reasons */
 #define SHOWN_REASONS 6 /* per function */
 
 typedef struct printer {
   FILE *to;       /* standard output; standard error for the summary */
   unsigned shown; /* lines of a list, fewer in the summary */
+  unsigned waits; /* lines of the list of reasons */
   size_t width;   /* of a line; see line_width() */
-  bool cut;       /* names are shortened to the width */
+  bool cut;       /* names are shortened to the width, not only to NAME_ROOM */
   bool histograms;
+  bool brief; /* only what stands out, and the first lines of the first lists */
   summary *sum;
   unsigned least; /* least importance of the columns that fit */
 } printer;
@@ -29,20 +33,14 @@ static void duration(const printer *p, int64_t nanoseconds) {
   fprintf(p->to, " %11s", nanoseconds ? duration_text((double)nanoseconds, text) : "-");
 }
 
-/* `used`: width of the line so far. If the name does not fit, its middle is left out, because names differ least
- * there. */
+/* `used`: width of the line so far. */
 static void put_fitting(const printer *p, pool_text name, const char *unknown, size_t used) {
-  size_t room = p->width > used + 16 ? p->width - used : 16, head, tail;
+  size_t room = !p->cut ? NAME_ROOM : p->width > used + 16 ? p->width - used : 16, head, tail;
   if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
-  head = name.size, tail = 0;
-  if (p->cut && name.size > room) {
-    head = (room - 3) / 2;
-    tail = room - 3 - head;
-    while (head && ((unsigned char)name.data[head] & 0xc0) == 0x80) head--; /* do not split a UTF-8 sequence */
-    while (tail && ((unsigned char)name.data[name.size - tail] & 0xc0) == 0x80) tail--;
-  }
+  if (room > NAME_ROOM) room = NAME_ROOM;
+  shorten(name.data, name.size, room, &head, &tail);
   print_visible(p->to, name.data, head);
-  if (tail || head < name.size) fputs("...", p->to);
+  if (tail) fputs("...", p->to);
   print_visible(p->to, name.data + name.size - tail, tail);
 }
 
@@ -158,11 +156,20 @@ static int by_activity(const void *a, const void *b) {
   return x->count < y->count ? 1 : x->count > y->count ? -1 : by_name(x, y);
 }
 
-static void left_out(const printer *p, size_t count) {
-  if (count > p->shown) fprintf(p->to, "%11s %zu more\n", "", count - p->shown);
+static void left_out(const printer *p, size_t count, unsigned shown) {
+  if (count > shown) fprintf(p->to, "%11s %zu more\n", "", count - shown);
 }
 
-static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown) {
+static const char *unknown_function(const group *g) {
+  (void)g;
+  return "(unknown)";
+}
+
+/* Of tasks and regions. The name of a task is in its start, which may be before the trace. */
+static const char *nameless(const group *g) { return g->whole.count || g->open.count ? "(no name)" : "(unknown)"; }
+
+/* `unknown`: what to print for a group whose name is empty. */
+static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown(const group *)) {
   group **sorted = sorted_groups(all, by_activity);
   size_t i;
   bool has_cpu = p->sum->recorded && all == &p->sum->functions;
@@ -172,9 +179,9 @@ static void print_groups(const printer *p, const groups *all, const char *title,
     times_line(p, sorted[i]->count, &sorted[i]->t);
     if (has_cpu) duration(p, sorted[i]->t.cpu);
     fputs("  ", p->to);
-    put_name(p, group_name(sorted[i]), unknown, TIMES_WIDTH + 2 + (has_cpu ? 12 : 0));
+    put_name(p, group_name(sorted[i]), unknown(sorted[i]), TIMES_WIDTH + 2 + (has_cpu ? 12 : 0));
   }
-  left_out(p, i);
+  left_out(p, i, p->shown);
   free(sorted);
 }
 
@@ -200,14 +207,14 @@ static void print_spreads(const printer *p) {
 
 static void print_reasons(const printer *p) {
   uint32_t i;
-  bool any = false;
+  size_t count = 0;
   for (i = 0; i <= MOST_REASONS; i++) {
     const histogram *h = &p->sum->reasons[i].waits;
     if (!h->count) continue;
-    if (!any) spread_head(p, "blocked, by reason");
-    any = true;
-    spread_line(p, h, "", reason_text(p->sum, i), "");
+    if (!count) spread_head(p, "blocked, by reason");
+    if (count++ < p->waits) spread_line(p, h, "", reason_text(p->sum, i), "");
   }
+  left_out(p, count, p->waits);
 }
 
 /* ------------------------------------------------------------------------------------------- tasks and regions ---- */
@@ -217,11 +224,11 @@ static void print_named(const printer *p, const groups *all, const char *title, 
   size_t i;
   if (*sorted) spread_head(p, title);
   for (i = 0; sorted[i] && i < p->shown; i++) {
-    spread_line(p, &sorted[i]->whole, "", group_name(sorted[i]), "(unknown)");
+    spread_line(p, &sorted[i]->whole, "", group_name(sorted[i]), nameless(sorted[i]));
     if (sorted[i]->open.count) spread_line(p, &sorted[i]->open, "  not ended, so far", pool_text_of(0), "");
   }
   free(sorted);
-  print_groups(p, all, times_title, "(unknown)");
+  print_groups(p, all, times_title, nameless);
 }
 
 /* --------------------------------------------------------------------------------------------------- counters ---- */
@@ -246,7 +253,7 @@ static void print_counters(const printer *p) {
     fputs("  ", p->to);
     put_name(p, pool_text_of(c->name), "(no name)", used);
   }
-  left_out(p, i);
+  left_out(p, i, p->shown);
   free(sorted);
 }
 
@@ -341,7 +348,9 @@ static void print_head(const printer *p) {
   uint64_t began = wall_at(&sum->s.w.wall, sum->s.first);
   char text[512];
   stands_out(p->sum, text, sizeof text);
-  if (*text) print_visible(p->to, text, strlen(text)), fputs("\n\n", p->to);
+  if (*text) print_visible(p->to, text, strlen(text)), putc('\n', p->to);
+  if (p->brief) return;
+  if (*text) putc('\n', p->to);
   fprintf(p->to, "%-24sGo 1.%d (v%d)\n", "format", sum->format % 1000, sum->family);
   if (began) fprintf(p->to, "%-24s%s\n", "began", moment_text(began, false, text));
   fprintf(p->to, "%-24s%s\n", "duration", duration_text((double)sum->duration, text));
@@ -353,9 +362,9 @@ static void print_head(const printer *p) {
 static void print_text(const printer *p) {
   print_head(p);
   print_losses(p);
-  print_groups(p, &p->sum->functions, "goroutines by function", "(unknown)");
+  print_groups(p, &p->sum->functions, "goroutines by function", unknown_function);
   print_reasons(p);
-  if (p->to != stdout) return;
+  if (p->to != stdout || p->brief) return;
   print_spreads(p);
   print_named(p, &p->sum->tasks, "tasks by name: time from begin to end", "for tasks");
   print_named(p, &p->sum->regions, "regions by name", "in regions");
@@ -406,7 +415,10 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
     print_tables(&out, sum, how, path, complete, sum->each ? &each : NULL);
     output_close(&out);
   } else if (sum->format) {
-    printer p = {to, shown, 0, false, set->histogram, sum, 1};
+    printer p = {.to = to, .shown = shown, .waits = MOST_REASONS + 1, .sum = sum, .least = 1};
+    p.histograms = set->histogram;
+    p.brief = set->brief;
+    if (p.brief) p.shown = BRIEF, p.waits = BRIEF_WAITS;
     p.width = line_width(to, &p.cut);
     p.least = fitting(p.width);
     if (several) putc('\n', to);

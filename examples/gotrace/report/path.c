@@ -61,7 +61,7 @@ typedef struct life { /* a goroutine; ids may be reused */
 typedef struct task {
   uint64_t id;
   uint32_t name, stack; /* `stack`: of its end */
-  bool ended;
+  bool begun, ended;    /* begun: its start, which has its name, is in the trace */
   int64_t begin, end;
   moment last;   /* the goroutine that ended it, at that moment */
   uint32_t home; /* 1 + the index of the goroutine that began it; 0: unknown */
@@ -185,6 +185,7 @@ static void path_take(consumer *c, const op *o) {
   case GOTRACE_V2_USER_TASK_BEGIN:
     map_put(&p->open, o->id, NULL);
     t = open_task(p, o->id);
+    t->begun = true;
     t->begin = o->time;
     t->name = o->name;
     t->home = life_at(p, moment_at(p, o));
@@ -223,6 +224,7 @@ static void path_begin(consumer *c, int64_t time) {
     task *t;
     if (!of->open) continue;
     t = open_task(p, of->id);
+    t->begun = true;
     t->name = of->name;
     t->begin = of->begin;
     if (home && home->status != GO_NONE) t->home = (uint32_t)(life_of(p, home) - p->lives) + 1;
@@ -360,7 +362,7 @@ static const task *longest_task(const path *p, const uint64_t *id, const char *n
   uint32_t i;
   for (i = 0; i < p->task_count; i++) {
     const task *t = &p->tasks[i];
-    if (id ? t->id != *id : !pool_text_is(t->name, name)) continue;
+    if (id ? t->id != *id : !t->begun || !pool_text_is(t->name, name)) continue;
     if (!found || (t->ended && (!found->ended || t->end - t->begin > found->end - found->begin))) found = t;
   }
   return found;
@@ -492,7 +494,7 @@ static void write_text(const path *p, const task *t, const char *go, output *out
   size_t i;
   if (t) {
     print(out, "task %llu ", (ull)t->id);
-    put_text(out, t->name, "(unknown)");
+    put_text(out, t->name, t->begun ? "(no name)" : "(unknown)");
   } else {
     print(out, "goroutine %.30s", go);
   }

@@ -547,7 +547,10 @@ static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
   const gotrace_change *c = sum->s.change_count ? sum->s.changes : NULL;
   bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e, c);
-  if (!is_v1(e) && e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
+  if (!is_v1(e) && e->kind == GOTRACE_V2_SYNC && since <= sum->s.until) {
+    if (since <= sum->s.from) sum->generations = 0; /* the part begins in this one, or later */
+    summary_note_generation(sum);
+  }
   /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
   if (is_v1(e) && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
     lose_proc(sum, world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
@@ -665,7 +668,8 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   sum->family = known.family;
   for (i = 0; i < sum->task_ids.count; i++) add_task(sum, sum->task_ids.values[i]);
   order_reasons(sum);
-  sum->unknown = filter_unknown(&sum->selection, &sum->s.w);
+  if (result == GOTRACE_END_OF_TRACE) sum->unknown = source_nothing(&sum->s);
+  if (!sum->unknown) sum->unknown = filter_unknown(&sum->selection, &sum->s.w);
   return result;
 }
 

@@ -134,10 +134,10 @@ typedef struct summary {
   const gotrace_event_spec *specs[256];
   bool recorded;                    /* by `gotrace record`: see RECORD_CPU_TIME in board.h */
   bool part;                        /* only a part of the trace is selected */
-  uint64_t generations, generation; /* v2: how many; number of the last one */
+  uint64_t generations, generation; /* v2: how many the part has events of; number of the last one */
   int format, family;
   int64_t end, duration; /* of the selected part */
-  const char *unknown;   /* see filter_unknown(); NULL: nothing */
+  const char *unknown;   /* see source_nothing(), filter_unknown(); NULL: nothing */
   bool only_ended;       /* histograms of single times are only of those that have ended */
   unsigned jobs;
   details *each; /* NULL: not wanted */

@@ -14,9 +14,12 @@ typedef struct writing {
   bool rows, fields;      /* the table has a row; the row has a field */
 } writing;
 
+static void put_plain(writing *w, const char *text) { put_data(w->to, text, strlen(text)); }
+
 /* Quotes a text for JSON or CSV. */
 static void put_cell(writing *w, pool_text text) {
-  put_byte(w->to, '"');
+  bool formula = w->how & TABLES_CSV && text.size && strchr("=+-@", *text.data); /* a spreadsheet would evaluate it */
+  put_plain(w, formula ? "\"'" : "\"");
   put_safe(w->to, w->how & TABLES_CSV ? TEXT_CSV : TEXT_JSON, text.data, text.size);
   put_byte(w->to, '"');
 }
@@ -25,8 +28,6 @@ static pool_text plain(const char *text) {
   pool_text t = {text, (uint32_t)strlen(text)};
   return t;
 }
-
-static void put_plain(writing *w, const char *text) { put_data(w->to, text, strlen(text)); }
 
 static void put_integer(writing *w, int64_t value) {
   char text[32];

@@ -1,7 +1,8 @@
 /* tables.h - the results of info as tables of named fields
  *
  * With --json each file is one line, an object: {"trace": {...}, "functions": [{...}, ...], ...}. With --csv there is a
- * line for each value: file,table,name,reason,field,value; the first line has these words. Times are integers, in
+ * line for each value: file,table,name,reason,field,value; the first line has these words. A text of CSV that begins
+ * with =, +, - or @ has an apostrophe before it, since spreadsheets take it for a formula. Times are integers, in
  * nanoseconds. Moments count from the first event. The tables:
  *
  *     trace       format ("1.27"), family (1, 2), complete (whether the trace has no error), began (the wall clock at

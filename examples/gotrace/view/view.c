@@ -16,7 +16,10 @@
  *
  * `what` of a slice: for goroutines the index of its detail, for regions and stopped worlds the text of the name, for
  * tasks the low half of the id. `who`, 0 if unknown: of a wait the waker, on a proc or thread the goroutine, of a
- * running goroutine its proc, of a region 1 + the index of its task, of a task the high half of its id. */
+ * running goroutine its proc, of a region 1 + the index of its task, of a task the high half of its id.
+ *
+ * Rows have a limit, since they are in the page as a whole, and the page has one. Goroutines beyond it share a row with
+ * all of their function that came too late. It has no slices; procs, threads and waits refer to it. */
 
 #include "../command/commands.h"
 #include "view.h"
@@ -29,7 +32,8 @@
 #include <unistd.h>
 
 #define MOST_MARKS 200000
-#define MOST_TASKS 200000 /* for which the page knows the parent */
+#define MOST_GOS 200000   /* with rows */
+#define MOST_TASKS 200000 /* for which the page knows the parent; also the most rows of tasks */
 #define MOST_SAMPLES 16384
 #define MOST_SERIES 500
 #define MOST_POINTS 100000
@@ -78,9 +82,32 @@ static int64_t since_of(const view *v, int64_t begin) { return begin < v->c.from
 
 static view_go *view_of(view *v, const goroutine *g) { return SIDE(view_go, &v->gos, g->number); }
 
+/* The row that stands for goroutines of a function. */
+static uint32_t row_of_others(view *v, uint32_t function) {
+  uint32_t *place = map_keep(&v->others, function, sizeof *place, NULL);
+  return *place ? *place : (*place = add_row(v, LANE_OTHERS, 0, function));
+}
+
 static uint32_t row_of_go(view *v, const goroutine *g) {
   uint32_t *place = &view_of(v, g)->row;
-  return *place ? *place : (*place = add_row(v, LANE_GO, g->id, name_of(g)));
+  bool selected;
+  if (*place) return *place;
+  selected = filter_goroutine(v->c.filter, g);
+  if (v->go_rows[selected] < MOST_GOS) {
+    v->go_rows[selected]++;
+    return *place = add_row(v, LANE_GO, g->id, name_of(g));
+  }
+  v->gos_lost += selected;
+  return *place = row_of_others(v, name_of(g));
+}
+
+static bool has_slices(const view *v, uint32_t place) { return v->rows[place - 1].kind != LANE_OTHERS; }
+
+/* A goroutine ends, or another one gets its record. */
+static void forget_row(view *v, const goroutine *g) {
+  view_go *of = view_of(v, g);
+  of->row = 0;
+  of->counted = false;
 }
 
 static uint32_t row_of_proc(view *v, const proc *p) {
@@ -147,7 +174,6 @@ static totals *totals_of(view *v, row *r) {
   if (r->function) return v->functions.values[r->function - 1];
   t = map_keep(&v->functions, r->name, sizeof *t, NULL);
   t->name = r->name;
-  t->goroutines++;
   r->function = (uint32_t)map_index(&v->functions, r->name) + 1;
   return t;
 }
@@ -160,7 +186,10 @@ static void measure_add(measure *m, uint64_t length) {
 
 static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
   uint64_t length = (uint64_t)between(part->begin, part->end);
+  view_go *of = view_of(v, part->g);
   totals *t = totals_of(v, r);
+  t->goroutines += !of->counted;
+  of->counted = true;
   measure_add(&t->all[d->colour], length);
   add_latency(&t->latencies[d->colour], bucket_of(length));
   measure_add(&d->all, length);
@@ -184,6 +213,7 @@ static void draw_stretch(view *v, const stretch *part, uint32_t place) {
   detail *d = &v->details[what];
   thread *m = part->status == GO_RUNNING ? g->m : NULL;
   count_stretch(v, part, d, &v->rows[place - 1]);
+  if (!has_slices(v, place)) return;
   if (v->rows[place - 1].begin < 0) v->rows[place - 1].since = since_of(v, g->since);
   if (m && m->p) who = row_of_proc(v, m->p);
   if (part->status == GO_WAITING && part->by && part->by->m && part->by->m->g) who = row_of_go(v, part->by->m->g);
@@ -203,7 +233,9 @@ static void view_stretch(consumer *c, const stretch *part) {
   if (m && part->status == GO_RUNNING && m->p)
     add_slice(v, row_of_proc(v, m->p), part->begin, part->end, colour, 0, place);
   if (m) add_slice(v, row_of_thread(v, m), part->begin, part->end, colour, 0, place);
-  if (part->next == GO_NONE && part->by) end_row(v, place), view_of(v, g)->row = 0;
+  if (part->next != GO_NONE || !part->by) return;
+  if (has_slices(v, place)) end_row(v, place);
+  forget_row(v, g);
 }
 
 /* ---------------------------------------------------------------------------------------------------- counters ---- */
@@ -358,6 +390,8 @@ static void end_region(view *v, const goroutine *g, const user_region *r, int64_
   int64_t begin = r->begin < v->c.from ? v->c.from : r->begin;
   row *on;
   if (!r->chosen) return;
+  if (by_event) count_span(v, LANE_REGION, r->name, begin, time);
+  if (!has_slices(v, row_of_go(v, g))) return;
   while (of->region_count <= r->line) {
     GROW(of->regions, of->region_count, of->region_capacity);
     of->regions[of->region_count++] = region_row(v, g, LANE_REGION);
@@ -366,14 +400,15 @@ static void end_region(view *v, const goroutine *g, const user_region *r, int64_
   if (on->begin < 0) on->since = since_of(v, r->begin);
   add_slice(v, of->regions[r->line], begin, time, r->name % COLOURS, number_of(&v->texts, r->name),
             record_of(v, r->task));
-  if (by_event) count_span(v, LANE_REGION, r->name, begin, time);
 }
 
 /* A region of which only the end is in the trace. It encloses all earlier ones of the goroutine. */
 static void end_early_region(view *v, const goroutine *g, const op *o) {
-  uint32_t place = region_row(v, g, LANE_EARLY);
-  row *of = &v->rows[row_of_go(v, g) - 1];
-  int64_t begin = of->begin < 0 ? g->since : v->c.base + of->begin;
+  uint32_t parent = row_of_go(v, g), place;
+  int64_t begin = v->rows[parent - 1].begin;
+  if (!has_slices(v, parent)) return;
+  begin = begin < 0 ? g->since : v->c.base + begin;
+  place = region_row(v, g, LANE_EARLY);
   v->rows[place - 1].since = UNKNOWN_BEGIN;
   add_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name % COLOURS, number_of(&v->texts, o->name),
             record_of(v, o->id));
@@ -387,7 +422,7 @@ static void end_regions(view *v, const goroutine *g, int64_t time, bool over) {
   while (count--) {
     const user_region *r = &g->regions->open[count];
     end_region(v, g, r, time, false);
-    if (over && r->chosen) v->rows[of->regions[r->line] - 1].open = true;
+    if (over && r->chosen && has_slices(v, row_of_go(v, g))) v->rows[of->regions[r->line] - 1].open = true;
   }
   for (i = 0; i < of->region_count; i++) end_row(v, of->regions[i]);
   free(of->regions);
@@ -405,8 +440,11 @@ static task_rows *task_rows_of(view *v, uint32_t name) {
   return map_keep(&v->task_rows, name, sizeof(task_rows), NULL);
 }
 
+/* 0: there are too many. */
 static uint32_t new_task_row(view *v, uint32_t name) {
   task_rows *rows = task_rows_of(v, name);
+  if (v->task_row_count == MOST_TASKS) return 0;
+  v->task_row_count++;
   GROW(rows->all, rows->all_count, rows->all_capacity);
   rows->all[rows->all_count] = add_row(v, LANE_TASK, rows->all_count, name);
   return rows->all[rows->all_count++];
@@ -418,7 +456,7 @@ static void begin_task(view *v, const user_task *t, uint64_t parent, uint32_t na
   view_task *of = view_of_task(v, t);
   of->row = rows->count ? rows->free[--rows->count] : new_task_row(v, name);
   of->record = 0;
-  if (v->task_record_count == MOST_TASKS) {
+  if (v->task_record_count == MOST_TASKS || !of->row) {
     v->tasks_lost++;
     return;
   }
@@ -430,6 +468,7 @@ static void begin_task(view *v, const user_task *t, uint64_t parent, uint32_t na
 
 static void draw_task(view *v, const user_task *t, int64_t begin, int64_t time) {
   const view_task *of = view_of_task(v, t);
+  if (!of->row) return;
   add_slice(v, of->row, begin, time, (unsigned)(t->id % COLOURS), (uint32_t)t->id, (uint32_t)(t->id >> 32));
   if (of->record) v->task_records[of->record - 1].end = between(v->c.base, time);
 }
@@ -438,6 +477,7 @@ static void draw_task(view *v, const user_task *t, int64_t begin, int64_t time) 
 static void end_task(view *v, const user_task *t, int64_t time) {
   task_rows *rows = task_rows_of(v, t->name);
   draw_task(v, t, t->begin < v->c.from ? v->c.from : t->begin, time);
+  if (!view_of_task(v, t)->row) return;
   GROW(rows->free, rows->count, rows->capacity);
   rows->free[rows->count++] = view_of_task(v, t)->row;
 }
@@ -450,11 +490,15 @@ static void end_early_task(view *v, const op *o) {
   rows->count = 0;
   begin_task(v, t, 0, o->name, v->c.from);
   rows->count = unused;
+  if (!view_of_task(v, t)->row) return;
   v->rows[view_of_task(v, t)->row - 1].since = UNKNOWN_BEGIN;
   draw_task(v, t, v->c.from, o->time);
 }
 
-static void add_mark(view *v, int64_t time, uint32_t place, bool log, uint32_t name, uint32_t value, uint32_t in_task) {
+static void add_mark(view *v, int64_t time, const goroutine *of, bool log, uint32_t name, uint32_t value,
+                     uint32_t in_task) {
+  uint32_t place = of ? row_of_go(v, of) : 0;
+  if (place && !has_slices(v, place)) place = 0;
   if (v->mark_count == MOST_MARKS) {
     v->marks_lost++;
     return;
@@ -484,8 +528,9 @@ static void take_new(view *v, const op *o, goroutine *creator) {
   goroutine *g = go_record(v->c.w, o->id);
   if (g->status != GO_NONE) return;
   g->entry = o->new_stack; /* for the row's name; apply() sets it again */
-  view_of(v, g)->row = 0;
+  forget_row(v, g);
   place = row_of_go(v, g);
+  if (!has_slices(v, place)) return;
   v->rows[place - 1].parent = parent;
   v->rows[place - 1].stack = o->stack;
 }
@@ -527,12 +572,12 @@ static void view_take(consumer *c, const op *o) {
       add_count(v, counter, o->time, value);
       break;
     }
-    add_mark(v, o->time, self ? row_of_go(v, self) : 0, true, o->name, o->value, record_of(v, o->id));
+    add_mark(v, o->time, self, true, o->name, o->value, record_of(v, o->id));
     break;
   case GOTRACE_V2_CPU_SAMPLE:
     if (!chosen) break;
     of = o->a[2] ? world_go(c->w, o->a[2]) : NULL;
-    add_mark(v, o->time, of ? row_of_go(v, of) : 0, false, 0, o->stack, 0);
+    add_mark(v, o->time, of, false, 0, o->stack, 0);
     break;
   case GOTRACE_V2_GC_BEGIN:
     if (!v->gc_begin) v->gc_begin = o->time + 1;
@@ -572,7 +617,7 @@ static void view_begin(consumer *c, int64_t time) {
     const user_task *t = c->w->tasks.values[i];
     if (!t->open || !t->chosen) continue;
     begin_task(v, t, t->parent, t->name, time);
-    v->rows[view_of_task(v, t)->row - 1].since = since_of(v, t->begin);
+    if (view_of_task(v, t)->row) v->rows[view_of_task(v, t)->row - 1].since = since_of(v, t->begin);
   }
   for (i = 0; i < c->w->counters.count; i++) {
     const user_counter *counter = c->w->counters.values[i];
@@ -591,7 +636,7 @@ static void view_finish(consumer *c, int64_t time) {
     const user_task *t = c->w->tasks.values[i];
     if (!t->open || !t->chosen) continue;
     end_task(v, t, time);
-    v->rows[view_of_task(v, t)->row - 1].open = true;
+    if (view_of_task(v, t)->row) v->rows[view_of_task(v, t)->row - 1].open = true;
   }
   end_gc(v, time);
   end_stw(v, time);
@@ -616,6 +661,7 @@ static void view_free(view *v) {
   numbering_free(&v->texts);
   numbering_free(&v->stacks);
   map_free(&v->task_rows);
+  map_free(&v->others);
   map_free(&v->detail_places);
   map_free(&v->functions);
   map_free(&v->spans);
@@ -640,15 +686,23 @@ static const char *temporary_page(void) {
   return name;
 }
 
-static void open_browser(const char *page) {
+/* Returns the exit status of the command. */
+static int open_browser(const char *page) {
   const char *browser = getenv("BROWSER");
-  pid_t child = fork();
+  int status = -1;
+  pid_t child;
+  if (!browser || !*browser) browser = "xdg-open";
+  child = fork();
   if (child == 0) {
-    execlp(browser && *browser ? browser : "xdg-open", browser && *browser ? browser : "xdg-open", page, (char *)NULL);
-    report("no browser was found; the page is %s", page);
-    _exit(1);
+    if (!freopen("/dev/null", "w", stderr)) _exit(127); /* xdg-open names every browser that it misses */
+    execlp(browser, browser, page, (char *)NULL);
+    _exit(127);
   }
-  if (child > 0) waitpid(child, NULL, 0);
+  if (child > 0) waitpid(child, &status, 0);
+  if (status == 0) return 0;
+  program.file = NULL;
+  report("no browser could be started by %s; set BROWSER, or open %s", browser, page);
+  return 1;
 }
 
 int command_view(const char *path, const settings *set) {
@@ -657,6 +711,7 @@ int command_view(const char *path, const settings *set) {
   output out;
   view v;
   memset(&v, 0, sizeof v);
+  if (set->open && page && strcmp(page, "-") == 0) usage("--open shows a file, not standard output");
   if (!part_open(&p, path, set)) return 1;
   v.c.begin = view_begin;
   v.c.take = view_take;
@@ -672,7 +727,6 @@ int command_view(const char *path, const settings *set) {
   v.many.part = 65;
   v.c.filter = &p.selection;
   part_read(&p, &v.c, set, NULL, NULL);
-  source_needs_events(&p.s);
   filter_require(&p.selection, &p.s.w);
   if (set->open && !page) page = temporary_page();
   output_open(&out, page);
@@ -680,6 +734,5 @@ int command_view(const char *path, const settings *set) {
   output_close(&out);
   view_free(&v);
   part_close(&p);
-  if (set->open) open_browser(page);
-  return 0;
+  return set->open ? open_browser(page) : 0;
 }

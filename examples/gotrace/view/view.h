@@ -7,7 +7,7 @@
 #include "view_levels.h"
 
 /* Kinds of lanes. The page (view/model.js) has the same list. */
-enum { LANE_PROC, LANE_THREAD, LANE_GO, LANE_REGION, LANE_TASK, LANE_GC, LANE_STW, LANE_EARLY };
+enum { LANE_PROC, LANE_THREAD, LANE_GO, LANE_REGION, LANE_TASK, LANE_GC, LANE_STW, LANE_EARLY, LANE_OTHERS };
 
 /* Colours of slices. Those of procs, threads, regions and tasks are derived from the name instead. */
 enum { RUNNING, RUNNABLE, IN_SYSCALL, BLOCKED_SYNC, BLOCKED_NETWORK, BLOCKED_CHANNEL, SLEEPING, BLOCKED };
@@ -107,6 +107,7 @@ void numbering_free(numbering *n);
 /* Rows, and other indices of the view, of what the world has: 1 + the index; 0: none yet. */
 typedef struct view_go {
   uint32_t row;
+  bool counted;      /* in the totals of its function */
   uint32_t *regions; /* rows of its regions, by line */
   uint32_t region_count, region_capacity;
 } view_go;
@@ -143,6 +144,9 @@ typedef struct view {
   int64_t gc_begin, stw_begin;
   uint32_t stw_reason;
   map task_rows; /* by name */
+  size_t task_row_count;
+  size_t go_rows[2], gos_lost; /* goroutines that have rows, by whether the filter selects them; that have none */
+  map others; /* uint32_t by function: the row that stands for goroutines without one; see row_of_go() */
   int64_t end;
   unsigned coarsest; /* coarsest level that shows the whole trace in a narrow window */
 } view;

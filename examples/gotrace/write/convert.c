@@ -87,7 +87,6 @@ int command_convert(const char *path, const settings *set) {
     to = &k.c;
   }
   part_read(&p, to, set, NULL, NULL);
-  source_needs_events(&p.s);
   output_verify(&out);
   output_close(&out);
   tell_losses(&w, &p.s);

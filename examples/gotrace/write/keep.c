@@ -44,7 +44,7 @@ void keeper_choose(keeper *k, input *in, const settings *set) {
   result = source_run(&s, in, &by.c, set->from, set->until, NULL, NULL);
   /* With --partial, the next reading reports the error. */
   if (result != GOTRACE_END_OF_TRACE && !(set->partial && s.begun)) source_broken(&s, set);
-  source_needs_events(&s);
+  if (source_nothing(&s)) fail("%s", source_nothing(&s));
   filter_require(&by.selection, &s.w);
   filter_close(&by.selection);
   source_free(&s);

@@ -517,12 +517,16 @@ class Painter {
     const {from, to} = this.view, most = (this.data.end - this.data.begin) / 2, fits = to - from <= most;
     const begin = fits ? from : (from + to - most / 5) / 2, end = fits ? to : begin + most / 5;
     if (Math.max(procs, others) > perPixel)
-      return "This page is complete down to " + duration(others) + " a pixel" + (procs < others ? " (procs and threads: " + (procs ? duration(procs) : "to the end") + ")" : "") +
+      return (others * 200 > this.data.end - this.data.begin ? "This page has no room for most slices" : "This page is complete down to " + duration(others) + " a pixel") + (procs < others ? " (procs and threads: " + (procs ? duration(procs) : "to the end") + ")" : "") +
         ". For all details of " + (fits ? "this range" : "a part") + ": gotrace view --from " +
         Math.max(0, Math.floor(begin)) + " --to " + Math.ceil(end) + " -o part.html " + this.data.name;
-    const lost = this.data.marksLost + this.data.tasksLost + this.data.countsLost;
+    const {marksLost, tasksLost, countsLost, gosLost} = this.data, lost = [];
+    if (gosLost) lost.push("the rows of " + gosLost.toLocaleString("en") + " goroutines, which came last (for these: gotrace view --from, or a filter)");
+    if (marksLost) lost.push(marksLost + " logs and CPU samples");
+    if (tasksLost) lost.push("the parts of " + tasksLost + " tasks");
+    if (countsLost) lost.push(countsLost + " values of counters");
     return (this.arrowCount > MOST_ARROWS ? "Zoom in to see who woke whom. " : "") +
-      (lost ? "Left out: " + this.data.marksLost + " logs and CPU samples, the parts of " + this.data.tasksLost + " tasks, " + this.data.countsLost + " values of counters. " : "") +
+      (lost.length ? "Left out: " + lost.join(", ") + ". " : "") +
       "Wheel: zoom. Drag: move. Click on a slice: what it is. Keys: ?";
   }
 

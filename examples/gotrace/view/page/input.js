@@ -27,6 +27,7 @@ class App {
     this.painter = new Painter(this.canvas, data, this.model, this.view);
     this.panels = new Panels(this);
     this.tab = "timeline";
+    this.pointer = null; // where it is on the picture; null: elsewhere
     document.title = data.name + " - gotrace view";
     document.getElementById("name").textContent = data.name;
     const facts = document.getElementById("facts");
@@ -184,7 +185,8 @@ class App {
   // --------------------------------------------------------------------------------------------------- search ----
 
   // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
-  // of that function. Regions are found through their slices.
+  // of that function. Regions are found through their slices, and so are functions in stacks, but for the outermost, which
+  // the row has as its name.
   async search(text) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");
@@ -205,6 +207,9 @@ class App {
       if (matches(value) || matches(name)) found.add({row: mark.row, time: mark.time, what: (mark.log ? "log " : "CPU sample in ") + value, mark});
     }
     const names = new Set(data.texts.map((name, i) => (name && matches(name) ? i : -1)).filter((i) => i >= 0));
+    const details = model.detailsIn(names);
+    if (details.size)
+      await this.searchSlices(found, KIND.GO, (what) => details.has(what), (what) => "in " + details.get(what) + ", " + model.whyOf(model.details[what]));
     if (names.size && model.rows.some((row) => row.kind === KIND.REGION))
       await this.searchSlices(found, KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
     return this.showResults(found, 0);
@@ -363,6 +368,7 @@ class App {
     });
     canvas.addEventListener("pointermove", (event) => {
       const {offsetX: x, offsetY: y} = event, drag = this.drag;
+      this.pointer = x >= LEFT ? x : null;
       if (!drag) return this.hover(event);
       drag.moved = drag.moved || Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3;
       if (!drag.moved) return;
@@ -383,7 +389,7 @@ class App {
       else if (!drag.moved && drag.mode === "pan") this.click(event.offsetX, event.offsetY);
     });
     canvas.addEventListener("pointercancel", () => { this.drag = null; });
-    canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
+    canvas.addEventListener("pointerleave", () => { tip.hidden = true; this.pointer = null; });
     // The first click may open the panel below the pointer, or move the rows.
     const timeline = document.getElementById("timeline");
     timeline.addEventListener("click", (event) => { if (event.detail === 1) this.clicked = event.target === canvas ? this.chosen : null; });
@@ -447,9 +453,9 @@ class App {
   }
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || document.getElementById("help").open) return;
-    const centre = LEFT + this.view.width / 2, room = this.painter.height - TOP;
+    const at = this.pointer ?? LEFT + this.view.width / 2, room = this.painter.height - TOP;
     const actions = {
-      w: () => this.zoom(0.75, centre), s: () => this.zoom(1 / 0.75, centre), a: () => this.pan(-0.15), d: () => this.pan(0.15),
+      w: () => this.zoom(0.75, at), s: () => this.zoom(1 / 0.75, at), a: () => this.pan(-0.15), d: () => this.pan(0.15),
       ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15), ArrowUp: () => this.scroll(-54), ArrowDown: () => this.scroll(54),
       PageUp: () => this.scroll(-room * 0.8), PageDown: () => this.scroll(room * 0.8), Home: () => this.scroll(-1e9), End: () => this.scroll(1e9),
       0: () => this.setView(this.data.begin, this.data.end), f: () => this.view.selected && this.fit(this.view.selected),

@@ -1,6 +1,6 @@
 // model.js - rows, their groups and order; descriptions of slices
 
-const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6, EARLY: 7};
+const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6, EARLY: 7, OTHERS: 8};
 const STATES = ["running", "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
   "sleeping", "blocked: other"];
 const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
@@ -172,6 +172,23 @@ class Model {
     return {lines, height: y};
   }
 
+  // From details whose stacks contain one of these functions below the outermost, to the innermost such function. `names`:
+  // indices of texts.
+  detailsIn(names) {
+    const found = new Map(), {frames, stacks, stackAt, texts} = this.data;
+    this.details.forEach((detail, place) => {
+      const at = stackAt[detail.stack];
+      for (let i = 1; i < stacks[at]; i++) {
+        const name = frames[3 * stacks[at + i]];
+        if (!names.has(name)) continue;
+        found.set(place, texts[name]);
+        break;
+      }
+    });
+    return found;
+  }
+  whyOf(detail) { return detail.colour === RUNNING ? "running" : detail.reason || STATES[detail.colour]; }
+
   // A key that identifies a line while the lines around it change.
   lineKey(line) { return line.type === "row" ? "row " + line.row.number : line.type === "group" ? "group " + line.group.key : ""; }
 
@@ -197,6 +214,7 @@ class Model {
   }
   goName(number) {
     const row = this.rows[number];
+    if (row.kind === KIND.OTHERS) return "a goroutine of " + (row.name || "an unknown function");
     return "G" + row.id + (row.name ? " " + row.name : "");
   }
   // The id of a task's slice: `who` is its high half.
@@ -208,7 +226,7 @@ class Model {
     switch (row.kind) {
     case KIND.PROC:
     case KIND.THREAD: return slice.who ? this.goName(slice.who - 1) : "";
-    case KIND.GO: return slice.colour === RUNNING ? "running" : this.details[slice.what].reason || STATES[slice.colour];
+    case KIND.GO: return this.whyOf(this.details[slice.what]);
     case KIND.TASK: return "task " + this.taskId(slice);
     case KIND.GC: return "GC";
     default: return this.data.texts[slice.what] || "";

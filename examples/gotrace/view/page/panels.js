@@ -123,7 +123,9 @@ class Panels {
       if (slice.who && slice.colour > SYSCALL) fact("ended by", goLink(slice.who - 1, slice.end));
       else if (slice.colour > SYSCALL) fact("ended by", "unknown: no goroutine, or the end of the trace");
       if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
-      fact("all of this kind here", detail.count + ", " + duration(detail.total) + ", longest " + duration(detail.longest));
+      // Slices without a stack are of any function, so of these the row's function counts.
+      const same = stack ? detail : model.functions.find((f) => f.name === row.name).states[slice.colour];
+      fact(stack ? "all with this stack" : "all of this function", same.count + ", " + duration(same.total) + ", longest " + duration(same.longest));
       if (row.parent >= 0) fact("created by", goLink(row.parent, row.begin));
       fact("", this.link("follow back (B)", () => app.followBack()));
     } else if (row.kind <= KIND.THREAD) {
