@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage sandbox alike limits ends libraries descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -299,6 +299,10 @@ if cpu.get("computes", 0) < 150000000: sys.exit(f"the trace does not reach the c
       rm -f "$work"/ends*.trace
     done
   done
+  # A program that is killed before the first cut leaves a trace of nothing, about which nothing else is said.
+  "$tool" record --cut 1000000 -o "$work/ends.trace" sh -c 'kill -9 $$' 2>"$work/traced.err" || true
+  "$tool" info "$work/ends.trace" >"$work/traced" && grep -q 'shows no goroutine' "$work/traced" && ! grep -q 'no function' "$work/traced" ||
+    { cat "$work/traced"; fail "what info says about an empty trace"; }
   # The command passes signals on to the program, and dies by the same signal.
   "$tool" record -q -o "$work/ends.trace" sleep 1000 2>"$work/traced.err" & traced=$!
   servers+=($traced)
@@ -307,6 +311,52 @@ if cpu.get("computes", 0) < 150000000: sys.exit(f"the trace does not reach the c
   plain=0
   wait $traced || plain=$?
   [ $plain = 143 ] || fail "terminated: exit status $plain, not 143"
+}
+
+# A signal that ends the program ends its trace first: whoever sends it, from whichever thread it takes, with --children
+# and the flight recorder. What the program does about the signal itself, or inherits, stays as it is.
+test_signals() {
+  local compiler number setting plain traced options by=(env)
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/ends.c "$work/ends"
+    signal_ends() { # signal_ends NUMBER SETTING TEXT OPTIONS...: TEXT is in the summary
+      plain=0 traced=0
+      { (ulimit -c 0; "${by[@]}" "$work/ends" signal $1 "$2") >"$work/plain"; } 2>/dev/null || plain=$?
+      { (ulimit -c 0; timeout 60 "${by[@]}" "$tool" record "${@:4}" -o "$work/ends.trace" "$work/ends" signal $1 "$2") \
+        >"$work/traced" 2>"$work/traced.err"; } 2>/dev/null || traced=$?
+      [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler, signal $*: exit status $traced, not $plain"; }
+      cmp "$work/plain" "$work/traced" || fail "$compiler, signal $*: another output"
+      grep -q "$3" "$work/traced.err" || { cat "$work/traced.err"; fail "$compiler, signal $*: does not say '$3'"; }
+      has_thread "$work/ends.trace" last_thing
+      "$tool" check "$work/ends.trace" >/dev/null || fail "$compiler, signal $*: the trace does not pass check"
+      rm -f "$work"/ends*.trace
+    }
+    # HUP INT QUIT USR1 USR2 PIPE ALRM TERM XCPU XFSZ VTALRM PROF POLL
+    for number in 1 2 3 10 12 13 14 15 24 25 26 27 29; do
+      signal_ends $number '' 'was killed by a signal, with which the trace ends' --no-symbolize
+    done
+    for setting in handled restored waited_for; do signal_ends 15 $setting . ; done
+    by=(sh -c 'trap "" INT HUP; exec "$@"' sh) # as nohup, and a shell's background jobs
+    for number in 1 2; do signal_ends $number ignored . ; done
+    by=(env)
+    for number in 2 15; do
+      for options in --children '--flight 1000'; do signal_ends $number '' 'with which the trace ends' $options; done
+    done
+  done
+  # A pool of processes ends its workers by SIGTERM.
+  printf '%s\n' 'import multiprocessing, time' 'def work(number): time.sleep(0.002); return number' \
+    'if __name__ == "__main__":' '  with multiprocessing.get_context("fork").Pool(3) as pool: print(sum(pool.map(work, range(60), 1)))' >"$work/pool.py"
+  need /usr/bin/python3
+  [ "$("$tool" record --children --no-symbolize -o "$work/pool.%p.trace" /usr/bin/python3 "$work/pool.py" 2>"$work/err")" = 1770 ] ||
+    { cat "$work/err"; fail "pool: another output"; }
+  [ "$(ls "$work"/pool.*.trace | wc -l)" = 4 ] || { cat "$work/err"; fail "pool: not four traces"; }
+  traced=0
+  for setting in "$work"/pool.*.trace; do
+    "$tool" check "$setting" >/dev/null || fail "pool: $setting does not pass check"
+    traced=$((traced + $("$tool" dump "$setting" | grep -c 'GoBlock.*sleep')))
+  done
+  [ $traced = 60 ] || fail "pool: $traced sleeps in the traces, not 60"
 }
 
 test_libraries() {

@@ -454,7 +454,7 @@ static void summarize(trace *t, bool details) {
             t->start.pid == first_pid && WIFEXITED(first_status) ? "ended by a system call of its own"
                                                                  : "was killed or still runs",
             shared.flight_milliseconds ? "nothing was written at its end" : "the trace ends with its last cut");
-  } else if (end->why == TRACE_CRASHED) {
+  } else if (end->why == TRACE_KILLED) {
     fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path,
             (int)t->start.pid);
   } else if (end->result < 0) {

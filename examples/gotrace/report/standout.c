@@ -72,9 +72,9 @@ static int main_fact(const summary *sum, char *text, size_t size) {
                     100 * (double)pauses->total / (double)sum->duration, one);
   }
   if (sum->recorded) return recorded_fact(sum, text, size);
-  if (!g)
-    return snprintf(text, size, "%s",
-                    sum->selection.on ? "" : "no function of the program ran for as much as 1 % of the time");
+  if (!g && sum->selection.on) return snprintf(text, size, "%s", "");
+  if (!sum->functions.list) return snprintf(text, size, "the trace shows no goroutine");
+  if (!g) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);
     time_text(g->t.running, two);
