@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -624,6 +624,34 @@ test_children() {
   rm -f "$work"/*.trace
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
   [ "$(ls "$work"/*.trace | wc -l)" = 1 ] || fail "children were traced"
+}
+
+# The debug information of a file is read once for all traces, and not at all if there is none. A damaged trace among them
+# keeps no other from getting its names.
+test_names() {
+  local debugger trace with_lines=0
+  debugger=$(command -v llvm-symbolizer || command -v addr2line) || skip llvm-symbolizer
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  compile "${CC-cc}" tests/record/ends.c "$work/stripped" -O0 -s
+  mkdir "$work/bin"
+  printf '#!/bin/sh\necho "$@" >>%s/asked\nexec %s "$@"\n' "$work" "$debugger" >"$work/bin/${debugger##*/}"
+  chmod +x "$work/bin/${debugger##*/}"
+  lines_after() { # lines_after COMMANDS: counts the traces with lines
+    rm -f "$work"/names.*.trace "$work/asked"
+    (cd "$work" && DEBUGINFOD_URLS= PATH=$work/bin:$PATH "$tool" record --cut 1000000 --children -o names.%p.trace sh -c "$1" >traced 2>err) ||
+      { cat "$work/err"; fail "names: exit status $?"; }
+    with_lines=0
+    for trace in "$work"/names.*.trace; do
+      ! "$tool" dump "$trace" 2>/dev/null | grep 'tests/record/ends.c:' >/dev/null || with_lines=$((with_lines + 1))
+      [ -z "$(find "$work" -name "${trace##*/}.*")" ] || fail "names: an unfinished file was left"
+    done
+  }
+  lines_after './ends exit; ./ends _exit; ./stripped exit; ./ends signal 9 ""; ./ends exit; true'
+  [ $with_lines = 3 ] || { cat "$work/err"; fail "names: $with_lines traces have lines, not 3"; }
+  [ "$(grep -c '/ends$' "$work/asked")" = 1 ] || { cat "$work/asked"; fail "names: a file was not read once"; }
+  ! grep -q stripped "$work/asked" || { cat "$work/asked"; fail "names: a file without debug information was read"; }
+  lines_after './ends exit; truncate -s 100 names.*.trace; ./ends _exit; ./ends exit; true'
+  [ $with_lines = 2 ] || { cat "$work/err"; fail "names: $with_lines traces beside a damaged one have lines, not 2"; }
 }
 
 test_flight() {

@@ -168,8 +168,9 @@ const option options[] = {
     {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
      SETTING(cut), 1},
     {"--min-syscall", "leave out system calls that do not wait", NULL, set_flag, SETTING(only_waits), 0},
-    {"--no-symbolize", "do not look for lines and inlined callers afterwards, as gotrace symbolize does", NULL,
-     set_flag, SETTING(no_symbolize), 0},
+    {"--no-symbolize",
+     "do not look for lines and inlined callers afterwards, as gotrace symbolize does: once a file for all processes",
+     NULL, set_flag, SETTING(no_symbolize), 0},
     {"-q", "print no summary", NULL, set_flag, SETTING(quiet), 0},
 };
 
@@ -370,7 +371,9 @@ const command commands[] = {
      .arguments = "[-o OUT] FILE",
      .summary = "the same with lines, inlined callers and C++ names",
      .help = "Writes a trace with the functions, lines and inlined callers that debug information knows, by "
-             "llvm-symbolizer or addr2line, whichever is installed. OUT may be FILE itself.",
+             "llvm-symbolizer or addr2line, whichever is installed. They read only files that have debug information. "
+             "OUT may "
+             "be FILE itself.",
      .options = "-o OUT",
      .run = command_symbolize},
     {.name = "help",

@@ -296,6 +296,13 @@ typedef struct trace {
   char path[2 * BOARD_PATH]; /* as the messages show it */
 } trace;
 
+/* A trace that this command has replaced by one with more names: its index in the list, and its new file. */
+struct renewed {
+  uint32_t index;
+  struct file_identity identity;
+};
+static struct file_identity *renewed; /* by index; inode 0: the trace is as the process wrote it */
+
 /* Opens the trace in the folder; -1: it is not there. */
 static int open_trace(const struct trace_entry *entry) {
   struct stat status;
@@ -327,6 +334,7 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   bytes shown = {0};
   memset(t, 0, sizeof *t);
   t->start = list->entry[index];
+  if (renewed[index].inode) t->start.identity = renewed[index];
   t->end = ends->entry[index];
   t->file = -1;
   t->goes_on = goes_on(t->start.pid, index, count);
@@ -382,33 +390,112 @@ static const char *choose_trusted(const char *path) {
   return is_trusted(rest) ? chosen : NULL;
 }
 
-static void symbolize_into(trace *t, int to) {
-  int nothing = open("/dev/null", O_WRONLY);
-  input in;
-  output result;
-  if (nothing >= 0) dup2(nothing, 2);
-  if (!input_open_file(&in, t->path, t->file, true)) fail("cannot read");
-  output_of_file(&result, t->path, to);
-  symbolize(&in, &result, geteuid() == 0 ? choose_trusted : NULL);
-}
-
 /* The tracer locks the file until it has written all. The system ends the lock of a killed process. */
 static bool is_being_written(int file) { return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
 
-/* Replaces the trace by one with more names, unless that fails. */
-static void add_names(trace *t) {
-  char name[sizeof t->start.name + 16];
+/* The name of a new trace while a process writes it. */
+typedef char unfinished_name[NAME_MAX + 32];
+static void name_unfinished(unfinished_name name, const trace *t, pid_t writer) {
+  snprintf(name, sizeof(unfinished_name), "%s.%d", t->start.name, (int)writer);
+}
+
+/* Replaces a trace by one with the names that were found, and reports that. */
+static void rewrite(symbolizer *s, const trace *t, uint32_t index, int to) {
+  unfinished_name name;
+  struct stat status;
+  struct renewed done = {index, {0, 0}};
+  input in;
+  output result;
   int file;
-  if (t->file < 0 || is_being_written(t->file)) return;
-  snprintf(name, sizeof name, "%s.%d", t->start.name, (int)getpid());
+  if (!input_open_file(&in, t->path, t->file, true)) fail("cannot read");
+  name_unfinished(name, t, getpid());
   file = openat(out.folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  if (apart(symbolize_into, t, file) && renameat(out.folder, name, out.folder, t->start.name) == 0) {
-    close(t->file);
-    t->file = file;
-  } else {
+  if (file < 0) fail("%s: %s", name, strerror(errno));
+  output_of_file(&result, t->path, file);
+  symbolizer_write(s, &in, &result);
+  if (fstat(file, &status) != 0 || renameat(out.folder, name, out.folder, t->start.name) != 0) fail("cannot rename");
+  done.identity.device = (uint64_t)status.st_dev;
+  done.identity.inode = (uint64_t)status.st_ino;
+  if (write(to, &done, sizeof done) != (ssize_t)sizeof done) fail("pipe: %s", strerror(errno));
+  fclose(result.file);
+  free(result.block.data);
+  input_close(&in);
+}
+
+/* Adds names to traces of the list. Each is open only while it is read. */
+static void add_names_to(const uint32_t *which, uint32_t number, uint32_t count, int to) {
+  static trace t;
+  symbolizer *s = symbolizer_new(geteuid() == 0 ? choose_trusted : NULL);
+  input in;
+  uint32_t i;
+  for (i = 0; i < number; i++) {
+    load_trace(&t, which[i], count);
+    if (!input_open_file(&in, t.path, t.file, true)) fail("cannot read");
+    symbolizer_look(s, &in);
+    symbolizer_forget(s);
+    input_close(&in);
+  }
+  symbolizer_find(s);
+  for (i = 0; i < number; i++) {
+    load_trace(&t, which[i], count);
+    rewrite(s, &t, which[i], to);
+  }
+}
+
+static void remove_unfinished(const uint32_t *which, uint32_t number, uint32_t count, pid_t writer) {
+  static trace t;
+  unfinished_name name;
+  for (; number; number--, which++) {
+    load_trace(&t, *which, count);
+    if (t.file < 0) continue;
+    close(t.file);
+    name_unfinished(name, &t, writer);
     unlinkat(out.folder, name, 0);
-    close(file);
+  }
+}
+
+/* Adds names to traces, in a process of its own. Each file with debug information is read once for all. If one of the
+ * traces is damaged, those that come after it may stay as they are. */
+static void add_names(const uint32_t *which, uint32_t number, uint32_t count) {
+  int status = 1, nothing, pipe_ends[2];
+  struct renewed done;
+  pid_t writer;
+  if (!number || pipe2(pipe_ends, O_CLOEXEC) != 0) return;
+  fflush(stderr);
+  writer = fork();
+  if (writer == 0) {
+    nothing = open("/dev/null", O_WRONLY);
+    if (nothing >= 0) dup2(nothing, 2);
+    add_names_to(which, number, count, pipe_ends[1]);
+    _exit(0);
+  }
+  close(pipe_ends[1]);
+  while (writer > 0 && read(pipe_ends[0], &done, sizeof done) == (ssize_t)sizeof done)
+    if (done.index < count) renewed[done.index] = done.identity;
+  close(pipe_ends[0]);
+  while (writer > 0 && waitpid(writer, &status, 0) < 0 && errno == EINTR) continue;
+  if (writer > 0 && status != 0) remove_unfinished(which, number, count, writer);
+}
+
+/* All complete traces at once. The others, and those that were left because one was damaged, one by one. */
+static void add_all_names(uint32_t count) {
+  uint32_t *complete = zeroed(count * sizeof *complete), number = 0, i;
+  static trace t;
+  for (i = 0; i < count; i++) {
+    load_trace(&t, i, count);
+    if (t.file < 0) continue;
+    if (t.end.has_ended && !is_being_written(t.file)) complete[number++] = i;
+    close(t.file);
+  }
+  add_names(complete, number, count);
+  free(complete);
+  for (i = 0; i < count; i++) {
+    bool stays;
+    load_trace(&t, i, count);
+    if (t.file < 0) continue;
+    stays = renewed[i].inode || is_being_written(t.file);
+    close(t.file);
+    if (!stays) add_names(&i, 1, count);
   }
 }
 
@@ -491,15 +578,16 @@ static void report_traces(const char *program_path, const settings *set) {
   static trace t;
   uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
   uint32_t count = all < shared.traces ? all : shared.traces;
+  renewed = zeroed((size_t)count * sizeof *renewed);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     shown += t.is_there || t.start.state == TRACE_FAILED;
+    remove_empty(&t);
     if (t.file >= 0) close(t.file);
   }
+  if (!set->no_symbolize) add_all_names(count);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
-    remove_empty(&t);
-    if (!set->no_symbolize) add_names(&t);
     if (!set->quiet) summarize(&t, shown == 1);
     if (t.file >= 0) close(t.file);
   }
