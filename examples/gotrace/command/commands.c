@@ -193,7 +193,7 @@ const command commands[] = {
          "status and signals are "
          "unchanged. Afterwards a summary is printed on standard error.\n\n"
          "  gotrace record xz -T2 -k file\n"
-         "  go tool trace xz.*.trace\n\n"
+         "  gotrace view --open xz.*.trace\n\n"
          "COMMAND must be linked dynamically, with glibc or musl, and may not be setuid. The libraries are looked for "
          "beside the tool and in ../lib/gotrace.\n\n"
          "A trace is a new file that only its owner can read, and replaces an existing FILE. A device, a pipe or your "
@@ -203,8 +203,15 @@ const command commands[] = {
          "at most a second. The library has handlers for them that the program does not see and may replace; they "
          "change neither a signal that is ignored nor the status with which the program ends. SIGKILL, real-time "
          "signals, SIGTRAP and SIGSYS lose what came after the last cut.\n\n"
-         "A thread that runs in the trace may sleep in a system call that the library does not see, and one that is "
-         "runnable may have slept again after it was woken. The CPU time is the kernel's count.",
+         "A thread that runs in the trace may sleep in a system call that the library does not see: info says that it "
+         "was "
+         "not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is the kernel's "
+         "count.\n\n"
+         "The library adds a thread, so the C library locks each call of stdio: in a program with one thread that "
+         "reads "
+         "or writes by single characters (getc, putc), this takes 2 to 7 times as long. Chromium aborts with "
+         "--children; "
+         "record it without. The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
      .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
                 "--min-syscall,--no-symbolize,-q",
      .files = MANY,

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -38,7 +39,20 @@ static struct {
 
 /* ------------------------------------------------------------------------------------------------- the command ---- */
 
-/* Where the shell would find a command; fails if nowhere. */
+/* The exit statuses of a shell for a command that it does not find, or cannot execute. */
+enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
+
+__attribute__((noreturn, format(printf, 2, 3))) static void refuse(int status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  report_list(format, arguments);
+  va_end(arguments);
+  exit(status);
+}
+
+static int status_of(int error) { return error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE; }
+
+/* Where the shell would find a command; ends with its status if nowhere. */
 static const char *find_program(const char *name) {
   static char path[BOARD_PATH];
   const char *at = getenv("PATH"), *end;
@@ -46,9 +60,9 @@ static const char *find_program(const char *name) {
   int error = ENOENT;
   program.file = NULL;
   if (strchr(name, '/')) {
-    if (stat(name, &status) != 0) fail("%s: %s", name, strerror(errno));
-    if (S_ISDIR(status.st_mode)) fail("%s: is a directory", name);
-    if (access(name, X_OK) != 0) fail("%s: %s", name, strerror(errno));
+    if (stat(name, &status) != 0) refuse(status_of(errno), "%s: %s", name, strerror(errno));
+    if (S_ISDIR(status.st_mode)) refuse(NOT_EXECUTABLE, "%s: is a directory", name);
+    if (access(name, X_OK) != 0) refuse(NOT_EXECUTABLE, "%s: %s", name, strerror(errno));
     return name;
   }
   if (!at) at = "/usr/local/bin:/usr/bin:/bin";
@@ -61,7 +75,7 @@ static const char *find_program(const char *name) {
     }
     if (!*end) break;
   }
-  fail("%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
+  refuse(status_of(error), "%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
 }
 
 /* The dynamic linker that a program asks for. Fails if the library cannot be loaded into the program. */
@@ -77,13 +91,15 @@ static void read_interpreter(const char *path, char interpreter[BOARD_PATH]) {
         (((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
          ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getegid())))
       fail("%s: a setuid or setgid program cannot be traced: the system loads no library into it", file);
-    if (kind == EXECUTABLE_FOREIGN) fail("%s: a program of another architecture", file);
+    if (kind == EXECUTABLE_FOREIGN) refuse(NOT_EXECUTABLE, "%s: a program of another architecture", file);
     if (kind == EXECUTABLE_STATIC)
       fail("%s: a statically linked program cannot be traced: the system loads no library into it", file);
     if (kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_UNREADABLE) return;
-    if (kind != EXECUTABLE_SCRIPT || depth == MOST_INTERPRETERS) fail("%s: neither a program nor a script", file);
-    if (!*interpreter) fail("%s: no interpreter", file);
-    if (access(interpreter, X_OK) != 0) fail("%s: interpreter %s: %s", file, interpreter, strerror(errno));
+    if (kind != EXECUTABLE_SCRIPT || depth == MOST_INTERPRETERS)
+      refuse(NOT_EXECUTABLE, "%s: neither a program nor a script", file);
+    if (!*interpreter) refuse(NOT_EXECUTABLE, "%s: no interpreter", file);
+    if (access(interpreter, X_OK) != 0)
+      refuse(NOT_EXECUTABLE, "%s: interpreter %s: %s", file, interpreter, strerror(errno));
     memcpy(file, interpreter, sizeof file);
   }
 }
@@ -260,7 +276,7 @@ static int run(const char *path, char **words, const char *library) {
   first_pid = child;
   first_status = status;
   child = 0;
-  if (error) fail("%s: %s", path, strerror(error));
+  if (error) refuse(status_of(error), "%s: %s", path, strerror(error));
   return status;
 }
 
@@ -560,7 +576,7 @@ static void summarize(trace *t, bool details) {
     fprintf(stderr, "gotrace: %s: process %d, %llu events\n", path, (int)t->start.pid, (ull)end->events);
   } else if (t->file >= 0) {
     apart(print_info, t, 2);
-    fprintf(stderr, "\nmore        gotrace info %s\npictures    go tool trace %s\n", path, path);
+    fprintf(stderr, "\nmore        gotrace info %s\npicture     gotrace view --open %s\n", path, path);
   }
 }
 

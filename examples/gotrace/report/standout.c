@@ -49,13 +49,13 @@ static int recorded_fact(const summary *sum, char *text, size_t size) {
   if (best->t.blocked_count && best->t.blocked[most].time > best->t.running) {
     reason = reason_text(sum, best->t.blocked[most].reason);
     return snprintf(
-        text, size, "%.*s is busiest, with a CPU time of %s, but blocked %.0f %% of its time, most of that for: %.*s",
+        text, size, "%.*s has most CPU time, %s, and was blocked %.0f %% of its time, most of that for: %.*s",
         name_size(name), name.data, used, 100 * (double)blocked_time(&best->t) / (double)known_time(&best->t),
         name_size(reason), reason.data);
   }
   time_text(best->t.running, ran);
-  return snprintf(text, size, "%.*s is busiest: it ran %s, with a CPU time of %s", name_size(name), name.data, ran,
-                  used);
+  return snprintf(text, size, "%.*s has most CPU time: %s; for %s it was not seen waiting", name_size(name), name.data,
+                  used, ran);
 }
 
 static int main_fact(const summary *sum, char *text, size_t size) {
