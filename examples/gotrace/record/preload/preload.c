@@ -551,8 +551,9 @@ static void end_by_signal(int number, siginfo_t *details, void *context) {
     } else {
       wait_for_death();
     }
+  } else {
+    wait_for_end(); /* of the trace, if the process was about to end anyway */
   }
-  wait_for_end(); /* the trace, if the process was about to end anyway */
   real.signal(number, SIG_DFL);
   REAL(syscall)(SYS_rt_tgsigqueueinfo, REAL(syscall)(SYS_getpid), REAL(syscall)(SYS_gettid), number, details);
 }
