@@ -90,7 +90,7 @@ static bool read_section(const gotrace__elf_file *elf, const char *name, bytes *
     if (!gotrace__elf_read(elf, head.e_shoff + (uint64_t)i * sizeof section, &section, sizeof section)) return false;
     if (section.sh_type == SHT_PROGBITS && gotrace__elf_read(elf, names.sh_offset + section.sh_name, found, size) &&
         memcmp(found, name, size) == 0)
-      return read_part(elf, section.sh_offset, section.sh_size, contents);
+      return !contents || read_part(elf, section.sh_offset, section.sh_size, contents);
   }
   return false;
 }

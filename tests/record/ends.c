@@ -239,7 +239,7 @@ static void set_actions(void) {
     ssignal,
 #endif
   };
-  static const int numbers[] = {SIGFPE, SIGBUS, SIGILL, SIGABRT, SIGSEGV};
+  static const int numbers[] = {SIGFPE, SIGBUS, SIGILL, SIGTERM, SIGABRT, SIGSEGV};
   struct sigaction action, old;
   sigset_t set, blocked;
   size_t i;
@@ -366,6 +366,33 @@ static void crash_often(void) {
   *(volatile int *)nowhere = 1;
 }
 
+/* A signal comes to a process whose threads wait. `setting`: what the program has done about it; "": nothing. */
+static void exit_on(int number) { _exit(number + 10); }
+
+static void end_by_signal(int number, const char *setting) {
+  pthread_t thread;
+  sigset_t set;
+  int got;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  run_thread(last_thing);
+  if (pthread_create(&thread, NULL, sleeps, NULL) != 0) exit(1);
+  if (strcmp(setting, "handled") == 0) signal(number, exit_on);
+  else if (strcmp(setting, "restored") == 0 &&
+           (signal(number, exit_on) == SIG_ERR || signal(number, SIG_DFL) != exit_on))
+    exit(1);
+  else if (strcmp(setting, "waited_for") == 0) sigprocmask(SIG_BLOCK, &set, NULL);
+  if (strcmp(setting, "ignored") != 0 && strcmp(setting, "handled") != 0 && !is_default(number)) exit(1);
+  if (strcmp(setting, "waited_for") == 0) {
+    pthread_kill(pthread_self(), number);
+    if (sigwait(&set, &got) != 0 || got != number) exit(1);
+    return;
+  }
+  kill(getpid(), number);
+  if (strcmp(setting, "ignored") == 0) return;
+  for (;;) pause();
+}
+
 int main(int count, char **words) {
   const char *way = count > 1 ? words[1] : "";
   struct stat status;
@@ -399,6 +426,7 @@ int main(int count, char **words) {
   if (strcmp(way, "old_once_crash") == 0) crash_once(true);
   if (strcmp(way, "late_crash") == 0) run_thread(last_thing), run_thread(computes);
   if (strcmp(way, "many_crashes") == 0) crash_often();
+  if (strcmp(way, "signal") == 0) end_by_signal(atoi(words[2]), words[3]);
   if (strcmp(way, "after_crash") == 0) end_after_crash(words[2]);
   run_thread(last_thing);
   if (strcmp(way, "thread_exits") == 0) syscall(SYS_exit, 0); /* the only thread, without the C library */

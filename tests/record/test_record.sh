@@ -3,16 +3,16 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage sandbox alike limits ends libraries descriptors bad_use executes outputs hostile children flight allocators
+names="waits waits_musl stacks usage summary sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -168,6 +168,19 @@ if "for a proc" in info["trace"]["stands_out"] or "CPU time" not in info["trace"
   done
 }
 
+# The summary says only what is known: a thread that sleeps in a system call of its own does not run. The thread with most
+# CPU time comes first.
+test_summary() {
+  compile "${CC-cc}" tests/record/usage.c "$work/usage"
+  "$tool" record -o "$work/usage.trace" "$work/usage" >"$work/traced" 2>"$work/err" || fail "summary: $?"
+  ! grep -q ' ran \| running' "$work/err" || { cat "$work/err"; fail "summary: says that a thread ran"; }
+  grep -q '^      count    CPU time  not seen waiting ' "$work/err" && head -n 1 "$work/err" | grep -q 'has most CPU time' ||
+    { cat "$work/err"; fail "summary: CPU time does not come first"; }
+  sed -n '/^      count    CPU time/,/^$/p' "$work/err" | sed -n 2p | grep -q "  $(head -n 1 "$work/err" | cut -d ' ' -f 1)$" ||
+    { cat "$work/err"; fail "summary: the first row is not the thread with most CPU time"; }
+  tail -n 1 "$work/err" | grep -q "gotrace view --open $work/usage.trace" || { cat "$work/err"; fail "summary: its last line"; }
+}
+
 test_sandbox() {
   local compiler way plain traced options
   for compiler in "${CC-cc}" musl-gcc; do
@@ -299,6 +312,10 @@ if cpu.get("computes", 0) < 150000000: sys.exit(f"the trace does not reach the c
       rm -f "$work"/ends*.trace
     done
   done
+  # A program that is killed before the first cut leaves a trace of nothing, about which nothing else is said.
+  "$tool" record --cut 1000000 -o "$work/ends.trace" sh -c 'kill -9 $$' 2>"$work/traced.err" || true
+  "$tool" info "$work/ends.trace" >"$work/traced" && grep -q 'shows no goroutine' "$work/traced" && ! grep -q 'no function' "$work/traced" ||
+    { cat "$work/traced"; fail "what info says about an empty trace"; }
   # The command passes signals on to the program, and dies by the same signal.
   "$tool" record -q -o "$work/ends.trace" sleep 1000 2>"$work/traced.err" & traced=$!
   servers+=($traced)
@@ -307,6 +324,52 @@ if cpu.get("computes", 0) < 150000000: sys.exit(f"the trace does not reach the c
   plain=0
   wait $traced || plain=$?
   [ $plain = 143 ] || fail "terminated: exit status $plain, not 143"
+}
+
+# A signal that ends the program ends its trace first: whoever sends it, from whichever thread it takes, with --children
+# and the flight recorder. What the program does about the signal itself, or inherits, stays as it is.
+test_signals() {
+  local compiler number setting plain traced options by=(env)
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/ends.c "$work/ends"
+    signal_ends() { # signal_ends NUMBER SETTING TEXT OPTIONS...: TEXT is in the summary
+      plain=0 traced=0
+      { (ulimit -c 0; "${by[@]}" "$work/ends" signal $1 "$2") >"$work/plain"; } 2>/dev/null || plain=$?
+      { (ulimit -c 0; timeout 60 "${by[@]}" "$tool" record "${@:4}" -o "$work/ends.trace" "$work/ends" signal $1 "$2") \
+        >"$work/traced" 2>"$work/traced.err"; } 2>/dev/null || traced=$?
+      [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler, signal $*: exit status $traced, not $plain"; }
+      cmp "$work/plain" "$work/traced" || fail "$compiler, signal $*: another output"
+      grep -q "$3" "$work/traced.err" || { cat "$work/traced.err"; fail "$compiler, signal $*: does not say '$3'"; }
+      has_thread "$work/ends.trace" last_thing
+      "$tool" check "$work/ends.trace" >/dev/null || fail "$compiler, signal $*: the trace does not pass check"
+      rm -f "$work"/ends*.trace
+    }
+    # HUP INT QUIT USR1 USR2 PIPE ALRM TERM XCPU XFSZ VTALRM PROF POLL
+    for number in 1 2 3 10 12 13 14 15 24 25 26 27 29; do
+      signal_ends $number '' 'was killed by a signal, with which the trace ends' --no-symbolize
+    done
+    for setting in handled restored waited_for; do signal_ends 15 $setting . ; done
+    by=(sh -c 'trap "" INT HUP; exec "$@"' sh) # as nohup, and a shell's background jobs
+    for number in 1 2; do signal_ends $number ignored . ; done
+    by=(env)
+    for number in 2 15; do
+      for options in --children '--flight 1000'; do signal_ends $number '' 'with which the trace ends' $options; done
+    done
+  done
+  # A pool of processes ends its workers by SIGTERM.
+  printf '%s\n' 'import multiprocessing, time' 'def work(number): time.sleep(0.002); return number' \
+    'if __name__ == "__main__":' '  with multiprocessing.get_context("fork").Pool(3) as pool: print(sum(pool.map(work, range(60), 1)))' >"$work/pool.py"
+  need /usr/bin/python3
+  [ "$("$tool" record --children --no-symbolize -o "$work/pool.%p.trace" /usr/bin/python3 "$work/pool.py" 2>"$work/err")" = 1770 ] ||
+    { cat "$work/err"; fail "pool: another output"; }
+  [ "$(ls "$work"/pool.*.trace | wc -l)" = 4 ] || { cat "$work/err"; fail "pool: not four traces"; }
+  traced=0
+  for setting in "$work"/pool.*.trace; do
+    "$tool" check "$setting" >/dev/null || fail "pool: $setting does not pass check"
+    traced=$((traced + $("$tool" dump "$setting" | grep -c 'GoBlock.*sleep')))
+  done
+  [ $traced = 60 ] || fail "pool: $traced sleeps in the traces, not 60"
 }
 
 test_libraries() {
@@ -348,11 +411,11 @@ test_descriptors() {
 
 # --------------------------------------------------------------------------------------------------------- bad use ----
 
-refuses() { # refuses TEXT ARGUMENTS...: prints one line that contains TEXT, and leaves no trace
+refuses() { # refuses TEXT ARGUMENTS...: prints one line that contains TEXT, and leaves no trace; wanted=STATUS, or 1 or 2
   local status=0 text=$1
   shift
   "$tool" record "$@" >"$work/refused" 2>&1 || status=$?
-  [ $status = 1 ] || [ $status = 2 ] || fail "record $*: exit status $status"
+  [ $status = ${wanted-1} ] || [ ${wanted-2}$status = 22 ] || fail "record $*: exit status $status, not ${wanted-1}"
   grep -q -- "$text" "$work/refused" || { cat "$work/refused"; fail "record $*: does not say '$text'"; }
   [ $status = 2 ] || [ "$(wc -l <"$work/refused")" = 1 ] || { cat "$work/refused"; fail "record $*: more than a line"; }
 }
@@ -362,12 +425,13 @@ test_bad_use() {
   "${CC-cc}" -static "$work/program.c" -o "$work/static" && refuses 'statically linked' "$work/static"
   "${CC-cc}" -static-pie "$work/program.c" -o "$work/static-pie" && refuses 'statically linked' "$work/static-pie"
   "${CC-cc}" "$work/program.c" -o "$work/program"
-  refuses 'command not found' no-such-command
-  refuses 'No such file' "$work/no-such-file"
-  refuses 'is a directory' /tmp/
-  refuses 'Permission denied' "$work/program.c"
-  printf '#!/nonexistent\n' >"$work/script" && chmod +x "$work/script" && refuses 'interpreter /nonexistent' "$work/script"
-  printf 'text\n' >"$work/script" && refuses 'neither a program nor a script' "$work/script"
+  # As a shell: 127 for what is not found, 126 for what cannot be executed
+  wanted=127 refuses 'command not found' no-such-command
+  wanted=127 refuses 'No such file' "$work/no-such-file"
+  wanted=126 refuses 'is a directory' /tmp/
+  wanted=126 refuses 'Permission denied' "$work/program.c"
+  printf '#!/nonexistent\n' >"$work/script" && chmod +x "$work/script" && wanted=126 refuses 'interpreter /nonexistent' "$work/script"
+  printf 'text\n' >"$work/script" && wanted=126 refuses 'neither a program nor a script' "$work/script"
   refuses 'No such file' -o "$work/no/file.trace" true
   refuses 'is a directory' -o "$work" true
   refuses 'missing COMMAND' -o "$work/x.trace"
@@ -379,7 +443,7 @@ test_bad_use() {
   refuses 'invalid value' --cut x true
   refuses '1.22 or later' --flight 1 --format 1.21 true
   if command -v aarch64-linux-gnu-gcc >/dev/null; then
-    aarch64-linux-gnu-gcc "$work/program.c" -o "$work/arm" && refuses 'another architecture' "$work/arm"
+    aarch64-linux-gnu-gcc "$work/program.c" -o "$work/arm" && wanted=126 refuses 'another architecture' "$work/arm"
   fi
   cp "$work/program" "$work/setuid"
   if [ "$(id -u)" = 0 ]; then chown 1 "$work/setuid"; chmod 4755 "$work/setuid"; refuses 'setuid' "$work/setuid"; fi
@@ -424,7 +488,8 @@ test_executes() {
     for file in "$work"/plain/*; do
       status=0
       timeout 300 "$tool" record -o "$work/traced.trace" "$file" >"$work/refused" 2>&1 || status=$?
-      [ $status = 1 ] && [ "$(wc -l <"$work/refused")" = 1 ] || { cat "$work/refused"; fail "record $file: exit status $status"; }
+      case $status in 1 | 126 | 127) ;; *) cat "$work/refused"; fail "record $file: exit status $status" ;; esac
+      [ "$(wc -l <"$work/refused")" = 1 ] || { cat "$work/refused"; fail "record $file: more than a line"; }
     done
     rm -rf "$work"/plain*
   done
@@ -574,6 +639,34 @@ test_children() {
   rm -f "$work"/*.trace
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
   [ "$(ls "$work"/*.trace | wc -l)" = 1 ] || fail "children were traced"
+}
+
+# The debug information of a file is read once for all traces, and not at all if there is none. A damaged trace among them
+# keeps no other from getting its names.
+test_names() {
+  local debugger trace with_lines=0
+  debugger=$(command -v llvm-symbolizer || command -v addr2line) || skip llvm-symbolizer
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  compile "${CC-cc}" tests/record/ends.c "$work/stripped" -O0 -s
+  mkdir "$work/bin"
+  printf '#!/bin/sh\necho "$@" >>%s/asked\nexec %s "$@"\n' "$work" "$debugger" >"$work/bin/${debugger##*/}"
+  chmod +x "$work/bin/${debugger##*/}"
+  lines_after() { # lines_after COMMANDS: counts the traces with lines
+    rm -f "$work"/names.*.trace "$work/asked"
+    (cd "$work" && DEBUGINFOD_URLS= PATH=$work/bin:$PATH "$tool" record --cut 1000000 --children -o names.%p.trace sh -c "$1" >traced 2>err) ||
+      { cat "$work/err"; fail "names: exit status $?"; }
+    with_lines=0
+    for trace in "$work"/names.*.trace; do
+      ! "$tool" dump "$trace" 2>/dev/null | grep 'tests/record/ends.c:' >/dev/null || with_lines=$((with_lines + 1))
+      [ -z "$(find "$work" -name "${trace##*/}.*")" ] || fail "names: an unfinished file was left"
+    done
+  }
+  lines_after './ends exit; ./ends _exit; ./stripped exit; ./ends signal 9 ""; ./ends exit; true'
+  [ $with_lines = 3 ] || { cat "$work/err"; fail "names: $with_lines traces have lines, not 3"; }
+  [ "$(grep -c '/ends$' "$work/asked")" = 1 ] || { cat "$work/asked"; fail "names: a file was not read once"; }
+  ! grep -q stripped "$work/asked" || { cat "$work/asked"; fail "names: a file without debug information was read"; }
+  lines_after './ends exit; truncate -s 100 names.*.trace; ./ends _exit; ./ends exit; true'
+  [ $with_lines = 2 ] || { cat "$work/err"; fail "names: $with_lines traces beside a damaged one have lines, not 2"; }
 }
 
 test_flight() {

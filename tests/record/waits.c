@@ -510,10 +510,22 @@ WAITER(wait_futex) {
   return NULL;
 }
 static pid_t child;
-WAITER(wait_child) {
-  int status;
+#define CHILD_WAITER(name, call) \
+  WAITER(name) {                 \
+    int status;                  \
+    ABOUT_TO_WAIT();             \
+    MUST((call) == child);       \
+    return NULL;                 \
+  }
+CHILD_WAITER(wait_child, waitpid(child, &status, 0))
+CHILD_WAITER(wait_any_child, wait(&status))
+CHILD_WAITER(wait3_child, wait3(&status, 0, NULL))
+CHILD_WAITER(wait4_child, wait4(child, &status, 0, NULL))
+CHILD_WAITER(waitid_child, (status = waitid(P_PID, (id_t)child, NULL, WEXITED)) == 0 ? child : -1)
+CHILD_WAITER(syscall_child, syscall(SYS_wait4, child, &status, 0, NULL))
+WAITER(wait_system) {
   ABOUT_TO_WAIT();
-  MUST(waitpid(child, &status, 0) == child);
+  MUST(system("sleep 0.01") == 0);
   return NULL;
 }
 WAITER(wait_signal) {
@@ -726,6 +738,7 @@ static void run_rare(void) {
   unlink(fifo), rmdir(folder);
   holder = lock_in_child();
   RUN(wait_lockf, "sync: file lock", "-", kill(holder, SIGKILL));
+  MUST(waitpid(holder, NULL, 0) == holder);
   RUN(wait_aio_suspend, "asynchronous I/O", "-", put_byte(pipe_ends[1]));
   RUN_ALONE(wait_syscall_nanosleep, "sleep", 20000000);
   RUN_ALONE(wait_syscall_ppoll, "select: poll", 20000000);
@@ -753,6 +766,19 @@ static void run_locks(void) {
   sem_wait(&reader_may_go);
   RUN(wait_write_lock_timed, "sync: write lock", "main", (pthread_join(other, NULL), pthread_rwlock_unlock(&lock)));
 }
+
+static pid_t start_child(void) {
+  pid_t started = fork();
+  if (started == 0)
+    for (;;) pause();
+  return started;
+}
+
+#define RUN_CHILD(name)                                    \
+  do {                                                     \
+    child = start_child();                                 \
+    RUN(name, "child process", "-", kill(child, SIGKILL)); \
+  } while (0)
 
 int main(void) {
   sigset_t signals;
@@ -855,11 +881,15 @@ int main(void) {
   RUN(wait_futex, "sync: futex", "main",
       (__atomic_store_n(&word, 1u, __ATOMIC_SEQ_CST), syscall(SYS_futex, &word, 1, INT_MAX, NULL, NULL, 0)));
   run_rare();
-  child = fork();
-  if (child == 0) {
-    for (;;) pause();
-  }
-  RUN(wait_child, "(system call)", "-", kill(child, SIGKILL));
+  RUN_CHILD(wait_child);
+  RUN_CHILD(wait_any_child);
+  RUN_CHILD(wait3_child);
+  RUN_CHILD(wait4_child);
+  RUN_CHILD(waitid_child);
+  RUN_CHILD(syscall_child);
+  child = start_child(); /* one that has ended is not waited for */
+  MUST(kill(child, SIGKILL) == 0 && waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT) == 0 && wait(NULL) == child);
+  RUN_ALONE(wait_system, "child process", 10000000);
   RUN(wait_signal, "signal", "-", pthread_kill(waiter_thread, SIGUSR1));
   return 3;
 }

@@ -98,7 +98,7 @@ size_t cut_size(const char *text, size_t size);
  * latter exclusive). False: not an ELF file of this processor's word size. */
 bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_t *high);
 
-/* Appends the contents of an ELF file's section; false: no section of that name. */
+/* Appends the contents of an ELF file's section, unless `contents` is NULL; false: no section of that name. */
 struct bytes;
 bool elf_section(const char *path, const char *name, struct bytes *contents);
 

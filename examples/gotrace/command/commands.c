@@ -173,11 +173,12 @@ const option options[] = {
     {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
      SETTING(children), 0},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
-    {"--cut MILLISECONDS", "write at least that often, default 1000: a killed program loses what came later", NULL,
-     set_number, SETTING(cut), 1},
+    {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
+     SETTING(cut), 1},
     {"--min-syscall", "leave out system calls that do not wait", NULL, set_flag, SETTING(only_waits), 0},
-    {"--no-symbolize", "do not look for lines and inlined callers afterwards, as gotrace symbolize does", NULL,
-     set_flag, SETTING(no_symbolize), 0},
+    {"--no-symbolize",
+     "do not look for lines and inlined callers afterwards, as gotrace symbolize does: once a file for all processes",
+     NULL, set_flag, SETTING(no_symbolize), 0},
     {"-q", "print no summary", NULL, set_flag, SETTING(quiet), 0},
 };
 
@@ -200,16 +201,25 @@ const command commands[] = {
          "status and signals are "
          "unchanged. Afterwards a summary is printed on standard error.\n\n"
          "  gotrace record xz -T2 -k file\n"
-         "  go tool trace xz.*.trace\n\n"
+         "  gotrace view --open xz.*.trace\n\n"
          "COMMAND must be linked dynamically, with glibc or musl, and may not be setuid. The libraries are looked for "
          "beside the tool and in ../lib/gotrace.\n\n"
          "A trace is a new file that only its owner can read, and replaces an existing FILE. A device, a pipe or your "
          "own symbolic link is written to. What a process starts after it has given up privileges is not traced. The "
-         "trace of a process ends when it enters a sandbox (seccomp). A program that crashes is given at most a second "
-         "to complete the trace, by handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that the program does not "
-         "see and may replace.\n\n"
-         "A thread that runs in the trace may sleep in a system call that the library does not see, and one that is "
-         "runnable may have slept again after it was woken. The CPU time is the kernel's count.",
+         "trace of a process ends when it enters a sandbox (seccomp).\n\n"
+         "Ctrl-C, SIGTERM and other signals that end the program, as well as crashes, end the trace first. This takes "
+         "at most a second. The library has handlers for them that the program does not see and may replace; they "
+         "change neither a signal that is ignored nor the status with which the program ends. SIGKILL, real-time "
+         "signals, SIGTRAP and SIGSYS lose what came after the last cut.\n\n"
+         "A thread that runs in the trace may sleep in a system call that the library does not see: info says that it "
+         "was "
+         "not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is the kernel's "
+         "count.\n\n"
+         "The library adds a thread, so the C library locks each call of stdio: in a program with one thread that "
+         "reads "
+         "or writes by single characters (getc, putc), this takes 2 to 7 times as long. Chromium aborts with "
+         "--children; "
+         "record it without. The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
      .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
                 "--min-syscall,--no-symbolize,-q",
      .files = MANY,
@@ -388,7 +398,8 @@ const command commands[] = {
      .arguments = "[-o OUT] FILE",
      .summary = "the same with lines, inlined callers and C++ names",
      .help = "Writes a trace with the functions, lines and inlined callers that debug information knows, by "
-             "llvm-symbolizer or addr2line, whichever is installed. OUT may be FILE itself.",
+             "llvm-symbolizer or addr2line, whichever is installed. They read only files that have debug information. "
+             "OUT may be FILE itself.",
      .result = "a trace",
      .options = "-o OUT",
      .run = command_symbolize},

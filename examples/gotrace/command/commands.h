@@ -89,9 +89,17 @@ void info_summary(input *in);
  * valid until the next call. */
 typedef const char *choose_file(const char *path);
 
-/* Copies a trace, with the functions, lines and inlined callers that debug information knows. `choose` is asked for the
- * files that contain it; NULL: all may be read. */
-void symbolize(input *in, output *out, choose_file *choose);
+/* Copies traces, with the functions, lines and inlined callers that debug information knows. Each file that contains it
+ * is read once for all traces: look at each trace, find their names, write each trace. One trace is the current one:
+ * the last that was looked at, until it is written or forgotten. What is written then is read once more. `choose` is
+ * asked for the files to read; NULL: all may be read. These functions do not return if they fail. */
+typedef struct symbolizer symbolizer;
+symbolizer *symbolizer_new(choose_file *choose);
+void symbolizer_look(symbolizer *s, input *in);
+void symbolizer_forget(symbolizer *s);
+void symbolizer_find(symbolizer *s);
+void symbolizer_write(symbolizer *s, input *in, output *out);
+void symbolizer_free(symbolizer *s);
 
 /* The format with a name like "1.23"; 0 if the tool does not write it. */
 int parse_written_format(const char *name);

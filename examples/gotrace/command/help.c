@@ -19,7 +19,8 @@ static const char about[] =
     "as U+FFFD.";
 
 static const char statuses[] = "0: success. 1: a trace is broken or something cannot be read or written. 2: wrong "
-                               "usage. `record` exits with the program's status.";
+                               "usage. `record` exits with the "
+                               "program's status; 126: it cannot be executed; 127: it is not found.";
 
 /* ------------------------------------------------------------------------------------------------- suggestions ---- */
 

@@ -96,7 +96,7 @@ struct trace_list {
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
   TRACE_SANDBOXED,    /* the process enters a sandbox */
-  TRACE_CRASHED       /* a signal for which the program has no handler */
+  TRACE_KILLED        /* a signal for which the program has no handler */
 };
 
 /* In the order of the list. An entry of a killed process stays zero. */

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -38,7 +39,20 @@ static struct {
 
 /* ------------------------------------------------------------------------------------------------- the command ---- */
 
-/* Where the shell would find a command; fails if nowhere. */
+/* The exit statuses of a shell for a command that it does not find, or cannot execute. */
+enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
+
+__attribute__((noreturn, format(printf, 2, 3))) static void refuse(int status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  report_list(format, arguments);
+  va_end(arguments);
+  exit(status);
+}
+
+static int status_of(int error) { return error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE; }
+
+/* Where the shell would find a command; ends with its status if nowhere. */
 static const char *find_program(const char *name) {
   static char path[BOARD_PATH];
   const char *at = getenv("PATH"), *end;
@@ -46,9 +60,9 @@ static const char *find_program(const char *name) {
   int error = ENOENT;
   program.file = NULL;
   if (strchr(name, '/')) {
-    if (stat(name, &status) != 0) fail("%s: %s", name, strerror(errno));
-    if (S_ISDIR(status.st_mode)) fail("%s: is a directory", name);
-    if (access(name, X_OK) != 0) fail("%s: %s", name, strerror(errno));
+    if (stat(name, &status) != 0) refuse(status_of(errno), "%s: %s", name, strerror(errno));
+    if (S_ISDIR(status.st_mode)) refuse(NOT_EXECUTABLE, "%s: is a directory", name);
+    if (access(name, X_OK) != 0) refuse(NOT_EXECUTABLE, "%s: %s", name, strerror(errno));
     return name;
   }
   if (!at) at = "/usr/local/bin:/usr/bin:/bin";
@@ -61,7 +75,7 @@ static const char *find_program(const char *name) {
     }
     if (!*end) break;
   }
-  fail("%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
+  refuse(status_of(error), "%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
 }
 
 /* The dynamic linker that a program asks for. Fails if the library cannot be loaded into the program. */
@@ -77,13 +91,15 @@ static void read_interpreter(const char *path, char interpreter[BOARD_PATH]) {
         (((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
          ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getegid())))
       fail("%s: a setuid or setgid program cannot be traced: the system loads no library into it", file);
-    if (kind == EXECUTABLE_FOREIGN) fail("%s: a program of another architecture", file);
+    if (kind == EXECUTABLE_FOREIGN) refuse(NOT_EXECUTABLE, "%s: a program of another architecture", file);
     if (kind == EXECUTABLE_STATIC)
       fail("%s: a statically linked program cannot be traced: the system loads no library into it", file);
     if (kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_UNREADABLE) return;
-    if (kind != EXECUTABLE_SCRIPT || depth == MOST_INTERPRETERS) fail("%s: neither a program nor a script", file);
-    if (!*interpreter) fail("%s: no interpreter", file);
-    if (access(interpreter, X_OK) != 0) fail("%s: interpreter %s: %s", file, interpreter, strerror(errno));
+    if (kind != EXECUTABLE_SCRIPT || depth == MOST_INTERPRETERS)
+      refuse(NOT_EXECUTABLE, "%s: neither a program nor a script", file);
+    if (!*interpreter) refuse(NOT_EXECUTABLE, "%s: no interpreter", file);
+    if (access(interpreter, X_OK) != 0)
+      refuse(NOT_EXECUTABLE, "%s: interpreter %s: %s", file, interpreter, strerror(errno));
     memcpy(file, interpreter, sizeof file);
   }
 }
@@ -261,7 +277,7 @@ static int run(const char *path, char **words, const char *library) {
   first_pid = child;
   first_status = status;
   child = 0;
-  if (error) fail("%s: %s", path, strerror(error));
+  if (error) refuse(status_of(error), "%s: %s", path, strerror(error));
   return status;
 }
 
@@ -297,6 +313,13 @@ typedef struct trace {
   char path[2 * BOARD_PATH]; /* as the messages show it */
 } trace;
 
+/* A trace that this command has replaced by one with more names: its index in the list, and its new file. */
+struct renewed {
+  uint32_t index;
+  struct file_identity identity;
+};
+static struct file_identity *renewed; /* by index; inode 0: the trace is as the process wrote it */
+
 /* Opens the trace in the folder; -1: it is not there. */
 static int open_trace(const struct trace_entry *entry) {
   struct stat status;
@@ -328,6 +351,7 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   bytes shown = {0};
   memset(t, 0, sizeof *t);
   t->start = list->entry[index];
+  if (renewed[index].inode) t->start.identity = renewed[index];
   t->end = ends->entry[index];
   t->file = -1;
   t->goes_on = goes_on(t->start.pid, index, count);
@@ -383,33 +407,112 @@ static const char *choose_trusted(const char *path) {
   return is_trusted(rest) ? chosen : NULL;
 }
 
-static void symbolize_into(trace *t, int to) {
-  int nothing = open("/dev/null", O_WRONLY);
-  input in;
-  output result;
-  if (nothing >= 0) dup2(nothing, 2);
-  if (!input_open_file(&in, t->path, t->file, true)) fail("cannot read");
-  output_of_file(&result, t->path, to);
-  symbolize(&in, &result, geteuid() == 0 ? choose_trusted : NULL);
-}
-
 /* The tracer locks the file until it has written all. The system ends the lock of a killed process. */
 static bool is_being_written(int file) { return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
 
-/* Replaces the trace by one with more names, unless that fails. */
-static void add_names(trace *t) {
-  char name[sizeof t->start.name + 16];
+/* The name of a new trace while a process writes it. */
+typedef char unfinished_name[NAME_MAX + 32];
+static void name_unfinished(unfinished_name name, const trace *t, pid_t writer) {
+  snprintf(name, sizeof(unfinished_name), "%s.%d", t->start.name, (int)writer);
+}
+
+/* Replaces a trace by one with the names that were found, and reports that. */
+static void rewrite(symbolizer *s, const trace *t, uint32_t index, int to) {
+  unfinished_name name;
+  struct stat status;
+  struct renewed done = {index, {0, 0}};
+  input in;
+  output result;
   int file;
-  if (t->file < 0 || is_being_written(t->file)) return;
-  snprintf(name, sizeof name, "%s.%d", t->start.name, (int)getpid());
+  if (!input_open_file(&in, t->path, t->file, true)) fail("cannot read");
+  name_unfinished(name, t, getpid());
   file = openat(out.folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  if (apart(symbolize_into, t, file) && renameat(out.folder, name, out.folder, t->start.name) == 0) {
-    close(t->file);
-    t->file = file;
-  } else {
+  if (file < 0) fail("%s: %s", name, strerror(errno));
+  output_of_file(&result, t->path, file);
+  symbolizer_write(s, &in, &result);
+  if (fstat(file, &status) != 0 || renameat(out.folder, name, out.folder, t->start.name) != 0) fail("cannot rename");
+  done.identity.device = (uint64_t)status.st_dev;
+  done.identity.inode = (uint64_t)status.st_ino;
+  if (write(to, &done, sizeof done) != (ssize_t)sizeof done) fail("pipe: %s", strerror(errno));
+  fclose(result.file);
+  free(result.block.data);
+  input_close(&in);
+}
+
+/* Adds names to traces of the list. Each is open only while it is read. */
+static void add_names_to(const uint32_t *which, uint32_t number, uint32_t count, int to) {
+  static trace t;
+  symbolizer *s = symbolizer_new(geteuid() == 0 ? choose_trusted : NULL);
+  input in;
+  uint32_t i;
+  for (i = 0; i < number; i++) {
+    load_trace(&t, which[i], count);
+    if (!input_open_file(&in, t.path, t.file, true)) fail("cannot read");
+    symbolizer_look(s, &in);
+    symbolizer_forget(s);
+    input_close(&in);
+  }
+  symbolizer_find(s);
+  for (i = 0; i < number; i++) {
+    load_trace(&t, which[i], count);
+    rewrite(s, &t, which[i], to);
+  }
+}
+
+static void remove_unfinished(const uint32_t *which, uint32_t number, uint32_t count, pid_t writer) {
+  static trace t;
+  unfinished_name name;
+  for (; number; number--, which++) {
+    load_trace(&t, *which, count);
+    if (t.file < 0) continue;
+    close(t.file);
+    name_unfinished(name, &t, writer);
     unlinkat(out.folder, name, 0);
-    close(file);
+  }
+}
+
+/* Adds names to traces, in a process of its own. Each file with debug information is read once for all. If one of the
+ * traces is damaged, those that come after it may stay as they are. */
+static void add_names(const uint32_t *which, uint32_t number, uint32_t count) {
+  int status = 1, nothing, pipe_ends[2];
+  struct renewed done;
+  pid_t writer;
+  if (!number || pipe2(pipe_ends, O_CLOEXEC) != 0) return;
+  fflush(stderr);
+  writer = fork();
+  if (writer == 0) {
+    nothing = open("/dev/null", O_WRONLY);
+    if (nothing >= 0) dup2(nothing, 2);
+    add_names_to(which, number, count, pipe_ends[1]);
+    _exit(0);
+  }
+  close(pipe_ends[1]);
+  while (writer > 0 && read(pipe_ends[0], &done, sizeof done) == (ssize_t)sizeof done)
+    if (done.index < count) renewed[done.index] = done.identity;
+  close(pipe_ends[0]);
+  while (writer > 0 && waitpid(writer, &status, 0) < 0 && errno == EINTR) continue;
+  if (writer > 0 && status != 0) remove_unfinished(which, number, count, writer);
+}
+
+/* All complete traces at once. The others, and those that were left because one was damaged, one by one. */
+static void add_all_names(uint32_t count) {
+  uint32_t *complete = zeroed(count * sizeof *complete), number = 0, i;
+  static trace t;
+  for (i = 0; i < count; i++) {
+    load_trace(&t, i, count);
+    if (t.file < 0) continue;
+    if (t.end.has_ended && !is_being_written(t.file)) complete[number++] = i;
+    close(t.file);
+  }
+  add_names(complete, number, count);
+  free(complete);
+  for (i = 0; i < count; i++) {
+    bool stays;
+    load_trace(&t, i, count);
+    if (t.file < 0) continue;
+    stays = renewed[i].inode || is_being_written(t.file);
+    close(t.file);
+    if (!stays) add_names(&i, 1, count);
   }
 }
 
@@ -455,7 +558,7 @@ static void summarize(trace *t, bool details) {
             t->start.pid == first_pid && WIFEXITED(first_status) ? "ended by a system call of its own"
                                                                  : "was killed or still runs",
             shared.flight_milliseconds ? "nothing was written at its end" : "the trace ends with its last cut");
-  } else if (end->why == TRACE_CRASHED) {
+  } else if (end->why == TRACE_KILLED) {
     fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path,
             (int)t->start.pid);
   } else if (end->result < 0) {
@@ -474,7 +577,7 @@ static void summarize(trace *t, bool details) {
     fprintf(stderr, "gotrace: %s: process %d, %llu events\n", path, (int)t->start.pid, (ull)end->events);
   } else if (t->file >= 0) {
     apart(print_info, t, 2);
-    fprintf(stderr, "\nmore        gotrace info %s\npictures    go tool trace %s\n", path, path);
+    fprintf(stderr, "\nmore        gotrace info %s\npicture     gotrace view --open %s\n", path, path);
   }
 }
 
@@ -492,15 +595,16 @@ static void report_traces(const char *program_path, const settings *set) {
   static trace t;
   uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
   uint32_t count = all < shared.traces ? all : shared.traces;
+  renewed = zeroed((size_t)count * sizeof *renewed);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     shown += t.is_there || t.start.state == TRACE_FAILED;
+    remove_empty(&t);
     if (t.file >= 0) close(t.file);
   }
+  if (!set->no_symbolize) add_all_names(count);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
-    remove_empty(&t);
-    if (!set->no_symbolize) add_names(&t);
     if (!set->quiet) summarize(&t, shown == 1);
     if (t.file >= 0) close(t.file);
   }

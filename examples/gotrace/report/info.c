@@ -136,8 +136,16 @@ static void spread_line(const printer *p, const histogram *h, const char *prefix
 #define TIMES_HEAD "      count     running    runnable    syscalls     blocked"
 #define TIMES_WIDTH 59
 
-static void times_line(const printer *p, uint64_t count, const times *t) {
+/* `gotrace record` does not know what a thread does between the waits that it sees. */
+#define RECORDED_HEAD "not seen waiting    runnable    syscalls     blocked"
+#define RECORDED_WIDTH 65
+#define UNSEEN_PAD "      " /* its first column is that much wider */
+
+/* `cpu`: NULL: not known. */
+static void times_line(const printer *p, uint64_t count, const int64_t *cpu, const times *t) {
   fprintf(p->to, " %10llu", (ull)count);
+  if (cpu) duration(p, *cpu);
+  if (p->sum->recorded) fputs(UNSEEN_PAD, p->to);
   duration(p, t->running);
   duration(p, t->runnable);
   duration(p, plus(t->syscall, t->syscall_blocked));
@@ -156,6 +164,12 @@ static int by_activity(const void *a, const void *b) {
   return x->count < y->count ? 1 : x->count > y->count ? -1 : by_name(x, y);
 }
 
+/* For traces of `gotrace record`: what is known to have run comes first. */
+static int by_cpu_time(const void *a, const void *b) {
+  const group *x = *(group *const *)a, *y = *(group *const *)b;
+  return x->t.cpu < y->t.cpu ? 1 : x->t.cpu > y->t.cpu ? -1 : by_activity(a, b);
+}
+
 static void left_out(const printer *p, size_t count, unsigned shown) {
   if (count > shown) fprintf(p->to, "%11s %zu more\n", "", count - shown);
 }
@@ -170,16 +184,17 @@ static const char *nameless(const group *g) { return g->whole.count || g->open.c
 
 /* `unknown`: what to print for a group whose name is empty. */
 static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown(const group *)) {
-  group **sorted = sorted_groups(all, by_activity);
-  size_t i;
-  bool has_cpu = p->sum->recorded && all == &p->sum->functions;
-  if (*sorted) fprintf(p->to, "\n%s%s  %s\n", TIMES_HEAD, has_cpu ? "    CPU time" : "", title);
+  bool recorded = p->sum->recorded, has_cpu = recorded && all == &p->sum->functions;
+  group **sorted = sorted_groups(all, has_cpu ? by_cpu_time : by_activity);
+  size_t width = recorded ? has_cpu ? RECORDED_WIDTH + 12 : RECORDED_WIDTH : TIMES_WIDTH, i;
+  if (*sorted && recorded)
+    fprintf(p->to, "\n      count%s  %s  %s\n", has_cpu ? "    CPU time" : "", RECORDED_HEAD, title);
+  else if (*sorted) fprintf(p->to, "\n%s  %s\n", TIMES_HEAD, title);
   for (i = 0; sorted[i]; i++) {
     if (i >= p->shown) continue;
-    times_line(p, sorted[i]->count, &sorted[i]->t);
-    if (has_cpu) duration(p, sorted[i]->t.cpu);
+    times_line(p, sorted[i]->count, has_cpu ? &sorted[i]->t.cpu : NULL, &sorted[i]->t);
     fputs("  ", p->to);
-    put_name(p, group_name(sorted[i]), unknown(sorted[i]), TIMES_WIDTH + 2 + (has_cpu ? 12 : 0));
+    put_name(p, group_name(sorted[i]), unknown(sorted[i]), width + 2);
   }
   left_out(p, i, p->shown);
   free(sorted);
@@ -196,7 +211,7 @@ static void print_spreads(const printer *p) {
     const group *g = sorted[i];
     unsigned shown = 0;
     uint32_t j;
-    spread_line(p, &g->running, "running: ", group_name(g), "(unknown)");
+    spread_line(p, &g->running, p->sum->recorded ? "not seen waiting: " : "running: ", group_name(g), "(unknown)");
     if (g->runnable.count) spread_line(p, &g->runnable, "  runnable", pool_text_of(0), "");
     if (g->syscall.count) spread_line(p, &g->syscall, "  in system calls", pool_text_of(0), "");
     for (j = 0; j < g->blocked_count && shown < SHOWN_REASONS; j++)
@@ -291,9 +306,10 @@ static void print_procs(const printer *p) {
   size_t count, i;
   timed_place *all = sorted_procs(p->sum, &count);
   double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
-  if (count) fprintf(p->to, "\n       proc     running    syscalls    of the time\n");
+  if (count && p->sum->recorded) fprintf(p->to, "\n       proc  not seen waiting    syscalls    of the time\n");
+  else if (count) fprintf(p->to, "\n       proc     running    syscalls    of the time\n");
   for (i = 0; i < count && i < 10 * SHOWN; i++) {
-    fprintf(p->to, " %10llu", (ull)all[i].id);
+    fprintf(p->to, " %10llu%s", (ull)all[i].id, p->sum->recorded ? UNSEEN_PAD : "");
     duration(p, all[i].t.running);
     duration(p, all[i].t.syscall);
     fprintf(p->to, " %12.1f %%\n", (double)plus(all[i].t.running, all[i].t.syscall) / whole);

@@ -49,13 +49,13 @@ static int recorded_fact(const summary *sum, char *text, size_t size) {
   if (best->t.blocked_count && best->t.blocked[most].time > best->t.running) {
     reason = reason_text(sum, best->t.blocked[most].reason);
     return snprintf(
-        text, size, "%.*s is busiest, with a CPU time of %s, but blocked %.0f %% of its time, most of that for: %.*s",
+        text, size, "%.*s has most CPU time, %s, and was blocked %.0f %% of its time, most of that for: %.*s",
         name_size(name), name.data, used, 100 * (double)blocked_time(&best->t) / (double)known_time(&best->t),
         name_size(reason), reason.data);
   }
   time_text(best->t.running, ran);
-  return snprintf(text, size, "%.*s is busiest: it ran %s, with a CPU time of %s", name_size(name), name.data, ran,
-                  used);
+  return snprintf(text, size, "%.*s has most CPU time: %s; for %s it was not seen waiting", name_size(name), name.data,
+                  used, ran);
 }
 
 static int main_fact(const summary *sum, char *text, size_t size) {
@@ -72,9 +72,9 @@ static int main_fact(const summary *sum, char *text, size_t size) {
                     100 * (double)pauses->total / (double)sum->duration, one);
   }
   if (sum->recorded) return recorded_fact(sum, text, size);
-  if (!g)
-    return snprintf(text, size, "%s",
-                    sum->selection.on ? "" : "no function of the program ran for as much as 1 % of the time");
+  if (!g && sum->selection.on) return snprintf(text, size, "%s", "");
+  if (!sum->functions.list) return snprintf(text, size, "the trace shows no goroutine");
+  if (!g) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);
     time_text(g->t.running, two);

@@ -1,8 +1,8 @@
 /* symbolize.c - gotrace symbolize: functions, lines and inlined callers from debug information
  *
  * The tracer names a function by the symbols of its module. What only debug information tells comes from
- * llvm-symbolizer or addr2line: one process per file, which gets all addresses at once. Only the tables of stacks and
- * strings are rewritten; every other byte stays as it is.
+ * llvm-symbolizer or addr2line: one process per file that has debug information, which gets the addresses of all traces
+ * at once. Only the tables of stacks and strings are rewritten; every other byte stays as it is.
  *
  * Some distributions strip programs but leave them a small symbol table, compressed in the section .gnu_debugdata. It
  * is used where the tracer found no name (if built with liblzma).
@@ -82,18 +82,19 @@ typedef struct mangled {
   uint32_t name, demangled; /* texts; `demangled`: 0 if it is not known */
 } mangled;
 
-typedef struct symbolizer {
-  const uint8_t *data;
+struct symbolizer {
+  choose_file *choose;
+  map modules; /* struct module by description, as in the traces */
+  map by_key;  /* from what a file is known by, build id (or else path) and relative addresses, to an object */
+  object *objects;
+  map mangled; /* struct mangled by name */
+  /* The current trace. */
+  const uint8_t *data; /* NULL: there is none */
   size_t size;
   bool v2;
-  choose_file *choose;
-  map generations; /* to tables */
-  map modules;     /* struct module by description, as in the trace */
-  map by_key;      /* from what a file is known by, build id (or else path) and relative addresses, to an object */
-  object *objects;
-  map mangled;          /* struct mangled by name */
+  map generations;      /* to tables */
   bytes strings, stack; /* v1: records, not yet written */
-} symbolizer;
+};
 
 /* ---------------------------------------------------------------------------------------------------- programs ---- */
 
@@ -362,6 +363,32 @@ static const char *traced_file(const symbolizer *s, const object *o) {
   return NULL;
 }
 
+/* Whether the file's section .gnu_debuglink names a file that is where debuggers look for it. */
+static bool has_linked_file(const char *file) {
+  static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {"/usr/lib/debug", ""}}; /* around the folder */
+  const char *slash = strrchr(file, '/');
+  int folder = slash ? (int)(slash + 1 - file) : 0;
+  bytes name = {0};
+  bool named = elf_section(file, ".gnu_debuglink", &name), found = false;
+  size_t i;
+  put_byte(&name, 0);
+  for (i = 0; named && *name.data && !found && i < COUNT(places); i++) {
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s%.*s%s%s", places[i][0], folder, file, places[i][1], (char *)name.data);
+    found = n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0;
+  }
+  free(name.data);
+  return found;
+}
+
+/* Whether there may be debug information about a file. Without it, a debugger knows only the symbols, by which the
+ * tracer has named the functions. */
+static bool has_debug_information(const char *file) {
+  const char *servers = getenv("DEBUGINFOD_URLS");
+  return elf_section(file, ".debug_line", NULL) || elf_section(file, ".zdebug_line", NULL) || has_linked_file(file) ||
+         (servers && *servers);
+}
+
 static void ask_debugger(const symbolizer *s, object *o) {
   const char *tool = is_there("llvm-symbolizer") ? "llvm-symbolizer" : "addr2line";
   char separate[4096] = "", named[4200], id[ELF_ID_TEXT];
@@ -378,6 +405,7 @@ static void ask_debugger(const symbolizer *s, object *o) {
   if (!o->separate) {
     if (!(file = traced_file(s, o))) return;
     read_small_table(o, file);
+    if (!has_debug_information(file)) return;
   }
   snprintf(named, sizeof named, "--exe=%s", file);
   questions = temporary_file();
@@ -712,68 +740,95 @@ static void write_v2(symbolizer *s, output *out) {
   }
 }
 
-static void tables_free(symbolizer *s) {
+void symbolizer_forget(symbolizer *s) {
   size_t i;
-  object *o;
   for (i = 0; i < s->generations.count; i++) {
     tables *t = s->generations.values[i];
     map_free(&t->strings);
     map_free(&t->added);
     free(t->modules);
   }
+  map_free(&s->generations);
+  s->data = NULL;
+}
+
+void symbolizer_free(symbolizer *s) {
+  size_t i;
+  object *o;
+  symbolizer_forget(s);
   for (o = s->objects; o; o = o->next) {
     for (i = 0; i < o->count; i++) free(o->addresses[i]->frames);
     if (o->small) elf_symbols_free(o->small);
     map_free(&o->places);
     free(o->addresses);
   }
-  map_free(&s->generations);
   map_free(&s->modules);
   map_free(&s->by_key);
   map_free(&s->mangled);
   free(s->strings.data);
   free(s->stack.data);
+  free(s);
 }
 
-void symbolize(input *in, output *out, choose_file *choose) {
-  symbolizer s;
+symbolizer *symbolizer_new(choose_file *choose) {
+  symbolizer *s = zeroed(sizeof *s);
+  s->choose = choose;
+  return s;
+}
+
+/* Reads the strings of a trace, which becomes the current one. */
+static void begin_trace(symbolizer *s, input *in) {
   gotrace_event e;
   gotrace_result last;
   gotrace_decoder_info info;
-  object *o;
   size_t i;
-  memset(&s, 0, sizeof s);
-  s.choose = choose;
   last = input_decode(in, false);
   if (last == GOTRACE_OK) gotrace_decoder_get_info(in->decoder, &info);
   while (last == GOTRACE_OK) last = input_next(in, &e);
   if (last != GOTRACE_END_OF_TRACE) fail("%s", input_error(in));
   if (info.format < 1007) fail("stacks of Go 1.5 have no functions");
-  s.v2 = info.family == 2;
-  s.data = in->mapped ? in->mapped : in->copy.data;
-  s.size = in->mapped ? in->size : in->copy.size;
-  look(&s, in, false);
-  for (i = 0; i < s.generations.count; i++) sort_modules(s.generations.values[i]);
-  look(&s, in, true);
-  if (!s.objects) report("the trace names no modules: only names are demangled");
+  s->v2 = info.family == 2;
+  s->data = in->mapped ? in->mapped : in->copy.data;
+  s->size = in->mapped ? in->size : in->copy.size;
+  look(s, in, false);
+  for (i = 0; i < s->generations.count; i++) sort_modules(s->generations.values[i]);
+}
+
+void symbolizer_look(symbolizer *s, input *in) {
+  symbolizer_forget(s);
+  begin_trace(s, in);
+  look(s, in, true);
+}
+
+void symbolizer_find(symbolizer *s) {
+  object *o;
+  if (!s->objects) report("the trace names no modules: only names are demangled");
   else if (!is_there("llvm-symbolizer") && !is_there("addr2line"))
     report("neither llvm-symbolizer nor addr2line is there: only names are demangled");
   else
-    for (o = s.objects; o; o = o->next)
-      if (o->count) look_up(&s, o);
-  demangle_all(&s);
-  if (s.v2) write_v2(&s, out);
-  else write_v1(&s, in, out);
+    for (o = s->objects; o; o = o->next)
+      if (o->count) look_up(s, o);
+  demangle_all(s);
+}
+
+void symbolizer_write(symbolizer *s, input *in, output *out) {
+  if (!s->data) begin_trace(s, in);
+  if (s->v2) write_v2(s, out);
+  else write_v1(s, in, out);
   output_verify(out);
-  tables_free(&s);
+  symbolizer_forget(s);
 }
 
 int command_symbolize(const char *path, const settings *set) {
+  symbolizer *s = symbolizer_new(NULL);
   input in;
   output out;
   if (!input_open(&in, path, true)) return 1;
   output_open(&out, set->output);
-  symbolize(&in, &out, NULL);
+  symbolizer_look(s, &in);
+  symbolizer_find(s);
+  symbolizer_write(s, &in, &out);
+  symbolizer_free(s);
   output_close(&out);
   input_close(&in);
   return 0;

@@ -212,6 +212,7 @@ typedef void handler(int); /* of a signal */
   OPENS(X)                                                                                                          \
   X(pid_t, wait, (int *), NULL)                                                                                     \
   X(pid_t, waitpid, (pid_t, int *, int), NULL)                                                                      \
+  X(pid_t, wait3, (int *, int, struct rusage *), NULL)                                                              \
   X(pid_t, wait4, (pid_t, int *, int, struct rusage *), NULL)                                                       \
   X(int, waitid, (idtype_t, id_t, siginfo_t *, int), NULL)                                                          \
   X(int, system, (const char *), NULL)                                                                              \

@@ -425,19 +425,32 @@ EXPORT int fclose(FILE *file) {
   return REAL(fclose)(file);
 }
 
-/* Calls that wait for a child process. */
-#define CHILD_CALLS(X)                                                                                    \
-  X(pid_t, wait, (int *status), (status), false)                                                          \
-  X(pid_t, waitpid, (pid_t pid, int *status, int flags), (pid, status, flags), (flags & WNOHANG) != 0)    \
-  X(pid_t, wait4, (pid_t pid, int *status, int flags, struct rusage *usage), (pid, status, flags, usage), \
-    (flags & WNOHANG) != 0)                                                                               \
-  X(int, waitid, (idtype_t type, id_t id, siginfo_t * info, int flags), (type, id, info, flags),          \
-    (flags & WNOHANG) != 0)                                                                               \
-  X(int, system, (const char *command), (command), false)                                                 \
-  X(int, pclose, (FILE * file), (file), false)
+/* Calls that wait for a child process. These are first tried without waiting, since the child may have ended. */
+#define WAIT_CALLS(X)                                                                                             \
+  X(pid_t, wait, (int *status), (status), false, real.wait4(-1, status, WNOHANG, NULL))                           \
+  X(pid_t, waitpid, (pid_t pid, int *status, int flags), (pid, status, flags), (flags & WNOHANG) != 0,            \
+    real.waitpid(pid, status, flags | WNOHANG))                                                                   \
+  X(pid_t, wait3, (int *status, int flags, struct rusage *usage), (status, flags, usage), (flags & WNOHANG) != 0, \
+    real.wait4(-1, status, flags | WNOHANG, usage))                                                               \
+  X(pid_t, wait4, (pid_t pid, int *status, int flags, struct rusage *usage), (pid, status, flags, usage),         \
+    (flags & WNOHANG) != 0, real.wait4(pid, status, flags | WNOHANG, usage))
 
-#define CHILD_CALL(type, name, parameters, arguments, at_once) REPORTED_CALL(at_once, type, name, parameters, arguments)
-CHILD_CALLS(CHILD_CALL)
+#define WAIT_CALL(type, name, parameters, arguments, at_once, try)   \
+  EXPORT type name parameters {                                      \
+    type result;                                                     \
+    if ((at_once) || !tracing()) return REAL(name) arguments;        \
+    result = try;                                                    \
+    if (result == 0) WAIT_FOR(result, NULL, CHILD, name, arguments); \
+    return result;                                                   \
+  }
+WAIT_CALLS(WAIT_CALL)
+
+#define CHILD_CALL(name, parameters, arguments, at_once) \
+  REPORTED(int, name, parameters, arguments, at_once, begin_wait(NULL, REASON_CHILD), end_wait())
+CHILD_CALL(waitid, (idtype_t type, id_t id, siginfo_t *info, int flags), (type, id, info, flags),
+           (flags & WNOHANG) != 0)
+CHILD_CALL(system, (const char *command), (command), !command)
+CHILD_CALL(pclose, (FILE * file), (file), false)
 
 /* ------------------------------------------------------------------------------------------------- other waits ---- */
 

@@ -350,6 +350,8 @@ static unsigned reason_of_call(long number, const long a[6]) {
 #ifdef SYS_io_uring_enter
   case SYS_io_uring_enter: return a[2] ? REASON_ASYNCHRONOUS : REASON_COUNT;
 #endif
+  case SYS_wait4: return a[2] & WNOHANG ? REASON_COUNT : REASON_CHILD;
+  case SYS_waitid: return a[3] & WNOHANG ? REASON_COUNT : REASON_CHILD;
   case SYS_rt_sigtimedwait:
   case SYS_rt_sigsuspend: return REASON_SIGNAL;
   default: return REASON_COUNT;

@@ -425,11 +425,11 @@ static void write_snapshot(unsigned number) {
 }
 
 /* A thread of this library, the service, does what a signal handler cannot: it writes the flight recorder's data on
- * SIGUSR2, and ends the trace when the program crashes. It must not keep the process alive, so once a second it looks
- * whether other threads are left. */
+ * SIGUSR2, and ends the trace when a signal ends the program. It must not keep the process alive, so once a second it
+ * looks whether other threads are left. */
 static struct {
   uint32_t wanted; /* atomic, a futex: increases with each request */
-  uint32_t snapshots_wanted, crash;
+  uint32_t snapshots_wanted, death;
   uint32_t ends; /* atomic: the thread ends */
   int id;        /* atomic; the kernel's; 0: it has not begun */
   bool exists;
@@ -437,7 +437,7 @@ static struct {
 } service;
 static uint32_t snapshot_lock;
 
-enum { CRASHED = 1, CRASH_IS_TRACED };
+enum { DYING = 1, DEATH_IS_TRACED };
 
 static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit) {
   return REAL(syscall)(SYS_futex, word, operation, value, limit, NULL, 0);
@@ -477,14 +477,14 @@ static void *serve(void *unused) {
     if (wanted == done) futex(&service.wanted, 0 /* FUTEX_WAIT */, wanted, &second);
     done = wanted;
     write_snapshots(&written);
-    if (__atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) == CRASHED) {
+    if (__atomic_load_n(&service.death, __ATOMIC_ACQUIRE) == DYING) {
       if (__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE)) {
         gotrace_thread_begin("gotrace record"); /* shown as a thread, since it reports something */
-        report_all_usage();                     /* so the trace reaches the crash */
+        report_all_usage();                     /* so the trace reaches the signal */
       }
-      end_trace(TRACE_CRASHED);
-      __atomic_store_n(&service.crash, CRASH_IS_TRACED, __ATOMIC_RELEASE);
-      futex(&service.crash, 1 /* FUTEX_WAKE */, INT32_MAX, NULL);
+      end_trace(TRACE_KILLED);
+      __atomic_store_n(&service.death, DEATH_IS_TRACED, __ATOMIC_RELEASE);
+      futex(&service.death, 1 /* FUTEX_WAKE */, INT32_MAX, NULL);
     }
     if (only_services_left()) {
       end_trace(0);
@@ -499,8 +499,9 @@ bool is_traced_process(void) { return (int)REAL(syscall)(SYS_getpid) == state.pi
 /* Not in a vfork child. */
 static bool is_traced(void) { return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && is_traced_process(); }
 
-/* While the trace of a crash ends, the program's other threads go on. None of them may end the process before the
- * signal does: the program would have another exit status than without the tracer. The limit is above crash()'s. */
+/* While the trace of a dying process ends, the program's other threads go on. None of them may end the process before
+ * the signal does: the program would have another exit status than without the tracer. The limit is above
+ * end_by_signal()'s. */
 static void wait_for_death(void) {
   const struct timespec tenth = {0, 100000000};
   struct timespec now, start;
@@ -513,49 +514,73 @@ static void wait_for_death(void) {
 }
 
 /* Not in a vfork child. */
-static bool has_crashed(void) { return __atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) && is_traced_process(); }
+static bool is_dying(void) { return __atomic_load_n(&service.death, __ATOMIC_ACQUIRE) && is_traced_process(); }
 
 /* For all threads that are about to end the process in another way. */
-static void give_way_to_crash(void) {
+static void give_way_to_death(void) {
   int kept = errno;
-  if (has_crashed()) wait_for_death();
+  if (is_dying()) wait_for_death();
   errno = kept;
 }
 
-/* The program crashes as without the tracer, with the same signal and its details, but waits first until the trace has
- * ended: at most a second, since the thread may hold a lock that the tracer needs. If several threads crash, the first
- * one's signal ends the process. */
-static void crash(int number, siginfo_t *details, void *context) {
+/* How many threads are about to write the end of the trace, one of which does. Atomic, a futex. */
+static uint32_t ending;
+
+/* The process may end when the trace is complete: after a second at the latest, as in end_by_signal(). */
+static void wait_for_end(void) {
+  const struct timespec second = {1, 0};
+  uint32_t count;
+  int kept = errno;
+  while ((count = __atomic_load_n(&ending, __ATOMIC_ACQUIRE)) != 0 && is_traced_process())
+    if (futex(&ending, 0 /* FUTEX_WAIT */, count, &second) != 0 && errno == ETIMEDOUT) break;
+  errno = kept;
+}
+
+/* The signal ends the program as without the tracer, with the same number and details, but not before the trace has
+ * ended: at most a second later, since the thread may hold a lock that the tracer needs. If several threads get such a
+ * signal, the first one's ends the process. */
+static void end_by_signal(int number, siginfo_t *details, void *context) {
   const struct timespec second = {1, 0};
   uint32_t none = 0;
   (void)context;
-  if (service.exists && (has_crashed() || is_traced())) {
-    if (__atomic_compare_exchange_n(&service.crash, &none, CRASHED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  if (service.exists && (is_dying() || is_traced())) {
+    if (__atomic_compare_exchange_n(&service.death, &none, DYING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
       request_service();
-      while (__atomic_load_n(&service.crash, __ATOMIC_ACQUIRE) == CRASHED)
-        if (futex(&service.crash, 0 /* FUTEX_WAIT */, CRASHED, &second) != 0 && errno == ETIMEDOUT) break;
+      while (__atomic_load_n(&service.death, __ATOMIC_ACQUIRE) == DYING)
+        if (futex(&service.death, 0 /* FUTEX_WAIT */, DYING, &second) != 0 && errno == ETIMEDOUT) break;
     } else {
       wait_for_death();
     }
+  } else {
+    wait_for_end(); /* of the trace, if the process was about to end anyway */
   }
   real.signal(number, SIG_DFL);
   REAL(syscall)(SYS_rt_tgsigqueueinfo, REAL(syscall)(SYS_getpid), REAL(syscall)(SYS_gettid), number, details);
 }
 
-/* Not those after which a program may go on, such as SIGTRAP. */
-static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+/* The signals that end a process by default. Not SIGTRAP, after which a program may go on, nor SIGSYS, with which a
+ * sandbox forbids what the library would do. */
+static const int fatal_signals[] = {
+    SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, /* crashes */
+    SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,   SIGUSR1,
+    SIGUSR2, SIGPOLL, SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM,
+};
+#define CRASHES 5
 
-/* Handlers of the program for only one crash (SA_RESETHAND), by the signal's place in `crashes`. run_once() takes the
+/* How many of them the library handles. The first process of a namespace ignores, by default, all but crashes. */
+static size_t count_fatal(void) { return state.pid == 1 ? CRASHES : COUNT(fatal_signals); }
+
+/* Handlers of the program for only one signal (SA_RESETHAND), by its place in `fatal_signals`. run_once() takes the
  * place of such a handler: where the kernel would set the default action before the call, it sets the library's. */
 static struct once {
   handler *function; /* NULL: it has been called */
   int flags;
-} handlers_for_once[COUNT(crashes)];
+} handlers_for_once[COUNT(fatal_signals)];
 
 static struct once *once_of(int number) {
   size_t i;
-  for (i = 0; i < COUNT(crashes); i++)
-    if (crashes[i] == number) return &handlers_for_once[i];
+  for (i = 0; i < count_fatal(); i++)
+    if (fatal_signals[i] == number) return &handlers_for_once[i];
   return NULL;
 }
 
@@ -566,11 +591,11 @@ static bool is_function(handler *function, void (*own)(int, siginfo_t *, void *)
   return memcmp(&function, &own, sizeof function) == 0;
 }
 
-static bool is_own_handler(handler *function) { return is_function(function, crash); }
+static bool is_own_handler(handler *function) { return is_function(function, end_by_signal); }
 
 static void make_own_action(struct sigaction *action) {
   memset(action, 0, sizeof *action);
-  action->sa_sigaction = crash;
+  action->sa_sigaction = end_by_signal;
   action->sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action->sa_mask);
 }
@@ -579,8 +604,8 @@ static void run_once(int number, siginfo_t *details, void *context) {
   handler *kept = __atomic_exchange_n(&once_of(number)->function, NULL, __ATOMIC_ACQ_REL);
   void (*function)(int, siginfo_t *, void *);
   struct sigaction own;
-  if (!kept) { /* another thread crashes, too */
-    crash(number, details, context);
+  if (!kept) { /* another thread has got it, too */
+    end_by_signal(number, details, context);
     return;
   }
   make_own_action(&own);
@@ -628,18 +653,18 @@ static void release_snapshot_signal(void) {
   if (real.sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == want_snapshot) real.signal(SIGUSR2, SIG_DFL);
 }
 
-/* Handles crashes for which the program has no handler, or no longer does. */
-static void handle_crashes(bool wanted) {
+/* Handles fatal signals for which the program has no handler, or no longer does. */
+static void handle_fatal_signals(bool wanted) {
   struct sigaction now, own;
   size_t i;
   make_own_action(&own);
-  for (i = 0; i < COUNT(crashes); i++) {
-    if (real.sigaction(crashes[i], NULL, &now) != 0) continue;
-    if (wanted && now.sa_handler == SIG_DFL) real.sigaction(crashes[i], &own, NULL);
-    if (wanted) look_for_once(crashes[i]);
+  for (i = 0; i < count_fatal(); i++) {
+    if (real.sigaction(fatal_signals[i], NULL, &now) != 0) continue;
+    if (wanted && now.sa_handler == SIG_DFL) real.sigaction(fatal_signals[i], &own, NULL);
+    if (wanted) look_for_once(fatal_signals[i]);
     if (wanted || (!is_own_handler(now.sa_handler) && !is_function(now.sa_handler, run_once))) continue;
-    reveal(crashes[i], &now);
-    real.sigaction(crashes[i], &now, NULL);
+    reveal(fatal_signals[i], &now);
+    real.sigaction(fatal_signals[i], &now, NULL);
   }
 }
 
@@ -661,7 +686,7 @@ EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *
   return result;
 }
 
-/* Sets the library's action in one step, so that no crash finds the default one. */
+/* Sets the library's action in one step, so that no signal finds the default one. */
 static handler *set_own_action(int number) {
   struct sigaction own, old;
   make_own_action(&own);
@@ -706,12 +731,12 @@ static void prepare_service(void) {
   action.sa_flags = SA_RESTART;
   if (state.settings->flight_milliseconds) real.sigaction(SIGUSR2, &action, NULL);
   service.exists = create_service(&service.thread, serve) == 0;
-  if (service.exists) handle_crashes(true);
+  if (service.exists) handle_fatal_signals(true);
 }
 
 static void end_service(void) {
   if (!service.exists) return;
-  handle_crashes(false);
+  handle_fatal_signals(false);
   release_snapshot_signal();
   __atomic_store_n(&service.ends, 1u, __ATOMIC_RELEASE);
   request_service();
@@ -797,14 +822,8 @@ void start_trace(void) {
   errno = kept;
 }
 
-/* Does nothing in a vfork child, which shares its parent's memory. `why`: TRACE_EXECUTES..., or 0. */
-static void end_trace(uint32_t why) {
-  uint32_t on = 1;
-  int kept = errno;
+static void write_end(uint32_t why) {
   unsigned inside = self.inside;
-  if (!is_traced() ||
-      !__atomic_compare_exchange_n(&state.recording, &on, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    return;
   self.inside = 1;
   if (!inside) report_all_usage(); /* otherwise this is a signal handler that interrupted a function of the library */
   if (state.settings->flight_milliseconds) {
@@ -823,23 +842,39 @@ static void end_trace(uint32_t why) {
   __atomic_store_n(&trace.end->has_ended, 1u, __ATOMIC_RELEASE);
   munmap(trace.ends, ends_size(state.settings->traces));
   self.inside = inside;
+}
+
+/* Does nothing in a vfork child, which shares its parent's memory. `why`: TRACE_EXECUTES..., or 0. */
+static void end_trace(uint32_t why) {
+  int kept = errno;
+  sigset_t all, old;
+  bool none = !__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && !__atomic_load_n(&ending, __ATOMIC_ACQUIRE);
+  if (none || !is_traced_process()) return; /* no system call in a sandbox */
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old); /* a signal finds another thread, or comes when the trace is complete */
+  __atomic_fetch_add(&ending, 1u, __ATOMIC_ACQ_REL);
+  if (__atomic_exchange_n(&state.recording, 0u, __ATOMIC_ACQ_REL)) write_end(why);
+  __atomic_fetch_sub(&ending, 1u, __ATOMIC_RELEASE);
+  futex(&ending, 1 /* FUTEX_WAKE */, INT32_MAX, NULL);
+  wait_for_end();
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
   errno = kept;
 }
 
-/* The program may crash meanwhile. */
+/* A signal may end the program meanwhile. */
 void finish_trace(void) {
-  give_way_to_crash();
+  give_way_to_death();
   end_trace(0);
-  give_way_to_crash();
+  give_way_to_death();
 }
 
 /* Ends the trace of a process that is about to execute another program. Removes it if it has hardly an event. */
 bool finish_before_exec(void) {
   int kept = errno;
-  give_way_to_crash();
+  give_way_to_death();
   if (!is_traced()) return false;
   end_trace(TRACE_EXECUTES);
-  give_way_to_crash();
+  give_way_to_death();
   if (trace.events < FEW_EVENTS && !state.settings->flight_milliseconds) remove_file(trace.name);
   errno = kept;
   return true;
@@ -865,10 +900,10 @@ static void clean_environment(void) {
 /* A sandbox (seccomp) may kill the process for any system call that only the library makes. So the trace ends before
  * the process enters one, and the library is neither used nor passed on to other programs from then on. */
 bool finish_before_sandbox(void) {
-  give_way_to_crash();
+  give_way_to_death();
   if (!is_traced()) return false;
   end_trace(TRACE_SANDBOXED);
-  give_way_to_crash();
+  give_way_to_death();
   end_service();
   return true;
 }
@@ -919,9 +954,9 @@ void forget_trace(void) {
   __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
   if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
   state.file = 0;
-  if (service.exists) handle_crashes(false), release_snapshot_signal();
+  if (service.exists) handle_fatal_signals(false), release_snapshot_signal();
   memset(&service, 0, sizeof service);
-  snapshot_lock = 0;
+  snapshot_lock = ending = 0;
 }
 
 #if defined(__GLIBC__)
