@@ -206,11 +206,11 @@ def megabytes(tool, *arguments):
 
 
 def library(directory):
-    """A file with code: its path, build id, lowest and highest address."""
+    """A file with code and debug information: its path, build id, lowest and highest address."""
     path = os.path.join(directory, "library.so")
     with open(path + ".c", "w", encoding="utf-8") as file:
         file.write("int it(void) { return 1; }\n")
-    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-nostdlib", "-Wl,--build-id", "-o", path, path + ".c"], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-g", "-shared", "-nostdlib", "-Wl,--build-id", "-o", path, path + ".c"], check=True)
     with open(path, "rb") as file:
         elf = file.read()
     headers, size, count = struct.unpack_from("<Q", elf, 32)[0], *struct.unpack_from("<HH", elf, 54)
