@@ -237,6 +237,15 @@
  *   are missing. It omits copies built with GOTRACE_STATIC or with hidden visibility, and two that were loaded with
  *   RTLD_LOCAL.
  *
+ * COMPILERS
+ *
+ *   C++20 modules: exported inline functions may use all macros, and the header may be imported (import "gotrace.h").
+ *   GCC 12 does not link static variables of exported inline functions: define GOTRACE_CALL_SITES as 0 there. With
+ *   GOTRACE_STATIC each file has a tracer of its own, so a module exports no function that uses one.
+ *
+ *   A C++ exception may pass through C functions. It ends their regions if these functions are compiled with
+ *   -fexceptions (GCC and Clang). Otherwise such a region ends when the next one around it does.
+ *
  * THREAD SAFETY
  *
  *   Every call may run concurrently with every other call, on any thread. A second reader gets
@@ -267,6 +276,24 @@
  *   that interrupts any other code may make any call, but one that interrupts the C library's allocator should not make
  *   its thread's first call, nor its first with a stack by frame pointers: these may allocate.
  *   On an alternate signal stack it needs 24 KiB.
+ *
+ * STACK SPACE
+ *
+ *   A call runs on the stack of its coroutine or thread and needs at most this many bytes of it (x86-64):
+ *
+ *     regions, logs, tasks, waits, counters, goroutines, procs     700
+ *     the first call of a thread, and one that takes a new chunk   900
+ *     gotrace_go_create_named, gotrace_count_double                2,000
+ *     gotrace_logf, gotrace_logv                                   3,000
+ *     any of these with a stack by frame pointers                  6,000
+ *     gotrace_advance, gotrace_get_stats, gotrace_stop             7,000
+ *     gotrace_start and its relatives                              9,500
+ *     gotrace_flight_snapshot, gotrace_flight_snapshot_file        11,500
+ *
+ *   Three things come on top: code that is compiled without optimization needs up to three times as much; an unwinder,
+ *   a write function and an allocator of the program's own need what they need; and if the program is linked without
+ *   -z now, the first call of each function of the C library needs 3 to 4.5 KB to find it. So for coroutines on stacks
+ *   of 4 KiB, link with -z now, and start, stop and cut the trace on a thread's own stack.
  *
  * THE END OF THE PROGRAM
  *
@@ -342,6 +369,10 @@
 
 #ifndef GOTRACE_H
 #define GOTRACE_H
+
+/* Another header may have left `#pragma pack` on. Structures must be the same in every file. */
+#pragma pack(push)
+#pragma pack()
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -486,7 +517,7 @@
 #elif !GOTRACE_STATIC
 #define GOTRACE_API
 #elif GOTRACE__GNU
-#define GOTRACE_API __attribute__((unused)) static
+#define GOTRACE_API __attribute__((__unused__)) static
 #else
 #define GOTRACE_API static
 #endif
@@ -829,13 +860,17 @@ GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
 /* gotrace__uint64: a 64-bit number shared by threads; 32-bit x86 would align it to 4 bytes inside a structure. */
 #if GOTRACE__GNU
-typedef uint64_t gotrace__uint64 __attribute__((aligned(8)));
-#define GOTRACE__PRINTF(string, first) __attribute__((format(printf, string, first)))
-#define GOTRACE__MAY_BE_UNUSED __attribute__((unused))
+typedef uint64_t gotrace__uint64 __attribute__((__aligned__(8)));
+#define GOTRACE__PRINTF(string, first) __attribute__((__format__(__printf__, string, first)))
+#define GOTRACE__MAY_BE_UNUSED __attribute__((__unused__))
+#define GOTRACE__ALWAYS __attribute__((__always_inline__))
+#define GOTRACE__UNINSTRUMENTED __attribute__((__no_instrument_function__))
 #else
 typedef uint64_t gotrace__uint64;
 #define GOTRACE__PRINTF(string, first)
 #define GOTRACE__MAY_BE_UNUSED
+#define GOTRACE__ALWAYS
+#define GOTRACE__UNINSTRUMENTED
 #endif
 
 typedef struct gotrace_go gotrace_go;     /* a goroutine's record */
@@ -1075,14 +1110,15 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__IS_CONSTANT(x) 0
 #endif
 
-/* Functions that macros expand to, without a frame of their own. In C not static, because inline functions with
- * external linkage use them; in C++ the linker would merge those of two tracers. */
-#if !GOTRACE__GNU || GOTRACE_STATIC || GOTRACE_DISABLE
-#define GOTRACE__INLINE static inline
-#elif defined(__cplusplus)
-#define GOTRACE__INLINE static inline __attribute__((always_inline))
+/* Functions that macros expand to, without a frame of their own. They have external linkage, so that inline functions
+ * and the exported ones of a C++ module may use them, and no symbol, so that the linker does not merge those of two
+ * tracers. */
+#if GOTRACE__GNU && !defined(__cplusplus) && !GOTRACE_STATIC && !GOTRACE_DISABLE
+#define GOTRACE__INLINE GOTRACE__UNINSTRUMENTED extern inline __attribute__((__gnu_inline__, __always_inline__))
+#elif defined(__cplusplus) && !GOTRACE_STATIC
+#define GOTRACE__INLINE GOTRACE__UNINSTRUMENTED inline GOTRACE__ALWAYS
 #else
-#define GOTRACE__INLINE extern inline __attribute__((gnu_inline, always_inline))
+#define GOTRACE__INLINE GOTRACE__UNINSTRUMENTED static inline
 #endif
 
 /* The location of a function as a goroutine's entry; viewers group goroutines by entry. Use it to initialize a static
@@ -1123,12 +1159,12 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__SHADOWING(declaration) declaration
 #endif
 
-/* GOTRACE_DISABLE makes each call below a static inline function that returns GOTRACE__OFF's argument. The structure is
+/* GOTRACE_DISABLE makes each call below an inline function that returns GOTRACE__OFF's argument. The structure is
  * only for the semicolon. */
 #if GOTRACE_DISABLE
 #pragma push_macro("GOTRACE_API")
 #undef GOTRACE_API
-#define GOTRACE_API static inline
+#define GOTRACE_API GOTRACE__INLINE
 #define GOTRACE__OFF(result) \
   { return result; }         \
   struct gotrace__off
@@ -1285,7 +1321,7 @@ GOTRACE_API void gotrace_track_while_off(bool track) GOTRACE__OFF();
 /* Stores the statistics of the running trace, or of the last one. All zeros, except for other_copies, before the first
  * trace. Any thread. NULL: does nothing. */
 #if GOTRACE_DISABLE
-static inline void gotrace_get_stats(gotrace_stats *stats) {
+GOTRACE_API void gotrace_get_stats(gotrace_stats *stats) {
   static gotrace_stats none; /* zero */
   if (stats) *stats = none;
 }
@@ -1426,7 +1462,7 @@ GOTRACE_API unsigned gotrace_reason(const char *name) GOTRACE__OFF(0);
     gotrace__remembered_reason(&gotrace__reason, (name)); \
   }))
 #endif
-static inline unsigned gotrace__remembered_reason(unsigned *remembered, const char *name) {
+GOTRACE__INLINE unsigned gotrace__remembered_reason(unsigned *remembered, const char *name) {
   unsigned reason = __atomic_load_n(remembered, __ATOMIC_RELAXED);
   if (!reason) __atomic_store_n(remembered, reason = gotrace_reason(name), __ATOMIC_RELAXED);
   return reason;
@@ -1766,7 +1802,8 @@ GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size) GOTRACE_
 GOTRACE_API void gotrace_count_at(gotrace_site *site, const char *name, int64_t value) GOTRACE__OFF();
 GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, double value) GOTRACE__OFF();
 
-/* Regions of a block, which also end when break, continue, return, goto or an exception leaves it:
+/* Regions of a block, which also end when break, continue, return, goto or an exception leaves it (in C, an exception
+ * ends them with -fexceptions only):
  *
  *     GOTRACE_SCOPE("name");             from here to the end of the enclosing block. GCC and Clang; C++
  *     GOTRACE_REGION("name") { ... }     the block that follows
@@ -1820,25 +1857,30 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
   for (int variable = ((void)(task), (void)(name), 1); variable; variable = 0)
 #endif
 #elif defined(__cplusplus)
-/* In an unnamed namespace: otherwise the linker would merge those of two tracers. */
+/* Its functions are as GOTRACE__INLINE's. With GOTRACE_STATIC they refer to what each file has of its own. */
+#if GOTRACE_STATIC
 namespace {
+#endif
 struct gotrace__scope {
   gotrace_site *site;
   const char *name;
   gotrace_task task;
   int name_is_constant;
-  gotrace__scope(gotrace_site *at, gotrace_task of, const char *text, int constant)
+  GOTRACE__UNINSTRUMENTED GOTRACE__ALWAYS gotrace__scope(gotrace_site *at, gotrace_task of, const char *text,
+                                                         int constant)
       : site(at), name(text), task(of), name_is_constant(constant) {
     if (gotrace_enabled()) gotrace_region_begin_at(site, task, name, name_is_constant);
   }
-  ~gotrace__scope() {
+  GOTRACE__UNINSTRUMENTED GOTRACE__ALWAYS ~gotrace__scope() {
     if (gotrace_enabled()) gotrace_region_end_at(site, task, name, name_is_constant);
   }
   gotrace__scope(const gotrace__scope &) = delete;
   gotrace__scope &operator=(const gotrace__scope &) = delete;
-  explicit operator bool() const { return false; }
+  GOTRACE__UNINSTRUMENTED GOTRACE__ALWAYS explicit operator bool() const { return false; }
 };
+#if GOTRACE_STATIC
 } // namespace
+#endif
 #define GOTRACE__SCOPE(variable, task, name) \
   gotrace__scope variable { GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name) }
 #define GOTRACE__REGION(variable, task, name) \
@@ -1851,8 +1893,8 @@ typedef struct gotrace__scope {
   int name_is_constant, once;
 } gotrace__scope;
 #if GOTRACE__GNU
-#define GOTRACE__SCOPE(variable, task, name)                                     \
-  gotrace__scope variable __attribute__((cleanup(gotrace__scope_end), unused)) = \
+#define GOTRACE__SCOPE(variable, task, name)                                             \
+  gotrace__scope variable __attribute__((__cleanup__(gotrace__scope_end), __unused__)) = \
       gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name))
 #define GOTRACE__REGION(variable, task, name) \
   for (GOTRACE__SCOPE(variable, task, name); variable.once; variable.once = 0)
@@ -2235,6 +2277,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 }
 #endif
 
+#pragma pack(pop)
 #endif /* GOTRACE_H */
 
 /* In the implementation, the macros at the end of this file change nothing if they are already defined. */
@@ -2251,6 +2294,9 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
 #define GOTRACE__IMPLEMENTED
+
+#pragma pack(push)
+#pragma pack()
 
 #include <errno.h>
 #include <stdio.h>
@@ -2326,9 +2372,9 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #endif
 
 #if GOTRACE__GNU
-#define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
-#define GOTRACE__NOINLINE __attribute__((noinline))
-#define GOTRACE__COLD __attribute__((noinline, cold)) /* calls of it cost their callers no registers */
+#define GOTRACE__ALWAYS_INLINE GOTRACE__UNINSTRUMENTED static inline GOTRACE__ALWAYS
+#define GOTRACE__NOINLINE __attribute__((__noinline__))
+#define GOTRACE__COLD __attribute__((__noinline__, __cold__)) /* calls of it cost their callers no registers */
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
@@ -2349,7 +2395,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
  * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
-#define GOTRACE__DEFINE GOTRACE__NOINLINE GOTRACE_API
+#define GOTRACE__DEFINE GOTRACE__UNINSTRUMENTED GOTRACE__NOINLINE GOTRACE_API
 
 #ifdef __cplusplus
 extern "C" {
@@ -2680,8 +2726,8 @@ enum {
 /* ----------------------------------------------------------------------------------------------- >>platform ---- */
 
 #if GOTRACE__GNU
-#define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
-#define GOTRACE__ALIGNED(size) __attribute__((aligned(size)))
+#define GOTRACE__FLATTEN __attribute__((__flatten__)) /* inlines everything it calls, except for NOINLINE functions */
+#define GOTRACE__ALIGNED(size) __attribute__((__aligned__(size)))
 #define GOTRACE__ALIGNOF(type) __alignof__(type)
 #elif defined(_WIN32) && (defined(_M_X64) || defined(__x86_64__))
 #define GOTRACE__FLATTEN
@@ -2973,7 +3019,7 @@ static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reser
 #pragma section(".CRT$XLB", long, read)
 __declspec(allocate(".CRT$XLB"))
 #else
-__attribute__((section(".CRT$XLB"), used))
+__attribute__((__section__(".CRT$XLB"), __used__))
 #endif
     static PIMAGE_TLS_CALLBACK volatile gotrace__exit_entry = gotrace__exit_callback;
 static void gotrace__platform_init(void) {
@@ -3548,7 +3594,7 @@ static void gotrace__platform_init(void) {
 /* The process ends or the library is unloaded: threads that end later must not call into it. If the library is
  * unloaded, its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so
  * the memory stays. The order tells which: exit runs the atexit functions before the destructors, dlclose after. */
-__attribute__((destructor)) static void gotrace__unload(void) {
+__attribute__((__destructor__)) static void gotrace__unload(void) {
   bool unloaded = false;
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
 #ifdef GOTRACE__UNLOADS
@@ -3650,7 +3696,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 /* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
  * not. Only glibc reliably reserves room for the alternative (the initial-exec model). */
 #if defined(__GLIBC__) && !GOTRACE_NO_THREADS
-#define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
+#define GOTRACE__TLS_MODEL __attribute__((__tls_model__("initial-exec")))
 #else
 #define GOTRACE__TLS_MODEL
 #endif
@@ -4603,8 +4649,8 @@ static void gotrace__count_copies(uint32_t change) {
   gotrace__add_relaxed(found, change);
   gotrace__add_relaxed(&gotrace__other_copies, change);
 }
-__attribute__((constructor)) static void gotrace__copy_loaded(void) { gotrace__count_copies(1); }
-__attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__count_copies((uint32_t)-1); }
+__attribute__((__constructor__)) static void gotrace__copy_loaded(void) { gotrace__count_copies(1); }
+__attribute__((__destructor__)) static void gotrace__copy_unloaded(void) { gotrace__count_copies((uint32_t)-1); }
 #else
 static const uint32_t gotrace__other_copies = 0;
 #endif
@@ -4841,9 +4887,9 @@ static inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return 
  * costs frames but never causes a fault. Adds the addresses to a hash, while it waits for the next frame. Go:
  * fpTracebackPCs. */
 #if defined(__clang__)
-__attribute__((no_sanitize("address", "memory")))
+__attribute__((__no_sanitize__("address", "memory")))
 #elif GOTRACE__GNU
-__attribute__((no_sanitize("address")))
+__attribute__((__no_sanitize__("address")))
 #endif
 static int
 gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max, uint64_t *hash) {
@@ -5605,13 +5651,34 @@ static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind)
 
 /* Stacks. */
 
+/* A stack that the thread has not captured lately: the call site, if there is one, and `found` return addresses. A
+ * function of its own, since its frame is 4 KiB, which finding the bounds of the thread's stack also needs. */
+static GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m, gotrace_site *site, const uintptr_t *pcs,
+                                                        int found) {
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
+  size_t count = 0;
+  int i;
+  if (site) frames[count++] = gotrace__frame_of(&site->location);
+  /* The walk's first return address is in the call site's function, which is in the stack already. */
+  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
+    frames[count].pc = pcs[i];
+    frames[count].function = frames[count].file = NULL;
+    frames[count++].line = 0;
+  }
+  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
+  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->arena.bytes) >
+                       gotrace__load_relaxed(&gotrace__t.budget.limit) / 4) {
+    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
+    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  }
+  return gotrace__put_stack(m, frames, count);
+}
+
 /* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
  * gotrace__origin: gcc keeps one that is passed on in memory, in every caller. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
-  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
   int found = 0, i;
-  size_t count = 0;
   uint32_t number;
   uint64_t hash = (uintptr_t)site;
   const gotrace__seen_stack *seen;
@@ -5632,20 +5699,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   }
   seen = gotrace__find_seen(m, hash, site, pcs, (size_t)found);
   if (seen) return seen->number;
-  if (site) frames[count++] = gotrace__frame_of(&site->location);
-  /* The walk's first return address is in the call site's function, which is in the stack already. */
-  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
-    frames[count].pc = pcs[i];
-    frames[count].function = frames[count].file = NULL;
-    frames[count++].line = 0;
-  }
-  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
-  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->arena.bytes) >
-                       gotrace__load_relaxed(&gotrace__t.budget.limit) / 4) {
-    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
-    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  }
-  number = gotrace__put_stack(m, frames, count);
+  number = gotrace__put_captured(m, site, pcs, found);
   if (number) gotrace__remember_stack(m, hash, site, pcs, (size_t)found, number);
   return number;
 }
@@ -13840,7 +13894,7 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
 }
 
 #if GOTRACE_AUTOSTART
-__attribute__((constructor)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
+__attribute__((__constructor__)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
 #endif
 
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
@@ -18100,6 +18154,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 }
 #endif
 
+#pragma pack(pop)
 #endif /* GOTRACE_IMPLEMENTATION */
 
 /* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. All calls that can find a misuse

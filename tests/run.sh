@@ -120,6 +120,7 @@ list_compile() {
         echo "quick|test_cpp, briefly|$test -b"
         echo "check|test_cpp|$test"
         ;;
+      test_surroundings) $test --list | sed "s|.*|quick\|surroundings: &\|$test &|" ;;
       test_sanitizers) echo "check|test_sanitizers|$test" ;;
       test_unload)
         echo "quick|test_unload, briefly|env GOTRACE_TEST_BRIEF=1 $test"
