@@ -4,13 +4,53 @@
  * for and who woke it, with stacks, user tasks and regions. The header is made for programs that schedule their own
  * tasks: coroutines, fibers, job systems, language runtimes. Plain threads work without extra calls.
  *
+ * QUICK REFERENCE
+ *
+ *   Every program
+ *     gotrace_start_file("x.trace", NULL)       begin a trace; GOTRACE_OK, or an error: gotrace_result_string tells it
+ *     gotrace_start_environment()               the same for whoever runs the program with GOTRACE=x.trace
+ *     gotrace_stop()                            end the trace; the file is complete when this returns
+ *     GOTRACE_SCOPE("name");                    a region: from here to the end of the enclosing block
+ *     GOTRACE_REGION("name") { ... }            a region: the block that follows
+ *     gotrace_log(GOTRACE_NO_TASK, "category", "text")     a message; gotrace_logf formats it like printf
+ *     gotrace_count("name", number)             a counter that has this value from now on
+ *     task = gotrace_task_begin("name", GOTRACE_NO_TASK)   work for one purpose, on any threads, such as a request;
+ *     gotrace_task_end(task)                               GOTRACE_TASK_REGION(task, "name") is a part of it
+ *     gotrace_wait_begin(GOTRACE_BLOCK_SYNC)    the thread is going to wait; gotrace_wait_end(): it has waited
+ *     gotrace_wait_on(address, reason)          the same, for what gotrace_wake(address, 1) ends: shows who woke it
+ *     gotrace_thread_begin("name")              name the calling thread; gotrace_thread_create: show who created it
+ *
+ *   A scheduler of coroutines, fibers or jobs
+ *     proc = gotrace_proc_create()              one for each worker thread; gotrace_proc_destroy(proc) when it is done
+ *     gotrace_proc_start(proc)                  the worker looks for work; gotrace_proc_stop(): it sleeps, or ends
+ *     go = gotrace_go_create(&entry)            a task is ready to run; _blocked: it waits to be woken first
+ *     gotrace_go_start(go)                      this thread runs the task
+ *     gotrace_go_block(reason)                  the running task waits; must precede what lets a waker see it
+ *     gotrace_go_unblock(go)                    the running task, or this thread, wakes that one
+ *     gotrace_go_stop(GOTRACE_STOP_YIELD)       the running task gives up its thread and can go on at any time
+ *     gotrace_go_end()                          the running task has ended; gotrace_go_destroy(go): one that waits
+ *     gotrace_go_switch(go)                     the running task waits, and the waiting one `go` runs in its place
+ *     gotrace_nest_begin(go), gotrace_nest_end(outer)      tasks that run on top of a waiting one's stack
+ *     gotrace_go_keyed(id, &entry)              the handle of a task of which only an id is known
+ *     gotrace_go_self()                         the running task; makes a plain thread a task with a proc
+ *
+ *   Also
+ *     gotrace_flight_start(NULL)                keep the last seconds in memory; gotrace_flight_snapshot_file(path)
+ *     gotrace_get_stats(&stats)                 what was traced; calls that were repaired or dropped
+ *     gotrace_decoder_open(&decoder, &options)  read a trace: >>decoder
+ *     collector, heap, system calls             for language runtimes: >>runtimes, gotrace_go_syscall_begin
+ *
+ *   Any thread may make any call at any time, also while no trace is on. Handles may be NULL.
+ *
  * USE
  *
  *     #define GOTRACE_IMPLEMENTATION        // in one source file
  *     #include "gotrace.h"
  *
+ *     #include <stdio.h>
+ *
  *     int main(void) {
- *         gotrace_start_file("hello.trace", NULL);
+ *         if (gotrace_start_file("hello.trace", NULL) != GOTRACE_OK) perror("hello.trace");
  *         GOTRACE_REGION("greet") {
  *             gotrace_log(GOTRACE_NO_TASK, "greeting", "hello, world");
  *         }
@@ -145,11 +185,10 @@
  *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted,
  *   except for an unblock of a goroutine that runs: a correct program's waker may be late, as after a time-out.
  *
- *   The loop of a scheduler's worker. While it has nothing to do, its proc is stopped: the trace shows idle time.
+ *   The loop of a scheduler's worker, on its thread. While it has nothing to do, its proc is stopped: the trace shows
+ *   idle time.
  *
- *     worker->proc = gotrace_proc_create();              // once, by whoever makes the worker
- *     ...
- *     gotrace_proc_start(worker->proc);                  // on the worker's thread
+ *     gotrace_proc_start(worker->proc);                  // made by whoever made the worker
  *     for (;;) {
  *         if (!(task = try_next(worker))) {
  *             gotrace_proc_stop();
@@ -160,7 +199,36 @@
  *         gotrace_go_start(task->go);
  *         resume(task);                                  // the task calls block, stop or end before it returns
  *     }
- *     gotrace_proc_destroy(worker->proc);                // the worker has stopped it
+ *
+ *   The thread that makes the workers. It is a plain thread (see PLAIN THREADS), so that its tasks have a creator:
+ *
+ *     gotrace_thread_begin("main");                      // now it is a goroutine
+ *     for (i = 0; i < n; i++) {
+ *         workers[i].proc = gotrace_proc_create();       // before the worker's thread starts
+ *         start_thread(&workers[i]);
+ *     }
+ *     gotrace_procs_change(n);                           // on a goroutine; again when their number changes
+ *     ...                                                // creates tasks
+ *     gotrace_wait_begin(GOTRACE_REASON("join"));        // else main seems to run to the end
+ *     for (i = 0; i < n; i++) {
+ *         join_thread(&workers[i]);
+ *         gotrace_proc_destroy(workers[i].proc);         // whoever joins the worker, which has stopped it
+ *     }
+ *     gotrace_wait_end();
+ *
+ *   The thread that initialises the scheduler may instead become a worker and its first task, as in libraries whose
+ * main program is a coroutine like the others. It makes these calls in this order, and none of PLAIN THREADS' before:
+ *
+ *     gotrace_thread_end();                              // if it may have been a plain thread until now
+ *     worker->proc = gotrace_proc_create();
+ *     gotrace_proc_start(worker->proc);
+ *     task->go = gotrace_go_create(&main_entry);         // static: GOTRACE_NAMED_ENTRY("main")
+ *     gotrace_go_start(task->go);
+ *     gotrace_procs_change(n);
+ *     ...                                                // it creates tasks, blocks and is started as any task
+ *     gotrace_go_end();                                  // where the library is shut down
+ *     gotrace_proc_stop();
+ *     gotrace_proc_destroy(worker->proc);
  *
  * WHICH CALLS
  *
@@ -186,12 +254,22 @@
  *                                            dropped. So use gotrace::mutex for what the tasks lock, not for the
  *                                            scheduler's queue. A thread that is no worker any more calls
  *                                            gotrace_thread_begin(name)
- *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed after its worker
- *                                            has stopped it. gotrace_procs_change tells viewers how many there are
- *     May main or another plain thread       Yes, once it has called gotrace_go_self() or gotrace_thread_begin(name),
- *       create tasks?                        which makes it a goroutine (it appears to run except in waits that it
- *                                            reports), or gotrace_proc_start, if it becomes a worker. Without, no arrow
- *                                            leads to the task, and its creation is counted as a problem
+ *     Who makes and frees procs?             Whoever makes and joins the workers: one each, as above. Any thread may
+ *                                            destroy a proc that is stopped
+ *     May main or another plain thread       Yes, once it has called gotrace_thread_begin(name) or gotrace_go_self(),
+ *       create tasks?                        which makes it a goroutine, or gotrace_proc_start, if it becomes a worker.
+ *                                            Without, no arrow leads to the task, and its creation is counted as a
+ *                                            problem. As a goroutine it appears to run except in the waits that it
+ *                                            reports, so main reports that it joins its threads
+ *     A job that starts on an event          gotrace_go_create_blocked where the job is registered (a handler of a
+ *                                            timer, a socket, a completion), gotrace_go_unblock where the event is
+ *                                            seen, before the job is queued; then as any job. The trace shows the time
+ *                                            from the event to the job's start. A job that is cancelled:
+ *                                            gotrace_go_destroy
+ *     A task that is suspended               One that suspends itself, or that waits when another suspends it, is
+ *                                            blocked: gotrace_go_block, and gotrace_go_unblock where it is resumed and
+ *                                            its own event has come. One that is runnable stays runnable, as its
+ *                                            scheduler only delays it: no call
  *     Create before or after queueing?       Before: a worker may start the task as soon as it is in the queue
  *     What is a task's entry?                GOTRACE_ENTRY(function) or GOTRACE_NAMED_ENTRY("job"). A function pointer:
  *                                            {(uintptr_t)job->run, NULL, NULL, 0}, which the symbols name. A name made
@@ -203,8 +281,8 @@
  *                                            is none
  *     May a task move between threads?       Yes: it runs where gotrace_go_start is called
  *     Stacks by frame pointers?              Call gotrace_go_stack_bounds when a coroutine gets its stack
- *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
- *                                            gotrace_thread_end first. To run tasks now and then: gotrace_nest_begin
+ *     What after gotrace_go_self(), on a     The thread is a goroutine with a proc. To become a worker, it calls
+ *       thread without a task?               gotrace_thread_end first. To run tasks now and then: gotrace_nest_begin
  *     The runtime ends by _exit or _Exit?    Call gotrace_stop before; nothing runs after these
  *
  * PLAIN THREADS
@@ -1232,16 +1310,16 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * ERROR_SINK (ELOOP); with `flight`, the file is not written, and the end of the trace says so. */
 GOTRACE_API gotrace_result gotrace_start_environment(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
-/* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
- * caller's reader, which must run on another thread. (To read on the same thread, call gotrace_end, then read.) The
- * trace contains every event that happens before the call, ordered by the program's own synchronization, and none after
- * it. Results: OK. LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early (what was written is a
- * complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the write function, which can only
- * fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the reader: the trace has ended, and
- * the caller must read the rest. Go: StopTrace. */
+/* Ends the trace (gotrace_go_stop is about a goroutine) and returns after its last byte has been delivered: written by
+ * the service thread, or read by the caller's reader, which must run on another thread. (To read on the same thread,
+ * call gotrace_end, then read.) The trace contains every event that happens before the call, ordered by the program's
+ * own synchronization, and none after it. Results: OK. LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace
+ * ended early (what was written is a complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the
+ * write function, which can only fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the
+ * reader: the trace has ended, and the caller must read the rest. Go: StopTrace. */
 GOTRACE_API gotrace_result gotrace_stop(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
-/* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
+/* Ends the trace without waiting for its delivery (gotrace_go_end is about a goroutine). OK or ERROR_NOT_RUNNING. */
 GOTRACE_API gotrace_result gotrace_end(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Reads the next piece of the trace: sets *data and *size (bytes), valid until the next call and owned by the tracer.
@@ -1290,7 +1368,8 @@ GOTRACE_API gotrace_result gotrace_flight_stop(void) GOTRACE__OFF(GOTRACE_ERROR_
  * the call; ERROR_NOT_RUNNING. Go: traceAdvance. */
 GOTRACE_API gotrace_result gotrace_advance(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
-/* Whether tracing is on. An inline relaxed load. */
+/* Whether tracing is on, for work that only a trace needs: an inline relaxed load. A macro, so other languages call
+ * gotrace_is_enabled, which is the same. */
 #if GOTRACE_DISABLE
 #define gotrace_enabled() false
 #elif GOTRACE__GNU
@@ -1306,7 +1385,7 @@ GOTRACE_API gotrace__flag gotrace__on;
 extern GOTRACE_API gotrace__flag gotrace__on;
 #endif
 
-/* The same as a function, for other languages. */
+/* gotrace_enabled as a function. */
 GOTRACE_API bool gotrace_is_enabled(void) GOTRACE__OFF(false);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
@@ -1379,10 +1458,11 @@ GOTRACE_API void gotrace_proc_start(gotrace_proc *proc) GOTRACE__OFF();
 GOTRACE_API void gotrace_proc_stop(void) GOTRACE__OFF();
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc) GOTRACE__OFF();
 
-/* Reports how many procs may run at once: call it when the workers are made. Without it, a v2 trace shows the number of
- * procs that exist when a generation begins; with it, at least that number. Later traces begin with the last count.
- * In v2 it needs a goroutine, as gotrace_gc_begin, gotrace_gc_end, gotrace_heap_alloc and _goal do: on a thread without
- * one, the trace shows a goroutine of no length for it, "gotrace.event". Go: traceGomaxprocs. */
+/* Reports how many procs may run at once: call it on a goroutine when the workers are made, and when their number
+ * changes. Without it, a v2 trace shows the number of procs that exist when a generation begins; with it, at least that
+ * number. Later traces begin with the last count. In v2 it needs a goroutine, as gotrace_gc_begin, gotrace_gc_end,
+ * gotrace_heap_alloc and _goal do: on a thread without one, the trace shows a goroutine of no length for it,
+ * "gotrace.event". Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count) GOTRACE__OFF();
 
@@ -1431,7 +1511,8 @@ GOTRACE_API gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key, co
                                             int blocked) GOTRACE__OFF(NULL);
 GOTRACE_API void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) GOTRACE__OFF();
 
-/* _start: the calling thread runs the goroutine. _end: its running goroutine ends. Go: traceGoStart, traceGoEnd. */
+/* _start: the calling thread runs the goroutine. _end: its running goroutine ends (gotrace_end ends the trace). Go:
+ * traceGoStart, traceGoEnd. */
 GOTRACE_API void gotrace_go_start(gotrace_go *go) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_end(void) GOTRACE__OFF();
 
@@ -1471,8 +1552,8 @@ GOTRACE__INLINE unsigned gotrace__remembered_reason(unsigned *remembered, const 
 #define GOTRACE_REASON(name) gotrace_reason(name)
 #endif
 
-/* The running goroutine gives up its proc and stays runnable. `reason` is a gotrace_stop_reason or a gotrace_reason.
- * Go: traceGoSched, traceGoPreempt. */
+/* The running goroutine gives up its proc and stays runnable (gotrace_stop ends the trace). `reason` is a
+ * gotrace_stop_reason or a gotrace_reason. Go: traceGoSched, traceGoPreempt. */
 #define gotrace_go_stop(reason) gotrace_go_stop_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
 
@@ -1581,8 +1662,10 @@ GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name) GOTRACE__OF
 GOTRACE_API void gotrace_go_timer(gotrace_go *go) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) GOTRACE__OFF();
 
-/* The goroutine that runs, or waits (gotrace_wait_begin), on the calling thread; NULL if none. A plain thread becomes
- * one. gotrace_go_id returns a goroutine's id in traces; 0 for NULL. Any thread. */
+/* gotrace_go_self returns the goroutine that runs, or waits (gotrace_wait_begin), on the calling thread. It is not only
+ * a question: a thread without a proc becomes its own goroutine first, as with gotrace_thread_begin(NULL), so an idle
+ * worker must not call it. NULL: a proc that runs no goroutine, out of memory, and see gotrace_track_while_off.
+ * gotrace_go_id returns a goroutine's id in traces; 0 for NULL. Any thread. */
 GOTRACE_API gotrace_go *gotrace_go_self(void) GOTRACE__OFF(NULL);
 GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go) GOTRACE__OFF(0);
 

@@ -2,8 +2,10 @@
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
+#include <stdio.h>
+
 int main(void) {
-  gotrace_start_file("hello.trace", NULL);
+  if (gotrace_start_file("hello.trace", NULL) != GOTRACE_OK) perror("hello.trace");
   GOTRACE_REGION("greet") {
     gotrace_log(GOTRACE_NO_TASK, "greeting", "hello, world");
   }
