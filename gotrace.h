@@ -44,10 +44,8 @@
  *
  * USE
  *
- *     #define GOTRACE_IMPLEMENTATION        // in one source file
+ *     #define GOTRACE_IMPLEMENTATION        // in one source file; includes <stdio.h>
  *     #include "gotrace.h"
- *
- *     #include <stdio.h>
  *
  *     int main(void) {
  *         if (gotrace_start_file("hello.trace", NULL) != GOTRACE_OK) perror("hello.trace");

@@ -2,8 +2,6 @@
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
-#include <stdio.h>
-
 int main(void) {
   if (gotrace_start_file("hello.trace", NULL) != GOTRACE_OK) perror("hello.trace");
   GOTRACE_REGION("greet") {
