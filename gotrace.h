@@ -67,12 +67,13 @@
  *
  *     >>options          macros that configure the header
  *     >>version          version and trace formats
- *     >>events           event numbers, names and arguments of every tracer version; other format constants
  *     >>results          result codes; misuse that the tracer repairs or drops
  *     >>types            handles, locations, options, statistics
  *     >>session          start, stop, read
  *     >>threads          threads, procs, goroutines
- *     >>emit             garbage collection, heap, tasks, regions, logs, CPU samples
+ *     >>emit             tasks, regions, logs, counters, CPU samples
+ *     >>runtimes         what only language runtimes have: garbage collection, heap
+ *     >>events           event numbers, names and arguments of every tracer version; other format constants
  *     >>decoder          reading traces
  *     >>implementation   everything below is private
  *     >>varint           base-128 numbers
@@ -465,7 +466,7 @@
 /* Whether an option is defined as nothing; then there are two signs before the second 1. */
 #define GOTRACE__IS_EMPTY(option) (0 - option - 1 == 1)
 
-/* Everywhere. 1: all calls of >>session, >>threads and >>emit compile to nothing. */
+/* Everywhere. 1: all calls of >>session, >>threads, >>emit and >>runtimes compile to nothing. */
 #ifndef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_DISABLE)
@@ -633,194 +634,6 @@ typedef enum gotrace_format {
   GOTRACE_FORMATS(GOTRACE__FORMAT) GOTRACE_FORMAT_DEFAULT = 0 /* GOTRACE_GO_1_23 */
 } gotrace_format;
 #undef GOTRACE__FORMAT
-
-/* ------------------------------------------------------------------------------------------------- >>events ----
- *
- * One row per event: number, NAME, "Name" as Go prints it, first and last format that has it, arguments in file order.
- * The part of an argument's name after its last underscore, or else the whole name, gives its kind: "stack" a stack id,
- * "string" a string id, "g", "p", "m", "task" an id, "seq" a sequence number, "dt" the time since the batch's previous
- * event, "data" bytes preceded by their length.
- *
- * A number has several rows if its event differs between versions. X(number, NAME, "Name", since, until, "arguments").
- *
- * To add an event of a new Go release:
- *
- *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
- *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
- *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
- *   3. Tracer: the call; its record, in GOTRACE__RECORDS; what the record does, in >>apply. If older formats lack the
- *      event: gotrace__has_event.
- *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
- *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell.
- *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
- */
-
-/* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
- * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. Its
- * stack frames are only a pc. */
-#define GOTRACE_V1_EVENTS(X)                                                                     \
-  X(0, NONE, "None", 1005, 1021, "")                                                             \
-  X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
-  X(1, BATCH, "Batch", 1007, 1021, "p time")                                                     \
-  X(2, FREQUENCY_1_5, "Frequency", 1005, 1005, "freq unused")                                    \
-  X(2, FREQUENCY, "Frequency", 1007, 1021, "freq")                                               \
-  X(3, STACK, "Stack", 1005, 1021, "id nframes")                                                 \
-  X(4, GOMAXPROCS, "Gomaxprocs", 1005, 1021, "dt procs stack")                                   \
-  X(5, PROC_START, "ProcStart", 1005, 1021, "dt m")                                              \
-  X(6, PROC_STOP, "ProcStop", 1005, 1021, "dt")                                                  \
-  X(7, GC_START_1_5, "GCStart", 1005, 1005, "dt stack")                                          \
-  X(7, GC_START, "GCStart", 1007, 1021, "dt gc_seq stack")                                       \
-  X(8, GC_DONE, "GCDone", 1005, 1021, "dt")                                                      \
-  X(9, GC_SCAN_START, "GCScanStart", 1005, 1009, "dt")                                           \
-  X(9, GC_STW_START, "GCSTWStart", 1010, 1019, "dt kind")                                        \
-  X(9, STW_START, "STWStart", 1021, 1021, "dt kind")                                             \
-  X(10, GC_SCAN_DONE, "GCScanDone", 1005, 1009, "dt")                                            \
-  X(10, GC_STW_DONE, "GCSTWDone", 1010, 1019, "dt")                                              \
-  X(10, STW_DONE, "STWDone", 1021, 1021, "dt")                                                   \
-  X(11, GC_SWEEP_START, "GCSweepStart", 1005, 1021, "dt stack")                                  \
-  X(12, GC_SWEEP_DONE_1_8, "GCSweepDone", 1005, 1008, "dt")                                      \
-  X(12, GC_SWEEP_DONE, "GCSweepDone", 1009, 1021, "dt swept reclaimed")                          \
-  X(13, GO_CREATE, "GoCreate", 1005, 1021, "dt new_g new_stack stack")                           \
-  X(14, GO_START_1_5, "GoStart", 1005, 1005, "dt g")                                             \
-  X(14, GO_START, "GoStart", 1007, 1021, "dt g g_seq")                                           \
-  X(15, GO_END, "GoEnd", 1005, 1021, "dt")                                                       \
-  X(16, GO_STOP, "GoStop", 1005, 1021, "dt stack")                                               \
-  X(17, GO_SCHED, "GoSched", 1005, 1021, "dt stack")                                             \
-  X(18, GO_PREEMPT, "GoPreempt", 1005, 1021, "dt stack")                                         \
-  X(19, GO_SLEEP, "GoSleep", 1005, 1021, "dt stack")                                             \
-  X(20, GO_BLOCK, "GoBlock", 1005, 1021, "dt stack")                                             \
-  X(21, GO_UNBLOCK_1_5, "GoUnblock", 1005, 1005, "dt g stack")                                   \
-  X(21, GO_UNBLOCK, "GoUnblock", 1007, 1021, "dt g g_seq stack")                                 \
-  X(22, GO_BLOCK_SEND, "GoBlockSend", 1005, 1021, "dt stack")                                    \
-  X(23, GO_BLOCK_RECV, "GoBlockRecv", 1005, 1021, "dt stack")                                    \
-  X(24, GO_BLOCK_SELECT, "GoBlockSelect", 1005, 1021, "dt stack")                                \
-  X(25, GO_BLOCK_SYNC, "GoBlockSync", 1005, 1021, "dt stack")                                    \
-  X(26, GO_BLOCK_COND, "GoBlockCond", 1005, 1021, "dt stack")                                    \
-  X(27, GO_BLOCK_NET, "GoBlockNet", 1005, 1021, "dt stack")                                      \
-  X(28, GO_SYS_CALL, "GoSysCall", 1005, 1021, "dt stack")                                        \
-  X(29, GO_SYS_EXIT, "GoSysExit", 1005, 1021, "dt g g_seq time")                                 \
-  X(30, GO_SYS_BLOCK, "GoSysBlock", 1005, 1021, "dt")                                            \
-  X(31, GO_WAITING, "GoWaiting", 1005, 1021, "dt g")                                             \
-  X(32, GO_IN_SYSCALL, "GoInSyscall", 1005, 1021, "dt g")                                        \
-  X(33, HEAP_ALLOC, "HeapAlloc", 1005, 1021, "dt bytes")                                         \
-  X(34, NEXT_GC, "NextGC", 1005, 1018, "dt bytes")                                               \
-  X(34, HEAP_GOAL, "HeapGoal", 1019, 1021, "dt bytes")                                           \
-  X(35, TIMER_GOROUTINE_1_5, "TimerGoroutine", 1005, 1005, "g unused")                           \
-  X(35, TIMER_GOROUTINE, "TimerGoroutine", 1007, 1021, "g")                                      \
-  X(36, FUTILE_WAKEUP, "FutileWakeup", 1005, 1021, "dt")                                         \
-  X(37, STRING, "String", 1007, 1021, "id data")                                                 \
-  X(38, GO_START_LOCAL, "GoStartLocal", 1007, 1021, "dt g")                                      \
-  X(39, GO_UNBLOCK_LOCAL, "GoUnblockLocal", 1007, 1021, "dt g stack")                            \
-  X(40, GO_SYS_EXIT_LOCAL, "GoSysExitLocal", 1007, 1021, "dt g time")                            \
-  X(41, GO_START_LABEL, "GoStartLabel", 1008, 1021, "dt g g_seq label_string")                   \
-  X(42, GO_BLOCK_GC, "GoBlockGC", 1008, 1021, "dt stack")                                        \
-  X(43, GC_MARK_ASSIST_START, "GCMarkAssistStart", 1009, 1021, "dt stack")                       \
-  X(44, GC_MARK_ASSIST_DONE, "GCMarkAssistDone", 1009, 1021, "dt")                               \
-  X(45, USER_TASK_CREATE, "UserTaskCreate", 1011, 1021, "dt task parent_task name_string stack") \
-  X(46, USER_TASK_END, "UserTaskEnd", 1011, 1021, "dt task stack")                               \
-  X(47, USER_REGION, "UserRegion", 1011, 1021, "dt task mode name_string stack")                 \
-  X(48, USER_LOG, "UserLog", 1011, 1021, "dt task key_string stack value_data")                  \
-  X(49, CPU_SAMPLE, "CPUSample", 1019, 1021, "dt time p g stack")
-
-/* v2: batches per thread, in generations, Go 1.22 and later. src/internal/trace/tracev2/events.go. Numbers from 128
- * belong to the experiment AllocFree. */
-#define GOTRACE_V2_EVENTS(X)                                                                   \
-  X(0, NONE, "None", 1022, 9999, "")                                                           \
-  X(1, EVENT_BATCH, "EventBatch", 1022, 9999, "gen m time size")                               \
-  X(2, STACKS, "Stacks", 1022, 9999, "")                                                       \
-  X(3, STACK, "Stack", 1022, 9999, "id nframes")                                               \
-  X(4, STRINGS, "Strings", 1022, 9999, "")                                                     \
-  X(5, STRING, "String", 1022, 9999, "id data")                                                \
-  X(6, CPU_SAMPLES, "CPUSamples", 1022, 9999, "")                                              \
-  X(7, CPU_SAMPLE, "CPUSample", 1022, 9999, "time m p g stack")                                \
-  X(8, FREQUENCY, "Frequency", 1022, 9999, "freq")                                             \
-  X(9, PROCS_CHANGE, "ProcsChange", 1022, 9999, "dt procs stack")                              \
-  X(10, PROC_START, "ProcStart", 1022, 9999, "dt p p_seq")                                     \
-  X(11, PROC_STOP, "ProcStop", 1022, 9999, "dt")                                               \
-  X(12, PROC_STEAL, "ProcSteal", 1022, 9999, "dt p p_seq m")                                   \
-  X(13, PROC_STATUS, "ProcStatus", 1022, 9999, "dt p pstatus")                                 \
-  X(14, GO_CREATE, "GoCreate", 1022, 9999, "dt new_g new_stack stack")                         \
-  X(15, GO_CREATE_SYSCALL, "GoCreateSyscall", 1022, 9999, "dt new_g")                          \
-  X(16, GO_START, "GoStart", 1022, 9999, "dt g g_seq")                                         \
-  X(17, GO_DESTROY, "GoDestroy", 1022, 9999, "dt")                                             \
-  X(18, GO_DESTROY_SYSCALL, "GoDestroySyscall", 1022, 9999, "dt")                              \
-  X(19, GO_STOP, "GoStop", 1022, 9999, "dt reason_string stack")                               \
-  X(20, GO_BLOCK, "GoBlock", 1022, 9999, "dt reason_string stack")                             \
-  X(21, GO_UNBLOCK, "GoUnblock", 1022, 9999, "dt g g_seq stack")                               \
-  X(22, GO_SYSCALL_BEGIN, "GoSyscallBegin", 1022, 9999, "dt p_seq stack")                      \
-  X(23, GO_SYSCALL_END, "GoSyscallEnd", 1022, 9999, "dt")                                      \
-  X(24, GO_SYSCALL_END_BLOCKED, "GoSyscallEndBlocked", 1022, 9999, "dt")                       \
-  X(25, GO_STATUS, "GoStatus", 1022, 9999, "dt g m gstatus")                                   \
-  X(26, STW_BEGIN, "STWBegin", 1022, 9999, "dt kind_string stack")                             \
-  X(27, STW_END, "STWEnd", 1022, 9999, "dt")                                                   \
-  X(28, GC_ACTIVE, "GCActive", 1022, 9999, "dt gc_seq")                                        \
-  X(29, GC_BEGIN, "GCBegin", 1022, 9999, "dt gc_seq stack")                                    \
-  X(30, GC_END, "GCEnd", 1022, 9999, "dt gc_seq")                                              \
-  X(31, GC_SWEEP_ACTIVE, "GCSweepActive", 1022, 9999, "dt p")                                  \
-  X(32, GC_SWEEP_BEGIN, "GCSweepBegin", 1022, 9999, "dt stack")                                \
-  X(33, GC_SWEEP_END, "GCSweepEnd", 1022, 9999, "dt swept reclaimed")                          \
-  X(34, GC_MARK_ASSIST_ACTIVE, "GCMarkAssistActive", 1022, 9999, "dt g")                       \
-  X(35, GC_MARK_ASSIST_BEGIN, "GCMarkAssistBegin", 1022, 9999, "dt stack")                     \
-  X(36, GC_MARK_ASSIST_END, "GCMarkAssistEnd", 1022, 9999, "dt")                               \
-  X(37, HEAP_ALLOC, "HeapAlloc", 1022, 9999, "dt bytes")                                       \
-  X(38, HEAP_GOAL, "HeapGoal", 1022, 9999, "dt bytes")                                         \
-  X(39, GO_LABEL, "GoLabel", 1022, 9999, "dt label_string")                                    \
-  X(40, USER_TASK_BEGIN, "UserTaskBegin", 1022, 9999, "dt task parent_task name_string stack") \
-  X(41, USER_TASK_END, "UserTaskEnd", 1022, 9999, "dt task stack")                             \
-  X(42, USER_REGION_BEGIN, "UserRegionBegin", 1022, 9999, "dt task name_string stack")         \
-  X(43, USER_REGION_END, "UserRegionEnd", 1022, 9999, "dt task name_string stack")             \
-  X(44, USER_LOG, "UserLog", 1022, 9999, "dt task key_string value_string stack")              \
-  X(45, GO_SWITCH, "GoSwitch", 1023, 9999, "dt g g_seq")                                       \
-  X(46, GO_SWITCH_DESTROY, "GoSwitchDestroy", 1023, 9999, "dt g g_seq")                        \
-  X(47, GO_CREATE_BLOCKED, "GoCreateBlocked", 1023, 9999, "dt new_g new_stack stack")          \
-  X(48, GO_STATUS_STACK, "GoStatusStack", 1023, 9999, "dt g m gstatus stack")                  \
-  X(49, EXPERIMENTAL_BATCH, "ExperimentalBatch", 1023, 9999, "exp gen m time data")            \
-  X(50, SYNC, "Sync", 1025, 9999, "")                                                          \
-  X(51, CLOCK_SNAPSHOT, "ClockSnapshot", 1025, 9999, "dt mono sec nsec")                       \
-  X(52, END_OF_GENERATION, "EndOfGeneration", 1026, 9999, "")                                  \
-  X(128, SPAN, "Span", 1023, 9999, "dt id npages kindclass")                                   \
-  X(129, SPAN_ALLOC, "SpanAlloc", 1023, 9999, "dt id npages kindclass")                        \
-  X(130, SPAN_FREE, "SpanFree", 1023, 9999, "dt id")                                           \
-  X(131, HEAP_OBJECT, "HeapObject", 1023, 9999, "dt id type")                                  \
-  X(132, HEAP_OBJECT_ALLOC, "HeapObjectAlloc", 1023, 9999, "dt id type")                       \
-  X(133, HEAP_OBJECT_FREE, "HeapObjectFree", 1023, 9999, "dt id")                              \
-  X(134, GOROUTINE_STACK, "GoroutineStack", 1023, 9999, "dt id order")                         \
-  X(135, GOROUTINE_STACK_ALLOC, "GoroutineStackAlloc", 1023, 9999, "dt id order")              \
-  X(136, GOROUTINE_STACK_FREE, "GoroutineStackFree", 1023, 9999, "dt id")
-
-#define GOTRACE__V1_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V1_##NAME = number,
-#define GOTRACE__V2_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V2_##NAME = number,
-enum { GOTRACE_V1_EVENTS(GOTRACE__V1_CONSTANT) GOTRACE_V1_COUNT = 50 };
-enum { GOTRACE_V2_EVENTS(GOTRACE__V2_CONSTANT) GOTRACE_V2_COUNT = 53 };
-#undef GOTRACE__V1_CONSTANT
-#undef GOTRACE__V2_CONSTANT
-
-/* Other format constants. v1: names in Go's runtime/trace.go. v2: names in tracev2/spec.go. */
-#define GOTRACE_STACK_SIZE 128       /* traceStackSize, MaxFramesPerStack: most frames of a stack */
-#define GOTRACE_GLOBAL_PROC (-1)     /* traceGlobProc: id of the global proc, for events without a proc */
-#define GOTRACE_BYTES_PER_NUMBER 10  /* traceBytesPerNumber: most bytes of a 64-bit number in base 128 */
-#define GOTRACE_ARG_COUNT_SHIFT 6    /* traceArgCountShift: argument count in a v1 event's first byte */
-#define GOTRACE_FUTILE_WAKEUP 128    /* traceFutileWakeup: added to a block reason, see gotrace_go_block */
-#define GOTRACE_MAX_BATCH_SIZE 65536 /* MaxBatchSize */
-#define GOTRACE_MAX_STRING_SIZE 1024 /* MaxEventTrailerDataSize: most bytes of a string */
-#define GOTRACE_TICK_DIV_X86 64      /* traceTickDiv on 386 and amd64 */
-#define GOTRACE_TICK_DIV_PPC64 16    /* traceTickDiv on all others; of these, ppc64 has a fast counter */
-
-/* One row of a table above. */
-typedef struct gotrace_event_spec {
-  int number;
-  int since, until;      /* gotrace_format */
-  const char *name;      /* "GoCreate" */
-  const char *arguments; /* "dt new_g new_stack stack" */
-} gotrace_event_spec;
-
-/* The rows of v1 (family 1) or v2 (family 2), ordered by number, and their count; NULL and 0 for any other family.
- * `count` may be NULL. The data is static. Thread-safe. */
-GOTRACE_API const gotrace_event_spec *gotrace_event_specs(int family, size_t *count);
-
-/* The row of an event number in a format, or NULL if the format has no such event. GOTRACE_FORMAT_DEFAULT is the format
- * written by default. Thread-safe. */
-GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number);
 
 /* ------------------------------------------------------------------------------------------------ >>results ---- */
 
@@ -1439,6 +1252,9 @@ GOTRACE_API void gotrace_thread_rename(const char *name) GOTRACE__OFF();
 /* Ends the goroutine and proc of the calling thread. Happens automatically when a thread ends. */
 GOTRACE_API void gotrace_thread_end(void) GOTRACE__OFF();
 
+/* The id of the global proc, for events without a proc. Go: traceGlobProc. */
+#define GOTRACE_GLOBAL_PROC (-1)
+
 /* Returns a new idle proc; NULL if out of memory. The id is a small number, reused after gotrace_proc_destroy; that of
  * NULL is GOTRACE_GLOBAL_PROC. */
 GOTRACE_API gotrace_proc *gotrace_proc_create(void) GOTRACE__OFF(NULL);
@@ -1554,6 +1370,9 @@ GOTRACE__INLINE unsigned gotrace__remembered_reason(unsigned *remembered, const 
  * gotrace_stop_reason or a gotrace_reason. Go: traceGoSched, traceGoPreempt. */
 #define gotrace_go_stop(reason) gotrace_go_stop_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
+
+/* Added to a block reason, see below. Go: traceFutileWakeup. */
+#define GOTRACE_FUTILE_WAKEUP 128
 
 /* The running goroutine blocks. `reason` is a gotrace_block_reason or a gotrace_reason. Viewers consider a goroutine
  * blocked for ever as ended: one that is unblocked after GOTRACE_BLOCK_FOREVER appears as a new goroutine.
@@ -1741,48 +1560,6 @@ GOTRACE_API void gotrace_nest_end(gotrace_go *outer) GOTRACE__OFF();
  * names with the same site, pass 0 as `name_is_constant`. */
 GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) GOTRACE__OFF(NULL);
 GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc) GOTRACE__OFF(NULL);
-
-/* Garbage collection, for runtimes that have one. The program has at most one collection and one stop-the-world (from
- * 1.10 on) at a time. A scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
- * sweep emits nothing before its first span. Sizes are in bytes. Go: traceGCStart, traceGCDone, traceGCScanStart,
- * traceSTWStart, traceGCSweepStart, traceGCSweepSpan, traceGCSweepDone, traceGCMarkAssistStart and their ends. */
-#define gotrace_gc_begin() gotrace_gc_begin_at(GOTRACE_HERE)
-#define gotrace_stw_begin(reason) gotrace_stw_begin_at(GOTRACE_HERE, (reason))
-#define gotrace_gc_sweep_span(swept, reclaimed) gotrace_gc_sweep_span_at(GOTRACE_HERE, (swept), (reclaimed))
-#define gotrace_gc_mark_assist_begin() gotrace_gc_mark_assist_begin_at(GOTRACE_HERE)
-GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_end(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_scan_begin(void) GOTRACE__OFF(); /* 1.8 only */
-GOTRACE_API void gotrace_gc_scan_end(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, unsigned reason)
-    GOTRACE__OFF(); /* a gotrace_stw_reason or a gotrace_reason */
-GOTRACE_API void gotrace_stw_end(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_sweep_begin(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_sweep_end(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_mark_assist_end(void) GOTRACE__OFF();
-
-/* Report the heap's size: bytes in use; bytes at which the next collection begins (UINT64_MAX: never, written as 0).
- * Later traces begin with the last values. Go: traceHeapAlloc, traceHeapGoal (traceNextGC before 1.19). */
-GOTRACE_API void gotrace_heap_alloc(uint64_t bytes) GOTRACE__OFF();
-GOTRACE_API void gotrace_heap_goal(uint64_t bytes) GOTRACE__OFF();
-
-/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
- * costs a branch. Each kind of memory has three calls: one for memory that exists when the trace starts, _alloc and
- * _free. options->heap determines how addresses are encoded. Sizes are in bytes. `kind_class` classifies spans: in Go,
- * 1 for stacks, else twice the size class. A type is identified by its address, must stay valid until gotrace_stop
- * returns, and may be NULL (unknown). A stack's size is rounded up to a power of two. Go: traceSnapshotMemory and
- * traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
-GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
-GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
-GOTRACE_API void gotrace_span_free(const void *base) GOTRACE__OFF();
-GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type) GOTRACE__OFF();
-GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) GOTRACE__OFF();
-GOTRACE_API void gotrace_heap_object_free(const void *object) GOTRACE__OFF();
-GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes) GOTRACE__OFF();
-GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) GOTRACE__OFF();
-GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
 
 /* Annotations (1.11 and later). They cost one branch while tracing is off. Names and texts are truncated to 1,024
  * bytes, at a UTF-8 boundary; NULL is "". Go: userTaskCreate, userTaskEnd, userRegion, userLog (runtime/trace.go).
@@ -2008,6 +1785,52 @@ GOTRACE__INLINE void gotrace__scope_end(gotrace__scope *scope) {
  * traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext) GOTRACE__OFF();
 
+/* ----------------------------------------------------------------------------------------------- >>runtimes ---- */
+
+/* Calls of language runtimes, beside those that they share with all schedulers. */
+
+/* Garbage collection, for runtimes that have one. The program has at most one collection and one stop-the-world (from
+ * 1.10 on) at a time. A scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
+ * sweep emits nothing before its first span. Sizes are in bytes. Go: traceGCStart, traceGCDone, traceGCScanStart,
+ * traceSTWStart, traceGCSweepStart, traceGCSweepSpan, traceGCSweepDone, traceGCMarkAssistStart and their ends. */
+#define gotrace_gc_begin() gotrace_gc_begin_at(GOTRACE_HERE)
+#define gotrace_stw_begin(reason) gotrace_stw_begin_at(GOTRACE_HERE, (reason))
+#define gotrace_gc_sweep_span(swept, reclaimed) gotrace_gc_sweep_span_at(GOTRACE_HERE, (swept), (reclaimed))
+#define gotrace_gc_mark_assist_begin() gotrace_gc_mark_assist_begin_at(GOTRACE_HERE)
+GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_scan_begin(void) GOTRACE__OFF(); /* 1.8 only */
+GOTRACE_API void gotrace_gc_scan_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, unsigned reason)
+    GOTRACE__OFF(); /* a gotrace_stw_reason or a gotrace_reason */
+GOTRACE_API void gotrace_stw_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_begin(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_mark_assist_end(void) GOTRACE__OFF();
+
+/* Report the heap's size: bytes in use; bytes at which the next collection begins (UINT64_MAX: never, written as 0).
+ * Later traces begin with the last values. Go: traceHeapAlloc, traceHeapGoal (traceNextGC before 1.19). */
+GOTRACE_API void gotrace_heap_alloc(uint64_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_goal(uint64_t bytes) GOTRACE__OFF();
+
+/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
+ * costs a branch. Each kind of memory has three calls: one for memory that exists when the trace starts, _alloc and
+ * _free. options->heap determines how addresses are encoded. Sizes are in bytes. `kind_class` classifies spans: in Go,
+ * 1 for stacks, else twice the size class. A type is identified by its address, must stay valid until gotrace_stop
+ * returns, and may be NULL (unknown). A stack's size is rounded up to a power of two. Go: traceSnapshotMemory and
+ * traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
+GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
+GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
+GOTRACE_API void gotrace_span_free(const void *base) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object_free(const void *object) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
+
 #if GOTRACE_DISABLE
 #if GOTRACE__GNU
 #pragma GCC diagnostic pop
@@ -2016,6 +1839,192 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext) GOTRACE__OFF();
 #endif
 #pragma pop_macro("GOTRACE_API")
 #endif
+
+/* ------------------------------------------------------------------------------------------------- >>events ----
+ *
+ * One row per event: number, NAME, "Name" as Go prints it, first and last format that has it, arguments in file order.
+ * The part of an argument's name after its last underscore, or else the whole name, gives its kind: "stack" a stack id,
+ * "string" a string id, "g", "p", "m", "task" an id, "seq" a sequence number, "dt" the time since the batch's previous
+ * event, "data" bytes preceded by their length.
+ *
+ * A number has several rows if its event differs between versions. X(number, NAME, "Name", since, until, "arguments").
+ *
+ * To add an event of a new Go release:
+ *
+ *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
+ *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
+ *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
+ *   3. Tracer: the call; its record, in GOTRACE__RECORDS; what the record does, in >>apply. If older formats lack the
+ *      event: gotrace__has_event.
+ *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
+ *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell.
+ *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
+ */
+
+/* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
+ * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. Its
+ * stack frames are only a pc. */
+#define GOTRACE_V1_EVENTS(X)                                                                     \
+  X(0, NONE, "None", 1005, 1021, "")                                                             \
+  X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
+  X(1, BATCH, "Batch", 1007, 1021, "p time")                                                     \
+  X(2, FREQUENCY_1_5, "Frequency", 1005, 1005, "freq unused")                                    \
+  X(2, FREQUENCY, "Frequency", 1007, 1021, "freq")                                               \
+  X(3, STACK, "Stack", 1005, 1021, "id nframes")                                                 \
+  X(4, GOMAXPROCS, "Gomaxprocs", 1005, 1021, "dt procs stack")                                   \
+  X(5, PROC_START, "ProcStart", 1005, 1021, "dt m")                                              \
+  X(6, PROC_STOP, "ProcStop", 1005, 1021, "dt")                                                  \
+  X(7, GC_START_1_5, "GCStart", 1005, 1005, "dt stack")                                          \
+  X(7, GC_START, "GCStart", 1007, 1021, "dt gc_seq stack")                                       \
+  X(8, GC_DONE, "GCDone", 1005, 1021, "dt")                                                      \
+  X(9, GC_SCAN_START, "GCScanStart", 1005, 1009, "dt")                                           \
+  X(9, GC_STW_START, "GCSTWStart", 1010, 1019, "dt kind")                                        \
+  X(9, STW_START, "STWStart", 1021, 1021, "dt kind")                                             \
+  X(10, GC_SCAN_DONE, "GCScanDone", 1005, 1009, "dt")                                            \
+  X(10, GC_STW_DONE, "GCSTWDone", 1010, 1019, "dt")                                              \
+  X(10, STW_DONE, "STWDone", 1021, 1021, "dt")                                                   \
+  X(11, GC_SWEEP_START, "GCSweepStart", 1005, 1021, "dt stack")                                  \
+  X(12, GC_SWEEP_DONE_1_8, "GCSweepDone", 1005, 1008, "dt")                                      \
+  X(12, GC_SWEEP_DONE, "GCSweepDone", 1009, 1021, "dt swept reclaimed")                          \
+  X(13, GO_CREATE, "GoCreate", 1005, 1021, "dt new_g new_stack stack")                           \
+  X(14, GO_START_1_5, "GoStart", 1005, 1005, "dt g")                                             \
+  X(14, GO_START, "GoStart", 1007, 1021, "dt g g_seq")                                           \
+  X(15, GO_END, "GoEnd", 1005, 1021, "dt")                                                       \
+  X(16, GO_STOP, "GoStop", 1005, 1021, "dt stack")                                               \
+  X(17, GO_SCHED, "GoSched", 1005, 1021, "dt stack")                                             \
+  X(18, GO_PREEMPT, "GoPreempt", 1005, 1021, "dt stack")                                         \
+  X(19, GO_SLEEP, "GoSleep", 1005, 1021, "dt stack")                                             \
+  X(20, GO_BLOCK, "GoBlock", 1005, 1021, "dt stack")                                             \
+  X(21, GO_UNBLOCK_1_5, "GoUnblock", 1005, 1005, "dt g stack")                                   \
+  X(21, GO_UNBLOCK, "GoUnblock", 1007, 1021, "dt g g_seq stack")                                 \
+  X(22, GO_BLOCK_SEND, "GoBlockSend", 1005, 1021, "dt stack")                                    \
+  X(23, GO_BLOCK_RECV, "GoBlockRecv", 1005, 1021, "dt stack")                                    \
+  X(24, GO_BLOCK_SELECT, "GoBlockSelect", 1005, 1021, "dt stack")                                \
+  X(25, GO_BLOCK_SYNC, "GoBlockSync", 1005, 1021, "dt stack")                                    \
+  X(26, GO_BLOCK_COND, "GoBlockCond", 1005, 1021, "dt stack")                                    \
+  X(27, GO_BLOCK_NET, "GoBlockNet", 1005, 1021, "dt stack")                                      \
+  X(28, GO_SYS_CALL, "GoSysCall", 1005, 1021, "dt stack")                                        \
+  X(29, GO_SYS_EXIT, "GoSysExit", 1005, 1021, "dt g g_seq time")                                 \
+  X(30, GO_SYS_BLOCK, "GoSysBlock", 1005, 1021, "dt")                                            \
+  X(31, GO_WAITING, "GoWaiting", 1005, 1021, "dt g")                                             \
+  X(32, GO_IN_SYSCALL, "GoInSyscall", 1005, 1021, "dt g")                                        \
+  X(33, HEAP_ALLOC, "HeapAlloc", 1005, 1021, "dt bytes")                                         \
+  X(34, NEXT_GC, "NextGC", 1005, 1018, "dt bytes")                                               \
+  X(34, HEAP_GOAL, "HeapGoal", 1019, 1021, "dt bytes")                                           \
+  X(35, TIMER_GOROUTINE_1_5, "TimerGoroutine", 1005, 1005, "g unused")                           \
+  X(35, TIMER_GOROUTINE, "TimerGoroutine", 1007, 1021, "g")                                      \
+  X(36, FUTILE_WAKEUP, "FutileWakeup", 1005, 1021, "dt")                                         \
+  X(37, STRING, "String", 1007, 1021, "id data")                                                 \
+  X(38, GO_START_LOCAL, "GoStartLocal", 1007, 1021, "dt g")                                      \
+  X(39, GO_UNBLOCK_LOCAL, "GoUnblockLocal", 1007, 1021, "dt g stack")                            \
+  X(40, GO_SYS_EXIT_LOCAL, "GoSysExitLocal", 1007, 1021, "dt g time")                            \
+  X(41, GO_START_LABEL, "GoStartLabel", 1008, 1021, "dt g g_seq label_string")                   \
+  X(42, GO_BLOCK_GC, "GoBlockGC", 1008, 1021, "dt stack")                                        \
+  X(43, GC_MARK_ASSIST_START, "GCMarkAssistStart", 1009, 1021, "dt stack")                       \
+  X(44, GC_MARK_ASSIST_DONE, "GCMarkAssistDone", 1009, 1021, "dt")                               \
+  X(45, USER_TASK_CREATE, "UserTaskCreate", 1011, 1021, "dt task parent_task name_string stack") \
+  X(46, USER_TASK_END, "UserTaskEnd", 1011, 1021, "dt task stack")                               \
+  X(47, USER_REGION, "UserRegion", 1011, 1021, "dt task mode name_string stack")                 \
+  X(48, USER_LOG, "UserLog", 1011, 1021, "dt task key_string stack value_data")                  \
+  X(49, CPU_SAMPLE, "CPUSample", 1019, 1021, "dt time p g stack")
+
+/* v2: batches per thread, in generations, Go 1.22 and later. src/internal/trace/tracev2/events.go. Numbers from 128
+ * belong to the experiment AllocFree. */
+#define GOTRACE_V2_EVENTS(X)                                                                   \
+  X(0, NONE, "None", 1022, 9999, "")                                                           \
+  X(1, EVENT_BATCH, "EventBatch", 1022, 9999, "gen m time size")                               \
+  X(2, STACKS, "Stacks", 1022, 9999, "")                                                       \
+  X(3, STACK, "Stack", 1022, 9999, "id nframes")                                               \
+  X(4, STRINGS, "Strings", 1022, 9999, "")                                                     \
+  X(5, STRING, "String", 1022, 9999, "id data")                                                \
+  X(6, CPU_SAMPLES, "CPUSamples", 1022, 9999, "")                                              \
+  X(7, CPU_SAMPLE, "CPUSample", 1022, 9999, "time m p g stack")                                \
+  X(8, FREQUENCY, "Frequency", 1022, 9999, "freq")                                             \
+  X(9, PROCS_CHANGE, "ProcsChange", 1022, 9999, "dt procs stack")                              \
+  X(10, PROC_START, "ProcStart", 1022, 9999, "dt p p_seq")                                     \
+  X(11, PROC_STOP, "ProcStop", 1022, 9999, "dt")                                               \
+  X(12, PROC_STEAL, "ProcSteal", 1022, 9999, "dt p p_seq m")                                   \
+  X(13, PROC_STATUS, "ProcStatus", 1022, 9999, "dt p pstatus")                                 \
+  X(14, GO_CREATE, "GoCreate", 1022, 9999, "dt new_g new_stack stack")                         \
+  X(15, GO_CREATE_SYSCALL, "GoCreateSyscall", 1022, 9999, "dt new_g")                          \
+  X(16, GO_START, "GoStart", 1022, 9999, "dt g g_seq")                                         \
+  X(17, GO_DESTROY, "GoDestroy", 1022, 9999, "dt")                                             \
+  X(18, GO_DESTROY_SYSCALL, "GoDestroySyscall", 1022, 9999, "dt")                              \
+  X(19, GO_STOP, "GoStop", 1022, 9999, "dt reason_string stack")                               \
+  X(20, GO_BLOCK, "GoBlock", 1022, 9999, "dt reason_string stack")                             \
+  X(21, GO_UNBLOCK, "GoUnblock", 1022, 9999, "dt g g_seq stack")                               \
+  X(22, GO_SYSCALL_BEGIN, "GoSyscallBegin", 1022, 9999, "dt p_seq stack")                      \
+  X(23, GO_SYSCALL_END, "GoSyscallEnd", 1022, 9999, "dt")                                      \
+  X(24, GO_SYSCALL_END_BLOCKED, "GoSyscallEndBlocked", 1022, 9999, "dt")                       \
+  X(25, GO_STATUS, "GoStatus", 1022, 9999, "dt g m gstatus")                                   \
+  X(26, STW_BEGIN, "STWBegin", 1022, 9999, "dt kind_string stack")                             \
+  X(27, STW_END, "STWEnd", 1022, 9999, "dt")                                                   \
+  X(28, GC_ACTIVE, "GCActive", 1022, 9999, "dt gc_seq")                                        \
+  X(29, GC_BEGIN, "GCBegin", 1022, 9999, "dt gc_seq stack")                                    \
+  X(30, GC_END, "GCEnd", 1022, 9999, "dt gc_seq")                                              \
+  X(31, GC_SWEEP_ACTIVE, "GCSweepActive", 1022, 9999, "dt p")                                  \
+  X(32, GC_SWEEP_BEGIN, "GCSweepBegin", 1022, 9999, "dt stack")                                \
+  X(33, GC_SWEEP_END, "GCSweepEnd", 1022, 9999, "dt swept reclaimed")                          \
+  X(34, GC_MARK_ASSIST_ACTIVE, "GCMarkAssistActive", 1022, 9999, "dt g")                       \
+  X(35, GC_MARK_ASSIST_BEGIN, "GCMarkAssistBegin", 1022, 9999, "dt stack")                     \
+  X(36, GC_MARK_ASSIST_END, "GCMarkAssistEnd", 1022, 9999, "dt")                               \
+  X(37, HEAP_ALLOC, "HeapAlloc", 1022, 9999, "dt bytes")                                       \
+  X(38, HEAP_GOAL, "HeapGoal", 1022, 9999, "dt bytes")                                         \
+  X(39, GO_LABEL, "GoLabel", 1022, 9999, "dt label_string")                                    \
+  X(40, USER_TASK_BEGIN, "UserTaskBegin", 1022, 9999, "dt task parent_task name_string stack") \
+  X(41, USER_TASK_END, "UserTaskEnd", 1022, 9999, "dt task stack")                             \
+  X(42, USER_REGION_BEGIN, "UserRegionBegin", 1022, 9999, "dt task name_string stack")         \
+  X(43, USER_REGION_END, "UserRegionEnd", 1022, 9999, "dt task name_string stack")             \
+  X(44, USER_LOG, "UserLog", 1022, 9999, "dt task key_string value_string stack")              \
+  X(45, GO_SWITCH, "GoSwitch", 1023, 9999, "dt g g_seq")                                       \
+  X(46, GO_SWITCH_DESTROY, "GoSwitchDestroy", 1023, 9999, "dt g g_seq")                        \
+  X(47, GO_CREATE_BLOCKED, "GoCreateBlocked", 1023, 9999, "dt new_g new_stack stack")          \
+  X(48, GO_STATUS_STACK, "GoStatusStack", 1023, 9999, "dt g m gstatus stack")                  \
+  X(49, EXPERIMENTAL_BATCH, "ExperimentalBatch", 1023, 9999, "exp gen m time data")            \
+  X(50, SYNC, "Sync", 1025, 9999, "")                                                          \
+  X(51, CLOCK_SNAPSHOT, "ClockSnapshot", 1025, 9999, "dt mono sec nsec")                       \
+  X(52, END_OF_GENERATION, "EndOfGeneration", 1026, 9999, "")                                  \
+  X(128, SPAN, "Span", 1023, 9999, "dt id npages kindclass")                                   \
+  X(129, SPAN_ALLOC, "SpanAlloc", 1023, 9999, "dt id npages kindclass")                        \
+  X(130, SPAN_FREE, "SpanFree", 1023, 9999, "dt id")                                           \
+  X(131, HEAP_OBJECT, "HeapObject", 1023, 9999, "dt id type")                                  \
+  X(132, HEAP_OBJECT_ALLOC, "HeapObjectAlloc", 1023, 9999, "dt id type")                       \
+  X(133, HEAP_OBJECT_FREE, "HeapObjectFree", 1023, 9999, "dt id")                              \
+  X(134, GOROUTINE_STACK, "GoroutineStack", 1023, 9999, "dt id order")                         \
+  X(135, GOROUTINE_STACK_ALLOC, "GoroutineStackAlloc", 1023, 9999, "dt id order")              \
+  X(136, GOROUTINE_STACK_FREE, "GoroutineStackFree", 1023, 9999, "dt id")
+
+#define GOTRACE__V1_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V1_##NAME = number,
+#define GOTRACE__V2_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V2_##NAME = number,
+enum { GOTRACE_V1_EVENTS(GOTRACE__V1_CONSTANT) GOTRACE_V1_COUNT = 50 };
+enum { GOTRACE_V2_EVENTS(GOTRACE__V2_CONSTANT) GOTRACE_V2_COUNT = 53 };
+#undef GOTRACE__V1_CONSTANT
+#undef GOTRACE__V2_CONSTANT
+
+/* Other format constants. v1: names in Go's runtime/trace.go. v2: names in tracev2/spec.go. */
+#define GOTRACE_STACK_SIZE 128       /* traceStackSize, MaxFramesPerStack: most frames of a stack */
+#define GOTRACE_BYTES_PER_NUMBER 10  /* traceBytesPerNumber: most bytes of a 64-bit number in base 128 */
+#define GOTRACE_ARG_COUNT_SHIFT 6    /* traceArgCountShift: argument count in a v1 event's first byte */
+#define GOTRACE_MAX_BATCH_SIZE 65536 /* MaxBatchSize */
+#define GOTRACE_MAX_STRING_SIZE 1024 /* MaxEventTrailerDataSize: most bytes of a string */
+#define GOTRACE_TICK_DIV_X86 64      /* traceTickDiv on 386 and amd64 */
+#define GOTRACE_TICK_DIV_PPC64 16    /* traceTickDiv on all others; of these, ppc64 has a fast counter */
+
+/* One row of a table above. */
+typedef struct gotrace_event_spec {
+  int number;
+  int since, until;      /* gotrace_format */
+  const char *name;      /* "GoCreate" */
+  const char *arguments; /* "dt new_g new_stack stack" */
+} gotrace_event_spec;
+
+/* The rows of v1 (family 1) or v2 (family 2), ordered by number, and their count; NULL and 0 for any other family.
+ * `count` may be NULL. The data is static. Thread-safe. */
+GOTRACE_API const gotrace_event_spec *gotrace_event_specs(int family, size_t *count);
+
+/* The row of an event number in a format, or NULL if the format has no such event. GOTRACE_FORMAT_DEFAULT is the format
+ * written by default. Thread-safe. */
+GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number);
 
 /* ------------------------------------------------------------------------------------------------ >>decoder ----
  *
