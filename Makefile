@@ -9,6 +9,18 @@ LIBDIR ?= $(PREFIX)/lib
 # dlsym is in a library of its own in glibc before 2.34. Later ones still have an empty library of that name.
 dl := $(if $(filter Linux,$(shell uname -s)),-ldl)
 
+# All that is made lies below build/.
+ifneq ($(filter-out help,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell if [ -e build ]; then [ -w build ]; else [ -w . ]; fi && echo writable),writable)
+$(error $(CURDIR) cannot be written, and all output goes to build/ in it: make a copy of the checkout)
+endif
+endif
+
+# $(call probe,COMPILER OPTION...,LIBRARIES) is not empty if a program links. Its file is a real one, since some linkers
+# delete what -o names first, so that root would lose /dev/null.
+probe = $(shell mkdir -p build && out=$$(mktemp build/probe.XXXXXX) && echo 'int main(void) { return 0; }' | \
+    $(1) -x c - -o $$out $(2) >/dev/null 2>&1 && echo yes; rm -f $$out)
+
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wundef -Wcast-align
 FLAGS = -std=c11 $(WARNINGS) -I. $(STB) -pthread $(CPPFLAGS)
 # The header uses stb_sprintf if it finds it. Debian's libstb-dev has it in a directory of its own.
@@ -18,6 +30,8 @@ CCACHE := $(shell command -v ccache)
 export CCACHE_NOHASHDIR = 1
 # $(call program,SOURCE,OBJECTS) compiles and links a program. It takes two commands, since ccache keeps no programs.
 program = $(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -c $(1) -o $@.o && $(CC) $(CFLAGS) -pthread $@.o $(2) -o $@ $(LDFLAGS)
+
+comma := ,
 
 # Headers that change what is compiled, where they are installed. All outputs depend on a file whose name says which were
 # found, so that they are rebuilt when one comes or goes.
@@ -85,7 +99,7 @@ build/examples/gotrace: $(tool_objects) | $(record_libraries)
 	$(CC) $(FLAGS) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(tool_libraries)
 
 # Optional libraries of the tool: $(call optional,HEADER.h,MACRO,LIBRARY) is -DMACRO and -lLIBRARY if they are installed.
-optional = $(shell echo 'int main(void) { return 0; }' | $(CC) -include $(1) -x c - -o /dev/null -l$(3) 2>/dev/null && echo -D$(2) -l$(3))
+optional = $(if $(call probe,$(CC) -include $(1),-l$(3)),-D$(2) -l$(3))
 # make runs often, so they are looked for only on demand, and once.
 tool_optional = $(eval tool_optional := $(call optional,lzma.h,HAVE_LZMA,lzma) $(call optional,zlib.h,HAVE_ZLIB,z))$(tool_optional)
 tool_libraries = $(filter -l%,$(tool_optional)) $(dl)
@@ -126,7 +140,7 @@ $(own_tracer:%=build/tests/windows/%.exe): private CFLAGS = -O0 -g0
 # Clang compiles for the sanitizers in less than half of gcc's time, and tests its code as well.
 sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 usual_cc := $(CC)
-sanitizing_cc = $(eval sanitizing_cc := $(shell echo 'int main(void) { return 0; }' | $(CLANG) -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null && echo $(CLANG) || echo $(usual_cc)))$(sanitizing_cc)
+sanitizing_cc = $(eval sanitizing_cc := $(if $(call probe,$(CLANG) -fsanitize=address$(comma)undefined),$(CLANG),$(usual_cc)))$(sanitizing_cc)
 build/tests/clang/%: private CC = $(CLANG)
 build/tests/quick/%: private CFLAGS = -O0 -g
 build/tests/quick/%: private WARNINGS = # other configurations show them. Without them, compiling takes two thirds of the time
@@ -322,7 +336,6 @@ fuzz-replay-%: build/fuzz-replay/%
 
 # Random inputs: how many, of how many bytes at most, from which seed. They are many times as fast without sanitizers.
 FUZZ_RANDOM ?= 1000000,100,1
-comma := ,
 
 fuzz-random-%: build/fuzz-random/%
 	cd build/fuzz-random && ./$* -r $(subst $(comma), ,$(FUZZ_RANDOM))

@@ -4,13 +4,51 @@
  * for and who woke it, with stacks, user tasks and regions. The header is made for programs that schedule their own
  * tasks: coroutines, fibers, job systems, language runtimes. Plain threads work without extra calls.
  *
+ * QUICK REFERENCE
+ *
+ *   Every program
+ *     gotrace_start_file("x.trace", NULL)       begin a trace; GOTRACE_OK, or an error: gotrace_result_string tells it
+ *     gotrace_start_environment()               the same for whoever runs the program with GOTRACE=x.trace
+ *     gotrace_stop()                            end the trace; the file is complete when this returns
+ *     GOTRACE_SCOPE("name");                    a region: from here to the end of the enclosing block
+ *     GOTRACE_REGION("name") { ... }            a region: the block that follows
+ *     gotrace_log(GOTRACE_NO_TASK, "category", "text")     a message; gotrace_logf formats it like printf
+ *     gotrace_count("name", number)             a counter that has this value from now on
+ *     task = gotrace_task_begin("name", GOTRACE_NO_TASK)   work for one purpose, on any threads, such as a request;
+ *     gotrace_task_end(task)                               GOTRACE_TASK_REGION(task, "name") is a part of it
+ *     gotrace_wait_begin(GOTRACE_BLOCK_SYNC)    the thread is going to wait; gotrace_wait_end(): it has waited
+ *     gotrace_wait_on(address, reason)          the same, for what gotrace_wake(address, 1) ends: shows who woke it
+ *     gotrace_thread_begin("name")              name the calling thread; gotrace_thread_create: show who created it
+ *
+ *   A scheduler of coroutines, fibers or jobs
+ *     proc = gotrace_proc_create()              one for each worker thread; gotrace_proc_destroy(proc) when it is done
+ *     gotrace_proc_start(proc)                  the worker looks for work; gotrace_proc_stop(): it sleeps, or ends
+ *     go = gotrace_go_create(&entry)            a task is ready to run; _blocked: it waits to be woken first
+ *     gotrace_go_start(go)                      this thread runs the task
+ *     gotrace_go_block(reason)                  the running task waits; must precede what lets a waker see it
+ *     gotrace_go_unblock(go)                    the running task, or this thread, wakes that one
+ *     gotrace_go_stop(GOTRACE_STOP_YIELD)       the running task gives up its thread and can go on at any time
+ *     gotrace_go_end()                          the running task has ended; gotrace_go_destroy(go): one that waits
+ *     gotrace_go_switch(go)                     the running task waits, and the waiting one `go` runs in its place
+ *     gotrace_nest_begin(go), gotrace_nest_end(outer)      tasks that run on top of a waiting one's stack
+ *     gotrace_go_keyed(id, &entry)              the handle of a task of which only an id is known
+ *     gotrace_go_self()                         the running task; makes a plain thread a task with a proc
+ *
+ *   Also
+ *     gotrace_flight_start(NULL)                keep the last seconds in memory; gotrace_flight_snapshot_file(path)
+ *     gotrace_get_stats(&stats)                 what was traced; calls that were repaired or dropped
+ *     gotrace_decoder_open(&decoder, &options)  read a trace: >>decoder
+ *     collector, heap, system calls             for language runtimes: >>runtimes, gotrace_go_syscall_begin
+ *
+ *   Any thread may make any call at any time, also while no trace is on. Handles may be NULL.
+ *
  * USE
  *
- *     #define GOTRACE_IMPLEMENTATION        // in one source file
+ *     #define GOTRACE_IMPLEMENTATION        // in one source file; includes <stdio.h>
  *     #include "gotrace.h"
  *
  *     int main(void) {
- *         gotrace_start_file("hello.trace", NULL);
+ *         if (gotrace_start_file("hello.trace", NULL) != GOTRACE_OK) perror("hello.trace");
  *         GOTRACE_REGION("greet") {
  *             gotrace_log(GOTRACE_NO_TASK, "greeting", "hello, world");
  *         }
@@ -29,12 +67,13 @@
  *
  *     >>options          macros that configure the header
  *     >>version          version and trace formats
- *     >>events           event numbers, names and arguments of every tracer version; other format constants
  *     >>results          result codes; misuse that the tracer repairs or drops
  *     >>types            handles, locations, options, statistics
  *     >>session          start, stop, read
  *     >>threads          threads, procs, goroutines
- *     >>emit             garbage collection, heap, tasks, regions, logs, CPU samples
+ *     >>emit             tasks, regions, logs, counters, CPU samples
+ *     >>runtimes         what only language runtimes have: garbage collection, heap
+ *     >>events           event numbers, names and arguments of every tracer version; other format constants
  *     >>decoder          reading traces
  *     >>implementation   everything below is private
  *     >>varint           base-128 numbers
@@ -145,11 +184,10 @@
  *   that is invalid in the current state is repaired if it has one sensible meaning, or dropped. Both are counted,
  *   except for an unblock of a goroutine that runs: a correct program's waker may be late, as after a time-out.
  *
- *   The loop of a scheduler's worker. While it has nothing to do, its proc is stopped: the trace shows idle time.
+ *   The loop of a scheduler's worker, on its thread. While it has nothing to do, its proc is stopped: the trace shows
+ *   idle time.
  *
- *     worker->proc = gotrace_proc_create();              // once, by whoever makes the worker
- *     ...
- *     gotrace_proc_start(worker->proc);                  // on the worker's thread
+ *     gotrace_proc_start(worker->proc);                  // made by whoever made the worker
  *     for (;;) {
  *         if (!(task = try_next(worker))) {
  *             gotrace_proc_stop();
@@ -160,7 +198,36 @@
  *         gotrace_go_start(task->go);
  *         resume(task);                                  // the task calls block, stop or end before it returns
  *     }
- *     gotrace_proc_destroy(worker->proc);                // the worker has stopped it
+ *
+ *   The thread that makes the workers. It is a plain thread (see PLAIN THREADS), so that its tasks have a creator:
+ *
+ *     gotrace_thread_begin("main");                      // now it is a goroutine
+ *     for (i = 0; i < n; i++) {
+ *         workers[i].proc = gotrace_proc_create();       // before the worker's thread starts
+ *         start_thread(&workers[i]);
+ *     }
+ *     gotrace_procs_change(n);                           // again when their number changes
+ *     ...                                                // creates tasks
+ *     gotrace_wait_begin(GOTRACE_REASON("join"));        // else main seems to run to the end
+ *     for (i = 0; i < n; i++) {
+ *         join_thread(&workers[i]);
+ *         gotrace_proc_destroy(workers[i].proc);         // whoever joins the worker, which has stopped it
+ *     }
+ *     gotrace_wait_end();
+ *
+ *   The thread that initialises the scheduler may instead become a worker and its first task, as in libraries whose
+ * main program is a coroutine like the others. It makes these calls in this order, and none of PLAIN THREADS' before:
+ *
+ *     gotrace_thread_end();                              // if it may have been a plain thread until now
+ *     worker->proc = gotrace_proc_create();
+ *     gotrace_proc_start(worker->proc);
+ *     task->go = gotrace_go_create(&main_entry);         // static: GOTRACE_NAMED_ENTRY("main")
+ *     gotrace_go_start(task->go);
+ *     gotrace_procs_change(n);
+ *     ...                                                // it creates tasks, blocks and is started as any task
+ *     gotrace_go_end();                                  // where the library is shut down
+ *     gotrace_proc_stop();
+ *     gotrace_proc_destroy(worker->proc);
  *
  * WHICH CALLS
  *
@@ -186,12 +253,22 @@
  *                                            dropped. So use gotrace::mutex for what the tasks lock, not for the
  *                                            scheduler's queue. A thread that is no worker any more calls
  *                                            gotrace_thread_begin(name)
- *     Who makes and frees procs?             Whoever makes and joins the workers: one each, destroyed after its worker
- *                                            has stopped it. gotrace_procs_change tells viewers how many there are
- *     May main or another plain thread       Yes, once it has called gotrace_go_self() or gotrace_thread_begin(name),
- *       create tasks?                        which makes it a goroutine (it appears to run except in waits that it
- *                                            reports), or gotrace_proc_start, if it becomes a worker. Without, no arrow
- *                                            leads to the task, and its creation is counted as a problem
+ *     Who makes and frees procs?             Whoever makes and joins the workers: one each, as above. Any thread may
+ *                                            destroy a proc that is stopped
+ *     May main or another plain thread       Yes, once it has called gotrace_thread_begin(name) or gotrace_go_self(),
+ *       create tasks?                        which makes it a goroutine, or gotrace_proc_start, if it becomes a worker.
+ *                                            Without, no arrow leads to the task, and its creation is counted as a
+ *                                            problem. As a goroutine it appears to run except in the waits that it
+ *                                            reports, so main reports that it joins its threads
+ *     A job that starts on an event          gotrace_go_create_blocked where the job is registered (a handler of a
+ *                                            timer, a socket, a completion), gotrace_go_unblock where the event is
+ *                                            seen, before the job is queued; then as any job. The trace shows the time
+ *                                            from the event to the job's start. A job that is cancelled:
+ *                                            gotrace_go_destroy
+ *     A task that is suspended               One that suspends itself, or that waits when another suspends it, is
+ *                                            blocked: gotrace_go_block, and gotrace_go_unblock where it is resumed and
+ *                                            its own event has come. One that is runnable stays runnable, as its
+ *                                            scheduler only delays it: no call
  *     Create before or after queueing?       Before: a worker may start the task as soon as it is in the queue
  *     What is a task's entry?                GOTRACE_ENTRY(function) or GOTRACE_NAMED_ENTRY("job"). A function pointer:
  *                                            {(uintptr_t)job->run, NULL, NULL, 0}, which the symbols name. A name made
@@ -203,8 +280,8 @@
  *                                            is none
  *     May a task move between threads?       Yes: it runs where gotrace_go_start is called
  *     Stacks by frame pointers?              Call gotrace_go_stack_bounds when a coroutine gets its stack
- *     What after gotrace_go_self()?          The thread is a goroutine with a proc. To become a worker, it calls
- *                                            gotrace_thread_end first. To run tasks now and then: gotrace_nest_begin
+ *     What after gotrace_go_self(), on a     The thread is a goroutine with a proc. To become a worker, it calls
+ *       thread without a task?               gotrace_thread_end first. To run tasks now and then: gotrace_nest_begin
  *     The runtime ends by _exit or _Exit?    Call gotrace_stop before; nothing runs after these
  *
  * PLAIN THREADS
@@ -237,6 +314,15 @@
  *   are missing. It omits copies built with GOTRACE_STATIC or with hidden visibility, and two that were loaded with
  *   RTLD_LOCAL.
  *
+ * COMPILERS
+ *
+ *   C++20 modules: exported inline functions may use all macros, and the header may be imported (import "gotrace.h").
+ *   GCC 12 does not link static variables of exported inline functions: define GOTRACE_CALL_SITES as 0 there. With
+ *   GOTRACE_STATIC each file has a tracer of its own, so a module exports no function that uses one.
+ *
+ *   A C++ exception may pass through C functions. It ends their regions if these functions are compiled with
+ *   -fexceptions (GCC and Clang). Otherwise such a region ends when the next one around it does.
+ *
  * THREAD SAFETY
  *
  *   Every call may run concurrently with every other call, on any thread. A second reader gets
@@ -267,6 +353,24 @@
  *   that interrupts any other code may make any call, but one that interrupts the C library's allocator should not make
  *   its thread's first call, nor its first with a stack by frame pointers: these may allocate.
  *   On an alternate signal stack it needs 24 KiB.
+ *
+ * STACK SPACE
+ *
+ *   A call runs on the stack of its coroutine or thread and needs at most this many bytes of it (x86-64):
+ *
+ *     regions, logs, tasks, waits, counters, goroutines, procs     700
+ *     the first call of a thread, and one that takes a new chunk   900
+ *     gotrace_go_create_named, gotrace_count_double                2,000
+ *     gotrace_logf, gotrace_logv                                   3,000
+ *     any of these with a stack by frame pointers                  6,000
+ *     gotrace_advance, gotrace_get_stats, gotrace_stop             7,000
+ *     gotrace_start and its relatives                              9,500
+ *     gotrace_flight_snapshot, gotrace_flight_snapshot_file        11,500
+ *
+ *   Three things come on top: code that is compiled without optimization needs up to three times as much; an unwinder,
+ *   a write function and an allocator of the program's own need what they need; and if the program is linked without
+ *   -z now, the first call of each function of the C library needs 3 to 4.5 KB to find it. So for coroutines on stacks
+ *   of 4 KiB, link with -z now, and start, stop and cut the trace on a thread's own stack.
  *
  * THE END OF THE PROGRAM
  *
@@ -343,6 +447,10 @@
 #ifndef GOTRACE_H
 #define GOTRACE_H
 
+/* Another header may have left `#pragma pack` on. Structures must be the same in every file. */
+#pragma pack(push)
+#pragma pack()
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -358,7 +466,7 @@
 /* Whether an option is defined as nothing; then there are two signs before the second 1. */
 #define GOTRACE__IS_EMPTY(option) (0 - option - 1 == 1)
 
-/* Everywhere. 1: all calls of >>session, >>threads and >>emit compile to nothing. */
+/* Everywhere. 1: all calls of >>session, >>threads, >>emit and >>runtimes compile to nothing. */
 #ifndef GOTRACE_DISABLE
 #define GOTRACE_DISABLE 0
 #elif GOTRACE__IS_EMPTY(GOTRACE_DISABLE)
@@ -486,7 +594,7 @@
 #elif !GOTRACE_STATIC
 #define GOTRACE_API
 #elif GOTRACE__GNU
-#define GOTRACE_API __attribute__((unused)) static
+#define GOTRACE_API __attribute__((__unused__)) static
 #else
 #define GOTRACE_API static
 #endif
@@ -526,194 +634,6 @@ typedef enum gotrace_format {
   GOTRACE_FORMATS(GOTRACE__FORMAT) GOTRACE_FORMAT_DEFAULT = 0 /* GOTRACE_GO_1_23 */
 } gotrace_format;
 #undef GOTRACE__FORMAT
-
-/* ------------------------------------------------------------------------------------------------- >>events ----
- *
- * One row per event: number, NAME, "Name" as Go prints it, first and last format that has it, arguments in file order.
- * The part of an argument's name after its last underscore, or else the whole name, gives its kind: "stack" a stack id,
- * "string" a string id, "g", "p", "m", "task" an id, "seq" a sequence number, "dt" the time since the batch's previous
- * event, "data" bytes preceded by their length.
- *
- * A number has several rows if its event differs between versions. X(number, NAME, "Name", since, until, "arguments").
- *
- * To add an event of a new Go release:
- *
- *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
- *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
- *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
- *   3. Tracer: the call; its record, in GOTRACE__RECORDS; what the record does, in >>apply. If older formats lack the
- *      event: gotrace__has_event.
- *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
- *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell.
- *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
- */
-
-/* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
- * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. Its
- * stack frames are only a pc. */
-#define GOTRACE_V1_EVENTS(X)                                                                     \
-  X(0, NONE, "None", 1005, 1021, "")                                                             \
-  X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
-  X(1, BATCH, "Batch", 1007, 1021, "p time")                                                     \
-  X(2, FREQUENCY_1_5, "Frequency", 1005, 1005, "freq unused")                                    \
-  X(2, FREQUENCY, "Frequency", 1007, 1021, "freq")                                               \
-  X(3, STACK, "Stack", 1005, 1021, "id nframes")                                                 \
-  X(4, GOMAXPROCS, "Gomaxprocs", 1005, 1021, "dt procs stack")                                   \
-  X(5, PROC_START, "ProcStart", 1005, 1021, "dt m")                                              \
-  X(6, PROC_STOP, "ProcStop", 1005, 1021, "dt")                                                  \
-  X(7, GC_START_1_5, "GCStart", 1005, 1005, "dt stack")                                          \
-  X(7, GC_START, "GCStart", 1007, 1021, "dt gc_seq stack")                                       \
-  X(8, GC_DONE, "GCDone", 1005, 1021, "dt")                                                      \
-  X(9, GC_SCAN_START, "GCScanStart", 1005, 1009, "dt")                                           \
-  X(9, GC_STW_START, "GCSTWStart", 1010, 1019, "dt kind")                                        \
-  X(9, STW_START, "STWStart", 1021, 1021, "dt kind")                                             \
-  X(10, GC_SCAN_DONE, "GCScanDone", 1005, 1009, "dt")                                            \
-  X(10, GC_STW_DONE, "GCSTWDone", 1010, 1019, "dt")                                              \
-  X(10, STW_DONE, "STWDone", 1021, 1021, "dt")                                                   \
-  X(11, GC_SWEEP_START, "GCSweepStart", 1005, 1021, "dt stack")                                  \
-  X(12, GC_SWEEP_DONE_1_8, "GCSweepDone", 1005, 1008, "dt")                                      \
-  X(12, GC_SWEEP_DONE, "GCSweepDone", 1009, 1021, "dt swept reclaimed")                          \
-  X(13, GO_CREATE, "GoCreate", 1005, 1021, "dt new_g new_stack stack")                           \
-  X(14, GO_START_1_5, "GoStart", 1005, 1005, "dt g")                                             \
-  X(14, GO_START, "GoStart", 1007, 1021, "dt g g_seq")                                           \
-  X(15, GO_END, "GoEnd", 1005, 1021, "dt")                                                       \
-  X(16, GO_STOP, "GoStop", 1005, 1021, "dt stack")                                               \
-  X(17, GO_SCHED, "GoSched", 1005, 1021, "dt stack")                                             \
-  X(18, GO_PREEMPT, "GoPreempt", 1005, 1021, "dt stack")                                         \
-  X(19, GO_SLEEP, "GoSleep", 1005, 1021, "dt stack")                                             \
-  X(20, GO_BLOCK, "GoBlock", 1005, 1021, "dt stack")                                             \
-  X(21, GO_UNBLOCK_1_5, "GoUnblock", 1005, 1005, "dt g stack")                                   \
-  X(21, GO_UNBLOCK, "GoUnblock", 1007, 1021, "dt g g_seq stack")                                 \
-  X(22, GO_BLOCK_SEND, "GoBlockSend", 1005, 1021, "dt stack")                                    \
-  X(23, GO_BLOCK_RECV, "GoBlockRecv", 1005, 1021, "dt stack")                                    \
-  X(24, GO_BLOCK_SELECT, "GoBlockSelect", 1005, 1021, "dt stack")                                \
-  X(25, GO_BLOCK_SYNC, "GoBlockSync", 1005, 1021, "dt stack")                                    \
-  X(26, GO_BLOCK_COND, "GoBlockCond", 1005, 1021, "dt stack")                                    \
-  X(27, GO_BLOCK_NET, "GoBlockNet", 1005, 1021, "dt stack")                                      \
-  X(28, GO_SYS_CALL, "GoSysCall", 1005, 1021, "dt stack")                                        \
-  X(29, GO_SYS_EXIT, "GoSysExit", 1005, 1021, "dt g g_seq time")                                 \
-  X(30, GO_SYS_BLOCK, "GoSysBlock", 1005, 1021, "dt")                                            \
-  X(31, GO_WAITING, "GoWaiting", 1005, 1021, "dt g")                                             \
-  X(32, GO_IN_SYSCALL, "GoInSyscall", 1005, 1021, "dt g")                                        \
-  X(33, HEAP_ALLOC, "HeapAlloc", 1005, 1021, "dt bytes")                                         \
-  X(34, NEXT_GC, "NextGC", 1005, 1018, "dt bytes")                                               \
-  X(34, HEAP_GOAL, "HeapGoal", 1019, 1021, "dt bytes")                                           \
-  X(35, TIMER_GOROUTINE_1_5, "TimerGoroutine", 1005, 1005, "g unused")                           \
-  X(35, TIMER_GOROUTINE, "TimerGoroutine", 1007, 1021, "g")                                      \
-  X(36, FUTILE_WAKEUP, "FutileWakeup", 1005, 1021, "dt")                                         \
-  X(37, STRING, "String", 1007, 1021, "id data")                                                 \
-  X(38, GO_START_LOCAL, "GoStartLocal", 1007, 1021, "dt g")                                      \
-  X(39, GO_UNBLOCK_LOCAL, "GoUnblockLocal", 1007, 1021, "dt g stack")                            \
-  X(40, GO_SYS_EXIT_LOCAL, "GoSysExitLocal", 1007, 1021, "dt g time")                            \
-  X(41, GO_START_LABEL, "GoStartLabel", 1008, 1021, "dt g g_seq label_string")                   \
-  X(42, GO_BLOCK_GC, "GoBlockGC", 1008, 1021, "dt stack")                                        \
-  X(43, GC_MARK_ASSIST_START, "GCMarkAssistStart", 1009, 1021, "dt stack")                       \
-  X(44, GC_MARK_ASSIST_DONE, "GCMarkAssistDone", 1009, 1021, "dt")                               \
-  X(45, USER_TASK_CREATE, "UserTaskCreate", 1011, 1021, "dt task parent_task name_string stack") \
-  X(46, USER_TASK_END, "UserTaskEnd", 1011, 1021, "dt task stack")                               \
-  X(47, USER_REGION, "UserRegion", 1011, 1021, "dt task mode name_string stack")                 \
-  X(48, USER_LOG, "UserLog", 1011, 1021, "dt task key_string stack value_data")                  \
-  X(49, CPU_SAMPLE, "CPUSample", 1019, 1021, "dt time p g stack")
-
-/* v2: batches per thread, in generations, Go 1.22 and later. src/internal/trace/tracev2/events.go. Numbers from 128
- * belong to the experiment AllocFree. */
-#define GOTRACE_V2_EVENTS(X)                                                                   \
-  X(0, NONE, "None", 1022, 9999, "")                                                           \
-  X(1, EVENT_BATCH, "EventBatch", 1022, 9999, "gen m time size")                               \
-  X(2, STACKS, "Stacks", 1022, 9999, "")                                                       \
-  X(3, STACK, "Stack", 1022, 9999, "id nframes")                                               \
-  X(4, STRINGS, "Strings", 1022, 9999, "")                                                     \
-  X(5, STRING, "String", 1022, 9999, "id data")                                                \
-  X(6, CPU_SAMPLES, "CPUSamples", 1022, 9999, "")                                              \
-  X(7, CPU_SAMPLE, "CPUSample", 1022, 9999, "time m p g stack")                                \
-  X(8, FREQUENCY, "Frequency", 1022, 9999, "freq")                                             \
-  X(9, PROCS_CHANGE, "ProcsChange", 1022, 9999, "dt procs stack")                              \
-  X(10, PROC_START, "ProcStart", 1022, 9999, "dt p p_seq")                                     \
-  X(11, PROC_STOP, "ProcStop", 1022, 9999, "dt")                                               \
-  X(12, PROC_STEAL, "ProcSteal", 1022, 9999, "dt p p_seq m")                                   \
-  X(13, PROC_STATUS, "ProcStatus", 1022, 9999, "dt p pstatus")                                 \
-  X(14, GO_CREATE, "GoCreate", 1022, 9999, "dt new_g new_stack stack")                         \
-  X(15, GO_CREATE_SYSCALL, "GoCreateSyscall", 1022, 9999, "dt new_g")                          \
-  X(16, GO_START, "GoStart", 1022, 9999, "dt g g_seq")                                         \
-  X(17, GO_DESTROY, "GoDestroy", 1022, 9999, "dt")                                             \
-  X(18, GO_DESTROY_SYSCALL, "GoDestroySyscall", 1022, 9999, "dt")                              \
-  X(19, GO_STOP, "GoStop", 1022, 9999, "dt reason_string stack")                               \
-  X(20, GO_BLOCK, "GoBlock", 1022, 9999, "dt reason_string stack")                             \
-  X(21, GO_UNBLOCK, "GoUnblock", 1022, 9999, "dt g g_seq stack")                               \
-  X(22, GO_SYSCALL_BEGIN, "GoSyscallBegin", 1022, 9999, "dt p_seq stack")                      \
-  X(23, GO_SYSCALL_END, "GoSyscallEnd", 1022, 9999, "dt")                                      \
-  X(24, GO_SYSCALL_END_BLOCKED, "GoSyscallEndBlocked", 1022, 9999, "dt")                       \
-  X(25, GO_STATUS, "GoStatus", 1022, 9999, "dt g m gstatus")                                   \
-  X(26, STW_BEGIN, "STWBegin", 1022, 9999, "dt kind_string stack")                             \
-  X(27, STW_END, "STWEnd", 1022, 9999, "dt")                                                   \
-  X(28, GC_ACTIVE, "GCActive", 1022, 9999, "dt gc_seq")                                        \
-  X(29, GC_BEGIN, "GCBegin", 1022, 9999, "dt gc_seq stack")                                    \
-  X(30, GC_END, "GCEnd", 1022, 9999, "dt gc_seq")                                              \
-  X(31, GC_SWEEP_ACTIVE, "GCSweepActive", 1022, 9999, "dt p")                                  \
-  X(32, GC_SWEEP_BEGIN, "GCSweepBegin", 1022, 9999, "dt stack")                                \
-  X(33, GC_SWEEP_END, "GCSweepEnd", 1022, 9999, "dt swept reclaimed")                          \
-  X(34, GC_MARK_ASSIST_ACTIVE, "GCMarkAssistActive", 1022, 9999, "dt g")                       \
-  X(35, GC_MARK_ASSIST_BEGIN, "GCMarkAssistBegin", 1022, 9999, "dt stack")                     \
-  X(36, GC_MARK_ASSIST_END, "GCMarkAssistEnd", 1022, 9999, "dt")                               \
-  X(37, HEAP_ALLOC, "HeapAlloc", 1022, 9999, "dt bytes")                                       \
-  X(38, HEAP_GOAL, "HeapGoal", 1022, 9999, "dt bytes")                                         \
-  X(39, GO_LABEL, "GoLabel", 1022, 9999, "dt label_string")                                    \
-  X(40, USER_TASK_BEGIN, "UserTaskBegin", 1022, 9999, "dt task parent_task name_string stack") \
-  X(41, USER_TASK_END, "UserTaskEnd", 1022, 9999, "dt task stack")                             \
-  X(42, USER_REGION_BEGIN, "UserRegionBegin", 1022, 9999, "dt task name_string stack")         \
-  X(43, USER_REGION_END, "UserRegionEnd", 1022, 9999, "dt task name_string stack")             \
-  X(44, USER_LOG, "UserLog", 1022, 9999, "dt task key_string value_string stack")              \
-  X(45, GO_SWITCH, "GoSwitch", 1023, 9999, "dt g g_seq")                                       \
-  X(46, GO_SWITCH_DESTROY, "GoSwitchDestroy", 1023, 9999, "dt g g_seq")                        \
-  X(47, GO_CREATE_BLOCKED, "GoCreateBlocked", 1023, 9999, "dt new_g new_stack stack")          \
-  X(48, GO_STATUS_STACK, "GoStatusStack", 1023, 9999, "dt g m gstatus stack")                  \
-  X(49, EXPERIMENTAL_BATCH, "ExperimentalBatch", 1023, 9999, "exp gen m time data")            \
-  X(50, SYNC, "Sync", 1025, 9999, "")                                                          \
-  X(51, CLOCK_SNAPSHOT, "ClockSnapshot", 1025, 9999, "dt mono sec nsec")                       \
-  X(52, END_OF_GENERATION, "EndOfGeneration", 1026, 9999, "")                                  \
-  X(128, SPAN, "Span", 1023, 9999, "dt id npages kindclass")                                   \
-  X(129, SPAN_ALLOC, "SpanAlloc", 1023, 9999, "dt id npages kindclass")                        \
-  X(130, SPAN_FREE, "SpanFree", 1023, 9999, "dt id")                                           \
-  X(131, HEAP_OBJECT, "HeapObject", 1023, 9999, "dt id type")                                  \
-  X(132, HEAP_OBJECT_ALLOC, "HeapObjectAlloc", 1023, 9999, "dt id type")                       \
-  X(133, HEAP_OBJECT_FREE, "HeapObjectFree", 1023, 9999, "dt id")                              \
-  X(134, GOROUTINE_STACK, "GoroutineStack", 1023, 9999, "dt id order")                         \
-  X(135, GOROUTINE_STACK_ALLOC, "GoroutineStackAlloc", 1023, 9999, "dt id order")              \
-  X(136, GOROUTINE_STACK_FREE, "GoroutineStackFree", 1023, 9999, "dt id")
-
-#define GOTRACE__V1_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V1_##NAME = number,
-#define GOTRACE__V2_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V2_##NAME = number,
-enum { GOTRACE_V1_EVENTS(GOTRACE__V1_CONSTANT) GOTRACE_V1_COUNT = 50 };
-enum { GOTRACE_V2_EVENTS(GOTRACE__V2_CONSTANT) GOTRACE_V2_COUNT = 53 };
-#undef GOTRACE__V1_CONSTANT
-#undef GOTRACE__V2_CONSTANT
-
-/* Other format constants. v1: names in Go's runtime/trace.go. v2: names in tracev2/spec.go. */
-#define GOTRACE_STACK_SIZE 128       /* traceStackSize, MaxFramesPerStack: most frames of a stack */
-#define GOTRACE_GLOBAL_PROC (-1)     /* traceGlobProc: id of the global proc, for events without a proc */
-#define GOTRACE_BYTES_PER_NUMBER 10  /* traceBytesPerNumber: most bytes of a 64-bit number in base 128 */
-#define GOTRACE_ARG_COUNT_SHIFT 6    /* traceArgCountShift: argument count in a v1 event's first byte */
-#define GOTRACE_FUTILE_WAKEUP 128    /* traceFutileWakeup: added to a block reason, see gotrace_go_block */
-#define GOTRACE_MAX_BATCH_SIZE 65536 /* MaxBatchSize */
-#define GOTRACE_MAX_STRING_SIZE 1024 /* MaxEventTrailerDataSize: most bytes of a string */
-#define GOTRACE_TICK_DIV_X86 64      /* traceTickDiv on 386 and amd64 */
-#define GOTRACE_TICK_DIV_PPC64 16    /* traceTickDiv on all others; of these, ppc64 has a fast counter */
-
-/* One row of a table above. */
-typedef struct gotrace_event_spec {
-  int number;
-  int since, until;      /* gotrace_format */
-  const char *name;      /* "GoCreate" */
-  const char *arguments; /* "dt new_g new_stack stack" */
-} gotrace_event_spec;
-
-/* The rows of v1 (family 1) or v2 (family 2), ordered by number, and their count; NULL and 0 for any other family.
- * `count` may be NULL. The data is static. Thread-safe. */
-GOTRACE_API const gotrace_event_spec *gotrace_event_specs(int family, size_t *count);
-
-/* The row of an event number in a format, or NULL if the format has no such event. GOTRACE_FORMAT_DEFAULT is the format
- * written by default. Thread-safe. */
-GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number);
 
 /* ------------------------------------------------------------------------------------------------ >>results ---- */
 
@@ -829,13 +749,17 @@ GOTRACE_API const char *gotrace_problem_outcome(gotrace_problem problem);
 
 /* gotrace__uint64: a 64-bit number shared by threads; 32-bit x86 would align it to 4 bytes inside a structure. */
 #if GOTRACE__GNU
-typedef uint64_t gotrace__uint64 __attribute__((aligned(8)));
-#define GOTRACE__PRINTF(string, first) __attribute__((format(printf, string, first)))
-#define GOTRACE__MAY_BE_UNUSED __attribute__((unused))
+typedef uint64_t gotrace__uint64 __attribute__((__aligned__(8)));
+#define GOTRACE__PRINTF(string, first) __attribute__((__format__(__printf__, string, first)))
+#define GOTRACE__MAY_BE_UNUSED __attribute__((__unused__))
+#define GOTRACE__ALWAYS __attribute__((__always_inline__))
+#define GOTRACE__UNINSTRUMENTED __attribute__((__no_instrument_function__))
 #else
 typedef uint64_t gotrace__uint64;
 #define GOTRACE__PRINTF(string, first)
 #define GOTRACE__MAY_BE_UNUSED
+#define GOTRACE__ALWAYS
+#define GOTRACE__UNINSTRUMENTED
 #endif
 
 typedef struct gotrace_go gotrace_go;     /* a goroutine's record */
@@ -1075,14 +999,15 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__IS_CONSTANT(x) 0
 #endif
 
-/* Functions that macros expand to, without a frame of their own. In C not static, because inline functions with
- * external linkage use them; in C++ the linker would merge those of two tracers. */
-#if !GOTRACE__GNU || GOTRACE_STATIC || GOTRACE_DISABLE
-#define GOTRACE__INLINE static inline
-#elif defined(__cplusplus)
-#define GOTRACE__INLINE static inline __attribute__((always_inline))
+/* Functions that macros expand to, without a frame of their own. They have external linkage, so that inline functions
+ * and the exported ones of a C++ module may use them, and no symbol, so that the linker does not merge those of two
+ * tracers. */
+#if GOTRACE__GNU && !defined(__cplusplus) && !GOTRACE_STATIC && !GOTRACE_DISABLE
+#define GOTRACE__INLINE GOTRACE__UNINSTRUMENTED extern inline __attribute__((__gnu_inline__, __always_inline__))
+#elif defined(__cplusplus) && !GOTRACE_STATIC
+#define GOTRACE__INLINE GOTRACE__UNINSTRUMENTED inline GOTRACE__ALWAYS
 #else
-#define GOTRACE__INLINE extern inline __attribute__((gnu_inline, always_inline))
+#define GOTRACE__INLINE GOTRACE__UNINSTRUMENTED static inline
 #endif
 
 /* The location of a function as a goroutine's entry; viewers group goroutines by entry. Use it to initialize a static
@@ -1123,12 +1048,12 @@ enum gotrace__call_site { GOTRACE__CALL_SITE };
 #define GOTRACE__SHADOWING(declaration) declaration
 #endif
 
-/* GOTRACE_DISABLE makes each call below a static inline function that returns GOTRACE__OFF's argument. The structure is
+/* GOTRACE_DISABLE makes each call below an inline function that returns GOTRACE__OFF's argument. The structure is
  * only for the semicolon. */
 #if GOTRACE_DISABLE
 #pragma push_macro("GOTRACE_API")
 #undef GOTRACE_API
-#define GOTRACE_API static inline
+#define GOTRACE_API GOTRACE__INLINE
 #define GOTRACE__OFF(result) \
   { return result; }         \
   struct gotrace__off
@@ -1196,16 +1121,16 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  * ERROR_SINK (ELOOP); with `flight`, the file is not written, and the end of the trace says so. */
 GOTRACE_API gotrace_result gotrace_start_environment(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
-/* Ends the trace and returns after its last byte has been delivered: written by the service thread, or read by the
- * caller's reader, which must run on another thread. (To read on the same thread, call gotrace_end, then read.) The
- * trace contains every event that happens before the call, ordered by the program's own synchronization, and none after
- * it. Results: OK. LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace ended early (what was written is a
- * complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the write function, which can only
- * fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the reader: the trace has ended, and
- * the caller must read the rest. Go: StopTrace. */
+/* Ends the trace (gotrace_go_stop is about a goroutine) and returns after its last byte has been delivered: written by
+ * the service thread, or read by the caller's reader, which must run on another thread. (To read on the same thread,
+ * call gotrace_end, then read.) The trace contains every event that happens before the call, ordered by the program's
+ * own synchronization, and none after it. Results: OK. LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace
+ * ended early (what was written is a complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the
+ * write function, which can only fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the
+ * reader: the trace has ended, and the caller must read the rest. Go: StopTrace. */
 GOTRACE_API gotrace_result gotrace_stop(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
-/* Ends the trace without waiting for its delivery. OK or ERROR_NOT_RUNNING. */
+/* Ends the trace without waiting for its delivery (gotrace_go_end is about a goroutine). OK or ERROR_NOT_RUNNING. */
 GOTRACE_API gotrace_result gotrace_end(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Reads the next piece of the trace: sets *data and *size (bytes), valid until the next call and owned by the tracer.
@@ -1254,7 +1179,8 @@ GOTRACE_API gotrace_result gotrace_flight_stop(void) GOTRACE__OFF(GOTRACE_ERROR_
  * the call; ERROR_NOT_RUNNING. Go: traceAdvance. */
 GOTRACE_API gotrace_result gotrace_advance(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
-/* Whether tracing is on. An inline relaxed load. */
+/* Whether tracing is on, for work that only a trace needs: an inline relaxed load. A macro, so other languages call
+ * gotrace_is_enabled, which is the same. */
 #if GOTRACE_DISABLE
 #define gotrace_enabled() false
 #elif GOTRACE__GNU
@@ -1270,7 +1196,7 @@ GOTRACE_API gotrace__flag gotrace__on;
 extern GOTRACE_API gotrace__flag gotrace__on;
 #endif
 
-/* The same as a function, for other languages. */
+/* gotrace_enabled as a function. */
 GOTRACE_API bool gotrace_is_enabled(void) GOTRACE__OFF(false);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
@@ -1285,7 +1211,7 @@ GOTRACE_API void gotrace_track_while_off(bool track) GOTRACE__OFF();
 /* Stores the statistics of the running trace, or of the last one. All zeros, except for other_copies, before the first
  * trace. Any thread. NULL: does nothing. */
 #if GOTRACE_DISABLE
-static inline void gotrace_get_stats(gotrace_stats *stats) {
+GOTRACE_API void gotrace_get_stats(gotrace_stats *stats) {
   static gotrace_stats none; /* zero */
   if (stats) *stats = none;
 }
@@ -1326,6 +1252,9 @@ GOTRACE_API void gotrace_thread_rename(const char *name) GOTRACE__OFF();
 /* Ends the goroutine and proc of the calling thread. Happens automatically when a thread ends. */
 GOTRACE_API void gotrace_thread_end(void) GOTRACE__OFF();
 
+/* The id of the global proc, for events without a proc. Go: traceGlobProc. */
+#define GOTRACE_GLOBAL_PROC (-1)
+
 /* Returns a new idle proc; NULL if out of memory. The id is a small number, reused after gotrace_proc_destroy; that of
  * NULL is GOTRACE_GLOBAL_PROC. */
 GOTRACE_API gotrace_proc *gotrace_proc_create(void) GOTRACE__OFF(NULL);
@@ -1343,11 +1272,11 @@ GOTRACE_API void gotrace_proc_start(gotrace_proc *proc) GOTRACE__OFF();
 GOTRACE_API void gotrace_proc_stop(void) GOTRACE__OFF();
 GOTRACE_API void gotrace_proc_steal(gotrace_proc *proc) GOTRACE__OFF();
 
-/* Reports how many procs may run at once: call it when the workers are made. Without it, a v2 trace shows the number of
- * procs that exist when a generation begins; with it, at least that number. Later traces begin with the last count.
- * On a thread without a goroutine, a v2 trace shows it where a goroutine goes on next. (gotrace_gc_begin,
- * gotrace_gc_end, gotrace_heap_alloc and _goal have their own time: there, the trace shows a goroutine of no length,
- * "gotrace.event".) Go: traceGomaxprocs. */
+/* Reports how many procs may run at once: call it when the workers are made, and when their number changes. Without it,
+ * a v2 trace shows the number of procs that exist when a generation begins; with it, at least that number. Later traces
+ * begin with the last count. On a thread without a goroutine, a v2 trace shows it where a goroutine goes on next.
+ * (gotrace_gc_begin, gotrace_gc_end, gotrace_heap_alloc and _goal have their own time: there, the trace shows a
+ * goroutine of no length, "gotrace.event".) Go: traceGomaxprocs. */
 #define gotrace_procs_change(count) gotrace_procs_change_at(GOTRACE_HERE, (count))
 GOTRACE_API void gotrace_procs_change_at(gotrace_site *site, unsigned count) GOTRACE__OFF();
 
@@ -1396,7 +1325,8 @@ GOTRACE_API gotrace_go *gotrace_go_keyed_at(gotrace_site *site, uint64_t key, co
                                             int blocked) GOTRACE__OFF(NULL);
 GOTRACE_API void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) GOTRACE__OFF();
 
-/* _start: the calling thread runs the goroutine. _end: its running goroutine ends. Go: traceGoStart, traceGoEnd. */
+/* _start: the calling thread runs the goroutine. _end: its running goroutine ends (gotrace_end ends the trace). Go:
+ * traceGoStart, traceGoEnd. */
 GOTRACE_API void gotrace_go_start(gotrace_go *go) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_end(void) GOTRACE__OFF();
 
@@ -1427,7 +1357,7 @@ GOTRACE_API unsigned gotrace_reason(const char *name) GOTRACE__OFF(0);
     gotrace__remembered_reason(&gotrace__reason, (name)); \
   }))
 #endif
-static inline unsigned gotrace__remembered_reason(unsigned *remembered, const char *name) {
+GOTRACE__INLINE unsigned gotrace__remembered_reason(unsigned *remembered, const char *name) {
   unsigned reason = __atomic_load_n(remembered, __ATOMIC_RELAXED);
   if (!reason) __atomic_store_n(remembered, reason = gotrace_reason(name), __ATOMIC_RELAXED);
   return reason;
@@ -1436,10 +1366,13 @@ static inline unsigned gotrace__remembered_reason(unsigned *remembered, const ch
 #define GOTRACE_REASON(name) gotrace_reason(name)
 #endif
 
-/* The running goroutine gives up its proc and stays runnable. `reason` is a gotrace_stop_reason or a gotrace_reason.
- * Go: traceGoSched, traceGoPreempt. */
+/* The running goroutine gives up its proc and stays runnable (gotrace_stop ends the trace). `reason` is a
+ * gotrace_stop_reason or a gotrace_reason. Go: traceGoSched, traceGoPreempt. */
 #define gotrace_go_stop(reason) gotrace_go_stop_at(GOTRACE_HERE, (reason))
 GOTRACE_API void gotrace_go_stop_at(gotrace_site *site, unsigned reason) GOTRACE__OFF();
+
+/* Added to a block reason, see below. Go: traceFutileWakeup. */
+#define GOTRACE_FUTILE_WAKEUP 128
 
 /* The running goroutine blocks. `reason` is a gotrace_block_reason or a gotrace_reason. Viewers consider a goroutine
  * blocked for ever as ended: one that is unblocked after GOTRACE_BLOCK_FOREVER appears as a new goroutine.
@@ -1546,8 +1479,10 @@ GOTRACE_API void gotrace_go_rename(gotrace_go *go, const char *name) GOTRACE__OF
 GOTRACE_API void gotrace_go_timer(gotrace_go *go) GOTRACE__OFF();
 GOTRACE_API void gotrace_go_stack_bounds(gotrace_go *go, const void *low, const void *high) GOTRACE__OFF();
 
-/* The goroutine that runs, or waits (gotrace_wait_begin), on the calling thread; NULL if none. A plain thread becomes
- * one. gotrace_go_id returns a goroutine's id in traces; 0 for NULL. Any thread. */
+/* gotrace_go_self returns the goroutine that runs, or waits (gotrace_wait_begin), on the calling thread. It is not only
+ * a question: a thread without a proc becomes its own goroutine first, as with gotrace_thread_begin(NULL), so an idle
+ * worker must not call it. NULL: a proc that runs no goroutine, out of memory, and see gotrace_track_while_off.
+ * gotrace_go_id returns a goroutine's id in traces; 0 for NULL. Any thread. */
 GOTRACE_API gotrace_go *gotrace_go_self(void) GOTRACE__OFF(NULL);
 GOTRACE_API uint64_t gotrace_go_id(const gotrace_go *go) GOTRACE__OFF(0);
 
@@ -1625,48 +1560,6 @@ GOTRACE_API void gotrace_nest_end(gotrace_go *outer) GOTRACE__OFF();
  * names with the same site, pass 0 as `name_is_constant`. */
 GOTRACE_API gotrace_site *gotrace_site_make(const char *function, const char *file, uint32_t line) GOTRACE__OFF(NULL);
 GOTRACE_API gotrace_site *gotrace_site_make_pc(uintptr_t pc) GOTRACE__OFF(NULL);
-
-/* Garbage collection, for runtimes that have one. The program has at most one collection and one stop-the-world (from
- * 1.10 on) at a time. A scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
- * sweep emits nothing before its first span. Sizes are in bytes. Go: traceGCStart, traceGCDone, traceGCScanStart,
- * traceSTWStart, traceGCSweepStart, traceGCSweepSpan, traceGCSweepDone, traceGCMarkAssistStart and their ends. */
-#define gotrace_gc_begin() gotrace_gc_begin_at(GOTRACE_HERE)
-#define gotrace_stw_begin(reason) gotrace_stw_begin_at(GOTRACE_HERE, (reason))
-#define gotrace_gc_sweep_span(swept, reclaimed) gotrace_gc_sweep_span_at(GOTRACE_HERE, (swept), (reclaimed))
-#define gotrace_gc_mark_assist_begin() gotrace_gc_mark_assist_begin_at(GOTRACE_HERE)
-GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_end(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_scan_begin(void) GOTRACE__OFF(); /* 1.8 only */
-GOTRACE_API void gotrace_gc_scan_end(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, unsigned reason)
-    GOTRACE__OFF(); /* a gotrace_stw_reason or a gotrace_reason */
-GOTRACE_API void gotrace_stw_end(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_sweep_begin(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_sweep_end(void) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site) GOTRACE__OFF();
-GOTRACE_API void gotrace_gc_mark_assist_end(void) GOTRACE__OFF();
-
-/* Report the heap's size: bytes in use; bytes at which the next collection begins (UINT64_MAX: never, written as 0).
- * Later traces begin with the last values. Go: traceHeapAlloc, traceHeapGoal (traceNextGC before 1.19). */
-GOTRACE_API void gotrace_heap_alloc(uint64_t bytes) GOTRACE__OFF();
-GOTRACE_API void gotrace_heap_goal(uint64_t bytes) GOTRACE__OFF();
-
-/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
- * costs a branch. Each kind of memory has three calls: one for memory that exists when the trace starts, _alloc and
- * _free. options->heap determines how addresses are encoded. Sizes are in bytes. `kind_class` classifies spans: in Go,
- * 1 for stacks, else twice the size class. A type is identified by its address, must stay valid until gotrace_stop
- * returns, and may be NULL (unknown). A stack's size is rounded up to a power of two. Go: traceSnapshotMemory and
- * traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
-GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
-GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
-GOTRACE_API void gotrace_span_free(const void *base) GOTRACE__OFF();
-GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type) GOTRACE__OFF();
-GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) GOTRACE__OFF();
-GOTRACE_API void gotrace_heap_object_free(const void *object) GOTRACE__OFF();
-GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes) GOTRACE__OFF();
-GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) GOTRACE__OFF();
-GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
 
 /* Annotations (1.11 and later). They cost one branch while tracing is off. Names and texts are truncated to 1,024
  * bytes, at a UTF-8 boundary; NULL is "". Go: userTaskCreate, userTaskEnd, userRegion, userLog (runtime/trace.go).
@@ -1767,7 +1660,8 @@ GOTRACE_API void gotrace_thread_rename_n(const char *name, size_t size) GOTRACE_
 GOTRACE_API void gotrace_count_at(gotrace_site *site, const char *name, int64_t value) GOTRACE__OFF();
 GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, double value) GOTRACE__OFF();
 
-/* Regions of a block, which also end when break, continue, return, goto or an exception leaves it:
+/* Regions of a block, which also end when break, continue, return, goto or an exception leaves it (in C, an exception
+ * ends them with -fexceptions only):
  *
  *     GOTRACE_SCOPE("name");             from here to the end of the enclosing block. GCC and Clang; C++
  *     GOTRACE_REGION("name") { ... }     the block that follows
@@ -1821,25 +1715,30 @@ GOTRACE_API void gotrace_count_double_at(gotrace_site *site, const char *name, d
   for (int variable = ((void)(task), (void)(name), 1); variable; variable = 0)
 #endif
 #elif defined(__cplusplus)
-/* In an unnamed namespace: otherwise the linker would merge those of two tracers. */
+/* Its functions are as GOTRACE__INLINE's. With GOTRACE_STATIC they refer to what each file has of its own. */
+#if GOTRACE_STATIC
 namespace {
+#endif
 struct gotrace__scope {
   gotrace_site *site;
   const char *name;
   gotrace_task task;
   int name_is_constant;
-  gotrace__scope(gotrace_site *at, gotrace_task of, const char *text, int constant)
+  GOTRACE__UNINSTRUMENTED GOTRACE__ALWAYS gotrace__scope(gotrace_site *at, gotrace_task of, const char *text,
+                                                         int constant)
       : site(at), name(text), task(of), name_is_constant(constant) {
     if (gotrace_enabled()) gotrace_region_begin_at(site, task, name, name_is_constant);
   }
-  ~gotrace__scope() {
+  GOTRACE__UNINSTRUMENTED GOTRACE__ALWAYS ~gotrace__scope() {
     if (gotrace_enabled()) gotrace_region_end_at(site, task, name, name_is_constant);
   }
   gotrace__scope(const gotrace__scope &) = delete;
   gotrace__scope &operator=(const gotrace__scope &) = delete;
-  explicit operator bool() const { return false; }
+  GOTRACE__UNINSTRUMENTED GOTRACE__ALWAYS explicit operator bool() const { return false; }
 };
+#if GOTRACE_STATIC
 } // namespace
+#endif
 #define GOTRACE__SCOPE(variable, task, name) \
   gotrace__scope variable { GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name) }
 #define GOTRACE__REGION(variable, task, name) \
@@ -1852,8 +1751,8 @@ typedef struct gotrace__scope {
   int name_is_constant, once;
 } gotrace__scope;
 #if GOTRACE__GNU
-#define GOTRACE__SCOPE(variable, task, name)                                     \
-  gotrace__scope variable __attribute__((cleanup(gotrace__scope_end), unused)) = \
+#define GOTRACE__SCOPE(variable, task, name)                                             \
+  gotrace__scope variable __attribute__((__cleanup__(gotrace__scope_end), __unused__)) = \
       gotrace__scope_begin(GOTRACE_HERE, (task), (name), GOTRACE__IS_CONSTANT(name))
 #define GOTRACE__REGION(variable, task, name) \
   for (GOTRACE__SCOPE(variable, task, name); variable.once; variable.once = 0)
@@ -1886,6 +1785,52 @@ GOTRACE__INLINE void gotrace__scope_end(gotrace__scope *scope) {
  * traceCPUSample. */
 GOTRACE_API void gotrace_cpu_sample(void *ucontext) GOTRACE__OFF();
 
+/* ----------------------------------------------------------------------------------------------- >>runtimes ---- */
+
+/* Calls of language runtimes, beside those that they share with all schedulers. */
+
+/* Garbage collection, for runtimes that have one. The program has at most one collection and one stop-the-world (from
+ * 1.10 on) at a time. A scan (1.8) and a sweep belong to the calling thread's proc, a mark assist to its goroutine. A
+ * sweep emits nothing before its first span. Sizes are in bytes. Go: traceGCStart, traceGCDone, traceGCScanStart,
+ * traceSTWStart, traceGCSweepStart, traceGCSweepSpan, traceGCSweepDone, traceGCMarkAssistStart and their ends. */
+#define gotrace_gc_begin() gotrace_gc_begin_at(GOTRACE_HERE)
+#define gotrace_stw_begin(reason) gotrace_stw_begin_at(GOTRACE_HERE, (reason))
+#define gotrace_gc_sweep_span(swept, reclaimed) gotrace_gc_sweep_span_at(GOTRACE_HERE, (swept), (reclaimed))
+#define gotrace_gc_mark_assist_begin() gotrace_gc_mark_assist_begin_at(GOTRACE_HERE)
+GOTRACE_API void gotrace_gc_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_scan_begin(void) GOTRACE__OFF(); /* 1.8 only */
+GOTRACE_API void gotrace_gc_scan_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_stw_begin_at(gotrace_site *site, unsigned reason)
+    GOTRACE__OFF(); /* a gotrace_stw_reason or a gotrace_reason */
+GOTRACE_API void gotrace_stw_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_begin(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_sweep_end(void) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_mark_assist_begin_at(gotrace_site *site) GOTRACE__OFF();
+GOTRACE_API void gotrace_gc_mark_assist_end(void) GOTRACE__OFF();
+
+/* Report the heap's size: bytes in use; bytes at which the next collection begins (UINT64_MAX: never, written as 0).
+ * Later traces begin with the last values. Go: traceHeapAlloc, traceHeapGoal (traceNextGC before 1.19). */
+GOTRACE_API void gotrace_heap_alloc(uint64_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_goal(uint64_t bytes) GOTRACE__OFF();
+
+/* Memory in detail: the experiment AllocFree of 1.23 and later, if options->alloc_events is set; otherwise each call
+ * costs a branch. Each kind of memory has three calls: one for memory that exists when the trace starts, _alloc and
+ * _free. options->heap determines how addresses are encoded. Sizes are in bytes. `kind_class` classifies spans: in Go,
+ * 1 for stacks, else twice the size class. A type is identified by its address, must stay valid until gotrace_stop
+ * returns, and may be NULL (unknown). A stack's size is rounded up to a power of two. Go: traceSnapshotMemory and
+ * traceLocker's SpanExists, SpanAlloc, SpanFree, HeapObject..., GoroutineStack... in runtime/traceallocfree.go. */
+GOTRACE_API void gotrace_span(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
+GOTRACE_API void gotrace_span_alloc(const void *base, size_t bytes, unsigned kind_class) GOTRACE__OFF();
+GOTRACE_API void gotrace_span_free(const void *base) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object(const void *object, const gotrace_type *type) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object_alloc(const void *object, const gotrace_type *type) GOTRACE__OFF();
+GOTRACE_API void gotrace_heap_object_free(const void *object) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack(const void *base, size_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack_alloc(const void *base, size_t bytes) GOTRACE__OFF();
+GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
+
 #if GOTRACE_DISABLE
 #if GOTRACE__GNU
 #pragma GCC diagnostic pop
@@ -1894,6 +1839,192 @@ GOTRACE_API void gotrace_cpu_sample(void *ucontext) GOTRACE__OFF();
 #endif
 #pragma pop_macro("GOTRACE_API")
 #endif
+
+/* ------------------------------------------------------------------------------------------------- >>events ----
+ *
+ * One row per event: number, NAME, "Name" as Go prints it, first and last format that has it, arguments in file order.
+ * The part of an argument's name after its last underscore, or else the whole name, gives its kind: "stack" a stack id,
+ * "string" a string id, "g", "p", "m", "task" an id, "seq" a sequence number, "dt" the time since the batch's previous
+ * event, "data" bytes preceded by their length.
+ *
+ * A number has several rows if its event differs between versions. X(number, NAME, "Name", since, until, "arguments").
+ *
+ * To add an event of a new Go release:
+ *
+ *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
+ *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
+ *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
+ *   3. Tracer: the call; its record, in GOTRACE__RECORDS; what the record does, in >>apply. If older formats lack the
+ *      event: gotrace__has_event.
+ *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
+ *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell.
+ *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
+ */
+
+/* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
+ * be decoded. In 1.5, every event has another number before its "dt": the increase of its sequence number. Its
+ * stack frames are only a pc. */
+#define GOTRACE_V1_EVENTS(X)                                                                     \
+  X(0, NONE, "None", 1005, 1021, "")                                                             \
+  X(1, BATCH_1_5, "Batch", 1005, 1005, "p seq time")                                             \
+  X(1, BATCH, "Batch", 1007, 1021, "p time")                                                     \
+  X(2, FREQUENCY_1_5, "Frequency", 1005, 1005, "freq unused")                                    \
+  X(2, FREQUENCY, "Frequency", 1007, 1021, "freq")                                               \
+  X(3, STACK, "Stack", 1005, 1021, "id nframes")                                                 \
+  X(4, GOMAXPROCS, "Gomaxprocs", 1005, 1021, "dt procs stack")                                   \
+  X(5, PROC_START, "ProcStart", 1005, 1021, "dt m")                                              \
+  X(6, PROC_STOP, "ProcStop", 1005, 1021, "dt")                                                  \
+  X(7, GC_START_1_5, "GCStart", 1005, 1005, "dt stack")                                          \
+  X(7, GC_START, "GCStart", 1007, 1021, "dt gc_seq stack")                                       \
+  X(8, GC_DONE, "GCDone", 1005, 1021, "dt")                                                      \
+  X(9, GC_SCAN_START, "GCScanStart", 1005, 1009, "dt")                                           \
+  X(9, GC_STW_START, "GCSTWStart", 1010, 1019, "dt kind")                                        \
+  X(9, STW_START, "STWStart", 1021, 1021, "dt kind")                                             \
+  X(10, GC_SCAN_DONE, "GCScanDone", 1005, 1009, "dt")                                            \
+  X(10, GC_STW_DONE, "GCSTWDone", 1010, 1019, "dt")                                              \
+  X(10, STW_DONE, "STWDone", 1021, 1021, "dt")                                                   \
+  X(11, GC_SWEEP_START, "GCSweepStart", 1005, 1021, "dt stack")                                  \
+  X(12, GC_SWEEP_DONE_1_8, "GCSweepDone", 1005, 1008, "dt")                                      \
+  X(12, GC_SWEEP_DONE, "GCSweepDone", 1009, 1021, "dt swept reclaimed")                          \
+  X(13, GO_CREATE, "GoCreate", 1005, 1021, "dt new_g new_stack stack")                           \
+  X(14, GO_START_1_5, "GoStart", 1005, 1005, "dt g")                                             \
+  X(14, GO_START, "GoStart", 1007, 1021, "dt g g_seq")                                           \
+  X(15, GO_END, "GoEnd", 1005, 1021, "dt")                                                       \
+  X(16, GO_STOP, "GoStop", 1005, 1021, "dt stack")                                               \
+  X(17, GO_SCHED, "GoSched", 1005, 1021, "dt stack")                                             \
+  X(18, GO_PREEMPT, "GoPreempt", 1005, 1021, "dt stack")                                         \
+  X(19, GO_SLEEP, "GoSleep", 1005, 1021, "dt stack")                                             \
+  X(20, GO_BLOCK, "GoBlock", 1005, 1021, "dt stack")                                             \
+  X(21, GO_UNBLOCK_1_5, "GoUnblock", 1005, 1005, "dt g stack")                                   \
+  X(21, GO_UNBLOCK, "GoUnblock", 1007, 1021, "dt g g_seq stack")                                 \
+  X(22, GO_BLOCK_SEND, "GoBlockSend", 1005, 1021, "dt stack")                                    \
+  X(23, GO_BLOCK_RECV, "GoBlockRecv", 1005, 1021, "dt stack")                                    \
+  X(24, GO_BLOCK_SELECT, "GoBlockSelect", 1005, 1021, "dt stack")                                \
+  X(25, GO_BLOCK_SYNC, "GoBlockSync", 1005, 1021, "dt stack")                                    \
+  X(26, GO_BLOCK_COND, "GoBlockCond", 1005, 1021, "dt stack")                                    \
+  X(27, GO_BLOCK_NET, "GoBlockNet", 1005, 1021, "dt stack")                                      \
+  X(28, GO_SYS_CALL, "GoSysCall", 1005, 1021, "dt stack")                                        \
+  X(29, GO_SYS_EXIT, "GoSysExit", 1005, 1021, "dt g g_seq time")                                 \
+  X(30, GO_SYS_BLOCK, "GoSysBlock", 1005, 1021, "dt")                                            \
+  X(31, GO_WAITING, "GoWaiting", 1005, 1021, "dt g")                                             \
+  X(32, GO_IN_SYSCALL, "GoInSyscall", 1005, 1021, "dt g")                                        \
+  X(33, HEAP_ALLOC, "HeapAlloc", 1005, 1021, "dt bytes")                                         \
+  X(34, NEXT_GC, "NextGC", 1005, 1018, "dt bytes")                                               \
+  X(34, HEAP_GOAL, "HeapGoal", 1019, 1021, "dt bytes")                                           \
+  X(35, TIMER_GOROUTINE_1_5, "TimerGoroutine", 1005, 1005, "g unused")                           \
+  X(35, TIMER_GOROUTINE, "TimerGoroutine", 1007, 1021, "g")                                      \
+  X(36, FUTILE_WAKEUP, "FutileWakeup", 1005, 1021, "dt")                                         \
+  X(37, STRING, "String", 1007, 1021, "id data")                                                 \
+  X(38, GO_START_LOCAL, "GoStartLocal", 1007, 1021, "dt g")                                      \
+  X(39, GO_UNBLOCK_LOCAL, "GoUnblockLocal", 1007, 1021, "dt g stack")                            \
+  X(40, GO_SYS_EXIT_LOCAL, "GoSysExitLocal", 1007, 1021, "dt g time")                            \
+  X(41, GO_START_LABEL, "GoStartLabel", 1008, 1021, "dt g g_seq label_string")                   \
+  X(42, GO_BLOCK_GC, "GoBlockGC", 1008, 1021, "dt stack")                                        \
+  X(43, GC_MARK_ASSIST_START, "GCMarkAssistStart", 1009, 1021, "dt stack")                       \
+  X(44, GC_MARK_ASSIST_DONE, "GCMarkAssistDone", 1009, 1021, "dt")                               \
+  X(45, USER_TASK_CREATE, "UserTaskCreate", 1011, 1021, "dt task parent_task name_string stack") \
+  X(46, USER_TASK_END, "UserTaskEnd", 1011, 1021, "dt task stack")                               \
+  X(47, USER_REGION, "UserRegion", 1011, 1021, "dt task mode name_string stack")                 \
+  X(48, USER_LOG, "UserLog", 1011, 1021, "dt task key_string stack value_data")                  \
+  X(49, CPU_SAMPLE, "CPUSample", 1019, 1021, "dt time p g stack")
+
+/* v2: batches per thread, in generations, Go 1.22 and later. src/internal/trace/tracev2/events.go. Numbers from 128
+ * belong to the experiment AllocFree. */
+#define GOTRACE_V2_EVENTS(X)                                                                   \
+  X(0, NONE, "None", 1022, 9999, "")                                                           \
+  X(1, EVENT_BATCH, "EventBatch", 1022, 9999, "gen m time size")                               \
+  X(2, STACKS, "Stacks", 1022, 9999, "")                                                       \
+  X(3, STACK, "Stack", 1022, 9999, "id nframes")                                               \
+  X(4, STRINGS, "Strings", 1022, 9999, "")                                                     \
+  X(5, STRING, "String", 1022, 9999, "id data")                                                \
+  X(6, CPU_SAMPLES, "CPUSamples", 1022, 9999, "")                                              \
+  X(7, CPU_SAMPLE, "CPUSample", 1022, 9999, "time m p g stack")                                \
+  X(8, FREQUENCY, "Frequency", 1022, 9999, "freq")                                             \
+  X(9, PROCS_CHANGE, "ProcsChange", 1022, 9999, "dt procs stack")                              \
+  X(10, PROC_START, "ProcStart", 1022, 9999, "dt p p_seq")                                     \
+  X(11, PROC_STOP, "ProcStop", 1022, 9999, "dt")                                               \
+  X(12, PROC_STEAL, "ProcSteal", 1022, 9999, "dt p p_seq m")                                   \
+  X(13, PROC_STATUS, "ProcStatus", 1022, 9999, "dt p pstatus")                                 \
+  X(14, GO_CREATE, "GoCreate", 1022, 9999, "dt new_g new_stack stack")                         \
+  X(15, GO_CREATE_SYSCALL, "GoCreateSyscall", 1022, 9999, "dt new_g")                          \
+  X(16, GO_START, "GoStart", 1022, 9999, "dt g g_seq")                                         \
+  X(17, GO_DESTROY, "GoDestroy", 1022, 9999, "dt")                                             \
+  X(18, GO_DESTROY_SYSCALL, "GoDestroySyscall", 1022, 9999, "dt")                              \
+  X(19, GO_STOP, "GoStop", 1022, 9999, "dt reason_string stack")                               \
+  X(20, GO_BLOCK, "GoBlock", 1022, 9999, "dt reason_string stack")                             \
+  X(21, GO_UNBLOCK, "GoUnblock", 1022, 9999, "dt g g_seq stack")                               \
+  X(22, GO_SYSCALL_BEGIN, "GoSyscallBegin", 1022, 9999, "dt p_seq stack")                      \
+  X(23, GO_SYSCALL_END, "GoSyscallEnd", 1022, 9999, "dt")                                      \
+  X(24, GO_SYSCALL_END_BLOCKED, "GoSyscallEndBlocked", 1022, 9999, "dt")                       \
+  X(25, GO_STATUS, "GoStatus", 1022, 9999, "dt g m gstatus")                                   \
+  X(26, STW_BEGIN, "STWBegin", 1022, 9999, "dt kind_string stack")                             \
+  X(27, STW_END, "STWEnd", 1022, 9999, "dt")                                                   \
+  X(28, GC_ACTIVE, "GCActive", 1022, 9999, "dt gc_seq")                                        \
+  X(29, GC_BEGIN, "GCBegin", 1022, 9999, "dt gc_seq stack")                                    \
+  X(30, GC_END, "GCEnd", 1022, 9999, "dt gc_seq")                                              \
+  X(31, GC_SWEEP_ACTIVE, "GCSweepActive", 1022, 9999, "dt p")                                  \
+  X(32, GC_SWEEP_BEGIN, "GCSweepBegin", 1022, 9999, "dt stack")                                \
+  X(33, GC_SWEEP_END, "GCSweepEnd", 1022, 9999, "dt swept reclaimed")                          \
+  X(34, GC_MARK_ASSIST_ACTIVE, "GCMarkAssistActive", 1022, 9999, "dt g")                       \
+  X(35, GC_MARK_ASSIST_BEGIN, "GCMarkAssistBegin", 1022, 9999, "dt stack")                     \
+  X(36, GC_MARK_ASSIST_END, "GCMarkAssistEnd", 1022, 9999, "dt")                               \
+  X(37, HEAP_ALLOC, "HeapAlloc", 1022, 9999, "dt bytes")                                       \
+  X(38, HEAP_GOAL, "HeapGoal", 1022, 9999, "dt bytes")                                         \
+  X(39, GO_LABEL, "GoLabel", 1022, 9999, "dt label_string")                                    \
+  X(40, USER_TASK_BEGIN, "UserTaskBegin", 1022, 9999, "dt task parent_task name_string stack") \
+  X(41, USER_TASK_END, "UserTaskEnd", 1022, 9999, "dt task stack")                             \
+  X(42, USER_REGION_BEGIN, "UserRegionBegin", 1022, 9999, "dt task name_string stack")         \
+  X(43, USER_REGION_END, "UserRegionEnd", 1022, 9999, "dt task name_string stack")             \
+  X(44, USER_LOG, "UserLog", 1022, 9999, "dt task key_string value_string stack")              \
+  X(45, GO_SWITCH, "GoSwitch", 1023, 9999, "dt g g_seq")                                       \
+  X(46, GO_SWITCH_DESTROY, "GoSwitchDestroy", 1023, 9999, "dt g g_seq")                        \
+  X(47, GO_CREATE_BLOCKED, "GoCreateBlocked", 1023, 9999, "dt new_g new_stack stack")          \
+  X(48, GO_STATUS_STACK, "GoStatusStack", 1023, 9999, "dt g m gstatus stack")                  \
+  X(49, EXPERIMENTAL_BATCH, "ExperimentalBatch", 1023, 9999, "exp gen m time data")            \
+  X(50, SYNC, "Sync", 1025, 9999, "")                                                          \
+  X(51, CLOCK_SNAPSHOT, "ClockSnapshot", 1025, 9999, "dt mono sec nsec")                       \
+  X(52, END_OF_GENERATION, "EndOfGeneration", 1026, 9999, "")                                  \
+  X(128, SPAN, "Span", 1023, 9999, "dt id npages kindclass")                                   \
+  X(129, SPAN_ALLOC, "SpanAlloc", 1023, 9999, "dt id npages kindclass")                        \
+  X(130, SPAN_FREE, "SpanFree", 1023, 9999, "dt id")                                           \
+  X(131, HEAP_OBJECT, "HeapObject", 1023, 9999, "dt id type")                                  \
+  X(132, HEAP_OBJECT_ALLOC, "HeapObjectAlloc", 1023, 9999, "dt id type")                       \
+  X(133, HEAP_OBJECT_FREE, "HeapObjectFree", 1023, 9999, "dt id")                              \
+  X(134, GOROUTINE_STACK, "GoroutineStack", 1023, 9999, "dt id order")                         \
+  X(135, GOROUTINE_STACK_ALLOC, "GoroutineStackAlloc", 1023, 9999, "dt id order")              \
+  X(136, GOROUTINE_STACK_FREE, "GoroutineStackFree", 1023, 9999, "dt id")
+
+#define GOTRACE__V1_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V1_##NAME = number,
+#define GOTRACE__V2_CONSTANT(number, NAME, name, since, until, arguments) GOTRACE_V2_##NAME = number,
+enum { GOTRACE_V1_EVENTS(GOTRACE__V1_CONSTANT) GOTRACE_V1_COUNT = 50 };
+enum { GOTRACE_V2_EVENTS(GOTRACE__V2_CONSTANT) GOTRACE_V2_COUNT = 53 };
+#undef GOTRACE__V1_CONSTANT
+#undef GOTRACE__V2_CONSTANT
+
+/* Other format constants. v1: names in Go's runtime/trace.go. v2: names in tracev2/spec.go. */
+#define GOTRACE_STACK_SIZE 128       /* traceStackSize, MaxFramesPerStack: most frames of a stack */
+#define GOTRACE_BYTES_PER_NUMBER 10  /* traceBytesPerNumber: most bytes of a 64-bit number in base 128 */
+#define GOTRACE_ARG_COUNT_SHIFT 6    /* traceArgCountShift: argument count in a v1 event's first byte */
+#define GOTRACE_MAX_BATCH_SIZE 65536 /* MaxBatchSize */
+#define GOTRACE_MAX_STRING_SIZE 1024 /* MaxEventTrailerDataSize: most bytes of a string */
+#define GOTRACE_TICK_DIV_X86 64      /* traceTickDiv on 386 and amd64 */
+#define GOTRACE_TICK_DIV_PPC64 16    /* traceTickDiv on all others; of these, ppc64 has a fast counter */
+
+/* One row of a table above. */
+typedef struct gotrace_event_spec {
+  int number;
+  int since, until;      /* gotrace_format */
+  const char *name;      /* "GoCreate" */
+  const char *arguments; /* "dt new_g new_stack stack" */
+} gotrace_event_spec;
+
+/* The rows of v1 (family 1) or v2 (family 2), ordered by number, and their count; NULL and 0 for any other family.
+ * `count` may be NULL. The data is static. Thread-safe. */
+GOTRACE_API const gotrace_event_spec *gotrace_event_specs(int family, size_t *count);
+
+/* The row of an event number in a format, or NULL if the format has no such event. GOTRACE_FORMAT_DEFAULT is the format
+ * written by default. Thread-safe. */
+GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format format, int number);
 
 /* ------------------------------------------------------------------------------------------------ >>decoder ----
  *
@@ -2236,6 +2367,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 }
 #endif
 
+#pragma pack(pop)
 #endif /* GOTRACE_H */
 
 /* In the implementation, the macros at the end of this file change nothing if they are already defined. */
@@ -2252,6 +2384,9 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #if defined(GOTRACE_IMPLEMENTATION) && !defined(GOTRACE__IMPLEMENTED)
 #define GOTRACE__IMPLEMENTED
+
+#pragma pack(push)
+#pragma pack()
 
 #include <errno.h>
 #include <stdio.h>
@@ -2327,9 +2462,9 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #endif
 
 #if GOTRACE__GNU
-#define GOTRACE__ALWAYS_INLINE static inline __attribute__((always_inline))
-#define GOTRACE__NOINLINE __attribute__((noinline))
-#define GOTRACE__COLD __attribute__((noinline, cold)) /* calls of it cost their callers no registers */
+#define GOTRACE__ALWAYS_INLINE GOTRACE__UNINSTRUMENTED static inline GOTRACE__ALWAYS
+#define GOTRACE__NOINLINE __attribute__((__noinline__))
+#define GOTRACE__COLD __attribute__((__noinline__, __cold__)) /* calls of it cost their callers no registers */
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
@@ -2350,7 +2485,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
  * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
-#define GOTRACE__DEFINE GOTRACE__NOINLINE GOTRACE_API
+#define GOTRACE__DEFINE GOTRACE__UNINSTRUMENTED GOTRACE__NOINLINE GOTRACE_API
 
 #ifdef __cplusplus
 extern "C" {
@@ -2681,8 +2816,8 @@ enum {
 /* ----------------------------------------------------------------------------------------------- >>platform ---- */
 
 #if GOTRACE__GNU
-#define GOTRACE__FLATTEN __attribute__((flatten)) /* inlines everything it calls, except for NOINLINE functions */
-#define GOTRACE__ALIGNED(size) __attribute__((aligned(size)))
+#define GOTRACE__FLATTEN __attribute__((__flatten__)) /* inlines everything it calls, except for NOINLINE functions */
+#define GOTRACE__ALIGNED(size) __attribute__((__aligned__(size)))
 #define GOTRACE__ALIGNOF(type) __alignof__(type)
 #elif defined(_WIN32) && (defined(_M_X64) || defined(__x86_64__))
 #define GOTRACE__FLATTEN
@@ -2974,7 +3109,7 @@ static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reser
 #pragma section(".CRT$XLB", long, read)
 __declspec(allocate(".CRT$XLB"))
 #else
-__attribute__((section(".CRT$XLB"), used))
+__attribute__((__section__(".CRT$XLB"), __used__))
 #endif
     static PIMAGE_TLS_CALLBACK volatile gotrace__exit_entry = gotrace__exit_callback;
 static void gotrace__platform_init(void) {
@@ -3549,7 +3684,7 @@ static void gotrace__platform_init(void) {
 /* The process ends or the library is unloaded: threads that end later must not call into it. If the library is
  * unloaded, its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so
  * the memory stays. The order tells which: exit runs the atexit functions before the destructors, dlclose after. */
-__attribute__((destructor)) static void gotrace__unload(void) {
+__attribute__((__destructor__)) static void gotrace__unload(void) {
   bool unloaded = false;
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
 #ifdef GOTRACE__UNLOADS
@@ -3651,7 +3786,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 /* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
  * not. Only glibc reliably reserves room for the alternative (the initial-exec model). */
 #if defined(__GLIBC__) && !GOTRACE_NO_THREADS
-#define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
+#define GOTRACE__TLS_MODEL __attribute__((__tls_model__("initial-exec")))
 #else
 #define GOTRACE__TLS_MODEL
 #endif
@@ -4604,8 +4739,8 @@ static void gotrace__count_copies(uint32_t change) {
   gotrace__add_relaxed(found, change);
   gotrace__add_relaxed(&gotrace__other_copies, change);
 }
-__attribute__((constructor)) static void gotrace__copy_loaded(void) { gotrace__count_copies(1); }
-__attribute__((destructor)) static void gotrace__copy_unloaded(void) { gotrace__count_copies((uint32_t)-1); }
+__attribute__((__constructor__)) static void gotrace__copy_loaded(void) { gotrace__count_copies(1); }
+__attribute__((__destructor__)) static void gotrace__copy_unloaded(void) { gotrace__count_copies((uint32_t)-1); }
 #else
 static const uint32_t gotrace__other_copies = 0;
 #endif
@@ -4842,9 +4977,9 @@ static inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return 
  * costs frames but never causes a fault. Adds the addresses to a hash, while it waits for the next frame. Go:
  * fpTracebackPCs. */
 #if defined(__clang__)
-__attribute__((no_sanitize("address", "memory")))
+__attribute__((__no_sanitize__("address", "memory")))
 #elif GOTRACE__GNU
-__attribute__((no_sanitize("address")))
+__attribute__((__no_sanitize__("address")))
 #endif
 static int
 gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max, uint64_t *hash) {
@@ -5606,13 +5741,34 @@ static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind)
 
 /* Stacks. */
 
+/* A stack that the thread has not captured lately: the call site, if there is one, and `found` return addresses. A
+ * function of its own, since its frame is 4 KiB, which finding the bounds of the thread's stack also needs. */
+static GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m, gotrace_site *site, const uintptr_t *pcs,
+                                                        int found) {
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
+  size_t count = 0;
+  int i;
+  if (site) frames[count++] = gotrace__frame_of(&site->location);
+  /* The walk's first return address is in the call site's function, which is in the stack already. */
+  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
+    frames[count].pc = pcs[i];
+    frames[count].function = frames[count].file = NULL;
+    frames[count++].line = 0;
+  }
+  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
+  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->arena.bytes) >
+                       gotrace__load_relaxed(&gotrace__t.budget.limit) / 4) {
+    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
+    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  }
+  return gotrace__put_stack(m, frames, count);
+}
+
 /* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
  * gotrace__origin: gcc keeps one that is passed on in memory, in every caller. */
 static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
-  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
   int found = 0, i;
-  size_t count = 0;
   uint32_t number;
   uint64_t hash = (uintptr_t)site;
   const gotrace__seen_stack *seen;
@@ -5633,20 +5789,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   }
   seen = gotrace__find_seen(m, hash, site, pcs, (size_t)found);
   if (seen) return seen->number;
-  if (site) frames[count++] = gotrace__frame_of(&site->location);
-  /* The walk's first return address is in the call site's function, which is in the stack already. */
-  for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
-    frames[count].pc = pcs[i];
-    frames[count].function = frames[count].file = NULL;
-    frames[count++].line = 0;
-  }
-  if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
-  if (count > 1 && gotrace__load_relaxed(&gotrace__load_acquire(&gotrace__t.stacks)->arena.bytes) >
-                       gotrace__load_relaxed(&gotrace__t.budget.limit) / 4) {
-    count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
-    gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  }
-  number = gotrace__put_stack(m, frames, count);
+  number = gotrace__put_captured(m, site, pcs, found);
   if (number) gotrace__remember_stack(m, hash, site, pcs, (size_t)found, number);
   return number;
 }
@@ -13847,7 +13990,7 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
 }
 
 #if GOTRACE_AUTOSTART
-__attribute__((constructor)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
+__attribute__((__constructor__)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
 #endif
 
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
@@ -18107,6 +18250,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next_batch(gotrace_decoder *d, co
 }
 #endif
 
+#pragma pack(pop)
 #endif /* GOTRACE_IMPLEMENTATION */
 
 /* Calls that carry no call site: with GOTRACE_DEBUG, each one first reports its place. All calls that can find a misuse

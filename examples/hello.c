@@ -3,7 +3,7 @@
 #include "gotrace.h"
 
 int main(void) {
-  gotrace_start_file("hello.trace", NULL);
+  if (gotrace_start_file("hello.trace", NULL) != GOTRACE_OK) perror("hello.trace");
   GOTRACE_REGION("greet") {
     gotrace_log(GOTRACE_NO_TASK, "greeting", "hello, world");
   }

@@ -13,10 +13,10 @@
 # standard and compiler; tests/*/test_*.sh), pages (of `go tool trace` and of `gotrace view`), adapters, cases (tests/cases),
 # go (traces opened by Go), demo (README's commands), load (many traces beside busy loops; measurements).
 #
-# A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing; anything
-# else means failed: its output is shown, with the command that repeats it, and the end of it once more after all tests.
-# Each name is followed by the elapsed seconds and the seconds of processor time, which is the better measure on a busy
-# machine; the end sums these up by group. The last line is `N passed, N failed, N skipped`.
+# A test is a command. Exit status 0 means passed; 77 means skipped, and its last line says what is missing, or it has
+# failed; anything else means failed: its output is shown, with the command that repeats it, and the end of it once more
+# after all tests. Each name is followed by the elapsed seconds and the seconds of processor time, which is the better
+# measure on a busy machine; the end sums these up by group. The last line is `N passed, N failed, N skipped`.
 #
 # A C test (tests/*/test_*.c) runs in the root of the repository. GOTRACE_TEST_DIR is an empty directory for its files.
 # Every *.trace that it leaves there is opened by the newest Go release; in the configuration default by another one too,
@@ -121,6 +121,7 @@ list_compile() {
         echo "quick|test_cpp, briefly|$test -b"
         echo "check|test_cpp|$test"
         ;;
+      test_surroundings) $test --list | sed "s|.*|quick\|surroundings: &\|$test &|" ;;
       test_sanitizers) echo "check|test_sanitizers|$test" ;;
       test_unload)
         echo "quick|test_unload, briefly|env GOTRACE_TEST_BRIEF=1 $test"
@@ -432,7 +433,7 @@ fi
 
 # Runs one test and prints its line. The lock keeps the outputs of tests apart.
 run_one() {
-  local group=$1 name=$2 command=$3 out status=0 took processor
+  local group=$1 name=$2 command=$3 out status=0 took processor reason
   out=$(mktemp -p "$state")
   TIMEFORMAT='%0R %U %S'
   [[ ! $command =~ ^tests/[a-z0-9_/]+\.py ]] || command="tests/need.sh python3 $command"
@@ -440,11 +441,16 @@ run_one() {
   read -r took processor < <(awk 'END { printf "%s %.1f\n", $1, $2 + $3 }' "$out.time")
   exec 9>"$state/lock"
   flock 9
+  reason=$(grep -v '^[[:space:]]*$' "$out" | tail -n 1 || true)
+  if [ $status = 77 ] && [ -z "$reason" ]; then
+    echo 'skipped, and does not say why' >>"$out"
+    status=1
+  fi
   echo "$status $group $processor" >>"$state/results"
   echo -n "[$(wc -l <"$state/results")/$total] "
   case $status in
     0) echo "ok $name, $took s, processor $processor s" ;;
-    77) echo "skipped $name: $(tail -n 1 "$out")" ;;
+    77) echo "skipped $name: $reason" ;;
     *)
       echo "To repeat it alone: $command" >>"$out"
       echo "FAILED $name (status $status, $took s), its output:"

@@ -40,9 +40,9 @@ typedef struct tracy_c_fiber {
   int ran;    /* it has left its thread at least once: it waits */
   char *name; /* behind this structure */
 } tracy_c_fiber;
-__attribute__((weak)) tracy_c_fiber *tracy_c_fibers;
-__attribute__((weak)) __thread tracy_c_fiber *tracy_c_current;
-__attribute__((weak)) __thread gotrace_go *tracy_c_thread;
+__attribute__((__weak__)) tracy_c_fiber *tracy_c_fibers;
+__attribute__((__weak__)) __thread tracy_c_fiber *tracy_c_current;
+__attribute__((__weak__)) __thread gotrace_go *tracy_c_thread;
 
 static inline TracyCZoneCtx tracy_c_zone_begin(gotrace_site *site, const char *name, int active) {
   TracyCZoneCtx zone = {1, active != 0, site, name};

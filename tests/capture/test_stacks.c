@@ -201,7 +201,7 @@ int main(void) {
   check(GOTRACE_GO_1_26);
   return 0;
 #else
-  puts("frame pointers of this processor");
+  puts("needs a processor whose frame pointers the tracer follows");
   return 77;
 #endif
 }

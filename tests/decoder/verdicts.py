@@ -351,7 +351,7 @@ def gos(directory):
     """By the parser of v1's own release, and by the newest one."""
     run = subprocess.run([os.path.join(ROOT, "tests/go/check_many.sh"), directory], capture_output=True, text=True, errors="replace", timeout=600)
     if run.returncode == 77:
-        print(run.stdout + run.stderr)
+        print((run.stdout + run.stderr).strip())
         sys.exit(77)
     if not re.search(r"^\d+ accepted, \d+ refused$", run.stdout, re.M):
         sys.exit(run.stdout + run.stderr)

@@ -10,7 +10,7 @@
 
 static struct settings settings;
 
-#define gotrace_start_file(path, options) start_trace(&settings)
+#define gotrace_start_file(path, options) (start_trace(&settings), GOTRACE_OK)
 #define gotrace_stop() return stop_trace(&settings, NULL)
 #define main hello_main
 #undef GOTRACE_IMPLEMENTATION /* the example defines it again */

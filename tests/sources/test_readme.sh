@@ -23,6 +23,9 @@ commands=$(block sh)
 [[ $commands == *$'\n''gotrace view --open hello.trace '* ]] || { echo "the README does not tell how to run it: $commands"; exit 1; }
 (cd "$dir" && sh -ec "${commands%$'\n'gotrace view*}")
 [ -s "$dir/hello.trace" ] || { echo "no hello.trace"; exit 1; }
+# It says why it cannot write a trace, where it cannot.
+(cd /proc && "$dir/a.out") 2>"$dir/error"
+grep -q '^hello.trace: ' "$dir/error" || { echo "no message of a start that fails: $(cat "$dir/error")"; exit 1; }
 tests/go/open_in_go.sh "$dir/hello.trace" -n || {
   status=$?
   [ $status = 77 ] || exit $status
