@@ -9811,12 +9811,14 @@ static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, 
 }
 
 /* The thread has had its proc and goroutine, each or NULL, since before its part of the generation. */
-static void gotrace__show_thread(gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p, bool in_syscall) {
+static void gotrace__show_thread(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                 gotrace__model_proc *p, bool in_syscall) {
   if (p) {
     p->known = true;
     p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
     p->on = r;
     r->proc = p;
+    gotrace__changed(t, &p->waiters);
   }
   if (g) {
     g->known = true;
@@ -9836,6 +9838,7 @@ static void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go *g, 
                                  unsigned status, unsigned flags) {
   gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags | GOTRACE__RECORD_OLD);
   gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */
 }
 
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
@@ -9863,7 +9866,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
       if (used) gotrace__begin_proc(t, r, p);
     }
     if (g) gotrace__begin_older(t, g, record, status, flags);
-    gotrace__show_thread(r, g, p, in_syscall);
+    gotrace__show_thread(t, r, g, p, in_syscall);
     gotrace__restate_thread(t, r);
     return;
   }
@@ -9875,6 +9878,7 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   if (p && !p->known) {
     p->known = true;
     p->status = GOTRACE__PROC_IDLE;
+    gotrace__changed(t, &p->waiters);
   }
   if (p && !r->proc && p->status == GOTRACE__PROC_SYSCALL && p->on && !r->go) { /* stolen while tracing was off */
     t->counters.implied++;
@@ -9931,6 +9935,7 @@ static void gotrace__apply_proc_state(gotrace__transcriber *t, const gotrace__re
   if (!p->known) p->status = GOTRACE__PROC_IDLE;
   p->known = true;
   p->listed = false;
+  gotrace__changed(t, &p->waiters); /* another thread's record with the same tick */
   if (status != p->status) gotrace__correct_listed(t, p->on, false);
   p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
   p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
@@ -11206,7 +11211,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
     if (g && (g->known || !g->listed || g->status != status)) g = NULL;
     if (g) g->id = gotrace__listed_id(t, g, g->id);
     if (g && !p && !r->listed_in_syscall && !(p = gotrace__own_proc(t, r))) continue;
-    if (p || g) gotrace__show_thread(r, g, p, r->listed_in_syscall);
+    if (p || g) gotrace__show_thread(t, r, g, p, r->listed_in_syscall);
   }
   for (place = 1; place <= t->go_places; place++) {
     gotrace__model_go *g = gotrace__go_at(t, place);

@@ -17,6 +17,16 @@
 #define EXPLORE_CUTS 8
 #define EXPLORE_SESSIONS 64 /* with numbers from 1 on */
 
+/* The last transition of a goroutine or proc, see explore_check_tick; and what a thread has: places. */
+#define EXPLORE_PLACES 256
+typedef struct explore_last_tick {
+  uint64_t number, tick;
+} explore_last_tick;
+typedef struct explore_owner {
+  const void *source; /* the transcriber's record of the thread */
+  uint64_t go, proc;
+} explore_owner;
+
 /* The bytes of a trace, collected from a reader or a sink. */
 typedef struct explore_bytes {
   uint8_t *data;
@@ -51,8 +61,11 @@ static struct explore_world {
   gotrace_stats stats; /* of the last session */
   bool ordered;        /* the program orders all its calls, as by a lock */
   uint32_t order[10];  /* the program's own variables: 0: of `ordered`; the others: of `post` and `await` */
-  uint32_t known[10][EXPLORE_THREADS];                     /* the records published before those were written */
-  uint32_t applied[EXPLORE_SESSIONS][EXPLORE_THREADS];     /* records that the transcriber has applied */
+  uint32_t known[10][EXPLORE_THREADS];                 /* the records published before those were written */
+  uint32_t applied[EXPLORE_SESSIONS][EXPLORE_THREADS]; /* records that the transcriber has applied */
+  explore_last_tick go_ticks[EXPLORE_PLACES], proc_ticks[EXPLORE_PLACES]; /* by place, of the session: */
+  uint32_t tick_session;
+  explore_owner owners[EXPLORE_THREADS];                   /* what each thread has after its last applied record */
   uint32_t litmus[EXPLORE_HANDLES], puts[EXPLORE_HANDLES]; /* variables of the litmus tests; stores to each so far */
   char outcome[EXPLORE_THREADS][8];                        /* what each thread has read there, as digits */
 } world;
@@ -457,6 +470,9 @@ static void explore_end_thread(void) {
   X(latewake, explore_wake_late(world.go[i]), false)                                                                 \
   X(unload, explore_unload(), false)                                                                                 \
   X(clean, world.clean = true, false)                                                                                \
+  X(ahead, explore_skew(&explore.threads[i].ahead), false)   /* the thread's clock is ahead of the others */         \
+  X(drifts, explore_skew(&explore.threads[i].drifts), false) /* ... gains on them, and falls back */                 \
+  X(moves, explore_skew(&explore.threads[i].moves), false)   /* ... is one of two in turn */                         \
   X(random, (void)0, false) /* of random.h: the main thread also reads while no other can run */                     \
   X(fresh, (void)0, false)  /* first in a turn: if the thread has ended, a new one runs it */                        \
   X(work, explore_work(i), false)                                                                                    \

@@ -19,6 +19,9 @@
  *
  * TIME is a Lamport clock along the same order, so equivalent schedules have equal times. Reading the clock takes one
  * tick. Since it is one clock for all threads, a round of the transcriber may go up to its end (GOTRACE__CLOCK_SKEW).
+ * A scenario may give a thread another clock (explore_skew): one that is ahead of the others, that gains on them for a
+ * while and falls back, or two in turn, as a thread has that moves between processors. GOTRACE__CLOCK_SKEW then exceeds
+ * the difference.
  * A wait for a limited time ends in two ways: when what it waits for happens, or, if no other thread can run, by its
  * time-out. A stop's wait for calls under way (gotrace__await_calls) may also end by its time-out while other threads
  * can run. The thread in the call is then held up. That happens to one thread in a run.
@@ -48,6 +51,7 @@
 #define EXPLORE_HELD 16
 #define EXPLORE_MILLISECOND ((uint64_t)3000000) /* ticks */
 #define EXPLORE_RECORDS 32768                   /* per thread */
+#define EXPLORE_AHEAD ((uint64_t)100000)        /* ticks: by how much a skewed clock is ahead; below GOTRACE__FAR */
 
 typedef enum explore_state {
   EXPLORE_IDLE, /* has no commands */
@@ -84,6 +88,9 @@ typedef struct explore_thread {
   int joins;       /* the thread that it joins; -1: all threads of the scenario */
   int line;
   uint64_t hash, time;
+  bool ahead, drifts, moves;     /* its clock is ahead; gains and falls back; is another one at every other reading */
+  uint32_t readings;             /* of its clock */
+  unsigned former;               /* threads that have ended in its place */
   struct explore_location *read; /* by the last operation; NULL: that was not a read */
   explore_held held[EXPLORE_HELD];
   int held_count;
@@ -839,25 +846,50 @@ static void explore_yield(int line) {
   explore_block(thread->timed ? EXPLORE_SPINS_TIMED : EXPLORE_SPINS, thread->read, line);
 }
 
+/* Gives a thread a clock of its own: see "TIME" above. */
+static void explore_skew(bool *sort) {
+  *sort = true;
+  explore_clock_skew = EXPLORE_AHEAD + 1;
+}
+
+/* How far the running thread's clock is ahead, at most EXPLORE_AHEAD. A trace begins at the clock that is behind:
+ * between its start and its first round, more time passes than any difference. */
+static uint64_t explore_ahead(explore_thread *thread) {
+  uint32_t reading = ++thread->readings, gains = reading % 100;
+  if (!gotrace__t.active) return 0;
+  if (thread->ahead || (thread->moves && reading % 2)) return EXPLORE_AHEAD;
+  return thread->drifts ? EXPLORE_AHEAD / 50 * (gains < 50 ? gains : 100 - gains) : 0;
+}
+
 static uint64_t explore_ticks(void) {
   explore_thread *thread = &explore.threads[explore.running];
   thread->read = NULL;
   explore_order_reading(thread);
   thread->time++;
   if (explore_is_weak()) explore_note_reading(thread->time);
-  return thread->time;
+  return thread->time + explore_ahead(thread);
 }
 
-/* A nanosecond has three ticks. Each reading takes a millisecond, so that loops with a deadline end. */
+/* A nanosecond has three ticks. Each reading takes a millisecond, so that loops with a deadline end; less if the clocks
+ * of threads differ: a round reads the clock several times, and would otherwise end beyond that difference. */
 static uint64_t explore_nanoseconds(void) {
   explore_thread *thread = &explore.threads[explore.running];
   uint64_t now = thread->time / 3;
-  thread->time += EXPLORE_MILLISECOND;
+  thread->time += explore_clock_skew ? EXPLORE_MILLISECOND / 1000 : EXPLORE_MILLISECOND;
   thread->timed = true;
   return now;
 }
 
 static uintptr_t explore_identity(void) { return (uintptr_t)explore.running + 1; }
+
+/* A thread in the place of one that has ended has its id, as some systems give it, unless clocks differ: only the clock
+ * tells which of two threads with one id came first. */
+#define EXPLORE_FIRST_ID 101
+#define EXPLORE_IDS 1000
+static uint64_t explore_system_id(void) {
+  unsigned former = explore_clock_skew ? explore.threads[explore.running].former : 0;
+  return EXPLORE_FIRST_ID + (uint64_t)explore.running + (uint64_t)former * EXPLORE_IDS;
+}
 
 static void explore_at_exit(void *argument) {
   if (!explore.unloaded) explore.threads[explore.running].exit_argument = argument;
@@ -878,6 +910,7 @@ static void explore_spawn(int thread) {
   if (child->state == EXPLORE_DONE) { /* a new thread */
     child->sp = explore_fresh_stack(child);
     child->self = NULL;
+    child->former++;
   }
   child->state = EXPLORE_RUNNABLE;
   child->hash = explore_mix(parent->hash, (uint64_t)thread + 100);
@@ -957,6 +990,7 @@ static void explore_run(void) {
   memset(explore.record_count, 0, sizeof explore.record_count);
   explore.replayed = 0;
   explore.together = false;
+  explore_clock_skew = 0;
   explore.left = explore.bound;
   explore.stale_left = explore.stale;
   explore_reset_memory();

@@ -36,6 +36,7 @@
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 static void *explore_allocate(size_t size);
@@ -48,7 +49,8 @@ static void explore_free(void *memory, size_t size);
 #define GOTRACE__CHAINS ((size_t)32)
 #define GOTRACE__CHUNK_BYTES 376u /* room for two short logs: a call needs more room than it uses */
 #define GOTRACE__FIRST_CHUNK_BYTES 376u
-#define GOTRACE__CLOCK_SKEW 0 /* see "TIME" in engine.h */
+static uint64_t explore_clock_skew;
+#define GOTRACE__CLOCK_SKEW explore_clock_skew /* see "TIME" in engine.h */
 #define GOTRACE__ARENA_BLOCK 4096
 #define GOTRACE__SAMPLES 4
 #define GOTRACE__TASKS 32
@@ -144,7 +146,7 @@ static bool explore_once(int format) {
   world.started = world.stopping = world.fails = world.flight = world.forked = world.clean = false;
   world.blocks = world.allocator_calls = world.unread = false;
   world.sink_calls = world.room = 0;
-  world.trace_session = 0;
+  world.trace_session = world.tick_session = 0;
   memset(&scheduler, 0, sizeof scheduler);
   world.trace_count = world.cut_count = 0;
   world.ordered = false;

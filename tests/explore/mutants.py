@@ -161,6 +161,21 @@ mutant('threads-before-clock',
 mutant('waker-counts', 'gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL)',
        'gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, true, NULL)', '1023/pass-wake')
 
+# Threads, goroutines and procs remember the tick of their last record, since the clocks of processors differ.
+mutant('thread-forgets-its-tick', 'if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);', '',
+       '1023/skew-moves')
+mutant('ticks-not-kept', 'if (a) gotrace__store_relaxed(a, tick); return tick;', 'return tick;', '1023/skew-handed')
+mutant('goroutine-forgets-its-tick',
+       'gotrace__record_time(m, &g->tick, other)); at = gotrace__put_varint(at, g->place);',
+       'gotrace__record_time(m, NULL, other)); at = gotrace__put_varint(at, g->place);', '1023/skew-handed')
+mutant('running-goroutine-forgets-its-tick',
+       'return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));',
+       'return gotrace__record_at(m, kind, gotrace__record_time(m, NULL, other));', '--random 6000,200,1')
+mutant('proc-forgets-its-tick', 'at = gotrace__record_at(m, kind, gotrace__record_time(m, &p->tick, NULL));',
+       'at = gotrace__record_at(m, kind, gotrace__record_time(m, NULL, NULL));', '--random 6000,200,1')
+mutant('stopped-proc-forgets-its-tick', 'gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL)',
+       'gotrace__record_time(m, NULL, NULL)', '--random 6000,200,1')
+
 # Stale reads.
 mutant('no-barrier', 'if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {', 'if (0) {',
        '--stale 1 1023/off-late')
@@ -423,6 +438,38 @@ transcriber('v1-first-events', 'if (t->v1 && !t->generation_used) gotrace__write
 transcriber('v1-strings-last', 'if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */', '')
 transcriber('v1-sweep-open', """      gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, p->swept, p->reclaimed, 0);""", ';')
 transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
+
+# The second time: a jump of the counter, a sweep, texts of a generation.
+transcriber('introduction-wakes-nobody', "gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */", '')
+transcriber('second-jump-unseen', 't->steady_tick = tick; t->steady_unit = unit;', '')
+transcriber('second-sweep-sums-up', 'p->swept = p->reclaimed = 0;', '')
+
+# The second trace of a process, and what comes before a trace.
+tested('test_sessions', 'stack-of-the-former-trace', 'seen->session == m->session && seen->site == site', 'seen->site == site')
+tested('test_sessions', 'entry-of-the-former-trace', 'm->entry_session == m->session && m->entry.pc == place->pc',
+       'm->entry.pc == place->pc')
+tested('test_sessions', 'name-of-the-former-trace',
+       'known = gotrace__load_acquire(&site->name_id); return GOTRACE__LIKELY(known >> 32 == m->session)',
+       'known = gotrace__load_acquire(&site->name_id); return GOTRACE__LIKELY(known != 0)')
+tested('test_sessions', 'site-of-the-former-trace',
+       'return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack',
+       'return known ? (uint32_t)known : gotrace__site_stack')
+tested('test_sessions', 'goal-before-the-start', 'r->heap_goal = gotrace__load_relaxed(&t->heap_goal);', '')
+tested('test_sessions', 'heap-before-the-start', 'r->heap_alloc = gotrace__load_relaxed(&t->heap_alloc);', '')
+tested('test_sessions', 'procs-before-the-start', 'r->procs_changed = gotrace__load_relaxed(&t->procs_changed);', '')
+tested('test_sessions', 'collection-before-the-start', 'r->gc = gotrace__load_relaxed(&t->gc) != 0;', '')
+tested('test_sessions', 'collection-before-the-first-call', 'at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));',
+       'at = gotrace__put_varint(at, 0);')
+tested('test_sessions', 'stop-before-the-first-call',
+       'gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));',
+       'gotrace__publish(m, gotrace__put_varint(at, 0));')
+tested('test_sessions', 'goal-of-later-generations', 'if (t->heap_goal) gotrace__emit1', 'if (t->heap_goal && t->generation == 1) gotrace__emit1')
+tested('test_sessions', 'heap-of-later-generations', 'if (t->heap_alloc) gotrace__emit1',
+       'if (t->heap_alloc && t->generation == 1) gotrace__emit1')
+tested('test_sessions', 'heap-values-forgotten', '*(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;', '')
+tested('test_sessions', 'samples-of-the-former-trace', 'if (sample->session == r->options.session) {', 'if (1) {')
+tested('test_sessions', 'verdict-of-the-former-trace', 'gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);', '')
+tested('test_sessions', 'threads-of-the-former-trace', 't->past_lost = false; t->thread_total = 0;', 't->past_lost = false;')
 
 # The rest.
 tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')

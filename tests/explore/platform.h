@@ -122,6 +122,7 @@ static bool explore_run_service(int *handle);
 static EXPLORE_NOINLINE void explore_join(int handle, int line);
 static void explore_at_exit(void *thread);
 static uintptr_t explore_identity(void);
+static uint64_t explore_system_id(void);
 
 #define gotrace__mutex_lock(mutex) explore_lock((mutex), __LINE__)
 #define gotrace__mutex_unlock(mutex) explore_unlock((mutex), __LINE__)
@@ -147,7 +148,7 @@ static uintptr_t explore_identity(void);
 #define gotrace__barrier_init() true
 #define gotrace__barrier() explore_barrier()
 #define gotrace__identity() explore_identity()
-#define gotrace__system_thread_id() ((uint64_t)explore_identity() + 100)
+#define gotrace__system_thread_id() explore_system_id()
 #define gotrace__system_thread_name(name, size) ((void)snprintf((name), (size), "thread"))
 #define gotrace__stack_bounds(low, high) ((void)(low), (void)(high), false)
 

@@ -31,6 +31,9 @@ static const char *const explore_happens[] = {"on",       "on",          "onsink
                                               "stats",    "forks",       "sizelimit",   "limit",    "sleep"};
 #define EXPLORE_HAPPENS ((unsigned)(sizeof explore_happens / sizeof explore_happens[0]))
 
+static const char *const explore_skews[] = {"ahead", "drifts"};
+#define EXPLORE_SKEWS ((unsigned)(sizeof explore_skews / sizeof explore_skews[0]))
+
 /* One call or snippet of a thread. */
 static void explore_random_call(explore_text *out, unsigned thread, bool sleeps) {
   unsigned kind = explore_roll(16), p = explore_roll(EXPLORE_HANDLES), g = explore_roll(EXPLORE_HANDLES);
@@ -78,6 +81,9 @@ static void explore_random_program(explore_program *program, uint64_t seed, unsi
   if (!correct && explore_roll(8) == 0) explore_add(out, " sinkcalls%u", explore_roll(6));
   if (!correct && explore_roll(8) == 0) explore_add(out, " allocatorcalls");
   if (!correct && explore_roll(8) == 0) explore_add(out, " lack");
+  if (!explore.stale && explore_roll(3) == 0) /* the clocks of some threads differ */
+    for (thread = 1; thread <= threads && thread < EXPLORE_HANDLES; thread++)
+      if (explore_roll(2)) explore_add(out, " %s%u", explore_skews[explore_roll(EXPLORE_SKEWS)], thread);
   if (explore_roll(2)) explore_add(out, " %s", explore_happens[explore_roll(6)]);
   for (part = 0; part < parts; part++) {
     explore_add(out, " ||");

@@ -524,3 +524,17 @@
     {"lack-steal", 1008, 1026,
      "pcreate0 create0 create1; 1 pstart0 start0; on advance lack || 1 syscall; 2 steal0; 3 advance off"},
     {"lack-sink", 1008, 1026, "1 self0; onsink lack || 1 log log; 3 advance"},
+    /* The clocks of threads differ: the next owner of a goroutine or proc, and its waker, are behind the last. */
+    {"skew-moves", 1011, 1026,
+     "clean moves1 pcreate0 create0; on || 1 pstart0 start0 log yield pstop; 2 self1 log; 3 advance"},
+    {"skew-handed", 1008, 1026,
+     "clean ahead1 pcreate0 pcreate1 create0; on; 1 pstart0 start0; 2 pstart1 || 1 block post1; 2 await1 unblock0 "
+     "start0; 3 advance"},
+    {"skew-proc", 1008, 1026, "clean ahead1 pcreate0; on || 1 pstart0 pstop post1; 2 await1 pstart0 pstop; 3 advance"},
+    {"skew-woken", 1008, 1026,
+     "clean ahead1 createblocked0 pcreate0 pcreate1; 1 pstart0; 2 pstart1; on || 1 unblock0 post1; 2 await1 start0 "
+     "end; 3 advance"},
+    {"skew-timed", 1008, 1026, "clean drifts1 ahead2; 1 self0 wait; 2 self1; on || 1 waitend; 2 unblock0; 3 advance"},
+    {"skew-steal", 1008, 1026,
+     "clean drifts1 ahead2 pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0 pstart0 "
+     "start1; 3 advance"},

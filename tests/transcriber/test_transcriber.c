@@ -498,7 +498,88 @@ static void check_clock(void) {
   done();
 }
 
-/* Bytes that are no records, as another process could write: counted, and the trace is valid. */
+/* A thread introduces a goroutine that is older than the trace, another starts it at the same tick: the start waits for
+ * the introduction, and no longer. Otherwise what waits for a later record of that thread would be forced. */
+static void check_introduced_at_one_tick(unsigned first) {
+  const unsigned second = 1 - first;
+  c.gos[1].live = true;
+  c.gos[1].id = ++c.next_go;
+  c.gos[1].status = GOTRACE__RUNNABLE;
+  c.gos[1].entry = 2;
+  CHECK(begin(GOTRACE_GO_1_23));
+  c.procs[1].status = c.procs[2].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  proc(1, GOTRACE__REC_PROC_START, 2);
+  c.tick++;
+  capture_go_call(&c, first, GOTRACE__REC_GO_RENAME, 1);
+  capture_go_call(&c, second, GOTRACE__REC_GO_START, 1);
+  capture_collector_call(&c, second, GOTRACE__REC_GC_BEGIN, 0);
+  capture_collector_call(&c, first, GOTRACE__REC_GC_END, 0);
+  CHECK_EQUAL(c.threads[0].tick, c.threads[1].tick);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(problems(), 0);
+  CHECK_EQUAL(t.counters.forced, 0);
+  done();
+}
+
+/* The sums of a sweep are its own. */
+static void check_second_sweep(void) {
+  gotrace_decoder *d;
+  gotrace_event event;
+  unsigned i, seen = 0;
+  CHECK(begin(GOTRACE_GO_1_23));
+  c.procs[1].status = GOTRACE__PROC_IDLE;
+  proc(0, GOTRACE__REC_PROC_START, 1);
+  create(0, 1);
+  go(0, GOTRACE__REC_GO_START, 1);
+  for (i = 1; i <= 2; i++) {
+    gotrace__record span = capture_record(GOTRACE__REC_SWEEP_SPAN);
+    span.a[0] = 8192 * i;
+    span.a[1] = 4096 * i;
+    self(0, GOTRACE__REC_SWEEP_BEGIN);
+    capture_call(&c, 0, &span);
+    self(0, GOTRACE__REC_SWEEP_END);
+  }
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  d = decoder();
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
+    if (event.kind != GOTRACE_V2_GC_SWEEP_END) continue;
+    seen++;
+    CHECK_EQUAL(event.args[0], 8192 * seen);
+    CHECK_EQUAL(event.args[1], 4096 * seen);
+  }
+  CHECK_EQUAL(seen, 2);
+  gotrace_decoder_close(d);
+  done();
+}
+
+/* Each jump of the counter is a gap in one round, and is counted once; then its rate counts again. */
+static void check_jumps(void) {
+  gotrace__clocks clocks;
+  uint64_t nanoseconds;
+  int round;
+  CHECK(begin(GOTRACE_GO_1_23));
+  nanoseconds = c.tick * CAPTURE_NANOSECONDS;
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  for (round = 0; round < 24; round++) {
+    user(0, GOTRACE__REC_LOG, 0, 1, "tick");
+    c.tick += 1000000; /* 20 ms */
+    if (round == 8) c.tick += (uint64_t)1 << 40;
+    if (round == 12) c.threads[0].tick = c.tick = c.tick / 2, capture_chunk(&c.threads[0]), c.gos[1].tick = 0;
+    if (round == 16) c.tick += (uint64_t)1 << 39;
+    if (round == 20) c.threads[0].tick = c.tick = c.tick / 2, capture_chunk(&c.threads[0]), c.gos[1].tick = 0;
+    clocks = capture_clocks(&c);
+    clocks.nanoseconds = nanoseconds += 20000000;
+    gotrace__transcribe_round(&t, &clocks, false);
+    CHECK_EQUAL(t.counters.jumps, round < 8 ? 0 : (round - 4) / 4);
+  }
+  CHECK_EQUAL(gotrace__transcribe_finish(&t, &clocks), GOTRACE_OK);
+  CHECK_EQUAL(t.counters.clamped, 0);
+  check_readers();
+  done();
+}
+
 /* The ticks of CPU samples, and the goroutines that ran then. */
 static uint64_t sampled[4][2];
 static unsigned next_sample;
@@ -545,6 +626,7 @@ static void check_samples(unsigned format) {
   done();
 }
 
+/* Bytes that are no records, as another process could write: counted, and the trace is valid. */
 static void check_malformed(void) {
   static const uint8_t bad[] = {GOTRACE__RECORD_KINDS, 0, 1, 2, 3};
   gotrace__record record = capture_record(GOTRACE__REC_LOG);
@@ -1378,6 +1460,10 @@ int main(void) {
   check_v1_ends(GOTRACE_GO_1_10);
   check_v1_call();
   check_order();
+  check_introduced_at_one_tick(0);
+  check_introduced_at_one_tick(1);
+  check_second_sweep();
+  check_jumps();
   check_wakers();
   check_deep_regions();
   check_ping(GOTRACE_GO_1_11, false);
