@@ -1084,7 +1084,9 @@ GOTRACE_API gotrace_result gotrace_start(const gotrace_options *options) GOTRACE
 /* Starts tracing into a file, which is created or replaced and written by a service thread. options->write is ignored.
  * Results: those of gotrace_start; ERROR_SINK if the file cannot be created or written (errno gives the cause). A
  * regular file is a valid trace from the start: until the first cut it has none of the program's events, and whatever
- * happens to the program or the disk, it stays valid.
+ * happens to the program or the disk, it stays valid. If the system refuses to shorten a longer file that is there, the
+ * start fails (ERROR_SINK), and the file is unchanged; if it refuses after a failed write, only the first
+ * gotrace_stats.consistent_bytes of the file are the trace.
  *
  * While it is written, a regular file is locked (flock; on Windows a share mode): a second tracer, in this or another
  * process, gets ERROR_SINK (EWOULDBLOCK; on Windows EACCES). File systems without locks do not have this protection.
@@ -3187,8 +3189,8 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   }
   return true;
 }
-static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
-  (void)_chsize_s(file->number, (long long)size);
+static bool gotrace__file_truncate(gotrace__file *file, uint64_t size) {
+  return _chsize_s(file->number, (long long)size) == 0 || !file->regular;
 }
 static bool gotrace__file_seek(gotrace__file *file, int offset) {
   return _lseeki64(file->number, offset, SEEK_SET) == offset;
@@ -3545,9 +3547,17 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   errno = saved;
   return !size;
 }
-static void gotrace__file_truncate(gotrace__file *file, uint64_t size) {
-  if (!gotrace__file_is_ours(file) || GOTRACE__C(ftruncate)(file->number, (long long)size) != 0)
-    return; /* a pipe: nothing to do */
+/* True also if there is nothing to do: the file is a pipe or device, or has this size, as where a sandbox forbids it. */
+static bool gotrace__file_truncate(gotrace__file *file, uint64_t size) {
+  struct stat found;
+  int error;
+  if (!file->regular) return true;
+  if (!gotrace__file_is_ours(file)) return false;
+  if (GOTRACE__C(ftruncate)(file->number, (long long)size) == 0) return true;
+  error = errno;
+  if (fstat(file->number, &found) == 0 && (uint64_t)found.st_size == size) return true;
+  errno = error;
+  return false;
 }
 static bool gotrace__file_seek(gotrace__file *file, int offset) {
   if (!gotrace__file_is_ours(file) || GOTRACE__C(lseek)(file->number, offset, SEEK_SET) != offset) return false;
@@ -12370,7 +12380,9 @@ static bool gotrace__file_sink(const void *data, size_t size) {
   if (!t->is_empty) return gotrace__file_write(&t->file, data, size);
   if (gotrace__load_relaxed(&t->bytes) == size) return true;
   if (!gotrace__file_seek(&t->file, GOTRACE__HEADER_SIZE) || !gotrace__file_write(&t->file, data, size)) return false;
-  if (GOTRACE__HEADER_SIZE + size < t->empty_trace_size) gotrace__file_truncate(&t->file, GOTRACE__HEADER_SIZE + size);
+  if (GOTRACE__HEADER_SIZE + size < t->empty_trace_size &&
+      !gotrace__file_truncate(&t->file, GOTRACE__HEADER_SIZE + size))
+    return false;
   t->is_empty = false;
   return true;
 }
@@ -12382,7 +12394,8 @@ static void gotrace__sink_failure(void) {
   uint64_t consistent = gotrace__load_relaxed(&t->consistent_bytes);
   if (t->file.number >= 0) {
     if (!consistent && t->file.regular && gotrace__write_empty_trace()) consistent = t->empty_trace_size;
-    gotrace__file_truncate(&t->file, consistent);
+    /* Nothing more can be done if that is refused: the size of the trace is in the statistics. */
+    (void)gotrace__file_truncate(&t->file, consistent);
   }
   gotrace__lock(&t->queue_lock);
   t->sink_failed = true;
@@ -13122,10 +13135,10 @@ static gotrace_result gotrace__open_session(const char *path) {
 #endif
   t->service = serves;
   if (!path) return GOTRACE_OK;
-  gotrace__file_truncate(&t->file, 0);
+  if (!gotrace__file_truncate(&t->file, 0)) return GOTRACE_ERROR_SINK; /* the file is as it was */
   t->is_empty = t->file.regular;
   if (!t->is_empty || gotrace__write_empty_trace()) return GOTRACE_OK;
-  gotrace__file_truncate(&t->file, 0);
+  (void)gotrace__file_truncate(&t->file, 0); /* the write has failed, which is what counts */
   return GOTRACE_ERROR_SINK;
 }
 

@@ -1,5 +1,5 @@
 /* A sink that fails: the trace ends early, the caller gets the error, and the file is truncated to a trace that
- * opens. No signal of a failed write reaches the program. */
+ * opens, or if that is refused the statistics tell how much of it. No signal of a failed write reaches the program. */
 #define _GNU_SOURCE
 #include "gotrace.h"
 #include "../test_collect.h"
@@ -249,6 +249,108 @@ static void snapshot_with_signal(int number, enum treats treats, const char *pat
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* ------------------------------------------------------------------------------- refused truncation, failing close
+ * ----
+ */
+
+static bool refuses; /* to shorten files, as a sandbox may */
+static int
+    fails_to_close; /* errno of the next close, as of a network file system that could not store what was written */
+
+#if defined(__GLIBC__)
+#define TRUNCATE ftruncate64
+#else
+#define TRUNCATE ftruncate
+#endif
+int TRUNCATE(int file, off_t size) {
+  if (refuses) return errno = EPERM, -1;
+  return (int)syscall(SYS_ftruncate, file, size);
+}
+int close(int file) {
+  int error = fails_to_close;
+  fails_to_close = 0;
+  if (syscall(SYS_close, file) != 0) return -1;
+  return error ? errno = error, -1 : 0;
+}
+
+static void trace_into(const char *path, long rounds, gotrace_result want, gotrace_format format) {
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
+  emit_until_off(rounds);
+  CHECK_EQUAL(gotrace_stop(), want);
+}
+
+static void refused_truncation(const char *path, gotrace_format format) {
+  test_bytes before = {NULL, 0, 0}, after = {NULL, 0, 0};
+  gotrace_stats stats;
+  struct rlimit limit, smaller;
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  remove(path);
+  /* A new file needs no truncation, not even if its trace is shorter than the empty one. */
+  refuses = true;
+  trace_into(path, 0, GOTRACE_OK, format);
+  test_load(&before, path);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(before.size, stats.bytes);
+  CHECK_OPENS(&before);
+  remove(path);
+  trace_into(path, 2, GOTRACE_OK, format);
+  /* An older file cannot be emptied: it stays as it is, and the start says so. */
+  test_load(&before, path);
+  errno = 0;
+  CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_ERROR_SINK);
+  CHECK_EQUAL(errno, EPERM);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
+  test_load(&after, path);
+  CHECK(after.size == before.size && memcmp(after.data, before.data, after.size) == 0);
+  CHECK_OPENS(&after);
+  /* After a failed write, what follows the last cut cannot be cut off. The statistics tell how long the trace is. */
+  refuses = false;
+  CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
+  refuses = true;
+  CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+  smaller = limit;
+  smaller.rlim_cur = 300000;
+  CHECK(setrlimit(RLIMIT_FSIZE, &smaller) == 0);
+  emit_until_off(8);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_SINK);
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.system_error, EFBIG);
+  test_load(&after, path);
+  CHECK(stats.bytes == stats.consistent_bytes && stats.bytes <= after.size);
+  after.size = (size_t)stats.bytes;
+  CHECK_OPENS(&after);
+  refuses = false;
+  test_free(&before);
+  test_free(&after);
+}
+
+static void failing_close(const char *path) {
+  gotrace_options options;
+  gotrace_stats stats;
+  memset(&options, 0, sizeof options);
+  CHECK_EQUAL(gotrace_start_file(path, &options), GOTRACE_OK);
+  emit_until_off(1);
+  fails_to_close = EIO;
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_SINK);
+  CHECK_EQUAL(fails_to_close, 0);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.result, GOTRACE_ERROR_SINK);
+  CHECK_EQUAL(stats.system_error, EIO);
+  CHECK_EQUAL(gotrace_flight_start(NULL), GOTRACE_OK);
+  emit_until_off(1);
+  remove(path);
+  fails_to_close = EIO;
+  CHECK_EQUAL(gotrace_flight_snapshot_file(path), GOTRACE_ERROR_SINK);
+  CHECK(access(path, F_OK) != 0);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+}
+
 int main(void) {
   static const rlim_t limits[] = {1, 15, 16, 17, 100, 65000, 65536 + 300, 150000, 310000, 400000};
   const char *directory = getenv("GOTRACE_TEST_DIR");
@@ -264,6 +366,10 @@ int main(void) {
     snapshot_with_signal(SIGXFSZ, (enum treats)i, path);
   }
   CHECK(access(path, F_OK) != 0);
+  refused_truncation(path, GOTRACE_GO_1_11);
+  refused_truncation(path, GOTRACE_GO_1_23);
+  failing_close(path);
+  remove(path);
   watched_failure();
   every_call(GOTRACE_GO_1_21);
   every_call(GOTRACE_GO_1_23);
