@@ -3547,7 +3547,8 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   errno = saved;
   return !size;
 }
-/* True also if there is nothing to do: the file is a pipe or device, or has this size, as where a sandbox forbids it. */
+/* True also if there is nothing to do: the file is a pipe or device, or has this size, as where a sandbox forbids it.
+ */
 static bool gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   struct stat found;
   int error;
@@ -8228,6 +8229,11 @@ typedef struct gotrace__keys {
   size_t capacity, used;
 } gotrace__keys;
 
+/* From `first` to `last`. */
+typedef struct gotrace__id_range {
+  uint64_t first, last;
+} gotrace__id_range;
+
 #define GOTRACE__MODEL_PAGE 64
 #define GOTRACE__SOURCE_BUCKETS 1024
 typedef struct gotrace__transcriber {
@@ -8273,7 +8279,7 @@ typedef struct gotrace__transcriber {
   uint64_t own_ids;
   gotrace__old_task *old_tasks; /* not written yet */
   size_t old_task_count, old_task_capacity;
-  uint64_t *kept_ids; /* of goroutines that the trace has, the model has not: see gotrace__keep_id */
+  gotrace__id_range *kept_ids; /* of goroutines that the trace has, the model has not: see gotrace__keep_id */
   size_t kept_count, kept_capacity;
   /* The collector: */
   uint32_t collector_number;
@@ -8809,15 +8815,67 @@ static bool gotrace__id_add(gotrace__transcriber *t, gotrace__keys *set, uint64_
   return true;
 }
 
+/* The number of ranges of kept ids that end before an id. */
+static size_t gotrace__kept_before(const gotrace__transcriber *t, uint64_t id) {
+  size_t low = 0, high = t->kept_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (t->kept_ids[middle].last < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+static bool gotrace__id_is_kept(const gotrace__transcriber *t, uint64_t id) {
+  size_t i = gotrace__kept_before(t, id);
+  return i < t->kept_count && t->kept_ids[i].first <= id;
+}
+
+/* The model gives up a goroutine that the trace still has, so that its id is taken for good. There is no end of such
+ * goroutines, therefore their ids are ranges, in order; if there are many, those with the smallest gaps between them
+ * become one. An id in a gap counts as taken too. It is one that has been used, unless a thread has kept it unused
+ * while others took millions. False if out of memory. */
+#ifndef GOTRACE__MOST_KEPT
+#define GOTRACE__MOST_KEPT ((size_t)4096)
+#endif
+static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
+  size_t i, n;
+  uint64_t gap;
+  gotrace__id_range *at;
+  for (gap = 2; t->kept_count >= GOTRACE__MOST_KEPT; gap *= 2) {
+    for (i = n = 1; i < t->kept_count; i++)
+      if (t->kept_ids[i].first - t->kept_ids[n - 1].last <= gap) t->kept_ids[n - 1].last = t->kept_ids[i].last;
+      else t->kept_ids[n++] = t->kept_ids[i];
+    t->kept_count = n;
+  }
+  if (!gotrace__model_grow(t, &t->kept_ids, &t->kept_capacity, t->kept_count + 1, sizeof *t->kept_ids)) return false;
+  i = gotrace__kept_before(t, id);
+  at = &t->kept_ids[i];
+  if (i < t->kept_count && at->first <= id + 1) {
+    if (id < at->first) at->first = id;
+  } else if (i && at[-1].last + 1 == id) {
+    at[-1].last = id;
+  } else {
+    memmove(at + 1, at, (t->kept_count++ - i) * sizeof *at);
+    at->first = at->last = id;
+  }
+  return true;
+}
+
+/* Takes an id that the trace does not have. After memory has run out it need not be added: the trace ends soon. */
+static bool gotrace__id_take(gotrace__transcriber *t, uint64_t id) {
+  if (gotrace__id_is_kept(t, id)) return false;
+  return t->error ? !gotrace__id_is_in(&t->ids, id) : gotrace__id_add(t, &t->ids, id);
+}
+
 /* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Go's reader rejects
- * an id that is created twice, and Go shows a very large one as negative. After memory has run out, all are new ones,
- * which need not be added; the trace ends soon. */
+ * an id that is created twice, and Go shows a very large one as negative. After memory has run out, all are new ones.
+ */
 static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
-  bool added = !t->error && id && !(id >> 48) && gotrace__id_add(t, &t->ids, id);
-  while (!added) {
+  bool taken = !t->error && id && !(id >> 48) && gotrace__id_take(t, id);
+  while (!taken) {
     t->counters.doubled += id != 0 && !(id >> 48) && !t->error;
     id = t->options.go_ids ? gotrace__add_relaxed(t->options.go_ids, 1) + 1 : ++t->own_ids;
-    added = t->error ? !gotrace__id_is_in(&t->ids, id) : gotrace__id_add(t, &t->ids, id);
+    taken = gotrace__id_take(t, id);
   }
   return id;
 }
@@ -9420,13 +9478,6 @@ static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned 
   gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
   gotrace__do2(t, r, g, GO_STOP, gotrace__stop_reason(t, 1, reason), stack);
-}
-
-/* The model gives up a goroutine that the trace still has. */
-static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
-  bool grown = gotrace__model_grow(t, &t->kept_ids, &t->kept_capacity, t->kept_count + 1, sizeof *t->kept_ids);
-  if (grown) t->kept_ids[t->kept_count++] = id;
-  return grown;
 }
 
 /* Readers consider a goroutine that waits for ever as ended. If it is unblocked after all, it continues as a new one.
@@ -11181,7 +11232,6 @@ static void gotrace__forget_ids(gotrace__transcriber *t) {
     const gotrace__model_go *g = gotrace__go_at(t, place);
     if (g && g->known && g->status != GOTRACE__DEAD) gotrace__id_add(t, &t->ids, g->id);
   }
-  for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);
 }
 
 /* What the clocks showed at a time before they were read last. */

@@ -395,7 +395,8 @@ transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g
 transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
 transcriber('task-never-ends', 'if (task) task->key = UINT64_MAX;', '')
 transcriber('id-twice', 'if (block->value & bit) return false;', '')
-transcriber('forever-ids-forgotten', 'for (i = 0; i < t->kept_count; i++) gotrace__id_add(t, &t->ids, t->kept_ids[i]);', '')
+transcriber('forever-ids-forgotten', 'if (gotrace__id_is_kept(t, id)) return false;', '')
+transcriber('forever-ids-unbounded', 't->kept_count >= GOTRACE__MOST_KEPT; gap', 'false; gap')
 transcriber('status-before-the-last-event', 'if (time < p->time) time = p->time; /* as in', '/* as in')
 transcriber('time-of-a-proc-not-kept', 'if (p) p->time = time;', '')
 transcriber('call-ends-before-its-steal', 'if (victim->time < t->now) victim->time = t->now; /* its call', '; /* its call')
@@ -421,7 +422,7 @@ transcriber('name-without-memory', 'if (GOTRACE__LIKELY(!t->error)) gotrace__emi
 transcriber('forever-without-memory', 'gotrace__keep_id(t, g->id); /* if', 'if (!gotrace__keep_id(t, g->id)) return; /* if')
 transcriber('collection-without-memory', '  if (t->error) return;\n  gotrace__push_time(t, t->collector_time', '  gotrace__push_time(t, t->collector_time')
 transcriber('introduction-after-the-end', 'bool known = r->introduced || r->gone;', 'bool known = r->introduced;')
-transcriber('new-id-without-memory', 'added = t->error ? !gotrace__id_is_in(&t->ids, id) :', 'added = t->error ? true :')
+transcriber('new-id-without-memory', 'return t->error ? !gotrace__id_is_in(&t->ids, id) :', 'return t->error ? true :')
 tested('test_destroy', 'extra-stays', 'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);', '')
 transcriber('forever-keeps-its-id', 'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);', '')
 transcriber('regions-never-forgotten', """    g->region_first++;

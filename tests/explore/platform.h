@@ -173,7 +173,7 @@ static bool explore_file_open(gotrace__file *file) {
 #define gotrace__file_create(path, file) ((void)(path), explore_file_open(file))
 #define gotrace__file_replace(old, from, to) ((void)(old), (void)(from), (void)(to), true)
 #define gotrace__file_write(file, data, size) ((void)(file), explore_file_write((data), (size)))
-#define gotrace__file_truncate(file, size) ((void)(file), (void)(size))
+#define gotrace__file_truncate(file, size) ((void)(file), (void)(size), true)
 static bool explore_file_rewind(void);
 #define gotrace__file_seek(file, offset) ((void)(file), (void)(offset), explore_file_rewind())
 static bool explore_file_close(gotrace__file *file) {

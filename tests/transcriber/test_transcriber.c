@@ -6,6 +6,7 @@
 #define GOTRACE__REGION_DEPTH 8
 #define GOTRACE__MOST_TEXTS 100000
 #define GOTRACE__MOST_IDS 1000u
+#define GOTRACE__MOST_KEPT 64u
 #include <stdlib.h>
 #define GOTRACE_MALLOC(size) malloc(size) /* so that the address sanitizer sees all memory */
 #define GOTRACE_FREE(pointer, size) ((void)(size), free(pointer))
@@ -1217,6 +1218,43 @@ static void check_forever_id(void) {
   done();
 }
 
+/* Many goroutines wait for ever. Their ids take a bounded room, and none of them is used again, neither the first nor
+ * the last, after the transcriber has forgotten what it can. */
+static void check_many_forever(void) {
+  enum { MANY = 64 * 550 };
+  gotrace__record record = capture_record(GOTRACE__REC_GO_CREATE);
+  uint64_t first, last = 0;
+  unsigned i, other;
+  CHECK(begin(GOTRACE_GO_1_23));
+  for (i = 0; i < 2; i++) {
+    capture_create(&c, i, i + 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+    go(i, GOTRACE__REC_GO_START, i + 1);
+  }
+  first = c.gos[2].id;
+  for (i = 0; i < MANY; i++) {
+    if (i) go(1, GOTRACE__REC_GO_START, 2);
+    step();
+    last = gotrace__go_at(&t, 2)->id;
+    capture_running_call(&c, 1, GOTRACE__REC_GO_BLOCK, GOTRACE_BLOCK_FOREVER);
+    go(0, GOTRACE__REC_GO_UNBLOCK, 2);
+    for (other = 0; other < i % 3; other++) gotrace__unique_id(&t, 0); /* so that the ids have gaps */
+    step();
+    if (i % 1000 == 0) gotrace__transcribe_cut(&t);
+  }
+  CHECK(t.kept_count <= GOTRACE__MOST_KEPT && t.kept_capacity <= GOTRACE__MOST_KEPT);
+  gotrace__transcribe_cut(&t);
+  CHECK(t.ids.used < GOTRACE__MOST_IDS / 2); /* forgotten */
+  for (i = 0; i < 2; i++) {
+    record.a[0] = 100 + i, record.a[1] = 1, record.a[2] = i ? last : first, record.a[3] = 2;
+    record.a[4] = GOTRACE__RUNNABLE;
+    capture_call(&c, 0, &record);
+  }
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK(gotrace__go_at(&t, 100)->id != first);
+  CHECK(gotrace__go_at(&t, 101)->id != last);
+  done();
+}
+
 /* Memory runs out when a goroutine begins to wait for ever, and another thread's record of its wake-up waits. */
 static void check_forever_without_memory(unsigned format) {
   unsigned i;
@@ -1430,6 +1468,7 @@ int main(void) {
   check_task_begins_again();
   check_many_goroutines();
   check_forever_id();
+  check_many_forever();
   check_forever_without_memory(GOTRACE_GO_1_11);
   check_forever_without_memory(GOTRACE_GO_1_23);
   check_stale_wake();
