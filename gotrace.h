@@ -320,6 +320,10 @@
  *   GCC 12 does not link static variables of exported inline functions: define GOTRACE_CALL_SITES as 0 there. With
  *   GOTRACE_STATIC each file has a tracer of its own, so a module exports no function that uses one.
  *
+ *   Hooks at the functions of a program (-finstrument-functions) may call the tracer. Its own functions have none, in
+ *   whichever file they are compiled; those of stb_sprintf do, unless GOTRACE_NO_STB_SPRINTF is set. Declare the hooks
+ *   with the attribute no_instrument_function.
+ *
  *   A C++ exception may pass through C functions. It ends their regions if these functions are compiled with
  *   -fexceptions (GCC and Clang). Otherwise such a region ends when the next one around it does.
  *
@@ -2463,15 +2467,18 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #define GOTRACE__VSNPRINTF vsnprintf
 #endif
 
+/* Begins each private function. Hooks at the program's functions (-finstrument-functions) may call the tracer, which
+ * would then call them without end. */
+#define GOTRACE__FN GOTRACE__UNINSTRUMENTED static
+#define GOTRACE__ALWAYS_INLINE GOTRACE__FN inline GOTRACE__ALWAYS
+
 #if GOTRACE__GNU
-#define GOTRACE__ALWAYS_INLINE GOTRACE__UNINSTRUMENTED static inline GOTRACE__ALWAYS
 #define GOTRACE__NOINLINE __attribute__((__noinline__))
 #define GOTRACE__COLD __attribute__((__noinline__, __cold__)) /* calls of it cost their callers no registers */
 #define GOTRACE__LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOTRACE__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOTRACE__PREFETCH(p) __builtin_prefetch(p)
 #else
-#define GOTRACE__ALWAYS_INLINE static inline
 #define GOTRACE__NOINLINE
 #define GOTRACE__COLD
 #define GOTRACE__LIKELY(x) (x)
@@ -2501,7 +2508,7 @@ extern "C" {
 
 GOTRACE__DEFINE unsigned gotrace_version(void) { return GOTRACE_VERSION_NUMBER; }
 
-static bool gotrace__is_format(int format) {
+GOTRACE__FN bool gotrace__is_format(int format) {
 #define GOTRACE__IS(NAME, number, name) format == number ||
   return GOTRACE_FORMATS(GOTRACE__IS) false;
 #undef GOTRACE__IS
@@ -2563,13 +2570,13 @@ GOTRACE__DEFINE const char *gotrace_problem_outcome(gotrace_problem problem) {
 }
 
 /* Mixes 64 bits into a hash: multiply, fold. */
-static inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
+GOTRACE__FN inline uint64_t gotrace__mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
   return hash ^ (hash >> 29);
 }
 
 /* A seeded hash of bytes. */
-static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size_t size) {
+GOTRACE__FN inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size_t size) {
   uint64_t hash = seed ^ size, word;
   for (; size >= 8; bytes += 8, size -= 8) {
     memcpy(&word, bytes, 8);
@@ -2584,13 +2591,13 @@ static inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes, size
 #if !GOTRACE_DISABLE || !GOTRACE_NO_DECODER
 /* Appends value in base 128, least significant group first, and returns the end. At most GOTRACE_BYTES_PER_NUMBER
  * bytes. A plain loop: most numbers in a trace have one or two bytes. Go: traceBuf.varint. */
-static inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
+GOTRACE__FN inline uint8_t *gotrace__put_varint(uint8_t *at, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(0x80 | value);
   *at++ = (uint8_t)value;
   return at;
 }
 
-static inline uint8_t *gotrace__put_varints(uint8_t *at, const uint64_t *values, size_t count) {
+GOTRACE__FN inline uint8_t *gotrace__put_varints(uint8_t *at, const uint64_t *values, size_t count) {
   for (; count; count--) at = gotrace__put_varint(at, *values++);
   return at;
 }
@@ -2599,8 +2606,8 @@ static inline uint8_t *gotrace__put_varints(uint8_t *at, const uint64_t *values,
 
 /* Reads the rest of a base-128 number, whose first `shift` / 7 bytes gave `v`. Returns the address after it; NULL: it
  * does not end before `end`, or has more than 64 bits. */
-static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
-                                               uint64_t *value) {
+GOTRACE__FN const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t *end, uint64_t v, unsigned shift,
+                                                    uint64_t *value) {
   for (; at < end && shift < 64; shift += 7) {
     uint8_t byte = *at++;
     if (shift == 63 && byte > 1) return NULL;
@@ -2614,7 +2621,7 @@ static const uint8_t *gotrace__get_long_varint(const uint8_t *at, const uint8_t 
 }
 
 /* Reads a base-128 number; likewise. */
-static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+GOTRACE__FN inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (GOTRACE__LIKELY(at < end && at[0] < 0x80)) {
     *value = at[0];
     return at + 1;
@@ -2623,7 +2630,7 @@ static inline const uint8_t *gotrace__get_varint(const uint8_t *at, const uint8_
 }
 
 /* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
-static bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
+GOTRACE__FN bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
   unsigned i;
   for (i = 0; i < n; i++) {
     const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
@@ -2829,21 +2836,21 @@ enum {
 #error "gotrace: the implementation needs GCC or Clang (MinGW and clang-cl are), or MSVC for x64"
 #endif
 
-static void gotrace__exit(void);
-static void gotrace__end_use(bool unloaded);
-static bool gotrace__sink_waits(void);
+GOTRACE__FN void gotrace__exit(void);
+GOTRACE__FN void gotrace__end_use(bool unloaded);
+GOTRACE__FN bool gotrace__sink_waits(void);
 #if !GOTRACE_NO_THREADS
 #if defined(__PIC__) && !defined(__PIE__) && !defined(_WIN32)
 #define GOTRACE__UNLOADS /* built for a library, which may be loaded and unloaded many times */
-static void gotrace__free_all(void);
+GOTRACE__FN void gotrace__free_all(void);
 #endif
-static bool gotrace__thread_gone(void *thread);
-static void gotrace__service(void);
+GOTRACE__FN bool gotrace__thread_gone(void *thread);
+GOTRACE__FN void gotrace__service(void);
 #endif
 #if !defined(_WIN32)
-static void gotrace__before_fork(void);
-static void gotrace__after_fork(void);
-static void gotrace__after_fork_in_child(void);
+GOTRACE__FN void gotrace__before_fork(void);
+GOTRACE__FN void gotrace__after_fork(void);
+GOTRACE__FN void gotrace__after_fork_in_child(void);
 #endif
 
 /* A test may provide everything up to "systems": tests/explore/platform.h does. */
@@ -2893,11 +2900,11 @@ template <typename T> struct gotrace__type_of<volatile T &> { typedef T type; };
 #define gotrace__cas_acq_rel gotrace__cas_seq_cst
 #define gotrace__fence_seq_cst() _mm_mfence()
 #define gotrace__signal_fence() _ReadWriteBarrier()
-static uint64_t gotrace__interlocked_add(volatile void *p, uint64_t v, size_t size) {
+GOTRACE__FN uint64_t gotrace__interlocked_add(volatile void *p, uint64_t v, size_t size) {
   if (size == 4) return (uint32_t)_InterlockedExchangeAdd((volatile long *)p, (long)v);
   return (uint64_t)_InterlockedExchangeAdd64((volatile long long *)p, (long long)v);
 }
-static bool gotrace__interlocked_cas(volatile void *p, void *expected, uint64_t desired, size_t size) {
+GOTRACE__FN bool gotrace__interlocked_cas(volatile void *p, void *expected, uint64_t desired, size_t size) {
   if (size == 4) {
     long *value = (long *)expected, before = *value;
     return (*value = _InterlockedCompareExchange((volatile long *)p, (long)desired, before)) == before;
@@ -2955,7 +2962,7 @@ static bool gotrace__interlocked_cas(volatile void *p, void *expected, uint64_t 
 #define GOTRACE__TICK_DIV 32
 #endif
 #if defined(GOTRACE__READ_TICKS)
-static inline uint64_t gotrace__read_ticks(void) {
+GOTRACE__FN inline uint64_t gotrace__read_ticks(void) {
   uint64_t ticks;
   __asm__ volatile(GOTRACE__READ_TICKS);
   return ticks;
@@ -3028,15 +3035,15 @@ typedef HANDLE gotrace__thread_handle;
 #define GOTRACE__THREAD_LOCAL __thread
 #endif
 
-static uint64_t gotrace__nanoseconds(void) {
+GOTRACE__FN uint64_t gotrace__nanoseconds(void) {
   static LARGE_INTEGER frequency; /* all threads store the same value */
   LARGE_INTEGER now;
   if (!frequency.QuadPart) QueryPerformanceFrequency(&frequency);
   QueryPerformanceCounter(&now);
   return (uint64_t)((double)now.QuadPart * 1e9 / (double)frequency.QuadPart);
 }
-static unsigned long gotrace__process_id(void) { return GetCurrentProcessId(); }
-static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
+GOTRACE__FN unsigned long gotrace__process_id(void) { return GetCurrentProcessId(); }
+GOTRACE__FN void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
   FILETIME now; /* 100 ns since 1601 */
   uint64_t units;
   GetSystemTimeAsFileTime(&now);
@@ -3044,63 +3051,63 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
   *seconds = units / 10000000;
   *nanoseconds = (uint32_t)(units % 10000000 * 100);
 }
-static void gotrace__mutex_lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
-static void gotrace__mutex_unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void *mutex)) {
+GOTRACE__FN void gotrace__mutex_lock(gotrace__mutex *mutex) { AcquireSRWLockExclusive(mutex); }
+GOTRACE__FN void gotrace__mutex_unlock(gotrace__mutex *mutex) { ReleaseSRWLockExclusive(mutex); }
+GOTRACE__FN void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                                    void (*cancelled)(void *mutex)) {
   (void)cancelled;
   if (GOTRACE_NO_THREADS) Sleep(1);
   else SleepConditionVariableSRW(cond, mutex, (DWORD)milliseconds, 0);
 }
-static void gotrace__cond_wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
-static void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariable(cond); }
-static void gotrace__yield(void) { SwitchToThread(); }
-static void gotrace__sleep(void) { Sleep(1); }
+GOTRACE__FN void gotrace__cond_wake(gotrace__cond *cond) { WakeAllConditionVariable(cond); }
+GOTRACE__FN void gotrace__cond_init(gotrace__cond *cond) { InitializeConditionVariable(cond); }
+GOTRACE__FN void gotrace__yield(void) { SwitchToThread(); }
+GOTRACE__FN void gotrace__sleep(void) { Sleep(1); }
 #ifndef GOTRACE_MALLOC
-static void *gotrace__map_pages(size_t size) {
+GOTRACE__FN void *gotrace__map_pages(size_t size) {
   return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
-static void gotrace__unmap_pages(void *memory, size_t size) { (void)size, VirtualFree(memory, 0, MEM_RELEASE); }
+GOTRACE__FN void gotrace__unmap_pages(void *memory, size_t size) { (void)size, VirtualFree(memory, 0, MEM_RELEASE); }
 #endif
-static int gotrace__cancel_off(void) { return 0; }
-static void gotrace__cancel_restore(int before) { (void)before; }
+GOTRACE__FN int gotrace__cancel_off(void) { return 0; }
+GOTRACE__FN void gotrace__cancel_restore(int before) { (void)before; }
 #if !GOTRACE_NO_THREADS
-static long gotrace__threads_after_main(void) { return 0; } /* a process ends when main returns */
-static void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(handle); }
+GOTRACE__FN long gotrace__threads_after_main(void) { return 0; } /* a process ends when main returns */
+GOTRACE__FN void gotrace__thread_detach(gotrace__thread_handle handle) { CloseHandle(handle); }
 /* In a library, functions given to atexit run after the system has ended all other threads. */
-static bool gotrace__thread_lives(gotrace__thread_handle handle) {
+GOTRACE__FN bool gotrace__thread_lives(gotrace__thread_handle handle) {
   return WaitForSingleObject(handle, 0) == WAIT_TIMEOUT;
 }
-static void gotrace__low_priority(void) { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_BELOW_NORMAL); }
-static DWORD WINAPI gotrace__thread_main(void *unused) {
+GOTRACE__FN void gotrace__low_priority(void) { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_BELOW_NORMAL); }
+GOTRACE__FN DWORD WINAPI gotrace__thread_main(void *unused) {
   (void)unused;
   gotrace__service();
   return 0;
 }
-static bool gotrace__thread_run(gotrace__thread_handle *handle) {
+GOTRACE__FN bool gotrace__thread_run(gotrace__thread_handle *handle) {
   *handle = CreateThread(NULL, 0, gotrace__thread_main, NULL, 0, NULL);
   return *handle != NULL;
 }
-static void gotrace__thread_join(gotrace__thread_handle handle) {
+GOTRACE__FN void gotrace__thread_join(gotrace__thread_handle handle) {
   WaitForSingleObject(handle, INFINITE);
   CloseHandle(handle);
 }
 #endif
 #if !GOTRACE_SEQ_CST_FLAG
-static bool gotrace__barrier_init(void) { return true; }
-static bool gotrace__barrier(void) { return FlushProcessWriteBuffers(), true; }
+GOTRACE__FN bool gotrace__barrier_init(void) { return true; }
+GOTRACE__FN bool gotrace__barrier(void) { return FlushProcessWriteBuffers(), true; }
 #endif
 #if GOTRACE_NO_THREADS
-static void gotrace__platform_init(void) {}
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
+GOTRACE__FN void gotrace__platform_init(void) {}
+GOTRACE__FN void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A TLS callback of the program or DLL, in the loader's list. Not a fiber's slot (FlsAlloc): it would report the end of
  * a fiber, on whatever thread deletes it. The record is in a slot of the system: MinGW's own thread-locals, with POSIX
  * threads, are gone when the callback runs. */
 #define GOTRACE__ROUNDS 1
 static DWORD gotrace__exit_slot = TLS_OUT_OF_INDEXES;
-static void gotrace__at_thread_exit(void *thread) { TlsSetValue(gotrace__exit_slot, thread); }
-static void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reserved) {
+GOTRACE__FN void gotrace__at_thread_exit(void *thread) { TlsSetValue(gotrace__exit_slot, thread); }
+GOTRACE__FN void NTAPI gotrace__exit_callback(void *module, DWORD reason, void *reserved) {
   void *thread = reason == DLL_THREAD_DETACH ? TlsGetValue(gotrace__exit_slot) : NULL;
   (void)module;
   if (thread) (void)gotrace__thread_gone(thread);
@@ -3114,15 +3121,15 @@ __declspec(allocate(".CRT$XLB"))
 __attribute__((__section__(".CRT$XLB"), __used__))
 #endif
     static PIMAGE_TLS_CALLBACK volatile gotrace__exit_entry = gotrace__exit_callback;
-static void gotrace__platform_init(void) {
+GOTRACE__FN void gotrace__platform_init(void) {
   (void)gotrace__exit_entry; /* otherwise MSVC might leave it out */
   gotrace__exit_slot = TlsAlloc();
 }
 #endif
-static uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
-static void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
-static bool gotrace__is_privileged(void) { return false; }
+GOTRACE__FN uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
+GOTRACE__FN void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
+GOTRACE__FN bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
+GOTRACE__FN bool gotrace__is_privileged(void) { return false; }
 
 /* Share modes are the locks: others can read the file, but neither write nor replace it. */
 typedef struct gotrace__file {
@@ -3136,14 +3143,14 @@ typedef struct gotrace__file {
 #define GOTRACE__NOWAIT 0
 /* A path in UTF-8; in the system's code page, as the environment and main's arguments are, if it is not UTF-8. */
 enum { GOTRACE__WIDE = 4096 + 64 };
-static bool gotrace__wide(const char *path, wchar_t *wide) {
+GOTRACE__FN bool gotrace__wide(const char *path, wchar_t *wide) {
   if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, GOTRACE__WIDE) > 0 ||
       MultiByteToWideChar(CP_ACP, 0, path, -1, wide, GOTRACE__WIDE) > 0)
     return true;
   errno = ENAMETOOLONG;
   return false;
 }
-static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
+GOTRACE__FN bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
   wchar_t wide[GOTRACE__WIDE];
   file->number = -1;
   if (gotrace__wide(path, wide))
@@ -3151,36 +3158,36 @@ static bool gotrace__file_take(gotrace__file *file, const char *path, int flags)
   file->regular = file->number >= 0 && GetFileType((HANDLE)_get_osfhandle(file->number)) == FILE_TYPE_DISK;
   return file->number >= 0;
 }
-static bool gotrace__file_open(const char *path, int flags, gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_open(const char *path, int flags, gotrace__file *file) {
   file->made = !gotrace__file_take(file, path, 0) && errno == ENOENT && flags;
   return file->made ? gotrace__file_take(file, path, flags) : file->number >= 0;
 }
-static bool gotrace__file_create(const char *path, gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_create(const char *path, gotrace__file *file) {
   return gotrace__file_take(file, path, _O_CREAT | _O_EXCL);
 }
-static bool gotrace__file_close(gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_close(gotrace__file *file) {
   int number = file->number;
   file->number = -1;
   return _close(number) == 0;
 }
-static void gotrace__file_remove(const char *path) {
+GOTRACE__FN void gotrace__file_remove(const char *path) {
   wchar_t wide[GOTRACE__WIDE];
   if (gotrace__wide(path, wide)) _wremove(wide);
 }
-static void gotrace__file_discard(gotrace__file *file, const char *path) {
+GOTRACE__FN void gotrace__file_discard(gotrace__file *file, const char *path) {
   bool made = file->made;
   gotrace__file_close(file); /* no open file can be removed */
   if (made) gotrace__file_remove(path);
 }
-static bool gotrace__file_replace(gotrace__file *old, const char *from, const char *to) {
+GOTRACE__FN bool gotrace__file_replace(gotrace__file *old, const char *from, const char *to) {
   DWORD flags = old->number >= 0 ? MOVEFILE_REPLACE_EXISTING : 0;
   wchar_t wide_from[GOTRACE__WIDE], wide_to[GOTRACE__WIDE];
   if (!gotrace__wide(from, wide_from) || !gotrace__wide(to, wide_to)) return false;
   if (flags) gotrace__file_close(old); /* no open file can be replaced */
   return MoveFileExW(wide_from, wide_to, flags) || (errno = EACCES, false);
 }
-static void gotrace__file_ask(gotrace__file *file) { (void)file, (void)gotrace__sink_waits; }
-static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
+GOTRACE__FN void gotrace__file_ask(gotrace__file *file) { (void)file, (void)gotrace__sink_waits; }
+GOTRACE__FN bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   const char *at = (const char *)data;
   while (size) {
     int n = _write(file->number, at, size < 1 << 20 ? (unsigned)size : 1u << 20);
@@ -3189,10 +3196,10 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
   }
   return true;
 }
-static bool gotrace__file_truncate(gotrace__file *file, uint64_t size) {
+GOTRACE__FN bool gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   return _chsize_s(file->number, (long long)size) == 0 || !file->regular;
 }
-static bool gotrace__file_seek(gotrace__file *file, int offset) {
+GOTRACE__FN bool gotrace__file_seek(gotrace__file *file, int offset) {
   return _lseeki64(file->number, offset, SEEK_SET) == offset;
 }
 
@@ -3325,14 +3332,14 @@ typedef pthread_t gotrace__thread_handle;
 #define GOTRACE__MUTEX PTHREAD_MUTEX_INITIALIZER
 #define GOTRACE__THREAD_LOCAL __thread
 
-static uint64_t gotrace__nanoseconds(void) {
+GOTRACE__FN uint64_t gotrace__nanoseconds(void) {
   struct timespec now;
   GOTRACE__C(clock_gettime)(GOTRACE__MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static unsigned long gotrace__process_id(void) { return (unsigned long)getpid(); }
-static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
+GOTRACE__FN unsigned long gotrace__process_id(void) { return (unsigned long)getpid(); }
+GOTRACE__FN void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
   struct timespec now;
   GOTRACE__C(clock_gettime)(GOTRACE__REALTIME, &now);
   *seconds = (uint64_t)now.tv_sec;
@@ -3352,7 +3359,7 @@ static void gotrace__wall_clock(uint64_t *seconds, uint32_t *nanoseconds) {
 #define GOTRACE__MAP_ANONYMOUS 0x20
 #endif
 #define GOTRACE__HUGE_PAGE ((size_t)1 << 21)
-static void *gotrace__map_pages(size_t size) {
+GOTRACE__FN void *gotrace__map_pages(size_t size) {
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | GOTRACE__MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
@@ -3360,25 +3367,25 @@ static void *gotrace__map_pages(size_t size) {
 #endif
   return memory;
 }
-static void gotrace__unmap_pages(void *memory, size_t size) { munmap(memory, size); }
+GOTRACE__FN void gotrace__unmap_pages(void *memory, size_t size) { munmap(memory, size); }
 #endif
 
 #if GOTRACE_NO_THREADS || defined(__ANDROID__) /* Android has no cancellation */
-static int gotrace__cancel_off(void) { return 0; }
-static void gotrace__cancel_restore(int before) { (void)before; }
+GOTRACE__FN int gotrace__cancel_off(void) { return 0; }
+GOTRACE__FN void gotrace__cancel_restore(int before) { (void)before; }
 #else
-static int gotrace__cancel_off(void) {
+GOTRACE__FN int gotrace__cancel_off(void) {
   int before = PTHREAD_CANCEL_ENABLE;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
   return before;
 }
-static void gotrace__cancel_restore(int before) { pthread_setcancelstate(before, &before); }
+GOTRACE__FN void gotrace__cancel_restore(int before) { pthread_setcancelstate(before, &before); }
 #endif
 
 #if defined(__linux__)
-static bool gotrace__is_privileged(void) { return GOTRACE__C(getauxval)(AT_SECURE) != 0; }
+GOTRACE__FN bool gotrace__is_privileged(void) { return GOTRACE__C(getauxval)(AT_SECURE) != 0; }
 #else
-static bool gotrace__is_privileged(void) { return issetugid() != 0; }
+GOTRACE__FN bool gotrace__is_privileged(void) { return issetugid() != 0; }
 #endif
 
 /* A program may close descriptors that it does not know, as daemons do, and then open another file with the same
@@ -3395,15 +3402,15 @@ typedef struct gotrace__file {
 } gotrace__file;
 #define GOTRACE__CREATE O_CREAT
 #define GOTRACE__NOWAIT O_NONBLOCK
-static void gotrace__sleep(void);
+GOTRACE__FN void gotrace__sleep(void);
 
 /* Whether stat or fstat, which returned `result`, found this file. In a 32-bit program they may fail for a large file.
  */
-static bool gotrace__file_is(const gotrace__file *file, int result, const struct stat *found) {
+GOTRACE__FN bool gotrace__file_is(const gotrace__file *file, int result, const struct stat *found) {
   if (result != 0) return errno == EOVERFLOW;
   return !file->inode || (file->device == (uint64_t)found->st_dev && file->inode == (uint64_t)found->st_ino);
 }
-static bool gotrace__file_is_ours(const gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_is_ours(const gotrace__file *file) {
   struct stat found;
   if (gotrace__file_is(file, fstat(file->number, &found), &found) &&
       (!file->regular || GOTRACE__C(lseek)(file->number, 0, SEEK_CUR) == file->position))
@@ -3413,7 +3420,7 @@ static bool gotrace__file_is_ours(const gotrace__file *file) {
 }
 
 /* Opens a file. The numbers 0 to 2 belong to the program, which may replace them at any time, even if it has none. */
-static bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
+GOTRACE__FN bool gotrace__file_take(gotrace__file *file, const char *path, int flags) {
   struct stat found;
   int low = open(path, flags | GOTRACE__CLOEXEC | GOTRACE__LARGEFILE, 0666), error = errno;
   if (low < 0 && error == ENXIO && stat(path, &found) == 0 && !S_ISFIFO(found.st_mode)) /* no reader is to come */
@@ -3437,13 +3444,13 @@ static bool gotrace__file_take(gotrace__file *file, const char *path, int flags)
 }
 
 /* In the child of a fork: closes the file, but does not unlock it. Its position is now that of the parent. */
-static bool gotrace__file_abandon(gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_abandon(gotrace__file *file) {
   struct stat found;
   bool ok = gotrace__file_is(file, fstat(file->number, &found), &found) && close(file->number) == 0;
   file->number = -1;
   return ok;
 }
-static bool gotrace__file_close(gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_close(gotrace__file *file) {
   if (!gotrace__file_is_ours(file)) {
     file->number = -1;
     return false;
@@ -3453,7 +3460,7 @@ static bool gotrace__file_close(gotrace__file *file) {
 }
 
 /* flock also excludes another tracer of the same process. On a file system without locks, there is no exclusion. */
-static bool gotrace__file_open(const char *path, int flags, gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_open(const char *path, int flags, gotrace__file *file) {
   struct stat found;
   int tries;
   for (tries = 10;; tries--) {
@@ -3472,22 +3479,22 @@ static bool gotrace__file_open(const char *path, int flags, gotrace__file *file)
     gotrace__file_close(file);
   }
 }
-static void gotrace__file_remove(const char *path) { remove(path); }
-static void gotrace__file_discard(gotrace__file *file, const char *path) {
+GOTRACE__FN void gotrace__file_remove(const char *path) { remove(path); }
+GOTRACE__FN void gotrace__file_discard(gotrace__file *file, const char *path) {
   if (file->made) gotrace__file_remove(path); /* while it is locked */
   gotrace__file_close(file);
 }
-static bool gotrace__file_create(const char *path, gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_create(const char *path, gotrace__file *file) {
   return gotrace__file_take(file, path, O_WRONLY | O_CREAT | O_EXCL);
 }
-static bool gotrace__file_replace(gotrace__file *old, const char *from, const char *to) {
+GOTRACE__FN bool gotrace__file_replace(gotrace__file *old, const char *from, const char *to) {
   if (old->number >= 0) return rename(from, to) == 0;
   if (link(from, to) == 0) return unlink(from), true;
   return errno != EEXIST && rename(from, to) == 0; /* there are file systems without links */
 }
 
 /* Takes away a signal that is blocked, if it is pending. */
-static void gotrace__take_signal(int number) {
+GOTRACE__FN void gotrace__take_signal(int number) {
   gotrace__sigset set;
 #if defined(__linux__)
   static const struct timespec none = {0, 0};
@@ -3502,7 +3509,7 @@ static void gotrace__take_signal(int number) {
   sigwait(&set, &number);
 #endif
 }
-static void gotrace__file_ask(gotrace__file *file) {
+GOTRACE__FN void gotrace__file_ask(gotrace__file *file) {
 #if defined(__linux__) && !GOTRACE_NO_THREADS
   int flags = fcntl(file->number, F_GETFL);
   file->asks = flags >= 0 && fcntl(file->number, F_SETFL, flags | O_NONBLOCK) == 0;
@@ -3513,7 +3520,7 @@ static void gotrace__file_ask(gotrace__file *file) {
 
 /* A write may send SIGPIPE or SIGXFSZ to its thread, which would end the host. Both are blocked meanwhile, and taken
  * away unless they were pending before. */
-static bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
+GOTRACE__FN bool gotrace__file_write(gotrace__file *file, const void *data, size_t size) {
   static const int numbers[] = {SIGPIPE, SIGXFSZ};
   const char *at = (const char *)data;
   gotrace__sigset sent, pending, before;
@@ -3549,7 +3556,7 @@ static bool gotrace__file_write(gotrace__file *file, const void *data, size_t si
 }
 /* True also if there is nothing to do: the file is a pipe or device, or has this size, as where a sandbox forbids it.
  */
-static bool gotrace__file_truncate(gotrace__file *file, uint64_t size) {
+GOTRACE__FN bool gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   struct stat found;
   int error;
   if (!file->regular) return true;
@@ -3560,7 +3567,7 @@ static bool gotrace__file_truncate(gotrace__file *file, uint64_t size) {
   errno = error;
   return false;
 }
-static bool gotrace__file_seek(gotrace__file *file, int offset) {
+GOTRACE__FN bool gotrace__file_seek(gotrace__file *file, int offset) {
   if (!gotrace__file_is_ours(file) || GOTRACE__C(lseek)(file->number, offset, SEEK_SET) != offset) return false;
   file->position = offset;
   return true;
@@ -3568,19 +3575,19 @@ static bool gotrace__file_seek(gotrace__file *file, int offset) {
 
 #if defined(__linux__)
 #define GOTRACE__ELF /* modules are ELF files, found by dl_iterate_phdr: see >>modules */
-static bool gotrace__file_open_to_read(const char *path, gotrace__file *file) {
+GOTRACE__FN bool gotrace__file_open_to_read(const char *path, gotrace__file *file) {
   return !GOTRACE_NO_SYMBOLIZER && gotrace__file_take(file, path, O_RDONLY | O_NONBLOCK); /* does not wait for a pipe */
 }
-static size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
+GOTRACE__FN size_t gotrace__file_read_some(const gotrace__file *file, uint64_t offset, void *buffer, size_t size) {
   long n = GOTRACE__C(pread)(file->number, buffer, size, (long long)offset);
   return n > 0 ? (size_t)n : 0;
 }
 #endif
 
-static void gotrace__mutex_lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
-static void gotrace__mutex_unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
-static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
-                               void (*cancelled)(void *mutex)) {
+GOTRACE__FN void gotrace__mutex_lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
+GOTRACE__FN void gotrace__mutex_unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
+GOTRACE__FN void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                                    void (*cancelled)(void *mutex)) {
   struct timespec until;
 #if GOTRACE_NO_THREADS
   (void)cond, (void)mutex, (void)milliseconds, (void)cancelled, (void)until;
@@ -3601,8 +3608,8 @@ static void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint6
   pthread_cleanup_pop(0);
 #endif
 }
-static void gotrace__cond_wake(gotrace__cond *cond) { pthread_cond_broadcast(cond); }
-static void gotrace__cond_init(gotrace__cond *cond) {
+GOTRACE__FN void gotrace__cond_wake(gotrace__cond *cond) { pthread_cond_broadcast(cond); }
+GOTRACE__FN void gotrace__cond_init(gotrace__cond *cond) {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
 #if !defined(__APPLE__)
@@ -3611,24 +3618,24 @@ static void gotrace__cond_init(gotrace__cond *cond) {
   pthread_cond_init(cond, &attributes);
   pthread_condattr_destroy(&attributes);
 }
-static void gotrace__yield(void) { sched_yield(); }
-static void gotrace__sleep(void) {
+GOTRACE__FN void gotrace__yield(void) { sched_yield(); }
+GOTRACE__FN void gotrace__sleep(void) {
   int before = gotrace__cancel_off(), saved = errno;
   (void)poll(NULL, 0, 1);
   errno = saved;
   gotrace__cancel_restore(before);
 }
 #if GOTRACE_NO_THREADS
-static void gotrace__platform_init(void) {
+GOTRACE__FN void gotrace__platform_init(void) {
   pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
 }
-static void gotrace__at_thread_exit(void *thread) { (void)thread; }
+GOTRACE__FN void gotrace__at_thread_exit(void *thread) { (void)thread; }
 #else
 /* A process whose main thread has ended by pthread_exit lives until its last thread ends. In /proc/PID/stat, field 3 is
  * the state of the main thread and field 20 the number of threads, with it. 0: it has not ended, or unknown. The
  * file is not opened while main runs, if the C library, as glibc does, gives each thread a list of robust mutexes: a
  * thread that has ended has none. */
-static long gotrace__threads_after_main(void) {
+GOTRACE__FN long gotrace__threads_after_main(void) {
   long count = 0;
 #if defined(__linux__)
   gotrace__file file;
@@ -3644,21 +3651,21 @@ static long gotrace__threads_after_main(void) {
 #endif
   return count;
 }
-static void gotrace__thread_detach(gotrace__thread_handle handle) { pthread_detach(handle); }
-static bool gotrace__thread_lives(gotrace__thread_handle handle) { return (void)handle, true; }
-static void *gotrace__thread_main(void *unused) {
+GOTRACE__FN void gotrace__thread_detach(gotrace__thread_handle handle) { pthread_detach(handle); }
+GOTRACE__FN bool gotrace__thread_lives(gotrace__thread_handle handle) { return (void)handle, true; }
+GOTRACE__FN void *gotrace__thread_main(void *unused) {
   (void)unused;
   gotrace__service();
   return NULL;
 }
-static void gotrace__low_priority(void) {
+GOTRACE__FN void gotrace__low_priority(void) {
 #if defined(__linux__)
   long nice = 20 - GOTRACE__C(syscall)(SYS_getpriority, 0, 0); /* as the kernel returns it; 0, 0: this thread */
   if (nice < 5) GOTRACE__C(syscall)(SYS_setpriority, 0, 0, nice + 5);
 #endif
 }
 /* The host's signal handlers must not run on the service thread. */
-static bool gotrace__thread_run(gotrace__thread_handle *handle) {
+GOTRACE__FN bool gotrace__thread_run(gotrace__thread_handle *handle) {
   gotrace__sigset all, old;
   int error;
   GOTRACE__C(sigfillset)(&all);
@@ -3667,24 +3674,24 @@ static bool gotrace__thread_run(gotrace__thread_handle *handle) {
   GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &old, NULL);
   return error == 0;
 }
-static void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
+GOTRACE__FN void gotrace__thread_join(gotrace__thread_handle handle) { pthread_join(handle, NULL); }
 static pthread_key_t gotrace__exit_key;
 static uint32_t gotrace__has_exit_key; /* atomic; a process has few keys */
 #ifdef GOTRACE__UNLOADS
 static uint32_t gotrace__exits;        /* atomic; the process ends */
-static void gotrace__process_exits(void) { gotrace__store_relaxed(&gotrace__exits, 1u); }
+GOTRACE__FN void gotrace__process_exits(void) { gotrace__store_relaxed(&gotrace__exits, 1u); }
 #endif
-static void gotrace__at_thread_exit(void *thread) {
+GOTRACE__FN void gotrace__at_thread_exit(void *thread) {
   if (gotrace__load_acquire(&gotrace__has_exit_key)) pthread_setspecific(gotrace__exit_key, thread);
 }
 /* Other keys' destructors may trace, and give the thread a record again. So this runs in each round of destructors, but
  * for the last (POSIX: the fourth or a later one), in which ThreadSanitizer ends the thread first. A call after the
  * last time would leave a thread that never ends. */
 #define GOTRACE__ROUNDS 3
-static void gotrace__exit_round(void *thread) {
+GOTRACE__FN void gotrace__exit_round(void *thread) {
   if (gotrace__thread_gone(thread == &gotrace__exit_key ? NULL : thread)) gotrace__at_thread_exit(&gotrace__exit_key);
 }
-static void gotrace__platform_init(void) {
+GOTRACE__FN void gotrace__platform_init(void) {
   if (pthread_key_create(&gotrace__exit_key, gotrace__exit_round) == 0)
     gotrace__store_release(&gotrace__has_exit_key, 1u);
   pthread_atfork(gotrace__before_fork, gotrace__after_fork, gotrace__after_fork_in_child);
@@ -3695,7 +3702,7 @@ static void gotrace__platform_init(void) {
 /* The process ends or the library is unloaded: threads that end later must not call into it. If the library is
  * unloaded, its memory goes back to the system. If the process ends, other threads may be in the middle of a call, so
  * the memory stays. The order tells which: exit runs the atexit functions before the destructors, dlclose after. */
-__attribute__((__destructor__)) static void gotrace__unload(void) {
+__attribute__((__destructor__)) GOTRACE__FN void gotrace__unload(void) {
   bool unloaded = false;
   if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
 #ifdef GOTRACE__UNLOADS
@@ -3713,14 +3720,14 @@ __attribute__((__destructor__)) static void gotrace__unload(void) {
 #if !GOTRACE_SEQ_CST_FLAG
 #if defined(__linux__)
 /* membarrier(2): commands 1 << 4 REGISTER_PRIVATE_EXPEDITED (Linux 4.14) and 1 << 3 PRIVATE_EXPEDITED. */
-static bool gotrace__barrier_init(void) { return GOTRACE__C(syscall)(SYS_membarrier, 1 << 4, 0, 0) == 0; }
-static bool gotrace__barrier(void) { return GOTRACE__C(syscall)(SYS_membarrier, 1 << 3, 0, 0) == 0; }
+GOTRACE__FN bool gotrace__barrier_init(void) { return GOTRACE__C(syscall)(SYS_membarrier, 1 << 4, 0, 0) == 0; }
+GOTRACE__FN bool gotrace__barrier(void) { return GOTRACE__C(syscall)(SYS_membarrier, 1 << 3, 0, 0) == 0; }
 #else
-static bool gotrace__barrier_init(void) { return false; }
-static bool gotrace__barrier(void) { return false; }
+GOTRACE__FN bool gotrace__barrier_init(void) { return false; }
+GOTRACE__FN bool gotrace__barrier(void) { return false; }
 #endif
 #endif
-static uint64_t gotrace__system_thread_id(void) {
+GOTRACE__FN uint64_t gotrace__system_thread_id(void) {
 #if defined(__linux__)
   return (uint64_t)GOTRACE__C(syscall)(SYS_gettid);
 #elif defined(__APPLE__)
@@ -3734,7 +3741,7 @@ static uint64_t gotrace__system_thread_id(void) {
   return gotrace__add_relaxed(&last, 1) + 1;
 #endif
 }
-static void gotrace__system_thread_name(char *name, size_t size) {
+GOTRACE__FN void gotrace__system_thread_name(char *name, size_t size) {
   *name = 0;
 #if defined(__linux__) || defined(__APPLE__)
   if (GOTRACE__C(pthread_getname_np)(pthread_self(), name, size) != 0) *name = 0;
@@ -3743,7 +3750,7 @@ static void gotrace__system_thread_name(char *name, size_t size) {
 #endif
   if (!*name) snprintf(name, size, "thread");
 }
-static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
+GOTRACE__FN bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 #if defined(__APPLE__)
   *high = (uintptr_t)pthread_get_stackaddr_np(pthread_self()); /* where the stack begins, its highest address */
   *low = *high - pthread_get_stacksize_np(pthread_self());
@@ -3770,11 +3777,11 @@ static bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 
 #endif /* systems */
 
-static void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
+GOTRACE__FN void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
 
 #if defined(__APPLE__)
 /* The function that contains pc, or its module and the offset in it. *file is valid until the next call. */
-static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
+GOTRACE__FN bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   Dl_info info;
   if (!dladdr((void *)(pc - 1), &info)) return false;
   *file = info.dli_fname;
@@ -3787,7 +3794,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   return true;
 }
 #elif !defined(__linux__)
-static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
+GOTRACE__FN bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   (void)pc, (void)name, (void)size, (void)file;
   return false;
 }
@@ -3809,11 +3816,11 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
 static GOTRACE__THREAD_LOCAL unsigned gotrace__inside GOTRACE__TLS_MODEL;
 
 /* Before a lock is taken and after it is released: a signal handler must not see the lock held without the count. */
-static inline void gotrace__go_inside(void) {
+GOTRACE__FN inline void gotrace__go_inside(void) {
   gotrace__inside++;
   gotrace__signal_fence();
 }
-static inline void gotrace__go_outside(void) {
+GOTRACE__FN inline void gotrace__go_outside(void) {
   unsigned inside;
   gotrace__signal_fence();
   /* The count is 0 in a child if a signal handler has forked while the lock was held. It is read only once, since the
@@ -3823,15 +3830,15 @@ static inline void gotrace__go_outside(void) {
   if (inside & ~GOTRACE__IN_SINK) gotrace__inside = inside - 1;
 }
 
-static void gotrace__lock(gotrace__mutex *mutex) {
+GOTRACE__FN void gotrace__lock(gotrace__mutex *mutex) {
   gotrace__go_inside();
   if (!GOTRACE_NO_THREADS) gotrace__mutex_lock(mutex);
 }
-static void gotrace__unlock(gotrace__mutex *mutex) {
+GOTRACE__FN void gotrace__unlock(gotrace__mutex *mutex) {
   if (!GOTRACE_NO_THREADS) gotrace__mutex_unlock(mutex);
   gotrace__go_outside();
 }
-static void gotrace__unlock_cancelled(void *mutex) { gotrace__unlock((gotrace__mutex *)mutex); }
+GOTRACE__FN void gotrace__unlock_cancelled(void *mutex) { gotrace__unlock((gotrace__mutex *)mutex); }
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
@@ -3860,7 +3867,7 @@ static struct gotrace__pool {
 } gotrace__pool = {GOTRACE__MUTEX, NULL, GOTRACE__CHUNK, {NULL}, {NULL}, 0};
 
 /* Rounds a size up to what it occupies. Returns the list of free pieces; NULL: none of this size are kept. */
-static gotrace__small **gotrace__free_pieces(size_t *size) {
+GOTRACE__FN gotrace__small **gotrace__free_pieces(size_t *size) {
   size_t unit = *size <= GOTRACE__PAGE - GOTRACE__LINE ? GOTRACE__LINE : GOTRACE__PAGE;
   *size = (*size + unit - 1) & ~(unit - 1);
   if (*size < GOTRACE__PAGE) return &gotrace__pool.free[*size / GOTRACE__LINE];
@@ -3868,7 +3875,7 @@ static gotrace__small **gotrace__free_pieces(size_t *size) {
 }
 
 /* Cuts a small piece from a chunk. The caller holds the lock. */
-static void *gotrace__cut_piece(size_t size) {
+GOTRACE__FN void *gotrace__cut_piece(size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
   if (GOTRACE__CHUNK - pool->used < size) {
     gotrace__small *chunk = (gotrace__small *)gotrace__map_pages(GOTRACE__CHUNK);
@@ -3881,7 +3888,7 @@ static void *gotrace__cut_piece(size_t size) {
   return (char *)pool->chunks + pool->used - size;
 }
 
-static void *gotrace__system_malloc(size_t size) {
+GOTRACE__FN void *gotrace__system_malloc(size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
   gotrace__small *piece = NULL, **list = gotrace__free_pieces(&size);
   void *fresh = NULL;
@@ -3899,7 +3906,7 @@ static void *gotrace__system_malloc(size_t size) {
   return size < GOTRACE__PAGE ? fresh : gotrace__map_pages(size);
 }
 
-static void gotrace__system_free(void *memory, size_t size) {
+GOTRACE__FN void gotrace__system_free(void *memory, size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
   gotrace__small *piece = (gotrace__small *)memory, **list = gotrace__free_pieces(&size);
   bool cached = false;
@@ -3918,7 +3925,7 @@ static void gotrace__system_free(void *memory, size_t size) {
 
 #ifdef GOTRACE__UNLOADS
 /* Returns the chunks to the system, except those that contain a piece of `kept`, a list linked by `next`. */
-static void gotrace__system_trim(const gotrace__small *kept) {
+GOTRACE__FN void gotrace__system_trim(const gotrace__small *kept) {
   struct gotrace__pool *pool = &gotrace__pool;
   gotrace__small *chunk, *next;
   size_t i;
@@ -3944,7 +3951,7 @@ static void gotrace__system_trim(const gotrace__small *kept) {
 #else
 /* The caller may hold locks: its thread must not be cancelled in the program's allocator. That may be traced, and its
  * calls are dropped, as from inside a call. */
-static void *gotrace__system_malloc(size_t size) {
+GOTRACE__FN void *gotrace__system_malloc(size_t size) {
   int cancel = gotrace__cancel_off();
   void *memory;
   gotrace__go_inside();
@@ -3954,7 +3961,7 @@ static void *gotrace__system_malloc(size_t size) {
   if (memory) memset(memory, 0, size);
   return memory;
 }
-static void gotrace__system_free(void *memory, size_t size) {
+GOTRACE__FN void gotrace__system_free(void *memory, size_t size) {
   int cancel = gotrace__cancel_off();
   (void)size; /* GOTRACE_FREE may be a macro that ignores it */
   gotrace__go_inside();
@@ -3970,7 +3977,7 @@ typedef struct gotrace__budget {
 } gotrace__budget;
 
 /* `within`: fail at the limit. The memory is zeroed. NULL: at the limit (*refused), or out of memory. */
-static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
+GOTRACE__FN void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
   void *memory;
   int saved;
   *refused = false;
@@ -3989,12 +3996,12 @@ static void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
 }
-static void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within) {
+GOTRACE__FN void *gotrace__allocate(gotrace__budget *budget, size_t size, bool within) {
   bool refused;
   return gotrace__allocate_unless(budget, size, within, &refused);
 }
 
-static void gotrace__release(gotrace__budget *budget, void *memory, size_t size) {
+GOTRACE__FN void gotrace__release(gotrace__budget *budget, void *memory, size_t size) {
   if (!memory) return;
   if (budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   gotrace__system_free(memory, size);
@@ -4024,7 +4031,7 @@ typedef struct gotrace__arena {
 } gotrace__arena;
 
 /* Returns `size` bytes, zeroed and aligned for a uint64_t; NULL if larger than a block or out of memory. */
-static void *gotrace__arena_alloc(gotrace__arena *arena, size_t size) {
+GOTRACE__FN void *gotrace__arena_alloc(gotrace__arena *arena, size_t size) {
   void *memory;
   if (size > sizeof arena->head->data) return NULL; /* whose size is a multiple of 8 */
   size = (size + 7) & ~(size_t)7;
@@ -4042,7 +4049,7 @@ static void *gotrace__arena_alloc(gotrace__arena *arena, size_t size) {
   return memory;
 }
 
-static void gotrace__arena_free(gotrace__arena *arena) {
+GOTRACE__FN void gotrace__arena_free(gotrace__arena *arena) {
   while (arena->head) {
     gotrace__arena_block *block = arena->head;
     arena->head = block->next;
@@ -4057,7 +4064,7 @@ static void gotrace__arena_free(gotrace__arena *arena) {
 #define GOTRACE__CHAINS ((size_t)1 << 13)
 #endif
 
-static uint64_t gotrace__hash_bytes(const char *bytes, size_t size) { return gotrace__hash_from(0, bytes, size); }
+GOTRACE__FN uint64_t gotrace__hash_bytes(const char *bytes, size_t size) { return gotrace__hash_from(0, bytes, size); }
 
 /* Shared by the string and stack tables: hash chains, which are read without a lock and grow at their heads under one,
  * and a list in insertion order, from which the transcriber takes the new entries. */
@@ -4079,7 +4086,7 @@ typedef struct gotrace__table {
 } gotrace__table;
 
 /* `beyond`: its entries may exceed the budget's limit. */
-static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool beyond) {
+GOTRACE__FN gotrace__table *gotrace__table_new(gotrace__budget *budget, bool beyond) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   gotrace__table *table = (gotrace__table *)gotrace__allocate(budget, sizeof *table, false);
   if (!table) return NULL;
@@ -4089,15 +4096,15 @@ static gotrace__table *gotrace__table_new(gotrace__budget *budget, bool beyond) 
   return table;
 }
 
-static void gotrace__table_free(gotrace__table *table) {
+GOTRACE__FN void gotrace__table_free(gotrace__table *table) {
   if (!table) return;
   gotrace__arena_free(&table->arena);
   gotrace__release(table->arena.budget, table, sizeof *table);
 }
 
 /* An entry's payload follows it in memory. */
-static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                           size_t bytes) {
+GOTRACE__FN gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash, uint32_t size,
+                                                const void *payload, size_t bytes) {
   gotrace__entry *entry = gotrace__load_acquire(&table->chains[hash % GOTRACE__CHAINS]);
   for (; entry; entry = entry->link)
     if (entry->hash == hash && entry->size == size && memcmp(entry + 1, payload, bytes) == 0) return entry;
@@ -4106,8 +4113,8 @@ static gotrace__entry *gotrace__table_find(gotrace__table *table, uint64_t hash,
 
 /* The entry of a payload, added if it is new, with `room` for more bytes behind it, which are 0; NULL if out of
  * memory. */
-static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                          size_t bytes, size_t room) {
+GOTRACE__FN gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
+                                               size_t bytes, size_t room) {
   gotrace__entry **chain = &table->chains[hash % GOTRACE__CHAINS];
   gotrace__entry *entry = gotrace__table_find(table, hash, size, payload, bytes);
   if (GOTRACE__LIKELY(entry != NULL)) return entry;
@@ -4132,26 +4139,26 @@ static gotrace__entry *gotrace__table_add(gotrace__table *table, uint64_t hash, 
 }
 
 /* The id of the payload's entry; 0 if out of memory. */
-static uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
-                                   size_t bytes) {
+GOTRACE__FN uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, uint32_t size, const void *payload,
+                                        size_t bytes) {
   const gotrace__entry *entry = gotrace__table_add(table, hash, size, payload, bytes, 0);
   return entry ? entry->id : 0;
 }
 
 /* The size of the longest prefix of at most `limit` bytes that does not split a UTF-8 sequence. */
-static size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
+GOTRACE__FN size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
   size_t back;
   if (size <= limit) return size;
   for (back = 0; back < 4 && back < limit && ((unsigned char)string[limit - back] & 0xc0) == 0x80; back++) continue;
   return back < 4 ? limit - back : limit; /* four continuation bytes are not UTF-8 */
 }
 
-static size_t gotrace__truncated_size(const char *string, size_t size) {
+GOTRACE__FN size_t gotrace__truncated_size(const char *string, size_t size) {
   return gotrace__utf8_prefix(string, size, GOTRACE_MAX_STRING_SIZE);
 }
 
 /* The id of a string, from 1 on; 0: it is empty, or out of memory. *cut: it was truncated. Go: traceString. */
-static uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
+GOTRACE__FN uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
   size_t kept = gotrace__truncated_size(string, size);
   *cut = kept != size;
   return kept ? gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept) : 0;
@@ -4172,7 +4179,7 @@ GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 16 + 2 * sizeof(void *), 
 
 /* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
  * bits, more than any address in a program. */
-static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) {
+GOTRACE__FN gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) {
   gotrace__stack_frame frame = {location->pc, location->function, location->file, location->line};
   if (!frame.pc) {
     const char *function = frame.function ? frame.function : "", *file = frame.file ? frame.file : "";
@@ -4192,7 +4199,7 @@ static gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) 
  * and the trace has "net::Box<int>::run". */
 
 /* Where a bracket closes. */
-static const char *gotrace__closing(const char *at) {
+GOTRACE__FN const char *gotrace__closing(const char *at) {
   size_t depth = 0;
   do {
     if (*at == '(' || *at == '[' || *at == '{' || *at == '<') depth++;
@@ -4201,10 +4208,10 @@ static const char *gotrace__closing(const char *at) {
   } while (*at && depth);
   return at;
 }
-static bool gotrace__starts_with(const char *text, const char *start) {
+GOTRACE__FN bool gotrace__starts_with(const char *text, const char *start) {
   return strncmp(text, start, strlen(start)) == 0;
 }
-static void gotrace__append(char *text, size_t size, const char *more, size_t length) {
+GOTRACE__FN void gotrace__append(char *text, size_t size, const char *more, size_t length) {
   size_t used = strlen(text);
   if (length > size - 1 - used) length = gotrace__utf8_prefix(more, length, size - 1 - used);
   memcpy(text + used, more, length);
@@ -4212,7 +4219,7 @@ static void gotrace__append(char *text, size_t size, const char *more, size_t le
 }
 
 /* Copies a name without its parameters, and without template arguments unless they are short. Returns its end. */
-static const char *gotrace__append_name(char *text, size_t size, const char *at) {
+GOTRACE__FN const char *gotrace__append_name(char *text, size_t size, const char *at) {
   const char *start = at, *after;
   if (gotrace__starts_with(at, "operator") && !((at[8] >= 'a' && at[8] <= 'z') || at[8] == '_')) { /* "operator<" */
     at += gotrace__starts_with(at, "operator()") ? 10 : 8;
@@ -4230,7 +4237,7 @@ static const char *gotrace__append_name(char *text, size_t size, const char *at)
 }
 
 /* Returns the name as described above, in `name`, or `function` if that is no such signature. */
-static const char *gotrace__short_name(const char *function, char *name, size_t size) {
+GOTRACE__FN const char *gotrace__short_name(const char *function, char *name, size_t size) {
   const char *at = function, *end = function ? (strstr)(function, "(gotrace__call_site)") : NULL;
   if (!end) {
     size_t length = function ? strlen(function) : 0;
@@ -4265,7 +4272,7 @@ static const char *gotrace__short_name(const char *function, char *name, size_t 
 }
 
 /* The frame of a goroutine's entry. */
-static gotrace__stack_frame gotrace__entry_frame(const gotrace_location *entry) {
+GOTRACE__FN gotrace__stack_frame gotrace__entry_frame(const gotrace_location *entry) {
   gotrace__stack_frame frame = gotrace__frame_of(entry);
   if (!entry->pc || (entry->function && entry->function[0])) return frame;
   frame.pc++;
@@ -4275,7 +4282,7 @@ static gotrace__stack_frame gotrace__entry_frame(const gotrace_location *entry) 
 
 /* The id of a stack, innermost frame first, from 1 on; 0 for the empty stack, or if out of memory. Frames beyond
  * GOTRACE_STACK_SIZE are dropped. Go: traceStackTable.put; frames are locations, as in gccgo. */
-static uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_frame *frames, size_t count) {
+GOTRACE__FN uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__stack_frame *frames, size_t count) {
   uint64_t hash;
   size_t i;
   if (!count) return 0;
@@ -4646,16 +4653,16 @@ gotrace__flag gotrace__on;
 
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
-static inline bool gotrace__is_nested(const gotrace__thread *m) {
+GOTRACE__FN inline bool gotrace__is_nested(const gotrace__thread *m) {
   return ((m ? gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL : 0) | gotrace__inside) != 0;
 }
-static GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
-static void gotrace__set_in_sink(bool on) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
+GOTRACE__FN void gotrace__set_in_sink(bool on) {
   if (on) gotrace__inside |= GOTRACE__IN_SINK;
   else gotrace__inside &= ~GOTRACE__IN_SINK;
 }
 /* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
-static bool gotrace__is_refused(void) {
+GOTRACE__FN bool gotrace__is_refused(void) {
   gotrace__thread *m = gotrace__self;
   if (!(m && gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL) && !(gotrace__inside & ~GOTRACE__IN_SINK))
     return false;
@@ -4663,7 +4670,7 @@ static bool gotrace__is_refused(void) {
   return true;
 }
 
-static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
+GOTRACE__FN uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
 
 #ifndef GOTRACE__SPINS
 #define GOTRACE__SPINS 64 /* before yielding the processor */
@@ -4673,7 +4680,7 @@ static uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE
 #endif
 /* Waits a little for another thread. That thread may be held up inside a call (by a signal handler or a debugger), or
  * have a lower real-time priority on the same processor: only a sleep lets it run. */
-static void gotrace__back_off(unsigned *spins) {
+GOTRACE__FN void gotrace__back_off(unsigned *spins) {
   if (++*spins % GOTRACE__SPINS != 0) return;
   if (*spins < GOTRACE__SPINS * GOTRACE__YIELDS) {
     gotrace__yield();
@@ -4684,7 +4691,7 @@ static void gotrace__back_off(unsigned *spins) {
 }
 
 static gotrace__mutex gotrace__init_lock = GOTRACE__MUTEX;
-static void gotrace__init(void) {
+GOTRACE__FN void gotrace__init(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* not zero on macOS and NetBSD */
   struct gotrace__tracer *t = &gotrace__t;
   size_t i;
@@ -4706,16 +4713,16 @@ static void gotrace__init(void) {
   gotrace__unlock(&gotrace__init_lock);
 }
 
-static gotrace__thread *gotrace__thread_register(void);
+GOTRACE__FN gotrace__thread *gotrace__thread_register(void);
 
-static inline gotrace__thread *gotrace__me(void) {
+GOTRACE__FN inline gotrace__thread *gotrace__me(void) {
   gotrace__thread *m = gotrace__self;
   return GOTRACE__LIKELY(m != NULL) ? m : gotrace__thread_register();
 }
 
 /* NULL also if the call is nested, and therefore dropped. */
-static void gotrace__set_wait_aside(gotrace__thread *m);
-static gotrace__thread *gotrace__me_outside(void) {
+GOTRACE__FN void gotrace__set_wait_aside(gotrace__thread *m);
+GOTRACE__FN gotrace__thread *gotrace__me_outside(void) {
   gotrace__thread *m = gotrace__me();
   if (m && gotrace__is_nested(m)) {
     gotrace__drop_nested();
@@ -4726,7 +4733,7 @@ static gotrace__thread *gotrace__me_outside(void) {
 }
 
 /* The goroutine that a thread, perhaps another one, runs. `in_call` is read first, see gotrace__set_wait_aside. */
-static inline gotrace_go *gotrace__runs(const gotrace__thread *m) {
+GOTRACE__FN inline gotrace_go *gotrace__runs(const gotrace__thread *m) {
   bool waits = (gotrace__load_acquire(&m->in_call) & GOTRACE__WAITS) != 0;
   return waits ? NULL : gotrace__load_relaxed(&m->go);
 }
@@ -4736,7 +4743,7 @@ static inline gotrace_go *gotrace__runs(const gotrace__thread *m) {
 #if defined(__linux__) && !defined(__ANDROID__) && !GOTRACE_STATIC && !defined(GOTRACE__PLATFORM)
 extern GOTRACE_API uint32_t gotrace__other_copies; /* atomic */
 uint32_t gotrace__other_copies;
-static void gotrace__count_copies(uint32_t change) {
+GOTRACE__FN void gotrace__count_copies(uint32_t change) {
   /* Looks among the program's symbols, since the module's own would come first in its own scope. dlopen is called
    * through its address, since a static link would warn about it. */
   void *address = GOTRACE__C(dlsym)(NULL, "dlopen"); /* NULL: RTLD_DEFAULT */
@@ -4750,22 +4757,22 @@ static void gotrace__count_copies(uint32_t change) {
   gotrace__add_relaxed(found, change);
   gotrace__add_relaxed(&gotrace__other_copies, change);
 }
-__attribute__((__constructor__)) static void gotrace__copy_loaded(void) { gotrace__count_copies(1); }
-__attribute__((__destructor__)) static void gotrace__copy_unloaded(void) { gotrace__count_copies((uint32_t)-1); }
+__attribute__((__constructor__)) GOTRACE__FN void gotrace__copy_loaded(void) { gotrace__count_copies(1); }
+__attribute__((__destructor__)) GOTRACE__FN void gotrace__copy_unloaded(void) { gotrace__count_copies((uint32_t)-1); }
 #else
 static const uint32_t gotrace__other_copies = 0;
 #endif
 
-static void gotrace__attach(gotrace__thread *m, gotrace_site *site);
-static void gotrace__drain(bool block);
-static void gotrace__clean_up(void);
-static uint32_t gotrace__write_asked(bool exits);
-static void gotrace__say_stats(uint32_t what);
+GOTRACE__FN void gotrace__attach(gotrace__thread *m, gotrace_site *site);
+GOTRACE__FN void gotrace__drain(bool block);
+GOTRACE__FN void gotrace__clean_up(void);
+GOTRACE__FN uint32_t gotrace__write_asked(bool exits);
+GOTRACE__FN void gotrace__say_stats(uint32_t what);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
 GOTRACE__DEFINE void gotrace_track_while_off(bool track) { gotrace__store_relaxed(&gotrace__t.untracked, !track); }
-static inline bool gotrace__is_untracked(void) { return gotrace__load_relaxed(&gotrace__t.untracked) != 0; }
+GOTRACE__FN inline bool gotrace__is_untracked(void) { return gotrace__load_relaxed(&gotrace__t.untracked) != 0; }
 
 #define GOTRACE__NO_THREAD UINT64_MAX /* internal/trace.NoThread */
 
@@ -4788,8 +4795,8 @@ static const gotrace__known_reason *const gotrace__known_reasons[] = {gotrace__b
 
 /* The entry of a payload in a table that is never freed, as gotrace__table_add. Adds it, if there are fewer than
  * `most`. NULL: it is not there, or out of memory. */
-static gotrace__entry *gotrace__keep(gotrace__table **kept, uint32_t most, uint64_t hash, uint32_t size,
-                                     const void *payload, size_t bytes, size_t room) {
+GOTRACE__FN gotrace__entry *gotrace__keep(gotrace__table **kept, uint32_t most, uint64_t hash, uint32_t size,
+                                          const void *payload, size_t bytes, size_t room) {
   gotrace__table *table = gotrace__load_acquire(kept);
   gotrace__entry *entry = table ? gotrace__table_find(table, hash, size, payload, bytes) : NULL;
   if (entry || !most) return entry;
@@ -4805,7 +4812,7 @@ static gotrace__entry *gotrace__keep(gotrace__table **kept, uint32_t most, uint6
 }
 
 /* The same for a text; a NUL ends it there. */
-static gotrace__entry *gotrace__keep_text(gotrace__table **kept, uint32_t most, const char *text, size_t size) {
+GOTRACE__FN gotrace__entry *gotrace__keep_text(gotrace__table **kept, uint32_t most, const char *text, size_t size) {
   return gotrace__keep(kept, most, gotrace__hash_bytes(text, size), (uint32_t)size, text, size, 1);
 }
 
@@ -4946,8 +4953,8 @@ typedef struct gotrace__record {
 } gotrace__record;
 
 /* Its numbers, if one of them is long, there are many, or the end is near. */
-static GOTRACE__NOINLINE const uint8_t *gotrace__get_long_record(const uint8_t *at, const uint8_t *end,
-                                                                 gotrace__record *record, unsigned numbers) {
+GOTRACE__FN GOTRACE__NOINLINE const uint8_t *gotrace__get_long_record(const uint8_t *at, const uint8_t *end,
+                                                                      gotrace__record *record, unsigned numbers) {
   if (!gotrace__get_numbers(&at, end, &record->tick, 1) || record->tick > UINT64_MAX / 2) return NULL;
   return gotrace__get_numbers(&at, end, record->a, numbers) ? at : NULL;
 }
@@ -4979,7 +4986,7 @@ GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_record(const uint8_t *at, con
 
 /* ----------------------------------------------------------------------------------------------------- >>walks ---- */
 
-static inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return (hash << 5 | hash >> 59) ^ pc; }
+GOTRACE__FN inline uint64_t gotrace__seen_hash(uint64_t hash, uintptr_t pc) { return (hash << 5 | hash >> 59) ^ pc; }
 
 /* Reads a frame-pointer chain from `frame` within [low, high): return addresses, innermost first. A frame is two words,
  * the caller's frame and the return address, as on x86, arm64 and riscv with -fno-omit-frame-pointer (riscv: below the
@@ -4992,7 +4999,7 @@ __attribute__((__no_sanitize__("address", "memory")))
 #elif GOTRACE__GNU
 __attribute__((__no_sanitize__("address")))
 #endif
-static int
+GOTRACE__FN int
 gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, int max, uint64_t *hash) {
   int count = 0;
   uint64_t sum = *hash;
@@ -5022,7 +5029,7 @@ gotrace__walk(uintptr_t frame, uintptr_t low, uintptr_t high, uintptr_t *pcs, in
 }
 
 /* The bounds of the current stack: those of the running goroutine, or the thread's own. */
-static bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
+GOTRACE__FN bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *high) {
   gotrace_go *g = m->go;
   if (g && gotrace__load_relaxed(&g->extra)) {
     *low = gotrace__load_relaxed(&g->stack_low);
@@ -5058,8 +5065,8 @@ typedef struct gotrace__seen_stack {
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash)*0x9e3779b97f4a7c15u >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
-static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, const gotrace_site *site,
-                                               const uintptr_t *pcs, size_t count) {
+GOTRACE__FN gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, const gotrace_site *site,
+                                                    const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
   if (!m->seen_stacks) return NULL;
   set = gotrace__seen_set(m, hash);
@@ -5071,8 +5078,8 @@ static gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_
 }
 
 /* Caches a stack, unless it is too deep or memory is out. */
-static void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, const gotrace_site *site, const uintptr_t *pcs,
-                                    size_t count, uint32_t number) {
+GOTRACE__FN void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, const gotrace_site *site,
+                                         const uintptr_t *pcs, size_t count, uint32_t number) {
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
@@ -5146,10 +5153,10 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  */
 
 /* Whether the trace can be read while a call waits. */
-static bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.service; }
+GOTRACE__FN bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.service; }
 
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
-static bool gotrace__reads(void) {
+GOTRACE__FN bool gotrace__reads(void) {
 #if GOTRACE_NO_THREADS
   return gotrace__t.reader || gotrace__in_sink;
 #else
@@ -5159,7 +5166,7 @@ static bool gotrace__reads(void) {
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
 
 /* Ids are assigned in blocks, so that threads do not contend for a counter. */
-static uint64_t gotrace__next_go(gotrace__thread *m) {
+GOTRACE__FN uint64_t gotrace__next_go(gotrace__thread *m) {
   if (m->next_go_id == m->last_go_id) {
     m->next_go_id = gotrace__add_relaxed(&gotrace__t.next_go_id, 64);
     m->last_go_id = m->next_go_id + 64;
@@ -5168,14 +5175,14 @@ static uint64_t gotrace__next_go(gotrace__thread *m) {
 }
 
 /* The entry of a new goroutine is between two stores of its id: 0, then the new one (see gotrace__list_living). */
-static inline void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
+GOTRACE__FN inline void gotrace__set_entry(gotrace_go *g, const gotrace_location *entry) {
   gotrace__store_release(&g->pc, entry->pc);
   gotrace__store_release(&g->function, entry->function);
   gotrace__store_release(&g->file, entry->file);
   gotrace__store_release(&g->line, entry->line);
 }
 
-static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
+GOTRACE__FN inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
   gotrace_location entry;
   entry.pc = gotrace__load_acquire(&g->pc);
   entry.function = gotrace__load_acquire(&g->function);
@@ -5187,7 +5194,7 @@ static inline gotrace_location gotrace__entry_of(const gotrace_go *g) {
 /* Sets or removes the label; false if out of memory. Takes a lock, because two threads may believe that they run the
  * goroutine while tracing is off. Stores word by word, because a thread may read the label meanwhile
  * (gotrace__shown_label). */
-static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *label, size_t size) {
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *label, size_t size) {
   uint64_t words[GOTRACE__LABEL_WORDS] = {0};
   gotrace__uint64 *kept;
   size_t i;
@@ -5203,7 +5210,7 @@ static GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char *labe
 }
 
 /* The label, copied to `text`; NULL if there is none. */
-static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__LABEL]) {
+GOTRACE__FN const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__LABEL]) {
   const gotrace__uint64 *kept = gotrace__load_acquire(&g->extra) ? gotrace__load_acquire(&g->label) : NULL;
   size_t i;
   if (!kept) return NULL;
@@ -5217,7 +5224,7 @@ static const char *gotrace__shown_label(const gotrace_go *g, char text[GOTRACE__
 /* The name of a thread or goroutine, never freed: one entry per name, up to GOTRACE__NAMES. NULL: too many, or out of
  * memory. */
 #define GOTRACE__NAMES 1024
-static const char *gotrace__keep_name(const char *name, size_t size) {
+GOTRACE__FN const char *gotrace__keep_name(const char *name, size_t size) {
   const gotrace__entry *entry = NULL;
   size = gotrace__utf8_prefix(name, size, 255);
   if (size) entry = gotrace__keep_text(&gotrace__t.names, GOTRACE__NAMES, name, size);
@@ -5229,7 +5236,7 @@ typedef struct gotrace__origin {
   gotrace_site *site; /* or NULL */
   void *frame;        /* the public function's, where a walk begins */
 } gotrace__origin;
-static inline gotrace__origin gotrace__origin_of(gotrace_site *site, void *frame) {
+GOTRACE__FN inline gotrace__origin gotrace__origin_of(gotrace_site *site, void *frame) {
   gotrace__origin origin = {site, frame};
   return origin;
 }
@@ -5264,7 +5271,7 @@ static const gotrace__origin gotrace__no_origin = {NULL, NULL};
 #define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
 
 /* Raises the thread's flag. */
-static inline void gotrace__raise(gotrace__thread *m) {
+GOTRACE__FN inline void gotrace__raise(gotrace__thread *m) {
 #if GOTRACE_SEQ_CST_FLAG
   gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
 #else
@@ -5274,18 +5281,18 @@ static inline void gotrace__raise(gotrace__thread *m) {
 #endif
 }
 /* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
-static inline void gotrace__raise_off(gotrace__thread *m) {
+GOTRACE__FN inline void gotrace__raise_off(gotrace__thread *m) {
   gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
   gotrace__signal_fence();
 }
-static inline void gotrace__leave(gotrace__thread *m) {
+GOTRACE__FN inline void gotrace__leave(gotrace__thread *m) {
 #if GOTRACE_DEBUG
   m->site = NULL;
 #endif
   gotrace__store_release(&m->in_call, 0u);
 }
 
-static inline uint32_t gotrace__session_now(void) {
+GOTRACE__FN inline uint32_t gotrace__session_now(void) {
 #if GOTRACE_SEQ_CST_FLAG
   return gotrace__load_seq_cst(&gotrace__on);
 #else
@@ -5295,7 +5302,7 @@ static inline uint32_t gotrace__session_now(void) {
 
 /* Waits until the thread has been outside a call. False: it is held up in one: since that time, for all threads
  * together, and for as long as it takes to yield the processor some times, since the waiting thread may be held up. */
-static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
+GOTRACE__FN bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
   unsigned spins = 0;
   if (m == gotrace__self) return true;
   while (gotrace__load_seq_cst(&m->in_call) & GOTRACE__IN_CALL) {
@@ -5307,7 +5314,7 @@ static bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
 }
 
 /* Waits until no call is under way that has read an earlier value of gotrace__on, for a limited time (K1). */
-static void gotrace__await_calls(void) {
+GOTRACE__FN void gotrace__await_calls(void) {
   gotrace__thread *m;
   uint64_t since = gotrace__nanoseconds();
 #if !GOTRACE_SEQ_CST_FLAG
@@ -5322,7 +5329,7 @@ static void gotrace__await_calls(void) {
 }
 
 /* Wakes whoever transcribes. */
-static void gotrace__want_work(void) {
+GOTRACE__FN void gotrace__want_work(void) {
   gotrace__lock(&gotrace__t.queue_lock);
   gotrace__t.work_wanted = true;
   gotrace__cond_wake(&gotrace__t.changed);
@@ -5333,7 +5340,7 @@ static void gotrace__want_work(void) {
  * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
  * reader could find tracing off and the result not there yet. */
 #define GOTRACE__UNDECIDED 0x80u
-static void gotrace__end_of(uint32_t session, gotrace_result result) {
+GOTRACE__FN void gotrace__end_of(uint32_t session, gotrace_result result) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
   if (!session) return;
@@ -5342,17 +5349,19 @@ static void gotrace__end_of(uint32_t session, gotrace_result result) {
   gotrace__store_relaxed(&t->alloc_events, 0u);
   gotrace__want_work();
 }
-static void gotrace__end_early(gotrace_result result) { gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result); }
+GOTRACE__FN void gotrace__end_early(gotrace_result result) {
+  gotrace__end_of(gotrace__load_relaxed(&gotrace__on), result);
+}
 
 /* The result of the session so far. */
-static gotrace_result gotrace__result(void) {
+GOTRACE__FN gotrace_result gotrace__result(void) {
   uint32_t early = gotrace__load_relaxed(&gotrace__t.early), verdict = gotrace__load_relaxed(&gotrace__t.verdict);
   if (!early && (verdict & 0xff) != GOTRACE__UNDECIDED) early = (uint32_t)(int32_t)(int8_t)(verdict & 0xff);
   return (gotrace_result)(int32_t)early;
 }
 
 /* A chunk of the largest size that has been read; NULL: there is none. */
-static gotrace__record_chunk *gotrace__take_spare(void) {
+GOTRACE__FN gotrace__record_chunk *gotrace__take_spare(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__record_chunk *chunk;
   gotrace__lock(&t->queue_lock);
@@ -5365,8 +5374,8 @@ static gotrace__record_chunk *gotrace__take_spare(void) {
 /* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
  * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
  * try again later. */
-static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
-                                                 const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
+GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
+                                                      const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__record_chunk *chunk = NULL;
   size_t most = gotrace__load_relaxed(&t->chunk_bytes);
@@ -5399,12 +5408,12 @@ static gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t se
   return chunk;
 }
 
-static void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
+GOTRACE__FN void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
   if (chunk) gotrace__release(budget, chunk, gotrace__chunk_bytes(chunk));
 }
 
 /* Waits until there may be room for another chunk, or until the trace ends. */
-static void gotrace__wait_for_room(void) {
+GOTRACE__FN void gotrace__wait_for_room(void) {
   struct gotrace__tracer *t = &gotrace__t;
 #if GOTRACE_NO_THREADS
   t->work_wanted = true;
@@ -5419,14 +5428,14 @@ static void gotrace__wait_for_room(void) {
 
 /* Records. */
 
-static GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
+GOTRACE__FN GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
   /* The next call takes a chunk that begins at the clock. This call's records end behind m->end. */
   if (m->tick - tick >= GOTRACE__FAR) m->end = m->at;
   return m->tick;
 }
 
 /* The time of a record about two objects, each or NULL: not before their last records, nor the thread's. */
-static inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
+GOTRACE__FN inline uint64_t gotrace__record_time(gotrace__thread *m, gotrace__uint64 *a, gotrace__uint64 *b) {
   uint64_t tick = gotrace__now(), last;
   if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);
   if (a) {
@@ -5448,7 +5457,7 @@ GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_sit
 #define gotrace__here(m, call_site) ((void)((m)->site = (call_site)))
 
 /* Before a record, the call's site, if it is another one than before. */
-static uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
+GOTRACE__FN uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
   gotrace_site *site = m->site ? m->site : gotrace__debug_site;
   if (site == m->last_site) return at;
   m->last_site = site;
@@ -5462,41 +5471,41 @@ GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
 #define gotrace__put_site(m, at) (at)
 #endif
 
-static inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
+GOTRACE__FN inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
   uint8_t *at = gotrace__put_site(m, m->at);
   *at++ = (uint8_t)kind;
   at = gotrace__put_varint(at, tick - m->tick);
   m->tick = tick;
   return at;
 }
-static inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
+GOTRACE__FN inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
   m->at = at;
   gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
 }
-static inline uint8_t *gotrace__put_bytes(uint8_t *at, const char *text, size_t size) {
+GOTRACE__FN inline uint8_t *gotrace__put_bytes(uint8_t *at, const char *text, size_t size) {
 #if GOTRACE__GNU
   __asm__("" : "+r"(size)); /* if gcc knows a bound it copies by rep movs, which takes as long as the clock read */
 #endif
   if (size) memcpy(at, text, size);
   return at + size;
 }
-static inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
+GOTRACE__FN inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
   return gotrace__put_bytes(gotrace__put_varint(at, size), text, size);
 }
 
 /* A misuse that is seen here. */
-static void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
+GOTRACE__FN void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
   uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROBLEM, gotrace__record_time(m, NULL, NULL));
   gotrace__publish(m, gotrace__put_varint(at, problem));
 }
 
 /* The number of a stack in the session's table; 0: none. */
-static uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
+GOTRACE__FN uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
   uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
-static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location, bool entry) {
+GOTRACE__FN uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location, bool entry) {
   gotrace__stack_frame frame;
   if (!location->pc && !location->function && !location->file) return 0;
   frame = entry ? gotrace__entry_frame(location) : gotrace__frame_of(location);
@@ -5504,7 +5513,7 @@ static uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_locati
 }
 
 /* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
-static GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotrace_location place) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotrace_location place) {
   m->entry = place;
   if (!place.pc && !(place.function && place.function[0])) { /* may still be a place in a file */
     place.function = place.file && place.file[0] ? "unknown" : NULL;
@@ -5513,41 +5522,41 @@ static GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, gotra
   m->entry_session = m->session;
   return m->entry_number = gotrace__location_stack(m, &place, true);
 }
-static inline uint32_t gotrace__entry_number(gotrace__thread *m, const gotrace_location *place) {
+GOTRACE__FN inline uint32_t gotrace__entry_number(gotrace__thread *m, const gotrace_location *place) {
   if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place->pc &&
                       m->entry.function == place->function && m->entry.file == place->file &&
                       m->entry.line == place->line))
     return m->entry_number;
   return gotrace__other_entry(m, *place);
 }
-static uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
+GOTRACE__FN uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
   gotrace_location entry = gotrace__entry_of(g);
   return gotrace__entry_number(m, &entry);
 }
 
 /* The numbers of an object begin again with its owner's first call in a session. Who finds the stamp finds the number,
  * not one of the former session. */
-static inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
+GOTRACE__FN inline void gotrace__stamp_number(const gotrace__thread *m, uint32_t *number, uint32_t *stamp) {
   if (gotrace__load_relaxed(stamp) == m->session) return;
   gotrace__store_relaxed(number, 0u);
   gotrace__store_release(stamp, m->session);
 }
 
 /* Whether the thread needs no proc for what it runs. */
-static inline bool gotrace__is_plain(const gotrace__thread *m) { return (m->nests || m->own_go) && !m->proc; }
+GOTRACE__FN inline bool gotrace__is_plain(const gotrace__thread *m) { return (m->nests || m->own_go) && !m->proc; }
 
 /* Whether the thread, perhaps another one, has the proc, in this status. The owner is read second: if the proc is held,
  * it is whoever holds it, also after a steal. */
-static bool gotrace__holds(const gotrace__thread *m, const gotrace_proc *p, unsigned status) {
+GOTRACE__FN bool gotrace__holds(const gotrace__thread *m, const gotrace_proc *p, unsigned status) {
   bool held = gotrace__load_acquire(&p->status) == status;
   return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;
 }
 
-static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p);
+GOTRACE__FN inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p);
 
 /* The record that introduces the thread in a session, with what it runs; and another one of the proc that it has
  * started in its system call. */
-static void gotrace__introduce_thread(gotrace__thread *m) {
+GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
   gotrace_go *g = m->go;
   gotrace_proc *p = m->proc;
   char label[GOTRACE__LABEL];
@@ -5586,7 +5595,7 @@ static void gotrace__introduce_thread(gotrace__thread *m) {
 }
 
 /* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
-static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t room) {
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t room) {
   for (;;) {
     uint32_t session = gotrace__session_now();
     bool first = m->session != session;
@@ -5641,17 +5650,17 @@ static GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t
 
 /* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. (Before its
  * first session a thread has no chunk, hence no room.) */
-static inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
+GOTRACE__FN inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
   gotrace__raise(m);
   if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end - m->at >= (ptrdiff_t)room)) return true;
   return gotrace__enter_slowly(m, room);
 }
-static inline bool gotrace__begin(gotrace__thread *m) {
+GOTRACE__FN inline bool gotrace__begin(gotrace__thread *m) {
   return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
 }
 
 /* The same for a call that uses ids or free lists: the flag is up in any case (K6). */
-static inline bool gotrace__begin_anyway(gotrace__thread *m) {
+GOTRACE__FN inline bool gotrace__begin_anyway(gotrace__thread *m) {
   if (gotrace__begin(m)) return true;
   gotrace__raise(m);
   return false;
@@ -5667,7 +5676,7 @@ static inline bool gotrace__begin_anyway(gotrace__thread *m) {
 #endif
 
 /* The calling thread's record; NULL: the call is dropped. */
-static inline gotrace__thread *gotrace__caller(void) {
+GOTRACE__FN inline gotrace__thread *gotrace__caller(void) {
   gotrace__thread *m = gotrace__self;
   gotrace__see_slabs();
   if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
@@ -5676,7 +5685,7 @@ static inline gotrace__thread *gotrace__caller(void) {
 
 /* The calling thread's record for a call's short way: tracing is off, and nothing is unusual. NULL: the call goes the
  * other way, which finds the record itself, so that the short way saves no registers. */
-static inline gotrace__thread *gotrace__caller_off(void) {
+GOTRACE__FN inline gotrace__thread *gotrace__caller_off(void) {
   gotrace__thread *m;
   if (gotrace_enabled()) return NULL;
   m = gotrace__self;
@@ -5686,7 +5695,7 @@ static inline gotrace__thread *gotrace__caller_off(void) {
 
 /* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. The time is
  * read after the status: if a waker has changed that, its introduction and unblock are earlier. */
-static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g, bool owner) {
   if (gotrace__load_acquire(&g->introduced) != m->session) {
     char label[GOTRACE__LABEL];
     const char *shown = gotrace__shown_label(g, label);
@@ -5701,7 +5710,7 @@ static GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_go *g
   if (owner) gotrace__stamp_number(m, &g->number, &g->stamp);
 }
 
-static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
   uint64_t tick = gotrace__record_time(m, NULL, NULL), status = gotrace__load_relaxed(&p->status);
   uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROC, tick);
   if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_LOST; /* while off */
@@ -5714,8 +5723,8 @@ static GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_pro
 }
 
 /* Begin records about another goroutine, about the one that the thread runs, about a proc. */
-static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace_go *g, bool owner,
-                                         gotrace__uint64 *other) {
+GOTRACE__FN inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace_go *g, bool owner,
+                                              gotrace__uint64 *other) {
   uint32_t number;
   uint8_t *at;
   bool stamped;
@@ -5730,12 +5739,12 @@ static inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotr
   at = gotrace__put_varint(at, g->place);
   return gotrace__put_varint(at, number);
 }
-static inline uint8_t *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__uint64 *other) {
+GOTRACE__FN inline uint8_t *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__uint64 *other) {
   gotrace_go *g = m->go;
   if (GOTRACE__LIKELY(g != NULL)) gotrace__store_relaxed(&g->number, gotrace__load_relaxed(&g->number) + 1);
   return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));
 }
-static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
+GOTRACE__FN inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
   uint32_t number;
   uint8_t *at;
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
@@ -5746,7 +5755,7 @@ static inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, go
   return gotrace__put_varint(at, number);
 }
 /* Begins a record about no other object: its time is not before the goroutine's last. */
-static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
+GOTRACE__FN inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
   return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
 }
 
@@ -5754,8 +5763,8 @@ static inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind)
 
 /* A stack that the thread has not captured lately: the call site, if there is one, and `found` return addresses. A
  * function of its own, since its frame is 4 KiB, which finding the bounds of the thread's stack also needs. */
-static GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m, gotrace_site *site, const uintptr_t *pcs,
-                                                        int found) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m, gotrace_site *site,
+                                                             const uintptr_t *pcs, int found) {
   gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   size_t count = 0;
   int i;
@@ -5777,7 +5786,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m, gotr
 
 /* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
  * gotrace__origin: gcc keeps one that is passed on in memory, in every caller. */
-static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
   int found = 0, i;
   uint32_t number;
@@ -5805,14 +5814,14 @@ static GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, go
   return number;
 }
 
-static GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
   uint32_t number = gotrace__location_stack(m, &site->location, false);
   gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
   return number;
 }
 
 /* The number of the call's stack, which shows why the calling goroutine is here. */
-static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace__origin origin) {
+GOTRACE__FN inline uint32_t gotrace__stack(gotrace__thread *m, gotrace__origin origin) {
   uint64_t known;
   gotrace__here(m, origin.site);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.stack_mode) != GOTRACE_STACKS_CALL_SITE))
@@ -5823,7 +5832,7 @@ static inline uint32_t gotrace__stack(gotrace__thread *m, gotrace__origin origin
 }
 
 /* The number of a name that is a constant; 0: the text is in the record. */
-static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
   bool cut;
   size_t size = name ? strlen(name) : 0;
   uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, &cut);
@@ -5832,14 +5841,15 @@ static GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace
   gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
   return number;
 }
-static inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, const char *name, int name_is_constant) {
+GOTRACE__FN inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, const char *name,
+                                          int name_is_constant) {
   uint64_t known;
   if (!name_is_constant || !site) return 0;
   known = gotrace__load_acquire(&site->name_id);
   return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
 }
 /* The bytes of a text that a record has room for; `size` as in the calls ..._n. */
-static inline uint32_t gotrace__text_size(const char *text, size_t size) {
+GOTRACE__FN inline uint32_t gotrace__text_size(const char *text, size_t size) {
   if (!text) size = 0;
   else if (size == SIZE_MAX) size = strlen(text);
   return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
@@ -5847,31 +5857,31 @@ static inline uint32_t gotrace__text_size(const char *text, size_t size) {
 
 /* The running goroutine: hints. */
 
-static inline void gotrace__run_hint(gotrace__thread *m, gotrace_go *g) {
+GOTRACE__FN inline void gotrace__run_hint(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&m->go, g);
   gotrace__store_relaxed(&m->in_syscall, false);
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
 }
-static inline void gotrace__leave_hint(gotrace__thread *m, unsigned status) {
+GOTRACE__FN inline void gotrace__leave_hint(gotrace__thread *m, unsigned status) {
   gotrace_go *g = m->go;
   if (g) gotrace__store_relaxed(&g->status, (uint8_t)status);
   gotrace__store_relaxed(&m->go, (gotrace_go *)NULL);
   gotrace__store_relaxed(&m->in_syscall, false);
 }
-static bool gotrace__runs_elsewhere(const gotrace__thread *m, const gotrace_go *g) {
+GOTRACE__FN bool gotrace__runs_elsewhere(const gotrace__thread *m, const gotrace_go *g) {
   unsigned status = gotrace__load_relaxed(&g->status);
   return g != m->go && (status == GOTRACE__RUNNING || status == GOTRACE__SYSCALL);
 }
 
 /* A problem that the capture sees, while tracing is on. */
-static void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
+GOTRACE__FN void gotrace__problem_call(gotrace__thread *m, gotrace_problem problem) {
   if (!gotrace__begin(m)) return;
   gotrace__record_problem(m, problem);
   gotrace__leave(m);
 }
 
 /* The calling thread's record for a call that needs a goroutine: without one, the thread becomes one. */
-static inline gotrace__thread *gotrace__caller_go(gotrace_site *site) {
+GOTRACE__FN inline gotrace__thread *gotrace__caller_go(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller();
   if (GOTRACE__UNLIKELY(m && !m->go)) gotrace__attach(m, site);
   return m;
@@ -5891,7 +5901,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__stack_call(gotrace__thread *m, gotrace__ori
 }
 
 /* A problem, unless the call may be about a goroutine that the trace lacks. */
-static void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
+GOTRACE__FN void gotrace__lacking_call(gotrace__thread *m, gotrace_problem problem) {
   if (m->go || !(m->lacks || gotrace__is_untracked())) gotrace__problem_call(m, problem);
 }
 
@@ -5943,18 +5953,18 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
 
 /* The thread gives up a proc, unless another has taken it. In a system call a thief may take it at this moment, and
  * another thread start it: then the owner is left to them. See gotrace__know_proc. */
-static void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
+GOTRACE__FN void gotrace__idle_hint(const gotrace__thread *m, gotrace_proc *p) {
   if (!p || gotrace__load_relaxed(&p->owner) != (uint32_t)m->index) return;
   if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);
   gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
 }
 
 /* The status of a proc that the thread has. Release, after the owner: see gotrace__holds. */
-static inline void gotrace__hold_hint(gotrace_proc *p, unsigned status) {
+GOTRACE__FN inline void gotrace__hold_hint(gotrace_proc *p, unsigned status) {
   gotrace__store_release(&p->status, (uint8_t)status);
 }
 
-static void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
+GOTRACE__FN void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   if (!p) return;
   if (gotrace__begin(m)) {
     gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
@@ -5980,7 +5990,7 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_self(void) {
   return m && m->proc && gotrace__load_relaxed(&m->proc->owner) == (uint32_t)m->index ? m->proc : NULL;
 }
 
-static void gotrace__stop_proc(gotrace__thread *m) {
+GOTRACE__FN void gotrace__stop_proc(gotrace__thread *m) {
   gotrace_proc *p = m->proc ? m->proc : m->lost;
   if (gotrace__begin(m)) {
     uint8_t *at;
@@ -6018,7 +6028,7 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
 
 /* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
  * records' lock. */
-static bool gotrace__free_room(size_t more) {
+GOTRACE__FN bool gotrace__free_room(size_t more) {
   struct gotrace__tracer *t = &gotrace__t;
   size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
   gotrace_go **list;
@@ -6033,7 +6043,7 @@ static bool gotrace__free_room(size_t more) {
 }
 
 /* Adds the places of a new slab to the common list. The caller holds the records' lock. */
-static void gotrace__slab_new(void) {
+GOTRACE__FN void gotrace__slab_new(void) {
   struct gotrace__tracer *t = &gotrace__t;
   size_t align = GOTRACE__ALIGNOF(gotrace_go);
   unsigned i;
@@ -6054,14 +6064,14 @@ static void gotrace__slab_new(void) {
 }
 
 /* Whether the thread has a list of free places. */
-static bool gotrace__has_free_list(gotrace__thread *m) {
+GOTRACE__FN bool gotrace__has_free_list(gotrace__thread *m) {
   if (!m->free_gos)
     m->free_gos = (gotrace_go **)gotrace__allocate(NULL, GOTRACE__MOST_FREE * sizeof *m->free_gos, false);
   return m->free_gos != NULL;
 }
 
 /* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
-static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->records);
   if (!t->free_count) gotrace__slab_new();
@@ -6073,14 +6083,14 @@ static GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
 
 /* Takes a free place. The id of the one before goes first: whoever still has it (a key, a start) must not take the new
  * goroutine for it. */
-static inline void gotrace__occupy(gotrace_go *g) {
+GOTRACE__FN inline void gotrace__occupy(gotrace_go *g) {
   gotrace__store_relaxed(&g->id, (uint64_t)0);
   gotrace__store_release(&g->live, (uint8_t)1);
 }
 
 /* A free place for a goroutine; NULL if out of memory. The thread's flag is up. A place that misuse has put into the
  * lists twice is live when it is taken again. */
-static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
+GOTRACE__FN inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
   for (;;) {
     gotrace_go *g;
     if (GOTRACE__UNLIKELY(!m->free_count)) gotrace__take_free(m);
@@ -6092,7 +6102,7 @@ static inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
   }
 }
 
-static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned keep) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned keep) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->records);
   while (m->free_count > keep && gotrace__free_room(1)) t->free_gos[t->free_count++] = m->free_gos[--m->free_count];
@@ -6101,7 +6111,7 @@ static GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned k
 
 /* Frees the place of a goroutine that is no longer live, after its end is published (K4). The flag is up. If there is
  * no memory for the list, the place is lost. */
-static inline void gotrace__place_free(gotrace__thread *m, gotrace_go *g) {
+GOTRACE__FN inline void gotrace__place_free(gotrace__thread *m, gotrace_go *g) {
   gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__DEAD);
   if (GOTRACE__UNLIKELY(!m->free_gos) && !gotrace__has_free_list(m)) return;
   if (GOTRACE__UNLIKELY(m->free_count == GOTRACE__MOST_FREE)) {
@@ -6110,7 +6120,7 @@ static inline void gotrace__place_free(gotrace__thread *m, gotrace_go *g) {
   }
   m->free_gos[m->free_count++] = g;
 }
-static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
+GOTRACE__FN inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(!gotrace__load_relaxed(&g->live))) return; /* destroyed, by misuse */
   gotrace__store_relaxed(&g->live, (uint8_t)0);
   gotrace__place_free(m, g);
@@ -6119,14 +6129,14 @@ static inline void gotrace__go_free(gotrace__thread *m, gotrace_go *g) {
 static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
 
 /* The bytes of a name, which a NUL ends. */
-static size_t gotrace__name_size(const char *name, size_t size) {
+GOTRACE__FN size_t gotrace__name_size(const char *name, size_t size) {
   const char *end = name && size != SIZE_MAX ? (const char *)(memchr)(name, 0, size) : NULL;
   if (!name) return 0;
   return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
 }
 
 /* An earlier goroutine's label and bounds are not the new one's. */
-static GOTRACE__NOINLINE void gotrace__forget_extra(gotrace_go *g) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__forget_extra(gotrace_go *g) {
   gotrace__set_label(g, NULL, 0);
   gotrace__store_relaxed(&g->stack_low, (uintptr_t)0);
   gotrace__store_relaxed(&g->stack_high, (uintptr_t)0);
@@ -6134,8 +6144,8 @@ static GOTRACE__NOINLINE void gotrace__forget_extra(gotrace_go *g) {
 }
 
 /* What a new goroutine is. */
-static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const gotrace_location *entry, unsigned status,
-                                    unsigned flags) {
+GOTRACE__FN inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const gotrace_location *entry,
+                                         unsigned status, unsigned flags) {
   gotrace__set_entry(g, entry);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
@@ -6143,9 +6153,9 @@ static inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, const got
 }
 
 /* `m`: NULL means the caller's. */
-static GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
-                                                                      const gotrace_location *entry, unsigned status,
-                                                                      unsigned flags) {
+GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotrace__thread *m, gotrace__origin origin,
+                                                                           const gotrace_location *entry,
+                                                                           unsigned status, unsigned flags) {
   bool on = gotrace_enabled();
   uint32_t known;
   gotrace_go *g;
@@ -6253,7 +6263,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_syscall_at(gotrace_site *site, con
 
 /* A thread whose system call ended blocked needs a proc and has started none. If nobody has taken its former proc, the
  * thread takes it again. */
-static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
   gotrace_proc *p = m->lost;
   m->lost = NULL;
   if (!m->proc && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) {
@@ -6264,7 +6274,7 @@ static GOTRACE__NOINLINE void gotrace__regain_proc(gotrace__thread *m) {
 
 /* Starts a goroutine: GO_START, THREAD_START, WAIT_END. Like some that follow, this is two functions, so that a call
  * while tracing is off saves no registers. `m`: NULL means the caller's. */
-static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
+GOTRACE__FN inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
   if (GOTRACE__UNLIKELY(!g || gotrace__runs_elsewhere(m, g) || !gotrace__load_relaxed(&g->live))) {
     m->lacks |= !g;
     return;
@@ -6274,17 +6284,18 @@ static inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
   gotrace__run_hint(m, g);
 }
 /* The arguments "go number" of a record about no goroutine. */
-static inline uint8_t *gotrace__put_no_go(uint8_t *at) {
+GOTRACE__FN inline uint8_t *gotrace__put_no_go(uint8_t *at) {
   *at++ = 0;
   *at++ = 0;
   return at;
 }
 /* A NULL handle starts: from now on, the thread may run a goroutine that the trace lacks. */
-static GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
   uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO_START, gotrace__record_time(m, NULL, NULL));
   gotrace__publish(m, gotrace__put_no_go(at));
 }
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
+GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind,
+                                                                      gotrace_go *g) {
   if (!m && !(m = gotrace__caller())) return;
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
   if (gotrace__begin(m)) {
@@ -6317,7 +6328,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
 }
 
 /* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. `m`: NULL means the caller's. */
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, unsigned kind) {
+GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, unsigned kind) {
   gotrace_go *g;
   if (!m && !(m = gotrace__caller())) return;
   g = m->go;
@@ -6360,8 +6371,8 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 }
 
 /* Stops or blocks the thread's goroutine. */
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace__origin origin,
-                                                                 unsigned kind, unsigned status, unsigned reason) {
+GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace__origin origin,
+                                                                      unsigned kind, unsigned status, unsigned reason) {
   if (gotrace__begin(m)) {
     uint32_t stack = gotrace__stack(m, origin);
     uint8_t *at = gotrace__about_running(m, kind, NULL);
@@ -6371,8 +6382,8 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread
   }
   gotrace__leave_hint(m, status);
 }
-static inline void gotrace__pause_go(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned status,
-                                     unsigned reason) {
+GOTRACE__FN inline void gotrace__pause_go(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned status,
+                                          unsigned reason) {
   if (gotrace_enabled()) gotrace__pause_on(m, origin, kind, status, reason);
   else gotrace__leave_hint(m, status);
 }
@@ -6396,19 +6407,19 @@ GOTRACE__DEFINE void gotrace_go_continue(gotrace_go *go) {
   if (m) gotrace__start_on(m, GOTRACE__REC_WAIT_END, go);
 }
 
-static inline void gotrace__unblock_hint(gotrace_go *g) {
+GOTRACE__FN inline void gotrace__unblock_hint(gotrace_go *g) {
   if (gotrace__load_relaxed(&g->status) == GOTRACE__WAITING)
     gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
 }
 
-static inline void gotrace__put_unblock(gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
+GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
   uint32_t stack = gotrace__stack(m, origin);
   uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
   gotrace__publish(m, gotrace__put_varint(at, stack));
 }
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace__origin origin,
-                                                                   gotrace_go *g) {
+GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace__origin origin,
+                                                                        gotrace_go *g) {
   if (gotrace__begin(m)) {
     gotrace__here(m, origin.site);
     if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, origin, g);
@@ -6426,8 +6437,8 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, 
 }
 
 /* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
-static inline void gotrace__switch(gotrace__thread *m, gotrace__origin origin, unsigned kind, gotrace_go *g,
-                                   unsigned reason) {
+GOTRACE__FN inline void gotrace__switch(gotrace__thread *m, gotrace__origin origin, unsigned kind, gotrace_go *g,
+                                        unsigned reason) {
   gotrace_go *from = m->go;
   bool end = kind == GOTRACE__REC_GO_SWITCH_END, on;
   if (GOTRACE__UNLIKELY(!g || (!from && m->lacks))) { /* to or from a goroutine that the trace lacks */
@@ -6501,8 +6512,8 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
 }
 
 /* Sets a goroutine's label and records that: GO_LABEL; GO_RENAME, with the new entry if it is `renamed`. */
-static void gotrace__label_call(gotrace__thread *m, unsigned kind, gotrace_go *g, bool renamed, const char *label,
-                                size_t size) {
+GOTRACE__FN void gotrace__label_call(gotrace__thread *m, unsigned kind, gotrace_go *g, bool renamed, const char *label,
+                                     size_t size) {
   bool kept = gotrace__set_label(g, label, size);
   uint32_t entry;
   uint8_t *at;
@@ -6525,7 +6536,7 @@ GOTRACE__DEFINE void gotrace_go_label_n(const char *label, size_t size) {
 GOTRACE__DEFINE void gotrace_go_label(const char *label) { gotrace_go_label_n(label, SIZE_MAX); }
 
 /* Whether a call may change a goroutine: one that the thread runs, or that does not run. Counts it if not. */
-static bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
+GOTRACE__FN bool gotrace__may_change(gotrace__thread *m, const gotrace_go *g) {
   if (g && !gotrace__runs_elsewhere(m, g) && gotrace__load_relaxed(&g->live)) return true;
   if (g) gotrace__problem_call(m, GOTRACE_PROBLEM_NOT_RUNNING);
   return false;
@@ -6644,7 +6655,7 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
 }
 
 /* The number of the collector's next transition. A call that is held up in an earlier session changes nothing. */
-static uint32_t gotrace__next_collector(const gotrace__thread *m) {
+GOTRACE__FN uint32_t gotrace__next_collector(const gotrace__thread *m) {
   gotrace__uint64 *collector = &gotrace__t.collector;
   uint64_t last = gotrace__load_relaxed(collector), next;
   do {
@@ -6655,7 +6666,7 @@ static uint32_t gotrace__next_collector(const gotrace__thread *m) {
 }
 
 /* GC_BEGIN, GC_END, STW_BEGIN, STW_END. The program has one collection and one stop-the-world at a time. */
-static void gotrace__collector_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned reason) {
+GOTRACE__FN void gotrace__collector_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned reason) {
   bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
   bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
   if (gotrace__begin(m)) {
@@ -6697,14 +6708,14 @@ GOTRACE__DEFINE void gotrace_stw_end(void) {
 }
 
 /* A record without arguments. */
-static void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
+GOTRACE__FN void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
   if (!gotrace__begin(m)) return;
   gotrace__publish(m, gotrace__about_nothing(m, kind));
   gotrace__leave(m);
 }
 
 /* Begins or ends a scan or sweep, of the thread's proc. */
-static void gotrace__proc_range(gotrace__thread *m, unsigned kind, bool sweep, bool begin) {
+GOTRACE__FN void gotrace__proc_range(gotrace__thread *m, unsigned kind, bool sweep, bool begin) {
   gotrace__plain_call(m, kind);
   if (sweep) gotrace__store_relaxed(m->proc ? &m->proc->sweep : &m->sweep, begin);
   else gotrace__store_relaxed(m->proc ? &m->proc->scan : &m->scan, begin);
@@ -6741,7 +6752,7 @@ GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
   if (m) gotrace__plain_call(m, GOTRACE__REC_MARK_ASSIST_END);
 }
 
-static void gotrace__heap_call(unsigned kind, gotrace__uint64 *last, uint64_t bytes) {
+GOTRACE__FN void gotrace__heap_call(unsigned kind, gotrace__uint64 *last, uint64_t bytes) {
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
   if (gotrace__begin(m)) {
@@ -6758,7 +6769,7 @@ GOTRACE__DEFINE void gotrace_heap_goal(uint64_t bytes) {
   gotrace__heap_call(GOTRACE__REC_HEAP_GOAL, &gotrace__t.heap_goal, bytes);
 }
 
-static void gotrace__memory_call(unsigned event, const void *address, size_t bytes, uint64_t class_or_type) {
+GOTRACE__FN void gotrace__memory_call(unsigned event, const void *address, size_t bytes, uint64_t class_or_type) {
   gotrace__thread *m;
   if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
   m = gotrace__caller();
@@ -6801,21 +6812,21 @@ GOTRACE__DEFINE void gotrace_goroutine_stack_free(const void *base) {
 
 /* The next 4 or 8 bytes of a text, and the last ones, less than 8. Composed in a register: a copy in memory could be
  * read only after a delay, since the read spans several writes. */
-static inline uint64_t gotrace__4_bytes(const char *text) {
+GOTRACE__FN inline uint64_t gotrace__4_bytes(const char *text) {
   const unsigned char *at = (const unsigned char *)text;
   return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
-static inline uint64_t gotrace__8_bytes(const char *text) {
+GOTRACE__FN inline uint64_t gotrace__8_bytes(const char *text) {
   return gotrace__4_bytes(text) | gotrace__4_bytes(text + 4) << 32;
 }
-static inline uint64_t gotrace__last_bytes(const char *text, size_t size) {
+GOTRACE__FN inline uint64_t gotrace__last_bytes(const char *text, size_t size) {
   uint64_t word = 0;
   size_t left = size & 3;
   while (left) word = word << 8 | (unsigned char)text[(size & 4) + --left];
   return size & 4 ? word << 32 | gotrace__4_bytes(text) : word;
 }
 
-static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__open_task *tasks;
   gotrace__lock(&t->records);
@@ -6833,11 +6844,11 @@ static GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
  * of the call. */
 #define GOTRACE__TASK_SETS 16
 #define GOTRACE__TASK_SET (GOTRACE__TASKS / GOTRACE__TASK_SETS)
-static inline gotrace__open_task *gotrace__task_place(gotrace__open_task *tasks, uint64_t id, unsigned n) {
+GOTRACE__FN inline gotrace__open_task *gotrace__task_place(gotrace__open_task *tasks, uint64_t id, unsigned n) {
   return tasks + (id / GOTRACE__TASK_BLOCK + 7 * n) % GOTRACE__TASK_SETS * GOTRACE__TASK_SET + id % GOTRACE__TASK_SET;
 }
 GOTRACE__STATIC_ASSERT(GOTRACE__TASKS >= GOTRACE__TASK_SETS && GOTRACE__TASKS % GOTRACE__TASK_SETS == 0, task_sets);
-static inline uint64_t gotrace__next_task(gotrace__thread *m) {
+GOTRACE__FN inline uint64_t gotrace__next_task(gotrace__thread *m) {
   if (GOTRACE__UNLIKELY(m->next_task_id == m->last_task_id)) {
     uint64_t first = gotrace__add_relaxed(&gotrace__t.next_task_id, GOTRACE__TASK_BLOCK);
     m->next_task_id = first;
@@ -6849,7 +6860,7 @@ static inline uint64_t gotrace__next_task(gotrace__thread *m) {
 }
 
 /* Another task is at the first place: finds a free one, or that of the oldest task. */
-static GOTRACE__COLD gotrace__open_task *gotrace__distant_place(gotrace__open_task *tasks, uint64_t id) {
+GOTRACE__FN GOTRACE__COLD gotrace__open_task *gotrace__distant_place(gotrace__open_task *tasks, uint64_t id) {
   gotrace__open_task *place = tasks;
   uint64_t oldest = UINT64_MAX;
   unsigned n;
@@ -6882,7 +6893,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, con
 }
 
 /* The task has another place, or a newer one has replaced it. */
-static GOTRACE__COLD void gotrace__drop_distant_task(gotrace__open_task *tasks, uint64_t id) {
+GOTRACE__FN GOTRACE__COLD void gotrace__drop_distant_task(gotrace__open_task *tasks, uint64_t id) {
   unsigned n;
   for (n = 1; n < GOTRACE__TASK_SETS; n++) {
     gotrace__open_task *task = gotrace__task_place(tasks, id, n);
@@ -6891,7 +6902,7 @@ static GOTRACE__COLD void gotrace__drop_distant_task(gotrace__open_task *tasks, 
     return;
   }
 }
-static inline void gotrace__drop_task(uint64_t id) {
+GOTRACE__FN inline void gotrace__drop_task(uint64_t id) {
   gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *task;
   if (!tasks) return;
   task = gotrace__task_place(tasks, id, 0);
@@ -6960,8 +6971,8 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
 }
 
 /* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
-static inline void gotrace__region_call(gotrace__origin origin, unsigned kind, unsigned brief, gotrace_task task,
-                                        const char *name, size_t text_size, int name_is_constant) {
+GOTRACE__FN inline void gotrace__region_call(gotrace__origin origin, unsigned kind, unsigned brief, gotrace_task task,
+                                             const char *name, size_t text_size, int name_is_constant) {
   gotrace__thread *m = gotrace__caller_go(origin.site);
   if (GOTRACE__UNLIKELY(!m)) return;
   if (gotrace_enabled() &&
@@ -7076,7 +7087,7 @@ GOTRACE__DEFINE void gotrace_count_at(gotrace_site *site, const char *name, int6
   GOTRACE__KEEP_FRAME();
 }
 
-static void gotrace__print(char *text, size_t size, const char *format, ...) {
+GOTRACE__FN void gotrace__print(char *text, size_t size, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   GOTRACE__VSNPRINTF(text, size, format, arguments);
@@ -7098,12 +7109,12 @@ GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *nam
 
 /* ----------------------------------------------------------------------------------------------------- >>waits ---- */
 
-static gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
+GOTRACE__FN gotrace__wait_bucket *gotrace__wait_bucket_of(const void *key) {
   return &gotrace__t.wait_buckets[gotrace__mix(0, (uintptr_t)key) % GOTRACE__WAIT_BUCKETS];
 }
 
 /* The caller of these two holds the bucket's lock. */
-static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
+GOTRACE__FN void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
   gotrace__level *last = bucket->last;
   gotrace__signal_fence(); /* read only once: see gotrace__settle_waits */
   level->next = NULL;
@@ -7114,7 +7125,7 @@ static void gotrace__list_wait(gotrace__wait_bucket *bucket, gotrace__level *lev
   level->listed = true;
 }
 
-static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
+GOTRACE__FN void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__level *level) {
   if (level->previous) level->previous->next = level->next;
   else gotrace__store_relaxed(&bucket->first, level->next);
   if (level->next) level->next->previous = level->previous;
@@ -7124,7 +7135,7 @@ static void gotrace__unlist_wait(gotrace__wait_bucket *bucket, gotrace__level *l
 
 /* After one of these. If a signal handler has forked meanwhile and this is the child, its lists were emptied, and the
  * rest of the change must not stay in them. `forks`: as before the change. */
-static void gotrace__settle_waits(gotrace__wait_bucket *bucket, gotrace__level *level, uint32_t forks) {
+GOTRACE__FN void gotrace__settle_waits(gotrace__wait_bucket *bucket, gotrace__level *level, uint32_t forks) {
   gotrace__signal_fence();
   if (GOTRACE__LIKELY(gotrace__t.forks == forks)) return;
   gotrace__store_relaxed(&bucket->first, (gotrace__level *)NULL);
@@ -7133,7 +7144,7 @@ static void gotrace__settle_waits(gotrace__wait_bucket *bucket, gotrace__level *
   level->listed = false;
 }
 
-static bool gotrace__has_free_level(gotrace__thread *m) {
+GOTRACE__FN bool gotrace__has_free_level(gotrace__thread *m) {
   gotrace__level_block *block;
   unsigned i;
   if (GOTRACE__LIKELY(!m->level || m->free_levels)) return true;
@@ -7148,7 +7159,7 @@ static bool gotrace__has_free_level(gotrace__thread *m) {
   return true;
 }
 
-static inline void gotrace__set_level(gotrace__thread *m, gotrace__level *level, gotrace_go *g, bool waits) {
+GOTRACE__FN inline void gotrace__set_level(gotrace__thread *m, gotrace__level *level, gotrace_go *g, bool waits) {
   level->outer = m->level;
   level->go = g;
   level->id = g ? gotrace__load_relaxed(&g->id) : 0;
@@ -7161,7 +7172,7 @@ static inline void gotrace__set_level(gotrace__thread *m, gotrace__level *level,
 }
 
 /* Sets aside a goroutine, or none (NULL); false if there is no room. The flag is up. */
-static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool waits) {
+GOTRACE__FN inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool waits) {
   gotrace__level *level;
   if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
   level = m->level ? m->free_levels : &m->outermost;
@@ -7171,12 +7182,12 @@ static inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bool wa
 }
 
 /* Why there is no room. */
-static gotrace_problem gotrace__no_level(const gotrace__thread *m) {
+GOTRACE__FN gotrace_problem gotrace__no_level(const gotrace__thread *m) {
   return m->depth == GOTRACE__NEST_DEPTH ? GOTRACE_PROBLEM_NEST_DEPTH : GOTRACE_PROBLEM_NO_MEMORY;
 }
 
 /* Ends a wait on an address. */
-static void gotrace__end_address_wait(gotrace__level *level) {
+GOTRACE__FN void gotrace__end_address_wait(gotrace__level *level) {
   uint32_t forks = gotrace__t.forks;
   gotrace__wait_bucket *bucket;
   if (GOTRACE__LIKELY(!level->key)) return;
@@ -7189,7 +7200,7 @@ static void gotrace__end_address_wait(gotrace__level *level) {
 }
 
 /* Ends the innermost level; returns its goroutine, NULL if that has been destroyed. The flag is up. */
-static inline gotrace_go *gotrace__take_up(gotrace__thread *m) {
+GOTRACE__FN inline gotrace_go *gotrace__take_up(gotrace__thread *m) {
   gotrace__level *level = m->level;
   gotrace_go *g = level->go;
   gotrace__end_address_wait(level);
@@ -7204,7 +7215,7 @@ static inline gotrace_go *gotrace__take_up(gotrace__thread *m) {
 }
 
 #if !GOTRACE_NO_THREADS
-static void gotrace__free_levels(gotrace__thread *m) {
+GOTRACE__FN void gotrace__free_levels(gotrace__thread *m) {
   gotrace__level_block *block;
   while ((block = m->level_blocks) != NULL) {
     m->level_blocks = block->next;
@@ -7214,8 +7225,8 @@ static void gotrace__free_levels(gotrace__thread *m) {
 }
 #endif
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thread *m, gotrace__origin origin,
-                                                                   const void *key, unsigned reason) {
+GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thread *m, gotrace__origin origin,
+                                                                        const void *key, unsigned reason) {
   gotrace_go *g;
   bool kept;
   if (GOTRACE__UNLIKELY(!m->go)) gotrace__attach(m, origin.site);
@@ -7246,7 +7257,7 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace__thre
 /* Sets aside the goroutine of a wait that the short way below has begun, as gotrace__begin_wait does. Other threads see
  * at any moment that it waits, since `go` changes before the flag. The goroutine's status stays, since a waker may have
  * changed it. In the middle of the short ways, a signal handler may do this for a call of its own. */
-static GOTRACE__COLD void gotrace__set_wait_aside(gotrace__thread *m) {
+GOTRACE__FN GOTRACE__COLD void gotrace__set_wait_aside(gotrace__thread *m) {
   uint64_t id = m->outermost.id;
   if (gotrace__load_relaxed(&m->in_call) != GOTRACE__WAITS) return;
   gotrace__store_relaxed(&m->in_call, (uint32_t)(GOTRACE__WAITS | GOTRACE__IN_CALL));
@@ -7259,7 +7270,7 @@ static GOTRACE__COLD void gotrace__set_wait_aside(gotrace__thread *m) {
   gotrace__leave(m);
 }
 
-static GOTRACE__NOINLINE void gotrace__begin_any_wait(gotrace__origin origin, unsigned reason) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__begin_any_wait(gotrace__origin origin, unsigned reason) {
   gotrace__thread *m = gotrace__caller();
   if (m) gotrace__begin_wait(m, origin, NULL, reason);
 }
@@ -7321,7 +7332,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
   return woken;
 }
 
-static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end_wait(gotrace__thread *m) {
+GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end_wait(gotrace__thread *m) {
   gotrace_go *g;
   bool nested, nobody;
   gotrace__raise(m);
@@ -7341,13 +7352,13 @@ static GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end_wait(gotrace__thread
 }
 
 /* Whether a wait that has begun the short way may end so: nobody has destroyed the goroutine, or runs it. */
-static inline bool gotrace__ends_short(const gotrace__thread *m, const gotrace_go *g) {
+GOTRACE__FN inline bool gotrace__ends_short(const gotrace__thread *m, const gotrace_go *g) {
   unsigned status = gotrace__load_relaxed(&g->status);
   return gotrace__load_relaxed(&g->id) == m->outermost.id &&
          (status == GOTRACE__WAITING || status == GOTRACE__RUNNABLE);
 }
 
-static GOTRACE__NOINLINE void gotrace__end_any_wait(void) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__end_any_wait(void) {
   gotrace__thread *m = gotrace__caller();
   if (m && (gotrace_enabled() || m->level)) gotrace__end_wait(m);
 }
@@ -7371,7 +7382,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
 }
 
 /* A goroutine in a system call cannot be set aside, nor end nested running. */
-static void gotrace__end_call(gotrace__thread *m) {
+GOTRACE__FN void gotrace__end_call(gotrace__thread *m) {
   if (GOTRACE__LIKELY(!m->in_syscall)) return;
   gotrace__problem_call(m, GOTRACE_PROBLEM_SYSCALL_OPEN);
   gotrace_go_syscall_end();
@@ -7422,7 +7433,7 @@ GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go
 }
 
 /* Ends the nested running of a level, and of those inside it. `missing`: the program has not. */
-static void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool missing) {
+GOTRACE__FN void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bool missing) {
   gotrace_go *g = NULL;
   gotrace__level *found;
   bool on, waits;
@@ -7469,13 +7480,13 @@ GOTRACE__DEFINE void gotrace_nest_end(gotrace_go *outer) {
 
 /* --------------------------------------------------------------------------------------------- >>plain-threads ---- */
 
-static const char *gotrace__thread_name(const char *name, size_t size) {
+GOTRACE__FN const char *gotrace__thread_name(const char *name, size_t size) {
   const char *kept = gotrace__keep_name(name, size);
   return kept ? kept : "thread";
 }
 
 /* Makes a thread a goroutine, if it runs no proc and has set nothing aside. */
-static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_site *site) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_site *site) {
   gotrace_location entry = {0, NULL, "", 0};
   (void)site; /* in reports only */
   if (m->go || m->level || m->proc || m->lacks || (!gotrace_enabled() && gotrace__is_untracked())) return;
@@ -7505,13 +7516,13 @@ static GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_site *
 }
 
 /* The same for a call that is only for plain threads. One that was a worker does not take back a proc that it lost. */
-static void gotrace__attach_plain(gotrace__thread *m) {
+GOTRACE__FN void gotrace__attach_plain(gotrace__thread *m) {
   m->was_worker = false;
   m->lost = NULL;
   gotrace__attach(m, NULL);
 }
 
-static void gotrace__thread_finish(gotrace__thread *m) {
+GOTRACE__FN void gotrace__thread_finish(gotrace__thread *m) {
   gotrace_go *g = m->own_go;
   gotrace__level *level, *nested = NULL;
   gotrace__set_wait_aside(m);
@@ -7545,7 +7556,7 @@ static void gotrace__thread_finish(gotrace__thread *m) {
 
 #if !GOTRACE_NO_THREADS
 /* Ends a record's thread, on that thread; or on another, if that thread is dead. */
-static void gotrace__thread_over(gotrace__thread *m) {
+GOTRACE__FN void gotrace__thread_over(gotrace__thread *m) {
   bool ended;
   gotrace__thread_finish(m);
   if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m))
@@ -7574,7 +7585,7 @@ static void gotrace__thread_over(gotrace__thread *m) {
 static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
 
 /* Ends the calling thread, if it has a record. Returns whether it may get another one. */
-static bool gotrace__thread_gone(void *thread) {
+GOTRACE__FN bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = (gotrace__thread *)thread;
   int cancel = gotrace__cancel_off(); /* nothing would give the record back */
   if (m) {
@@ -7589,7 +7600,7 @@ static bool gotrace__thread_gone(void *thread) {
 
 /* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
  * threads may walk the list. */
-static GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *other, *m = NULL, *dead = NULL;
   uint64_t id;
@@ -7707,7 +7718,7 @@ GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotra
 /* ----------------------------------------------------------------------------------------------------- >>sites ---- */
 
 /* Copies a string of a site, if there is one; *ok: it is kept. */
-static const char *gotrace__site_text(const char *text, uint32_t most, bool *ok) {
+GOTRACE__FN const char *gotrace__site_text(const char *text, uint32_t most, bool *ok) {
   const gotrace__entry *entry;
   if (!text) return NULL;
   entry = gotrace__keep_text(&gotrace__t.site_texts, most, text, gotrace__truncated_size(text, strlen(text)));
@@ -7716,7 +7727,7 @@ static const char *gotrace__site_text(const char *text, uint32_t most, bool *ok)
 }
 
 /* A site is in a table by its location, whose strings are kept once each. */
-static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(gotrace_location place) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(gotrace_location place) {
   const size_t bytes = offsetof(gotrace_location, line) + sizeof place.line; /* without what may be behind it */
   bool nested = gotrace__is_nested(gotrace__self), ok = true;                /* then it may look up, but not add */
   uint32_t most = nested ? 0 : GOTRACE__SITES;
@@ -7734,24 +7745,24 @@ static GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(gotrace_locati
   return NULL;
 }
 
-static bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+GOTRACE__FN bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Most calls are repeated: each thread remembers some sites. Where they are kept depends on the strings' addresses, but
  * whether one is meant only on the strings. NULL: nowhere, since the tracer may be unloaded. */
-static inline gotrace_site **gotrace__recent_site(uintptr_t key) {
+GOTRACE__FN inline gotrace_site **gotrace__recent_site(uintptr_t key) {
   gotrace__thread *m = gotrace__self;
   if (GOTRACE__UNLIKELY(!m || (gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL))) return NULL;
   return &m->recent_sites[(key ^ key >> 4 ^ key >> 8) % GOTRACE__RECENT_SITES];
 }
-static GOTRACE__NOINLINE gotrace_site *gotrace__remember_site(gotrace_site **recent, uintptr_t pc, const char *function,
-                                                              const char *file, uint32_t line) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_site *
+gotrace__remember_site(gotrace_site **recent, uintptr_t pc, const char *function, const char *file, uint32_t line) {
   gotrace_location place = {pc, function, file, line};
   gotrace_site *site = gotrace__find_or_make_site(place);
   if (recent && site) gotrace__store_relaxed(recent, site);
   return site;
 }
 
-static inline gotrace_site *gotrace__make_site(const char *function, const char *file, uint32_t line) {
+GOTRACE__FN inline gotrace_site *gotrace__make_site(const char *function, const char *file, uint32_t line) {
   gotrace_site **recent = gotrace__recent_site((uintptr_t)function ^ (uintptr_t)file ^ line);
   gotrace_site *site = recent ? gotrace__load_relaxed(recent) : NULL;
   if (GOTRACE__LIKELY(site && !site->location.pc && site->location.line == line &&
@@ -7793,26 +7804,26 @@ GOTRACE__DEFINE gotrace_go *gotrace_go_create_named_at(gotrace_site *site, const
   return g;
 }
 
-static gotrace__key_bucket *gotrace__key_bucket_of(uint64_t key) {
+GOTRACE__FN gotrace__key_bucket *gotrace__key_bucket_of(uint64_t key) {
   return &gotrace__t.key_buckets[gotrace__mix(0, key) % GOTRACE__KEY_BUCKETS];
 }
 
 /* A bucket is a tree, so that it may have any number of keys, and one store adds one: each level takes two more bits of
  * the hash. These are about the link to a key's entry, or to where it would be; the caller holds the bucket's lock. */
-static gotrace__keyed **gotrace__find_key(gotrace__key_bucket *bucket, uint64_t key) {
+GOTRACE__FN gotrace__keyed **gotrace__find_key(gotrace__key_bucket *bucket, uint64_t key) {
   gotrace__keyed **link = &bucket->top;
   uint64_t hash = gotrace__mix(0, key) / GOTRACE__KEY_BUCKETS;
   for (; *link && (*link)->key != key; hash >>= 2) link = &(*link)->below[hash & 3];
   return link;
 }
-static gotrace__keyed **gotrace__below(gotrace__keyed *keyed) {
+GOTRACE__FN gotrace__keyed **gotrace__below(gotrace__keyed *keyed) {
   unsigned i = 0;
   while (i < 3 && !keyed->below[i]) i++;
   return &keyed->below[i];
 }
 
 /* Takes out an entry, if there is one. Any entry without others below it can take the place of one above it. */
-static gotrace__keyed *gotrace__take_keyed(gotrace__keyed **link) {
+GOTRACE__FN gotrace__keyed *gotrace__take_keyed(gotrace__keyed **link) {
   gotrace__keyed *gone = *link, *last = gone, **end = link, **below;
   if (!gone) return NULL;
   while (*(below = gotrace__below(last))) end = below, last = *below;
@@ -7827,13 +7838,13 @@ static gotrace__keyed *gotrace__take_keyed(gotrace__keyed **link) {
 }
 
 /* The goroutine of a key; NULL: there is none, or it has ended. */
-static gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
+GOTRACE__FN gotrace_go *gotrace__living(const gotrace__keyed *keyed) {
   gotrace_go *g = keyed ? keyed->go : NULL;
   return g && gotrace__load_acquire(&g->live) && gotrace__load_relaxed(&g->id) == keyed->id ? g : NULL;
 }
 
 /* Gives the key a goroutine, unless another thread was faster. Returns the key's. */
-static gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotrace_go *made) {
+GOTRACE__FN gotrace_go *gotrace__set_keyed(gotrace__keyed *fresh, uint64_t key, gotrace_go *made) {
   gotrace__key_bucket *bucket = gotrace__key_bucket_of(key);
   gotrace__keyed **link;
   gotrace_go *g;
@@ -7897,7 +7908,7 @@ GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) 
 
 /* The current session and its start; false if its format has no samples. A sample raises no flag, so nothing waits for
  * it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
-static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
+GOTRACE__FN bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t version;
   *session = gotrace__load_acquire(&gotrace__on);
@@ -7907,7 +7918,7 @@ static bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) 
 }
 
 /* The time of a sample, after the thread's last event: readers take an earlier one for the goroutine's beginning. */
-static uint64_t gotrace__sample_after(uint64_t time, const gotrace__uint64 *last) {
+GOTRACE__FN uint64_t gotrace__sample_after(uint64_t time, const gotrace__uint64 *last) {
   uint64_t tick = gotrace__load_relaxed(last);
   return time <= tick && tick - time < GOTRACE__FAR ? tick + 1 : time;
 }
@@ -8310,26 +8321,27 @@ typedef struct gotrace__transcriber {
 } gotrace__transcriber;
 GOTRACE__STATIC_ASSERT((int)GOTRACE_BLOCK_REASON_COUNT >= (int)GOTRACE_STW_REASON_COUNT, reason_counts);
 
-static GOTRACE__COLD void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
+GOTRACE__FN GOTRACE__COLD void gotrace__problem_seen(gotrace__transcriber *t, gotrace_problem problem) {
   t->problems[problem]++;
   if (t->options.problem) t->options.problem(t->options.context, t, problem);
 }
 
 /* Only the first failure is reported. The trace then ends, as if it were full. */
-static void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
+GOTRACE__FN void gotrace__transcribe_fail(gotrace__transcriber *t, gotrace_result error) {
   if (!t->error) t->error = error;
   t->full = true;
   t->until = 0;
 }
 
-static void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
+GOTRACE__FN void *gotrace__model_allocate(gotrace__transcriber *t, size_t size) {
   void *memory = gotrace__allocate(t->options.budget, size, !t->options.beyond_limit);
   if (!memory) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return memory;
 }
 
 /* Enlarges an array to at least `wanted` elements; false if out of memory. `array`: the address of its pointer. */
-static bool gotrace__model_grow(gotrace__transcriber *t, void *array, size_t *capacity, size_t wanted, size_t size) {
+GOTRACE__FN bool gotrace__model_grow(gotrace__transcriber *t, void *array, size_t *capacity, size_t wanted,
+                                     size_t size) {
   size_t larger = *capacity ? *capacity : 16;
   void *old, *memory;
   if (wanted <= *capacity) return true;
@@ -8347,7 +8359,7 @@ static bool gotrace__model_grow(gotrace__transcriber *t, void *array, size_t *ca
 /* ----------------------------------------------------------------------------------------------------- >>lanes ---- */
 
 /* The entry after `last` in a table. */
-static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
+GOTRACE__FN gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *last) {
   return last ? gotrace__load_acquire(&last->next) : gotrace__load_acquire(&table->first);
 }
 
@@ -8358,7 +8370,7 @@ static gotrace__entry *gotrace__after(gotrace__table *table, gotrace__entry *las
 
 #define GOTRACE__HEADER_SIZE 16
 
-static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
+GOTRACE__FN void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *data, size_t size) {
   if (t->error == GOTRACE_ERROR_SINK) return;
   /* Even if it is not the first failure: nothing may follow what is missing. */
   if (!t->options.write(t->options.context, data, size)) t->error = GOTRACE_ERROR_SINK;
@@ -8369,12 +8381,13 @@ static void gotrace__transcribe_write(gotrace__transcriber *t, const uint8_t *da
 
 #define gotrace__lane_size(lane) ((uint32_t)((lane)->at - (lane)->data))
 
-static void gotrace__lane_set(gotrace__lane *lane, uint8_t *memory, uint32_t size) {
+GOTRACE__FN void gotrace__lane_set(gotrace__lane *lane, uint8_t *memory, uint32_t size) {
   lane->data = lane->at = lane->full = memory + GOTRACE__LANE_HEAD;
   lane->capacity = size - GOTRACE__LANE_HEAD;
 }
 
-static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind, uint32_t size) {
+GOTRACE__FN bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uint64_t id, uint8_t kind,
+                                    uint32_t size) {
   uint8_t *memory = (uint8_t *)gotrace__model_allocate(t, size);
   lane->id = id;
   lane->kind = kind;
@@ -8382,16 +8395,16 @@ static bool gotrace__lane_init(gotrace__transcriber *t, gotrace__lane *lane, uin
   return memory != NULL;
 }
 
-static void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
+GOTRACE__FN void gotrace__lane_free(gotrace__transcriber *t, gotrace__lane *lane) {
   if (!lane->data) return;
   gotrace__release(t->options.budget, lane->data - GOTRACE__LANE_HEAD, lane->capacity + GOTRACE__LANE_HEAD);
   lane->data = lane->at = lane->full = NULL;
 }
 
-static void gotrace__write_sync(gotrace__transcriber *t);
+GOTRACE__FN void gotrace__write_sync(gotrace__transcriber *t);
 
 /* Writes what the lane has, as a batch. Go: traceBufFlush, traceWriter.flush. */
-static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
+GOTRACE__FN void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
   uint8_t head[GOTRACE__LANE_HEAD], *at = head;
   uint32_t size = gotrace__lane_size(lane), head_size;
   const uint64_t batch[] = {t->generation, lane->id, lane->base, size + (lane->kind != 0)};
@@ -8417,7 +8430,7 @@ static void gotrace__lane_flush(gotrace__transcriber *t, gotrace__lane *lane) {
 }
 
 /* Gives an empty lane other memory, as far as possible. `within`: not beyond the limit. */
-static void gotrace__lane_resize(gotrace__transcriber *t, gotrace__lane *lane, uint32_t size, bool within) {
+GOTRACE__FN void gotrace__lane_resize(gotrace__transcriber *t, gotrace__lane *lane, uint32_t size, bool within) {
   uint8_t *memory = (uint8_t *)gotrace__allocate(t->options.budget, size, within);
   if (!memory) return;
   gotrace__lane_free(t, lane);
@@ -8425,7 +8438,7 @@ static void gotrace__lane_resize(gotrace__transcriber *t, gotrace__lane *lane, u
 }
 
 /* Writes a full lane. Those of busy threads grow. */
-static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room) {
   uint32_t old = lane->capacity + GOTRACE__LANE_HEAD,
            larger = old * 4 < GOTRACE__LANE_MOST ? old * 4 : GOTRACE__LANE_MOST;
   gotrace__lane_flush(t, lane);
@@ -8433,7 +8446,8 @@ static GOTRACE__NOINLINE void gotrace__lane_renew(gotrace__transcriber *t, gotra
 }
 
 /* A place for `room` bytes, the time of whose event is `time`. */
-static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room, uint64_t time) {
+GOTRACE__FN inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *lane, uint32_t room,
+                                             uint64_t time) {
   if (GOTRACE__UNLIKELY(lane->capacity - gotrace__lane_size(lane) < room)) gotrace__lane_renew(t, lane, room);
   if (GOTRACE__UNLIKELY(lane->at == lane->data)) {
     lane->base = lane->time = time;
@@ -8445,8 +8459,8 @@ static inline uint8_t *gotrace__lane_at(gotrace__transcriber *t, gotrace__lane *
 /* Strings and stacks. */
 
 /* The row of a number in a table; NULL if the table has no such entry, or if out of memory. */
-static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t, gotrace__mirror *mirror,
-                                                         uint32_t number) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t, gotrace__mirror *mirror,
+                                                              uint32_t number) {
   gotrace__entry *entry;
   if (!mirror->table || !number) return NULL;
   while ((entry = gotrace__after(mirror->table, mirror->last)) != NULL) {
@@ -8459,7 +8473,8 @@ static GOTRACE__NOINLINE gotrace__row *gotrace__find_row(gotrace__transcriber *t
 }
 
 /* The row of a reference; NULL for 0. `mirrors`: of strings or stacks. */
-static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirrors, uint32_t reference) {
+GOTRACE__FN inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mirror *mirrors,
+                                                 uint32_t reference) {
   gotrace__mirror *mirror = &mirrors[reference >> 31];
   uint32_t number = reference & ~GOTRACE__OWN;
   if (GOTRACE__LIKELY(number < mirror->capacity && mirror->rows[number].entry)) return &mirror->rows[number];
@@ -8467,14 +8482,14 @@ static inline gotrace__row *gotrace__row_of(gotrace__transcriber *t, gotrace__mi
 }
 
 /* The row of a number in a table if the string or stack is written in this generation, else NULL. */
-static inline const gotrace__row *gotrace__written_row(const gotrace__transcriber *t, const gotrace__mirror *mirror,
-                                                       uint64_t number) {
+GOTRACE__FN inline const gotrace__row *gotrace__written_row(const gotrace__transcriber *t,
+                                                            const gotrace__mirror *mirror, uint64_t number) {
   if (GOTRACE__UNLIKELY(number >= mirror->capacity || mirror->rows[number].generation != t->generation)) return NULL;
   return &mirror->rows[number];
 }
 
 /* A text made at run time. */
-static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
+GOTRACE__FN uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
   uint32_t number =
       size ? gotrace__table_put(t->strings[1].table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size) : 0;
   if (!number && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
@@ -8482,26 +8497,29 @@ static uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *tex
 }
 
 /* How much of a record's text the trace has. A text that is cut is counted. */
-static inline uint32_t gotrace__kept_size(gotrace__transcriber *t, const char *text, uint32_t size) {
+GOTRACE__FN inline uint32_t gotrace__kept_size(gotrace__transcriber *t, const char *text, uint32_t size) {
   size_t kept = gotrace__truncated_size(text, size);
   if (GOTRACE__UNLIKELY(kept != size)) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);
   return (uint32_t)kept;
 }
 
 /* The name in a record: a number, or 0 and a text. */
-static inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text, uint32_t size) {
+GOTRACE__FN inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text,
+                                                 uint32_t size) {
   if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
   return gotrace__text_reference(t, text, gotrace__kept_size(t, text, size));
 }
 
-static inline uint32_t gotrace__record_stack(uint64_t number) { return number < GOTRACE__OWN ? (uint32_t)number : 0; }
+GOTRACE__FN inline uint32_t gotrace__record_stack(uint64_t number) {
+  return number < GOTRACE__OWN ? (uint32_t)number : 0;
+}
 
 /* Writes a string with a new id, which it returns. One-byte ids are reserved for strings to which events refer often:
  * reasons, labels, and the names of regions, tasks and logs. Functions and files get none, since only the stack table
  * refers to them, nor do the texts of logs. */
 #define GOTRACE__OFTEN_IDS 127u
-static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
-                                                      bool often) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, const char *text, uint32_t size,
+                                                           bool often) {
   uint32_t id = often && t->next_often < GOTRACE__OFTEN_IDS ? ++t->next_often : ++t->next_string;
   uint8_t *at = gotrace__lane_at(t, &t->string_lane, size + 1 + 2 * GOTRACE_BYTES_PER_NUMBER, t->generation_time);
   unsigned kind = t->v1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
@@ -8514,7 +8532,7 @@ static GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber *t, c
   return id;
 }
 
-static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
   gotrace__row *row = gotrace__row_of(t, t->strings, reference);
   if (!row) return 0;
   row->generation = t->generation;
@@ -8522,14 +8540,14 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t
 }
 
 /* The id of a string in this generation; 0 for the empty string. */
-static inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
+GOTRACE__FN inline uint32_t gotrace__string_id(gotrace__transcriber *t, uint32_t reference, bool often) {
   const gotrace__row *row = gotrace__written_row(t, &t->strings[reference >> 31], reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_string(t, reference, often) : 0;
 }
 
 /* A frame's function or file. Like Go, truncates at the front. */
-static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *string) {
+GOTRACE__FN uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *string) {
   size_t size = string ? strlen(string) : 0;
   if (size > GOTRACE_MAX_STRING_SIZE) {
     string += size - GOTRACE_MAX_STRING_SIZE;
@@ -8540,7 +8558,7 @@ static uint32_t gotrace__frame_reference(gotrace__transcriber *t, const char *st
 }
 
 /* Names the frames of a stack. */
-static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
+GOTRACE__FN bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
   uint64_t *out = row->frames;
   uint32_t i;
@@ -8572,7 +8590,7 @@ static bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
 }
 
 /* Writes a stack with a new id, which it returns. v1 readers accept at most GOTRACE__MOST_STACK bytes. */
-static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t, uint32_t reference) {
   gotrace__row *row = gotrace__row_of(t, t->stacks, reference);
   gotrace__lane *lane = t->v1 ? &t->string_lane : &t->stack_lane;
   uint8_t body[GOTRACE__STACK_ROOM], *at = body, *count_at;
@@ -8614,24 +8632,24 @@ static GOTRACE__NOINLINE uint32_t gotrace__define_stack(gotrace__transcriber *t,
 GOTRACE__STATIC_ASSERT((int)GOTRACE_V1_STACK == (int)GOTRACE_V2_STACK, stack_kinds);
 
 /* The id of a stack in this generation; 0: none. */
-static inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
+GOTRACE__FN inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t reference) {
   const gotrace__row *row = gotrace__written_row(t, &t->stacks[reference >> 31], reference & ~GOTRACE__OWN);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_stack(t, reference) : 0;
 }
-static inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
+GOTRACE__FN inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
   const gotrace__row *row = gotrace__written_row(t, t->stacks, number);
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return gotrace__stack_id(t, gotrace__record_stack(number));
 }
 
-static uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
+GOTRACE__FN uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
   uint32_t number = gotrace__stack_put(t->stacks[1].table, frames, count);
   if (!number) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return number ? number | GOTRACE__OWN : 0;
 }
 
-static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
+GOTRACE__FN uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
   gotrace_location place = {0, name, "", 0};
   gotrace__stack_frame frame = gotrace__frame_of(&place);
   return gotrace__own_stack(t, &frame, 1);
@@ -8640,7 +8658,7 @@ static uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
 /* The stack id of a goroutine's entry. Viewers reject a goroutine without one, and Go takes one with an empty name, or
  * with one that begins with "runtime.", for its runtime's own and hides it (IsSystemGoroutine in
  * internal/trace/summary.go). */
-static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+GOTRACE__FN uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_go *g) {
   const gotrace__row *row = gotrace__row_of(t, t->stacks, g->entry);
   uint32_t id = row ? gotrace__stack_id(t, g->entry) : 0;
   return id || (t->options.replay && !t->v1) ? id : gotrace__stack_id(t, gotrace__own_entry(t, "unknown"));
@@ -8648,8 +8666,8 @@ static uint32_t gotrace__entry_id(gotrace__transcriber *t, const gotrace__model_
 
 /* The stack with which a goroutine leaves its proc. 1.22 has no stack with a goroutine's status, so viewers name a
  * goroutine older than the trace after the outermost frame of the first stack with which it stops. */
-static GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transcriber *t, const gotrace__model_go *g,
-                                                            uint32_t reference) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transcriber *t, const gotrace__model_go *g,
+                                                                 uint32_t reference) {
   const gotrace__row *row = gotrace__row_of(t, t->stacks, reference);
   const gotrace__entry *stop = row ? row->entry : NULL; /* the next call may move the row */
   gotrace__stack_frame frames[2];
@@ -8661,7 +8679,8 @@ static GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transcriber
   memcpy(&frames[count++], row->entry + 1, sizeof *frames);
   return gotrace__own_stack(t, frames, count);
 }
-static inline uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t stack) {
+GOTRACE__FN inline uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g,
+                                                   uint64_t stack) {
   if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay)
     return gotrace__stack_id(t, gotrace__stack_with_entry(t, g, gotrace__record_stack(stack)));
   return gotrace__record_stack_id(t, stack);
@@ -8669,29 +8688,30 @@ static inline uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const got
 
 /* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
 
-static const char *gotrace__reason_name(const gotrace__transcriber *t, unsigned reason) {
+GOTRACE__FN const char *gotrace__reason_name(const gotrace__transcriber *t, unsigned reason) {
   unsigned number = gotrace__reason_number(reason);
   if (!number || number > GOTRACE__REASONS || !t->options.reason_names) return NULL;
   return gotrace__load_acquire(&t->options.reason_names[number - 1]);
 }
 
-static GOTRACE__NOINLINE unsigned gotrace__named_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
+GOTRACE__FN GOTRACE__NOINLINE unsigned gotrace__named_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
   unsigned reason = given <= UINT32_MAX ? (unsigned)given : 0xffu;
   bool named = gotrace__reason_name(t, reason) != NULL;
   if (named && (reason & 0xff) < count) return reason;
   gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
   return named ? gotrace__reason_number(reason) << 8 : 0;
 }
-static inline unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
+GOTRACE__FN inline unsigned gotrace__valid_reason(gotrace__transcriber *t, uint64_t given, unsigned count) {
   return GOTRACE__LIKELY(given < count) ? (unsigned)given : gotrace__named_reason(t, given, count);
 }
 
-static GOTRACE__NOINLINE uint32_t gotrace__reason_reference(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__reason_reference(gotrace__transcriber *t, unsigned sort,
+                                                                 unsigned reason) {
   const char *name =
       gotrace__reason_number(reason) ? gotrace__reason_name(t, reason) : gotrace__known_reasons[sort][reason].name;
   return gotrace__text_reference(t, name, strlen(name));
 }
-static inline uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+GOTRACE__FN inline uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort, unsigned reason) {
   unsigned number = gotrace__reason_number(reason);
   uint32_t *reference = number ? &t->named_refs[number - 1] : &t->reason_refs[sort][reason];
   if (GOTRACE__UNLIKELY(!*reference)) *reference = gotrace__reason_reference(t, sort, reason);
@@ -8699,7 +8719,7 @@ static inline uint32_t gotrace__reason_id(gotrace__transcriber *t, unsigned sort
 }
 
 /* The first argument of a stop or block. gotrace__lower takes it for the event. */
-static inline uint32_t gotrace__stop_reason(gotrace__transcriber *t, unsigned sort, unsigned reason) {
+GOTRACE__FN inline uint32_t gotrace__stop_reason(gotrace__transcriber *t, unsigned sort, unsigned reason) {
   if (t->v1) return gotrace__known_reasons[sort][gotrace__reason_base(reason)].v1;
   return gotrace__reason_id(t, sort, reason);
 }
@@ -8707,7 +8727,7 @@ static inline uint32_t gotrace__stop_reason(gotrace__transcriber *t, unsigned so
 /* ----------------------------------------------------------------------------------------------------- >>model ---- */
 
 /* The goroutine of a place from 1 to go_places; NULL if no record has mentioned any near it. */
-static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, uint64_t place) {
+GOTRACE__FN inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, uint64_t place) {
   gotrace__model_go *page = t->go_pages[(place - 1) / GOTRACE__MODEL_PAGE];
   return GOTRACE__LIKELY(page != NULL) ? &page[(place - 1) % GOTRACE__MODEL_PAGE] : NULL;
 }
@@ -8716,10 +8736,12 @@ static inline gotrace__model_go *gotrace__go_at(const gotrace__transcriber *t, u
  * the system would take as long for each page as the transcriber does; and the processor, to find where each of them is
  * in memory, if they were not in huge pages of the system (2 MiB). */
 #define GOTRACE__SINGLE_PAGES 64
-static size_t gotrace__pages_at_once(size_t page) { return page < GOTRACE__SINGLE_PAGES ? 1 : page < 256 ? 16 : 256; }
+GOTRACE__FN size_t gotrace__pages_at_once(size_t page) {
+  return page < GOTRACE__SINGLE_PAGES ? 1 : page < 256 ? 16 : 256;
+}
 GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0 && GOTRACE__SINGLE_PAGES <= 256, aligned_blocks_of_pages);
 
-static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
   gotrace__model_go *block;
   if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
@@ -8737,13 +8759,13 @@ static GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcri
 }
 
 /* The goroutine of a place in a record; NULL if it cannot be one, or if out of memory. */
-static inline gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
+GOTRACE__FN inline gotrace__model_go *gotrace__go_of(gotrace__transcriber *t, uint64_t place) {
   gotrace__model_go *g = GOTRACE__LIKELY(place - 1 < t->go_places) ? gotrace__go_at(t, place) : NULL;
   return GOTRACE__LIKELY(g != NULL) ? g : gotrace__go_new_at(t, place);
 }
 
 /* A proc with the next free id at or above `wanted`. */
-static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
+GOTRACE__FN gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t wanted) {
   gotrace__model_proc *p;
   while (wanted < t->proc_capacity && t->procs[wanted]) wanted++;
   if (!gotrace__model_grow(t, &t->procs, &t->proc_capacity, (size_t)wanted + 1, sizeof *t->procs)) return NULL;
@@ -8761,7 +8783,7 @@ static gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint64_t 
 }
 
 /* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
-static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
+GOTRACE__FN gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
   gotrace__model_proc *p;
   if (--place >= GOTRACE__MOST_PLACES) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
@@ -8775,14 +8797,14 @@ static gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t p
 }
 
 /* The place of a key, or the free one where it would be; there is one. */
-static gotrace__keyed_value *gotrace__key_place(const gotrace__keys *keys, uint64_t key) {
+GOTRACE__FN gotrace__keyed_value *gotrace__key_place(const gotrace__keys *keys, uint64_t key) {
   size_t i = (size_t)gotrace__mix(0, key) & (keys->capacity - 1);
   while (keys->values[i].key && keys->values[i].key != key) i = (i + 1) & (keys->capacity - 1);
   return &keys->values[i];
 }
 
 /* Makes room for one more key, and leaves out those that have ended; false if out of memory. */
-static bool gotrace__key_room(gotrace__transcriber *t, gotrace__keys *keys) {
+GOTRACE__FN bool gotrace__key_room(gotrace__transcriber *t, gotrace__keys *keys) {
   gotrace__keys fresh = {NULL, 64, 0};
   size_t i;
   if (2 * (keys->used + 1) <= keys->capacity) return true;
@@ -8798,12 +8820,12 @@ static bool gotrace__key_room(gotrace__transcriber *t, gotrace__keys *keys) {
   return true;
 }
 
-static bool gotrace__id_is_in(const gotrace__keys *set, uint64_t id) {
+GOTRACE__FN bool gotrace__id_is_in(const gotrace__keys *set, uint64_t id) {
   return set->capacity && gotrace__key_place(set, id / 64 + 1)->value & (uint64_t)1 << id % 64;
 }
 
 /* Adds an id; false if it is there already, or if out of memory. */
-static bool gotrace__id_add(gotrace__transcriber *t, gotrace__keys *set, uint64_t id) {
+GOTRACE__FN bool gotrace__id_add(gotrace__transcriber *t, gotrace__keys *set, uint64_t id) {
   uint64_t bit = (uint64_t)1 << id % 64;
   gotrace__keyed_value *block;
   if (!gotrace__key_room(t, set)) return false;
@@ -8816,7 +8838,7 @@ static bool gotrace__id_add(gotrace__transcriber *t, gotrace__keys *set, uint64_
 }
 
 /* The number of ranges of kept ids that end before an id. */
-static size_t gotrace__kept_before(const gotrace__transcriber *t, uint64_t id) {
+GOTRACE__FN size_t gotrace__kept_before(const gotrace__transcriber *t, uint64_t id) {
   size_t low = 0, high = t->kept_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -8825,7 +8847,7 @@ static size_t gotrace__kept_before(const gotrace__transcriber *t, uint64_t id) {
   }
   return low;
 }
-static bool gotrace__id_is_kept(const gotrace__transcriber *t, uint64_t id) {
+GOTRACE__FN bool gotrace__id_is_kept(const gotrace__transcriber *t, uint64_t id) {
   size_t i = gotrace__kept_before(t, id);
   return i < t->kept_count && t->kept_ids[i].first <= id;
 }
@@ -8837,7 +8859,7 @@ static bool gotrace__id_is_kept(const gotrace__transcriber *t, uint64_t id) {
 #ifndef GOTRACE__MOST_KEPT
 #define GOTRACE__MOST_KEPT ((size_t)4096)
 #endif
-static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
+GOTRACE__FN bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
   size_t i, n;
   uint64_t gap;
   gotrace__id_range *at;
@@ -8862,7 +8884,7 @@ static bool gotrace__keep_id(gotrace__transcriber *t, uint64_t id) {
 }
 
 /* Takes an id that the trace does not have. After memory has run out it need not be added: the trace ends soon. */
-static bool gotrace__id_take(gotrace__transcriber *t, uint64_t id) {
+GOTRACE__FN bool gotrace__id_take(gotrace__transcriber *t, uint64_t id) {
   if (gotrace__id_is_kept(t, id)) return false;
   return t->error ? !gotrace__id_is_in(&t->ids, id) : gotrace__id_add(t, &t->ids, id);
 }
@@ -8870,7 +8892,7 @@ static bool gotrace__id_take(gotrace__transcriber *t, uint64_t id) {
 /* A goroutine's id that the trace does not have yet: `id`, or a new one if misuse has doubled it. Go's reader rejects
  * an id that is created twice, and Go shows a very large one as negative. After memory has run out, all are new ones.
  */
-static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
+GOTRACE__FN uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
   bool taken = !t->error && id && !(id >> 48) && gotrace__id_take(t, id);
   while (!taken) {
     t->counters.doubled += id != 0 && !(id >> 48) && !t->error;
@@ -8881,13 +8903,13 @@ static uint64_t gotrace__unique_id(gotrace__transcriber *t, uint64_t id) {
 }
 
 /* The same for a goroutine of the list of the living, whose id a sample may have reserved. */
-static uint64_t gotrace__listed_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t id) {
+GOTRACE__FN uint64_t gotrace__listed_id(gotrace__transcriber *t, const gotrace__model_go *g, uint64_t id) {
   return !g->known && id && id == g->sampled ? id : gotrace__unique_id(t, id);
 }
 
 /* A new occupant of a goroutine's place. Its number goes on. */
-static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
-                              unsigned status, unsigned flags) {
+GOTRACE__FN void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint64_t entry,
+                                   unsigned status, unsigned flags) {
   if (!id || !t->options.replay || t->v1) id = gotrace__listed_id(t, g, id); /* in v2 an ended goroutine's id is free */
   g->id = id;
   g->entry = gotrace__record_stack(entry);
@@ -8904,11 +8926,11 @@ static void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g, uin
 }
 
 /* Makes room in the heap for one more thread, and for the samples. */
-static bool gotrace__grow_heap(gotrace__transcriber *t) {
+GOTRACE__FN bool gotrace__grow_heap(gotrace__transcriber *t) {
   return gotrace__model_grow(t, &t->heap, &t->heap_capacity, t->source_count + 2, sizeof *t->heap);
 }
 /* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
-static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   size_t at = t->heap_count++;
   r->turn = r->record.tick + r->later;
   for (; at && r->turn < t->heap[(at - 1) / 2]->turn; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
@@ -8917,7 +8939,7 @@ static void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
 }
 
 /* Takes the one with the earliest record out of it; NULL: it is empty. */
-static gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
+GOTRACE__FN gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
   gotrace__source *first = t->heap_count ? t->heap[0] : NULL, *r;
   size_t at = 0, child = 1;
   if (!first) return NULL;
@@ -8932,7 +8954,7 @@ static gotrace__source *gotrace__dequeue(gotrace__transcriber *t) {
 }
 
 /* Wakes the sources that wait for a change of an object. */
-static void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters) {
+GOTRACE__FN void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters) {
   while (GOTRACE__UNLIKELY(waiters->first != NULL)) {
     gotrace__source *r = waiters->first;
     waiters->first = r->link;
@@ -8943,11 +8965,11 @@ static void gotrace__changed(gotrace__transcriber *t, gotrace__waiters *waiters)
 }
 
 /* The owner's next transition: implied, or given by a record. */
-static void gotrace__number_go(gotrace__transcriber *t, gotrace__model_go *g, uint64_t number) {
+GOTRACE__FN void gotrace__number_go(gotrace__transcriber *t, gotrace__model_go *g, uint64_t number) {
   if (GOTRACE__IS_LATER(number, g->number)) g->number = (uint32_t)number;
   gotrace__changed(t, &g->waiters);
 }
-static void gotrace__number_proc(gotrace__transcriber *t, gotrace__model_proc *p, uint64_t number) {
+GOTRACE__FN void gotrace__number_proc(gotrace__transcriber *t, gotrace__model_proc *p, uint64_t number) {
   if (GOTRACE__IS_LATER(number, p->number)) p->number = (uint32_t)number;
   gotrace__changed(t, &p->waiters);
 }
@@ -8955,7 +8977,7 @@ static void gotrace__number_proc(gotrace__transcriber *t, gotrace__model_proc *p
 #define gotrace__next_proc(t, p) gotrace__number_proc(t, p, (p)->number + 1)
 
 /* The record's time is not before that of an object. */
-static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
+GOTRACE__FN inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
   if (t->now < time) t->now = time;
 }
 
@@ -8963,7 +8985,7 @@ static inline void gotrace__not_before(gotrace__transcriber *t, uint64_t time) {
  * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
  * does not run far ahead of the clock. */
 #define GOTRACE__MOST_AHEAD 4096 /* units */
-static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
+GOTRACE__FN void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
   gotrace__pushed *p = &t->pushed;
   if (t->now >= time) return;
   t->now = time;
@@ -8976,7 +8998,7 @@ static void gotrace__push_time(gotrace__transcriber *t, uint64_t time) {
   p->time = time;
   p->on = t->current;
 }
-static GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__pushed *p = &t->pushed;
   if (t->given < p->first_given) return; /* it has waited */
   if (t->given < p->given) {             /* likewise: between two that have been pushed */
@@ -8989,12 +9011,12 @@ static GOTRACE__NOINLINE void gotrace__after_push(gotrace__transcriber *t, gotra
   t->now = p->time;
 }
 
-static void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
+GOTRACE__FN void gotrace__keep_timer(gotrace__transcriber *t, gotrace__model_go *g) {
   if (t->v1 && t->timer_count < GOTRACE__TIMERS) t->timers[t->timer_count++] = g->id;
 }
 
 /* A label of up to 63 bytes; empty: none. */
-static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
+GOTRACE__FN void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, const char *label, uint32_t size) {
   size_t kept = gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1);
   if (!g->label && kept) g->label = (char *)gotrace__model_allocate(t, GOTRACE__LABEL);
   if (!g->label) return;
@@ -9002,7 +9024,7 @@ static void gotrace__model_label(gotrace__transcriber *t, gotrace__model_go *g, 
   g->label[kept] = 0;
 }
 
-static inline uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
+GOTRACE__FN inline uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace__model_go *g) {
   if (GOTRACE__LIKELY(!g->label) || !g->label[0]) return 0;
   return gotrace__string_id(t, gotrace__text_reference(t, g->label, strlen(g->label)), true);
 }
@@ -9010,8 +9032,8 @@ static inline uint32_t gotrace__label_id(gotrace__transcriber *t, const gotrace_
 /* --------------------------------------------------------------------------------------------------- >>writing ---- */
 
 /* Appends an event with n arguments. */
-static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
-                                      const uint64_t *a) {
+GOTRACE__FN inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time,
+                                           int n, const uint64_t *a) {
   uint8_t *at = gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM, time), *length = NULL;
   *at++ = (uint8_t)(t->v1 ? kind | (unsigned)(n < 3 ? n : 3) << GOTRACE_ARG_COUNT_SHIFT : kind);
   if (t->v1 && n >= 3) length = at++;
@@ -9025,15 +9047,15 @@ static inline void gotrace__put_event(gotrace__transcriber *t, gotrace__lane *la
   t->events++;
 }
 
-static void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
-                            uint64_t a0, uint64_t a1, uint64_t a2) {
+GOTRACE__FN void gotrace__put_v1(gotrace__transcriber *t, gotrace__lane *lane, unsigned kind, uint64_t time, int n,
+                                 uint64_t a0, uint64_t a1, uint64_t a2) {
   const uint64_t a[] = {a0, a1, a2};
   gotrace__put_event(t, lane, kind, time < lane->time ? lane->time : time, n, a);
 }
 
 /* v1: an event about g that has a shorter form if the last one was in the same lane. */
-static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, unsigned local,
-                                  unsigned kind, uint64_t time, int more, uint64_t argument) {
+GOTRACE__FN void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
+                                       unsigned local, unsigned kind, uint64_t time, int more, uint64_t argument) {
   if (g->last_lane == lane) gotrace__put_v1(t, lane, local, time, 1 + more, g->id, argument, 0);
   else gotrace__put_v1(t, lane, kind, time, 2 + more, g->id, g->sequence, argument);
   g->sequence++;
@@ -9041,8 +9063,8 @@ static void gotrace__put_numbered(gotrace__transcriber *t, gotrace__lane *lane, 
 }
 
 /* v1: the system call of the goroutine on a proc loses the proc. */
-static void gotrace__lower_syscall_block(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
-                                         uint64_t time) {
+GOTRACE__FN void gotrace__lower_syscall_block(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
+                                              uint64_t time) {
   if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;
   gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_BLOCK, time, 0, 0, 0, 0);
   if (g->time < lane->time) g->time = lane->time; /* the end of the call is not earlier */
@@ -9050,7 +9072,8 @@ static void gotrace__lower_syscall_block(gotrace__transcriber *t, gotrace__lane 
 }
 
 /* v1: a start, after the end of the system call that is still to be written. */
-static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g, uint64_t time) {
+GOTRACE__FN void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, gotrace__model_go *g,
+                                      uint64_t time) {
   uint32_t label = gotrace__label_id(t, g);
   if (g->exit_pending) {
     if (time < g->exit_time) time = g->exit_time;
@@ -9070,14 +9093,14 @@ static void gotrace__lower_start(gotrace__transcriber *t, gotrace__lane *lane, g
 }
 
 /* The lane in which a thread writes; v1: its proc's, or the global one. */
-static gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN gotrace__lane *gotrace__lane_of(gotrace__transcriber *t, gotrace__source *r) {
   return !t->v1 ? &r->lane : r->proc ? &r->proc->lane : &t->global;
 }
 
 /* v1: writes what a v2 event says. The model is still as before the event. Batches belong to procs; statuses are
  * creations; a system call ends where the goroutine runs again. */
-static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, gotrace__model_proc *p,
-                           unsigned kind, uint64_t time, int n, const uint64_t *a) {
+GOTRACE__FN void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                gotrace__model_proc *p, unsigned kind, uint64_t time, int n, const uint64_t *a) {
   gotrace__lane *lane = gotrace__lane_of(t, r);
   /* In a system call a thread can write nothing but its end: readers would take the call for ended. */
   bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;
@@ -9173,9 +9196,9 @@ static void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, gotrace_
 }
 
 /* Writes an event of thread r, about g or p or neither, before the model changes. It is not earlier than `time`. */
-static GOTRACE__NOINLINE void gotrace__emit_slowly(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                                   gotrace__model_proc *p, unsigned kind, uint64_t time, int n,
-                                                   const uint64_t *a) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__emit_slowly(gotrace__transcriber *t, gotrace__source *r,
+                                                        gotrace__model_go *g, gotrace__model_proc *p, unsigned kind,
+                                                        uint64_t time, int n, const uint64_t *a) {
   gotrace__lane *lane = &r->lane;
   if (t->v1) lane = p && kind <= GOTRACE_V2_PROC_STATUS ? &p->lane : gotrace__lane_of(t, r);
   if (time < lane->time) time = lane->time;
@@ -9210,9 +9233,9 @@ GOTRACE__ALWAYS_INLINE void gotrace__emit(gotrace__transcriber *t, gotrace__sour
   t->kinds[kind]++;
   t->events++;
 }
-static GOTRACE__NOINLINE void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                               gotrace__model_proc *p, unsigned kind, uint64_t time, int n, uint64_t a,
-                                               uint64_t b, uint64_t c, uint64_t d) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__emit_at(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                                    gotrace__model_proc *p, unsigned kind, uint64_t time, int n,
+                                                    uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
   gotrace__emit(t, r, g, p, kind, time, n, a, b, c, d);
   if (r == t->current) gotrace__not_before(t, time);
 }
@@ -9226,18 +9249,18 @@ static GOTRACE__NOINLINE void gotrace__emit_at(gotrace__transcriber *t, gotrace_
 
 /* Statuses and creations. */
 
-static void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r);
-static inline void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r);
+GOTRACE__FN inline void gotrace__write_state(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__UNLIKELY(t->globals_generation != t->generation || t->stw_closed)) gotrace__write_program(t, r);
 }
 
 /* v2: begins the thread's part of a generation with the statuses of its proc and goroutine, from the generation's
  * beginning. Readers identify a running proc and goroutine by the thread. Go: traceLocker.eventWriter. */
-static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r);
+GOTRACE__FN void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r);
 
 /* The proc's status, once per generation: on the thread that has it, else on r. Go: traceWriter.writeProcStatus. */
-static GOTRACE__NOINLINE void gotrace__write_proc_status(gotrace__transcriber *t, gotrace__source *r,
-                                                         gotrace__model_proc *p) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__write_proc_status(gotrace__transcriber *t, gotrace__source *r,
+                                                              gotrace__model_proc *p) {
   uint64_t time = t->now;
   if (p->on) {
     if (p->on->generation != t->generation) {
@@ -9253,16 +9276,17 @@ static GOTRACE__NOINLINE void gotrace__write_proc_status(gotrace__transcriber *t
   gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_PROC_STATUS, time, 2, p->id, p->status, 0, 0);
   if (p->sweep_seen && !t->v1) gotrace__emit_at(t, r, NULL, p, GOTRACE_V2_GC_SWEEP_ACTIVE, time, 1, p->id, 0, 0, 0);
 }
-static inline void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+GOTRACE__FN inline void gotrace__restate_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   if (GOTRACE__UNLIKELY(p->generation != t->generation)) gotrace__write_proc_status(t, r, p);
 }
 
 /* Creates a goroutine that the trace lacks. Readers require a proc, unless it begins in a system call, and a thread
  * that is not in one. The transcriber's own thread does it where r cannot. */
-static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack);
+GOTRACE__FN void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                         uint32_t stack);
 
-static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t thread,
-                                 uint64_t time) {
+GOTRACE__FN void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                      uint64_t thread, uint64_t time) {
   if (time < g->time) time = g->time; /* an event whose time was pushed on, before the generation began */
   g->generation = t->generation;
   if (!t->v1) g->sequence = 0;
@@ -9277,8 +9301,8 @@ static void gotrace__emit_status(gotrace__transcriber *t, gotrace__source *r, go
 
 /* The goroutine's status, once per generation; its creation, if the trace must have one. A blocked goroutine is left
  * out where the format cannot create it: its unblock creates it. Go: traceWriter.writeGoStatus. */
-static GOTRACE__NOINLINE void gotrace__write_go_status(gotrace__transcriber *t, gotrace__source *r,
-                                                       gotrace__model_go *g) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__write_go_status(gotrace__transcriber *t, gotrace__source *r,
+                                                            gotrace__model_go *g) {
   uint64_t time = t->now, thread = GOTRACE__NO_THREAD;
   if (g->unborn) return;
   if (!g->in_trace && t->generation > 1 && !g->on) {
@@ -9298,11 +9322,11 @@ static GOTRACE__NOINLINE void gotrace__write_go_status(gotrace__transcriber *t, 
   }
   gotrace__emit_status(t, r, g, thread, time);
 }
-static inline void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+GOTRACE__FN inline void gotrace__restate_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
   if (GOTRACE__UNLIKELY(g->generation != t->generation)) gotrace__write_go_status(t, r, g);
 }
 
-static void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__restate_thread(gotrace__transcriber *t, gotrace__source *r) {
   uint64_t now = t->now;
   if (GOTRACE__LIKELY(r->generation == t->generation)) return;
   r->generation = t->generation;
@@ -9356,20 +9380,20 @@ GOTRACE__ALWAYS_INLINE void gotrace__move_proc(gotrace__source *r, gotrace__mode
 #define gotrace__do_proc(t, r, of, p, NAME, n, a, b, c) \
   (gotrace__emit_proc(t, r, p, GOTRACE_V2_##NAME, n, a, b, c), gotrace__move_proc(of, p, GOTRACE__PROC_AFTER_##NAME))
 
-static void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+GOTRACE__FN void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   gotrace__not_before(t, p->time);
   gotrace__restate_proc(t, r, p);
   p->sequence++;
   gotrace__do_proc(t, r, r, p, PROC_START, 2, p->id, p->sequence, 0);
 }
 
-static void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__model_proc *p = r->proc;
   gotrace__do_proc(t, r, r, p, PROC_STOP, 0, 0, 0, 0);
 }
 
 /* The proc that is made for a thread; NULL if out of memory. */
-static gotrace__model_proc *gotrace__own_proc(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN gotrace__model_proc *gotrace__own_proc(gotrace__transcriber *t, gotrace__source *r) {
   if (r->own) return r->own;
   r->own = gotrace__proc_new(t, t->options.made_procs ? t->options.made_procs : t->proc_count);
   if (!r->own) return NULL;
@@ -9379,23 +9403,23 @@ static gotrace__model_proc *gotrace__own_proc(gotrace__transcriber *t, gotrace__
 }
 
 /* Gives it to a thread without a proc; false if out of memory. */
-static GOTRACE__NOINLINE bool gotrace__begin_own_proc(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__begin_own_proc(gotrace__transcriber *t, gotrace__source *r) {
   if (!gotrace__own_proc(t, r)) return false;
   gotrace__begin_proc(t, r, r->own);
   return true;
 }
-static inline bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN inline bool gotrace__need_proc(gotrace__transcriber *t, gotrace__source *r) {
   return GOTRACE__LIKELY(r->proc != NULL) || gotrace__begin_own_proc(t, r);
 }
 
 /* The same as a repair. A plain thread's own goroutine, and those inside it, need no proc of the program's. */
-static inline bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
+GOTRACE__FN inline bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__model_go *g) {
   if (GOTRACE__LIKELY(r->proc != NULL)) return true;
   if (!(g->flags & GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC);
   return gotrace__begin_own_proc(t, r);
 }
 
-static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+GOTRACE__FN void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   gotrace__source *victim = p->on;
   gotrace__not_before(t, p->time);
   gotrace__restate_proc(t, r, p);
@@ -9407,7 +9431,8 @@ static void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace_
 
 /* Goroutines. */
 
-static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+GOTRACE__FN void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                         uint32_t stack) {
   unsigned kind = g->status == GOTRACE__AFTER_GO_CREATE_SYSCALL   ? GOTRACE_V2_GO_CREATE_SYSCALL
                   : g->status == GOTRACE__AFTER_GO_CREATE_BLOCKED ? GOTRACE_V2_GO_CREATE_BLOCKED
                                                                   : GOTRACE_V2_GO_CREATE;
@@ -9432,12 +9457,12 @@ static void gotrace__write_creation(gotrace__transcriber *t, gotrace__source *r,
 }
 
 /* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */
-static void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__end_stw(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__push_time(t, t->collector_time + 1);
   gotrace__emit0(t, r, NULL, GOTRACE_V2_STW_END);
   t->collector_time = t->now;
 }
-static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;
   if (t->options.replay && !t->v1) return; /* Go's own traces have it: see procresize in runtime/proc.go */
   gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_OPEN);
@@ -9445,19 +9470,19 @@ static void gotrace__end_stw_of(gotrace__transcriber *t, gotrace__source *r) {
   t->stw_go = NULL;
 }
 
-static void gotrace__write_label(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+GOTRACE__FN void gotrace__write_label(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
   uint32_t label = gotrace__label_id(t, g);
   if (label) gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, label);
 }
 
-static void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
+GOTRACE__FN void gotrace__start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
   gotrace__do2(t, r, g, GO_START, g->id, g->sequence + 1);
   if (!t->v1) gotrace__write_label(t, r, g);
   gotrace__write_state(t, r);
 }
 
 /* A blocked goroutine, whose status has been written if the format allows, becomes runnable. */
-static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+GOTRACE__FN void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
   if (g->generation != t->generation) {
     g->status = GOTRACE__AFTER_GO_UNBLOCK;
     gotrace__write_creation(t, r, g, stack);
@@ -9467,14 +9492,14 @@ static void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, gotrac
 }
 
 /* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
-static void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
+GOTRACE__FN void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
   gotrace__not_before(t, g->time);
   gotrace__restate_go(t, r, g);
   if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   gotrace__start(t, r, g);
 }
 
-static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
+GOTRACE__FN void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned reason, uint32_t stack) {
   gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
   gotrace__do2(t, r, g, GO_STOP, gotrace__stop_reason(t, 1, reason), stack);
@@ -9482,7 +9507,7 @@ static void gotrace__stop(gotrace__transcriber *t, gotrace__source *r, unsigned 
 
 /* Readers consider a goroutine that waits for ever as ended. If it is unblocked after all, it continues as a new one.
  */
-static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
+GOTRACE__FN void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
   uint64_t id = gotrace__unique_id(t, 0);
   gotrace__keep_id(t, g->id); /* if memory is out, the trace ends, but has what is left of this round */
   g->id = id;
@@ -9494,7 +9519,7 @@ static void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go *g) {
   g->flags |= GOTRACE__RECORD_OLD; /* it may end regions that are older than its creation */
 }
 
-static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
+GOTRACE__FN void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
   gotrace__model_go *g = r->go;
   bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
   unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
@@ -9519,7 +9544,7 @@ static void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint6
   if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);
 }
 
-static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
   gotrace__do0(t, r, g, GO_DESTROY);
@@ -9527,7 +9552,7 @@ static void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r) {
 
 /* System calls. */
 
-static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+GOTRACE__FN void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
   gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
   r->proc->sequence++;
@@ -9536,7 +9561,7 @@ static void gotrace__enter_call(gotrace__transcriber *t, gotrace__source *r, uin
 
 /* Ends the thread's system call. `blocked`: the goroutine becomes runnable. Otherwise it runs on, if need be on a proc
  * that is made for the thread. */
-static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, bool blocked) {
+GOTRACE__FN void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, bool blocked) {
   gotrace__model_go *g = r->go;
   gotrace__model_proc *p = r->proc;
   if (p && p->status == GOTRACE__PROC_SYSCALL && !blocked) {
@@ -9554,20 +9579,20 @@ static void gotrace__leave_call(gotrace__transcriber *t, gotrace__source *r, boo
 }
 
 /* A thread must have no goroutine. If it has one, that yields. */
-static GOTRACE__NOINLINE void gotrace__pause_running(gotrace__transcriber *t, gotrace__source *r,
-                                                     gotrace_problem problem, unsigned reason) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__pause_running(gotrace__transcriber *t, gotrace__source *r,
+                                                          gotrace_problem problem, unsigned reason) {
   gotrace__problem_seen(t, problem);
   if (r->go->status == GOTRACE__SYSCALL) gotrace__leave_call(t, r, true);
   else if (gotrace__need_proc(t, r)) gotrace__stop(t, r, reason, 0);
 }
-static inline void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
-                                         unsigned reason) {
+GOTRACE__FN inline void gotrace__clear_thread(gotrace__transcriber *t, gotrace__source *r, gotrace_problem problem,
+                                              unsigned reason) {
   if (GOTRACE__UNLIKELY(r->go != NULL)) gotrace__pause_running(t, r, problem, reason);
 }
 
 /* A thread that a cut has shown as the list said, since it had not introduced itself, and that something contradicts: a
  * call under way when the trace began has changed what it runs. It leaves its goroutine and proc. */
-static void gotrace__correct_listed(gotrace__transcriber *t, gotrace__source *r, bool blocks) {
+GOTRACE__FN void gotrace__correct_listed(gotrace__transcriber *t, gotrace__source *r, bool blocks) {
   if (GOTRACE__LIKELY(!r || r->introduced)) return;
   t->counters.late_introductions++;
   gotrace__not_before(t, r->time);
@@ -9590,12 +9615,12 @@ typedef enum gotrace__inside_call {
 } gotrace__inside_call;
 
 /* A call needs the thread's goroutine, and there is none. */
-static void gotrace__no_go(gotrace__transcriber *t, const gotrace__source *r, gotrace_problem problem) {
+GOTRACE__FN void gotrace__no_go(gotrace__transcriber *t, const gotrace__source *r, gotrace_problem problem) {
   if (r->lacks) t->counters.idle++;
   else gotrace__problem_seen(t, problem);
 }
 
-static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__inside_call result = GOTRACE__NOT_IN_CALL;
   if (!r->go) {
     gotrace__no_go(t, r, GOTRACE_PROBLEM_NO_GOROUTINE);
@@ -9611,12 +9636,12 @@ static gotrace__inside_call gotrace__begin_user_slowly(gotrace__transcriber *t, 
   return gotrace__repair_proc(t, r, r->go) ? result : GOTRACE__NOT_POSSIBLE;
 }
 
-static inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN inline gotrace__inside_call gotrace__begin_user(gotrace__transcriber *t, gotrace__source *r) {
   if (GOTRACE__LIKELY(r->go && r->go->status == GOTRACE__RUNNING && r->proc)) return GOTRACE__NOT_IN_CALL;
   return gotrace__begin_user_slowly(t, r);
 }
 
-static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+GOTRACE__FN inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
   gotrace__model_proc *p = r->proc;
   if (inside < GOTRACE__KEPT_PROC || !r->go) return;
   gotrace__enter_call(t, r, 0);
@@ -9625,7 +9650,7 @@ static inline void gotrace__end_user(gotrace__transcriber *t, gotrace__source *r
 }
 
 /* The same for events about the whole program. On a thread without a goroutine, a temporary one runs for them. */
-static gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__model_go *g = &t->borrowed;
   if (r->go) return gotrace__begin_user(t, r);
   if (t->v1) return GOTRACE__NOT_IN_CALL;
@@ -9638,14 +9663,14 @@ static gotrace__inside_call gotrace__begin_global(gotrace__transcriber *t, gotra
   return GOTRACE__NOT_IN_CALL;
 }
 
-static void gotrace__end_global(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
+GOTRACE__FN void gotrace__end_global(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call inside) {
   if (r->go == &t->borrowed) gotrace__end_go_of(t, r);
   else gotrace__end_user(t, r, inside);
 }
 
 /* The whole program. */
 
-static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
+GOTRACE__FN bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
   if (GOTRACE__LIKELY(t->options.version >= since)) return true;
   gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
   return false;
@@ -9653,7 +9678,7 @@ static bool gotrace__has_event(gotrace__transcriber *t, unsigned since) {
 
 /* Readers order collections by time alone where they have no number. Out of memory, a generation may lack the
  * collection that is under way; then those after it must lack it too. */
-static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
+GOTRACE__FN void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsigned kind, uint32_t stack) {
   if (t->error) return;
   gotrace__push_time(t, t->collector_time + 1);
   if (kind == GOTRACE_V2_GC_BEGIN) {
@@ -9669,7 +9694,7 @@ static void gotrace__gc_event(gotrace__transcriber *t, gotrace__source *r, unsig
   t->gc_seen = kind != GOTRACE_V2_GC_END;
 }
 
-static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+GOTRACE__FN void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
   unsigned reason = t->stw_reason;
   uint64_t kind = gotrace__reason_base(reason);
   if (t->v1 && t->options.version < GOTRACE_GO_1_21) kind--; /* 0 mark termination, 1 sweep termination */
@@ -9682,14 +9707,14 @@ static void gotrace__stw_event(gotrace__transcriber *t, gotrace__source *r, uint
 }
 
 /* v2: the number of procs; readers take it as a bound of their ids. */
-static uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
+GOTRACE__FN uint64_t gotrace__proc_bound(const gotrace__transcriber *t) {
   uint64_t there = t->proc_count ? t->proc_count : 1;
   if (t->options.replay && t->procs_changed) return t->procs_changed;
   return t->procs_changed > there ? t->procs_changed : there;
 }
 
 /* A task; with `add`, a new one if there is none. NULL: there is none, or out of memory. */
-static gotrace__keyed_value *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
+GOTRACE__FN gotrace__keyed_value *gotrace__task_at(gotrace__transcriber *t, uint64_t id, bool add) {
   gotrace__keyed_value *task;
   if (add && !gotrace__key_room(t, &t->tasks)) return NULL;
   task = t->tasks.capacity ? gotrace__key_place(&t->tasks, id) : NULL;
@@ -9700,7 +9725,7 @@ static gotrace__keyed_value *gotrace__task_at(gotrace__transcriber *t, uint64_t 
   return task;
 }
 
-static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r) {
   size_t i, count = t->old_task_count;
   t->old_task_count = 0;
   for (i = 0; i < count; i++) {
@@ -9714,8 +9739,8 @@ static void gotrace__write_old_tasks(gotrace__transcriber *t, gotrace__source *r
   }
 }
 
-static void gotrace__write_procs(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t count,
-                                 uint32_t stack) {
+GOTRACE__FN void gotrace__write_procs(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint64_t count,
+                                      uint32_t stack) {
   gotrace__emit2(t, r, g, GOTRACE_V2_PROCS_CHANGE, count, stack);
   t->procs_written = count;
   t->procs_time = t->now;
@@ -9724,7 +9749,7 @@ static void gotrace__write_procs(gotrace__transcriber *t, gotrace__source *r, go
 /* What a thread with a running goroutine must still write: a stop-the-world that a cut has closed; once per generation
  * the state of the whole program, since a trace may begin with any; the number of procs, when there are more or when it
  * was reported on a thread without a goroutine; once the tasks older than the trace. */
-static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, gotrace__source *r) {
   if (t->options.replay) return;
   if (!r->go || r->go->status != GOTRACE__RUNNING) return;
   if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);
@@ -9748,11 +9773,11 @@ static GOTRACE__NOINLINE void gotrace__write_program(gotrace__transcriber *t, go
 
 /* Regions. */
 
-static gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
+GOTRACE__FN gotrace__model_region *gotrace__region_at(gotrace__model_go *g, unsigned depth) {
   return &g->regions[(g->region_first + depth) & (g->region_capacity - 1u)];
 }
 
-static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b) {
+GOTRACE__FN bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b) {
   const gotrace__row *first, *second;
   if (GOTRACE__LIKELY(a == b)) return true;
   if (!((a ^ b) & GOTRACE__OWN)) return false; /* a table has each string once */
@@ -9763,7 +9788,7 @@ static bool gotrace__same_string(gotrace__transcriber *t, uint32_t a, uint32_t b
 }
 
 /* Adds a region as the innermost. Beyond GOTRACE__REGION_DEPTH the outermost is forgotten. */
-static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_t task, uint32_t name) {
+GOTRACE__FN void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_t task, uint32_t name) {
   gotrace__model_region *region;
   if (g->region_depth == g->region_capacity && g->region_capacity < GOTRACE__REGION_DEPTH) {
     unsigned larger = g->region_capacity ? 2u * g->region_capacity : 4, i;
@@ -9789,15 +9814,15 @@ static void gotrace__push(gotrace__transcriber *t, gotrace__model_go *g, uint64_
 }
 
 /* After memory has run out, regions stay open: readers compare the names, and this one may be missing. */
-static void gotrace__write_region_end(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
-                                      uint32_t stack) {
+GOTRACE__FN void gotrace__write_region_end(gotrace__transcriber *t, gotrace__source *r, uint64_t task, uint32_t name,
+                                           uint32_t stack) {
   uint32_t id = gotrace__string_id(t, name, true);
   if (GOTRACE__LIKELY(!t->error)) gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END, task, id, stack);
 }
 
 /* Ends a region that need not be the innermost, or need not exist. */
-static GOTRACE__COLD void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task,
-                                                 uint32_t name, uint32_t stack) {
+GOTRACE__FN GOTRACE__COLD void gotrace__end_region_of(gotrace__transcriber *t, gotrace__source *r, uint64_t task,
+                                                      uint32_t name, uint32_t stack) {
   gotrace__model_go *g = r->go;
   unsigned depth = g->region_depth;
   while (depth && !(gotrace__region_at(g, depth - 1)->task == task &&
@@ -9819,7 +9844,7 @@ static GOTRACE__COLD void gotrace__end_region_of(gotrace__transcriber *t, gotrac
 }
 
 /* The same for the innermost region. If it began before the trace, its name is not known. */
-static void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
+GOTRACE__FN void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source *r, uint32_t stack) {
   gotrace__model_go *g = r->go;
   if (g->region_depth) {
     const gotrace__model_region *region = gotrace__region_at(g, g->region_depth - 1);
@@ -9845,19 +9870,19 @@ static void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source *r, 
   } while (0)
 
 /* What the thread still runs stops, and its events are written. */
-static void gotrace__end_thread(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__end_thread(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__clear_thread(t, r, GOTRACE_PROBLEM_PROC_STOP_GO, GOTRACE_STOP_PREEMPTED);
   if (r->proc) gotrace__end_proc(t, r);
   gotrace__lane_flush(t, &r->lane);
 }
 
-static inline gotrace__source **gotrace__same_id(gotrace__transcriber *t, uint64_t id) {
+GOTRACE__FN inline gotrace__source **gotrace__same_id(gotrace__transcriber *t, uint64_t id) {
   return &t->by_id[id % GOTRACE__SOURCE_BUCKETS];
 }
 
 /* Lets a thread go on after those that had its id, which have ended: readers take them for one. False: one of them
  * still has records. */
-static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, bool force) {
+GOTRACE__FN bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, bool force) {
   gotrace__source *former;
   for (former = *gotrace__same_id(t, r->id); former; former = former->same) {
     if (former == r || former->id != r->id) continue;
@@ -9872,8 +9897,8 @@ static bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, 
 }
 
 /* The thread has had its proc and goroutine, each or NULL, since before its part of the generation. */
-static void gotrace__show_thread(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                 gotrace__model_proc *p, bool in_syscall) {
+GOTRACE__FN void gotrace__show_thread(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                      gotrace__model_proc *p, bool in_syscall) {
   if (p) {
     p->known = true;
     p->status = g && in_syscall ? GOTRACE__PROC_SYSCALL : GOTRACE__PROC_RUNNING;
@@ -9891,12 +9916,12 @@ static void gotrace__show_thread(gotrace__transcriber *t, gotrace__source *r, go
 
 /* The first record about a goroutine that is older than the trace: it has the label, which the list of the living,
  * where a cut may have shown the goroutine, has not. */
-static void gotrace__leave_list(gotrace__transcriber *t, gotrace__model_go *g, const gotrace__record *record) {
+GOTRACE__FN void gotrace__leave_list(gotrace__transcriber *t, gotrace__model_go *g, const gotrace__record *record) {
   if (g->listed && !g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]);
   g->listed = false;
 }
-static void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go *g, const gotrace__record *record,
-                                 unsigned status, unsigned flags) {
+GOTRACE__FN void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go *g, const gotrace__record *record,
+                                      unsigned status, unsigned flags) {
   gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags | GOTRACE__RECORD_OLD);
   gotrace__model_label(t, g, record->text[0], record->text_size[0]);
   gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */
@@ -9904,7 +9929,7 @@ static void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go *g, 
 
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
-static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
   gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
   bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
@@ -9959,8 +9984,8 @@ static void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, c
   }
 }
 
-static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r,
-                                                   const gotrace__record *record, bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r,
+                                                        const gotrace__record *record, bool force) {
   gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
   if (!p) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
@@ -9986,7 +10011,7 @@ static gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotr
 }
 
 /* PROC: a proc's state before the first record of the session about it. */
-static void gotrace__apply_proc_state(gotrace__transcriber *t, const gotrace__record *record) {
+GOTRACE__FN void gotrace__apply_proc_state(gotrace__transcriber *t, const gotrace__record *record) {
   gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
   unsigned status = (unsigned)record->a[1] & 7;
   bool lost = status == GOTRACE__PROC_LOST;
@@ -10004,8 +10029,8 @@ static void gotrace__apply_proc_state(gotrace__transcriber *t, const gotrace__re
   p->loss_unreported = lost || (p->status == GOTRACE__PROC_IDLE && status == GOTRACE__PROC_SYSCALL);
 }
 
-static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record, bool force) {
   gotrace__model_proc *p = r->proc;
   switch (record->kind) {
   case GOTRACE__REC_PROC: gotrace__apply_proc_state(t, record); break;
@@ -10046,8 +10071,8 @@ static gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__s
   return NULL;
 }
 
-static gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r,
-                                               const gotrace__record *record, bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r,
+                                                    const gotrace__record *record, bool force) {
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
   unsigned status = record->a[4] == GOTRACE__WAITING || record->a[4] == GOTRACE__SYSCALL ? (unsigned)record->a[4]
                                                                                          : (unsigned)GOTRACE__RUNNABLE;
@@ -10128,8 +10153,8 @@ GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_start(gotrace__transcrib
 }
 
 /* NEST_BEGIN, NEST_END: what runs on the thread gives way to a goroutine inside or outside it, or to none. */
-static gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record, bool force) {
   bool begin = record->kind == GOTRACE__REC_NEST_BEGIN;
   gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL, *from = r->go;
   gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
@@ -10176,8 +10201,8 @@ GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_unblock(gotrace__transcr
 }
 
 /* GO_SWITCH, GO_SWITCH_END. */
-static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r,
-                                               const gotrace__record *record, bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r,
+                                                    const gotrace__record *record, bool force) {
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *from = r->go;
   bool end = record->kind == GOTRACE__REC_GO_SWITCH_END;
   bool unexplained = end || record->a[2] == GOTRACE__SWITCH_UNEXPLAINED;
@@ -10218,8 +10243,8 @@ static gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace_
 
 /* Writes that a goroutine has run for zero time and ended. One that runs on the thread yields and resumes at the same
  * time. It keeps its open ranges, including a stop-the-world. */
-static gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record, bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r,
+                                                     const gotrace__record *record, bool force) {
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *over;
   gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
   bool lent = !r->proc;
@@ -10314,8 +10339,8 @@ GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcr
 }
 
 /* A label. v1 shows it at the next start. */
-static void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                             const gotrace__record *record) {
+GOTRACE__FN void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                  const gotrace__record *record) {
   gotrace__inside_call inside;
   gotrace__model_label(t, g, record->text[0], record->text_size[0]);
   if (g != r->go || t->v1) {
@@ -10327,8 +10352,8 @@ static void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, gotrac
 }
 
 /* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
-static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record, bool force) {
   gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
   if (!g) return NULL;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
@@ -10353,7 +10378,7 @@ static gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__s
   return NULL;
 }
 
-static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
   if (!t->gc_seen) { /* v1: it is older than the trace, in which no goroutine has run yet */
     t->counters.idle++;
     return;
@@ -10364,7 +10389,8 @@ static void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
 
 /* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
  * trace began. */
-static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+GOTRACE__FN void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r,
+                                                const gotrace__record *record) {
   if (t->collector_number) {
     t->counters.malformed++;
     return;
@@ -10381,8 +10407,8 @@ static void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__sou
   t->stw = record->a[1] != 0;
 }
 
-static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
-                                                  const gotrace__record *record, bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
+                                                       const gotrace__record *record, bool force) {
   gotrace__inside_call inside;
   GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);
   if (GOTRACE__IS_LATER(record->a[0], t->collector_number)) t->collector_number = (uint32_t)record->a[0];
@@ -10435,7 +10461,7 @@ static gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotra
 }
 
 /* Sweeps, scans and mark assists. A sweep and a scan belong to a proc. */
-static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+GOTRACE__FN void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   bool assist = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN || record->kind == GOTRACE__REC_MARK_ASSIST_END;
   bool scan = record->kind == GOTRACE__REC_SCAN_BEGIN || record->kind == GOTRACE__REC_SCAN_END;
   gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
@@ -10506,7 +10532,7 @@ static void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, co
 }
 
 /* The size of the heap. */
-static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+GOTRACE__FN void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
   bool has_proc = !t->v1 && r->proc && r->proc->status == GOTRACE__PROC_RUNNING; /* started in the system call */
   gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
@@ -10518,7 +10544,7 @@ static void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, con
 }
 
 /* Memory in detail, see gotrace_span. Addresses are in units of one of options.heap's sizes. */
-static void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+GOTRACE__FN void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   const gotrace_heap_layout *heap = &t->options.heap;
   unsigned event = (unsigned)record->a[0];
   int unit = event < GOTRACE_V2_HEAP_OBJECT ? 0 : event < GOTRACE_V2_GOROUTINE_STACK ? 1 : 2;
@@ -10580,8 +10606,8 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotra
 }
 
 /* Tasks, logs. */
-static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                             bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r,
+                                                  const gotrace__record *record, bool force) {
   gotrace__inside_call inside;
   gotrace__keyed_value *task = NULL;
   uint64_t id = record->a[0];
@@ -10641,8 +10667,8 @@ static gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__s
   return NULL;
 }
 
-static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
-                                        bool force) {
+GOTRACE__FN gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
+                                             bool force) {
   switch (record->kind) {
   case GOTRACE__REC_THREAD:
     if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;
@@ -10753,13 +10779,13 @@ static gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source
 /* ---------------------------------------------------------------------------------------------------- >>rounds ---- */
 
 /* Ticks as units. Signed, since processors convert these faster. */
-static inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
+GOTRACE__FN inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64_t ticks) {
   return (uint64_t)(int64_t)((double)(int64_t)ticks * t->units_per_tick);
 }
 
 /* The time of a tick in a round in which the counter has jumped: as long after the round's beginning, or before its
  * end, as the counter's rate says, so that all of the jump is in one gap. */
-static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
+GOTRACE__FN GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
   uint64_t before = UINT64_MAX, after = UINT64_MAX;
   if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units(t, tick - t->from_tick);
   if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units(t, t->to_tick - tick);
@@ -10768,7 +10794,7 @@ static GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcrib
 }
 
 /* The time of a tick: between the beginning and the end of the round. */
-static GOTRACE__NOINLINE uint64_t gotrace__unit_clamped(gotrace__transcriber *t, uint64_t tick) {
+GOTRACE__FN GOTRACE__NOINLINE uint64_t gotrace__unit_clamped(gotrace__transcriber *t, uint64_t tick) {
   uint64_t unit;
   if (t->jumped) return gotrace__unit_at_jump(t, tick);
   if (tick <= t->from_tick) {
@@ -10778,20 +10804,20 @@ static GOTRACE__NOINLINE uint64_t gotrace__unit_clamped(gotrace__transcriber *t,
   unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
   return unit < t->to_unit ? unit : t->to_unit;
 }
-static inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
+GOTRACE__FN inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
   uint64_t ticks = tick - t->from_tick;
   if (GOTRACE__UNLIKELY(ticks - 1 >= t->steady_ticks)) return gotrace__unit_clamped(t, tick);
   return t->from_unit + gotrace__units(t, ticks);
 }
 
 /* How many bytes of its chunk have been applied. */
-static uint32_t gotrace__read_at(const gotrace__source *r) {
+GOTRACE__FN uint32_t gotrace__read_at(const gotrace__source *r) {
   return r->at ? (uint32_t)(r->at - gotrace__chunk_data(r->chunk)) : 0;
 }
 
 /* Notes up to where the thread has published (O1). The link is read before the size: the thread stores the size of a
  * chunk for the last time before it links the next. */
-static void gotrace__look_at(gotrace__source *r) {
+GOTRACE__FN void gotrace__look_at(gotrace__source *r) {
   gotrace__record_chunk *next;
   if (!r->chunk) return;
   if (!r->known) {
@@ -10812,7 +10838,7 @@ static void gotrace__look_at(gotrace__source *r) {
 #ifndef GOTRACE__MANY_GOS
 #define GOTRACE__MANY_GOS 16384
 #endif
-static GOTRACE__NOINLINE void gotrace__look_ahead(const gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__look_ahead(const gotrace__transcriber *t, gotrace__source *r) {
   const uint8_t *at = r->at;
   gotrace__record record;
   uint64_t places[65];
@@ -10828,7 +10854,7 @@ static GOTRACE__NOINLINE void gotrace__look_ahead(const gotrace__transcriber *t,
 }
 
 /* Finds the chunk with the thread's next record; false: there is none in this round. */
-static GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, gotrace__source *r) {
   while (r->chunk) {
     gotrace__record_chunk *done = r->chunk;
     r->end = gotrace__chunk_data(done) + (done == r->known ? r->known_size : gotrace__load_acquire(&done->size));
@@ -10861,7 +10887,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__sour
 }
 
 /* The thread's next record is applied at this time, not before its last one. */
-static inline void gotrace__set_time(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
+GOTRACE__FN inline void gotrace__set_time(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
   t->now = r->time;
   gotrace__not_before(t, time);
   t->given = time;
@@ -10871,20 +10897,20 @@ static inline void gotrace__set_time(gotrace__transcriber *t, gotrace__source *r
 /* The same if the record before was another thread's. A caller that has records of all threads in the order in which
  * they happened, as from a trace that has been read, needs no rounds: it calls this function, and then gotrace__apply
  * with `force`. */
-static inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
+GOTRACE__FN inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
   t->current = r;
   gotrace__set_time(t, r, time);
   if (GOTRACE__UNLIKELY(r->generation != t->generation)) gotrace__restate_thread(t, r);
 }
 
 /* Whether the thread's next record is the next of all. Surely if its tick is below t->until. */
-static GOTRACE__NOINLINE bool gotrace__goes_on(const gotrace__transcriber *t, const gotrace__source *r) {
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__goes_on(const gotrace__transcriber *t, const gotrace__source *r) {
   return !t->full && r->record.tick <= t->limit && (!t->heap_count || r->record.tick <= t->heap[0]->turn);
 }
 
 /* Applies the record that has been read, and those after it that are earlier than all other threads'. `force`: the
  * first does not wait. */
-static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
+GOTRACE__FN void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
   t->until = t->full ? 0 : t->heap_count && t->heap[0]->turn < t->limit ? t->heap[0]->turn : t->limit;
   gotrace__turn_to(t, r, gotrace__unit_of(t, r->record.tick));
   for (;;) {
@@ -10917,14 +10943,14 @@ static void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool f
 
 /* Whether a record of a correct program may wait for one that does not exist, or comes later: the end of a wait for a
  * wake-up, the end of a system call for a steal. */
-static inline bool gotrace__waits_in_vain(const gotrace__record *record) {
+GOTRACE__FN inline bool gotrace__waits_in_vain(const gotrace__record *record) {
   return record->kind == GOTRACE__REC_WAIT_END || record->kind == GOTRACE__REC_SYSCALL_END_BLOCKED;
 }
 
 /* All threads wait. Whether thread a's record is applied before b's (O2): first those that may wait in vain; all other
  * records of a correct program are for ones that come after these. Last, a thread that waits until another has ended.
  * Else the smaller tick. */
-static bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__source *b) {
+GOTRACE__FN bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__source *b) {
   int late = a->record.kind == GOTRACE__REC_THREAD, early = gotrace__waits_in_vain(&a->record);
   late -= b->record.kind == GOTRACE__REC_THREAD;
   early -= gotrace__waits_in_vain(&b->record);
@@ -10933,7 +10959,7 @@ static bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__s
 
 /* Takes the waiting thread whose record is to be applied off its list; NULL: none is to be. Near the end of the round,
  * what a record waits for may be in the next one, since the clocks of two cores may differ. */
-static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
+GOTRACE__FN gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
   gotrace__source *r, *first = NULL, **link;
   for (r = t->sources; r; r = r->next)
     if (r->waits_on && r->record.tick <= t->limit && (!first || gotrace__is_forced_before(r, first))) first = r;
@@ -10948,7 +10974,7 @@ static gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
 /* v1: the first events of the trace. Go 1.23 and later take goroutines created before the first Gomaxprocs for older
  * than the trace, and their viewers fail if one has run since time 0. They keep only the second Gomaxprocs, which their
  * page of mutator utilization needs. */
-static void gotrace__write_first(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__write_first(gotrace__transcriber *t) {
   const uint64_t count[] = {gotrace__proc_bound(t), 0};
   unsigned i;
   t->procs_written = count[0];
@@ -10956,14 +10982,14 @@ static void gotrace__write_first(gotrace__transcriber *t) {
 }
 
 /* Writes the next CPU sample (write), and waits for the one after it. */
-static void gotrace__next_sample(gotrace__transcriber *t, bool write) {
+GOTRACE__FN void gotrace__next_sample(gotrace__transcriber *t, bool write) {
   if (!t->options.sample || t->options.version < GOTRACE_GO_1_19) return;
   t->sampler.record.tick = t->options.sample(t->options.context, t, write);
   if (t->sampler.record.tick != UINT64_MAX && t->sampler.record.tick <= t->limit) gotrace__enqueue(t, &t->sampler);
 }
 
 /* The trace is full. It is a consistent cut when the threads that have waited have come as far as the others. */
-static void gotrace__limit_round(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__limit_round(gotrace__transcriber *t) {
   const gotrace__source *r;
   uint64_t last = 0;
   for (r = t->sources; r; r = r->next)
@@ -10972,7 +10998,7 @@ static void gotrace__limit_round(gotrace__transcriber *t) {
 }
 
 /* Applies the records of the round, in the order of their ticks as far as possible. */
-static void gotrace__apply_all(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__apply_all(gotrace__transcriber *t) {
   gotrace__source *r;
   bool full = false;
   if (t->v1 && !t->generation_used) gotrace__write_first(t);
@@ -11006,7 +11032,7 @@ static void gotrace__apply_all(gotrace__transcriber *t) {
 /* Whether the counter has jumped since the last round, or has another rate: the clocks differ from what its rate so far
  * says by more than a delay between reading the two explains. Then units_per_tick keeps that rate. */
 #define GOTRACE__JUMP 2000000 /* nanoseconds */
-static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
+GOTRACE__FN bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t unit) {
   uint64_t ticks = t->to_tick - t->steady_tick, units = t->to_unit - t->steady_unit, expected, passed;
   uint64_t delay = GOTRACE__JUMP / t->options.unit;
   bool jumped = tick < t->to_tick;
@@ -11026,7 +11052,7 @@ static bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uint64_t
 /* Whether more bytes than these, about, are unread up to this tick. Of a chunk that goes on after it, the share of its
  * time counts: if all of it did, the rounds of many threads would be too short to be worth what each costs. Stops as
  * soon as it knows, since a starved transcriber has many chunks, and asks this several times a round. */
-static bool gotrace__is_more(const gotrace__transcriber *t, uint64_t tick, uint64_t bytes) {
+GOTRACE__FN bool gotrace__is_more(const gotrace__transcriber *t, uint64_t tick, uint64_t bytes) {
   const gotrace__source *r;
   uint64_t unread = 0;
   for (r = t->sources; r && unread <= bytes; r = r->next) {
@@ -11051,7 +11077,7 @@ static bool gotrace__is_more(const gotrace__transcriber *t, uint64_t tick, uint6
 #ifndef GOTRACE__LEAST_ROUND
 #define GOTRACE__LEAST_ROUND 1024 /* ticks */
 #endif
-static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
+GOTRACE__FN bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
   uint64_t since = clocks->nanoseconds > t->start_nanoseconds ? clocks->nanoseconds - t->start_nanoseconds : 0;
   uint64_t unit = since / t->options.unit + 1, ticks, all;
   if (unit < t->to_unit) unit = t->to_unit;
@@ -11079,8 +11105,8 @@ static bool gotrace__begin_round(gotrace__transcriber *t, const gotrace__clocks 
 /* ----------------------------------------------------------------------------------------------- >>generations ---- */
 
 /* v2: a batch that the lanes do not hold: of the clocks, or of an experiment. */
-static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
-                                 uint64_t time, const uint8_t *body, size_t size) {
+GOTRACE__FN void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigned experiment, uint64_t thread,
+                                      uint64_t time, const uint8_t *body, size_t size) {
   const uint64_t batch[] = {t->generation, thread, time, size};
   uint8_t head[GOTRACE__LANE_HEAD], *at = head;
   if (!t->synced) gotrace__write_sync(t);
@@ -11094,7 +11120,7 @@ static void gotrace__write_batch(gotrace__transcriber *t, unsigned kind, unsigne
 
 /* v2: the beginning of a generation: the rate and the time of the clocks, the encoding of addresses. Go: traceReadSync.
  */
-static void gotrace__write_sync(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__write_sync(gotrace__transcriber *t) {
   uint8_t body[8 * GOTRACE_BYTES_PER_NUMBER], *at = body;
   const gotrace__clocks *clocks = &t->generation_clocks;
   const gotrace_heap_layout *heap = &t->options.heap;
@@ -11119,31 +11145,31 @@ static void gotrace__write_sync(gotrace__transcriber *t) {
                        body, (size_t)(at - body));
 }
 
-static void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
+GOTRACE__FN void gotrace__mirror_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
   gotrace__release(t->options.budget, mirror->rows, mirror->capacity * sizeof *mirror->rows);
 }
 
 /* A table of the transcriber's own. */
-static gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
+GOTRACE__FN gotrace__table *gotrace__own_table(gotrace__transcriber *t) {
   gotrace__table *table = gotrace__table_new(t->options.budget, t->options.beyond_limit);
   if (!table) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return table;
 }
 
-static bool gotrace__own_begin(gotrace__transcriber *t, gotrace__mirror *mirror) {
+GOTRACE__FN bool gotrace__own_begin(gotrace__transcriber *t, gotrace__mirror *mirror) {
   gotrace__table *table = gotrace__own_table(t);
   if (!table) return false;
   memset(mirror, 0, sizeof *mirror);
   mirror->table = table;
   return true;
 }
-static void gotrace__own_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
+GOTRACE__FN void gotrace__own_free(gotrace__transcriber *t, gotrace__mirror *mirror) {
   gotrace__mirror_free(t, mirror);
   gotrace__table_free(mirror->table);
 }
 
 /* v2: the types of heap objects that this generation refers to. */
-static void gotrace__write_types(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__write_types(gotrace__transcriber *t) {
   gotrace__entry *entry = t->types ? gotrace__after(t->types, NULL) : NULL;
   gotrace__table *fresh;
   if (!entry) return;
@@ -11175,7 +11201,7 @@ static void gotrace__write_types(gotrace__transcriber *t) {
 #ifndef GOTRACE__MOST_TEXTS
 #define GOTRACE__MOST_TEXTS ((size_t)8 << 20)
 #endif
-static void gotrace__forget_texts(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__forget_texts(gotrace__transcriber *t) {
   gotrace__mirror texts = t->strings[1], stacks = t->stacks[1];
   uint64_t place;
   uint32_t i;
@@ -11206,7 +11232,7 @@ static void gotrace__forget_texts(gotrace__transcriber *t) {
   memset(t->named_refs, 0, sizeof t->named_refs);
 }
 
-static void gotrace__id_forget(gotrace__keys *set) {
+GOTRACE__FN void gotrace__id_forget(gotrace__keys *set) {
   memset(set->values, 0, set->capacity * sizeof *set->values);
   set->used = 0;
 }
@@ -11215,7 +11241,7 @@ static void gotrace__id_forget(gotrace__keys *set) {
 #ifndef GOTRACE__MOST_IDS
 #define GOTRACE__MOST_IDS ((size_t)1 << 16) /* blocks of 64 */
 #endif
-static void gotrace__forget_ids(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__forget_ids(gotrace__transcriber *t) {
   uint64_t place;
   size_t i;
   if (t->v1) return;
@@ -11235,7 +11261,7 @@ static void gotrace__forget_ids(gotrace__transcriber *t) {
 }
 
 /* What the clocks showed at a time before they were read last. */
-static gotrace__clocks gotrace__clocks_at(const gotrace__transcriber *t, uint64_t time) {
+GOTRACE__FN gotrace__clocks gotrace__clocks_at(const gotrace__transcriber *t, uint64_t time) {
   gotrace__clocks clocks = t->clocks;
   uint64_t then = t->start_nanoseconds + (time - 1) * t->options.unit;
   uint64_t wall = clocks.wall_seconds * 1000000000u + clocks.wall_nanoseconds;
@@ -11247,7 +11273,7 @@ static gotrace__clocks gotrace__clocks_at(const gotrace__transcriber *t, uint64_
   return clocks;
 }
 
-static void gotrace__begin_generation(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__begin_generation(gotrace__transcriber *t) {
   t->generation++;
   t->generation_time = t->to_unit;
   t->generation_clocks = gotrace__clocks_at(t, t->to_unit);
@@ -11258,7 +11284,7 @@ static void gotrace__begin_generation(gotrace__transcriber *t) {
 }
 
 /* A living object that no record has spoken of is as the list said when the trace began. */
-static void gotrace__adopt_listed(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__adopt_listed(gotrace__transcriber *t) {
   gotrace__source *r;
   uint64_t place;
   for (r = t->sources; r; r = r->next) {
@@ -11286,7 +11312,7 @@ static void gotrace__adopt_listed(gotrace__transcriber *t) {
 }
 
 /* Writes the statuses of everything that was silent in this generation. */
-static void gotrace__restate_all(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__restate_all(gotrace__transcriber *t) {
   gotrace__source *r;
   uint64_t place;
   gotrace__restate_thread(t, &t->service); /* it may still have the proc of a global event */
@@ -11302,7 +11328,7 @@ static void gotrace__restate_all(gotrace__transcriber *t) {
 
 /* v1: ends what is open on the procs: viewers need the end of each slice. Go's StopTrace stops the world, to the
  * same effect: running goroutines are preempted, system calls lose their procs, and no collection is active. */
-static void gotrace__write_v1_ends(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__write_v1_ends(gotrace__transcriber *t) {
   size_t i;
   for (i = 0; i < t->proc_count; i++) {
     gotrace__model_proc *p = t->procs[i];
@@ -11326,7 +11352,7 @@ static void gotrace__write_v1_ends(gotrace__transcriber *t) {
 }
 
 /* Writes everything up to the end of the round: a trace may end here. */
-static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
+GOTRACE__FN void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
   bool first = t->v1 ? last : t->generation == 1;
   gotrace__source *r;
   size_t i;
@@ -11386,8 +11412,8 @@ static void gotrace__end_generation_of(gotrace__transcriber *t, bool last) {
  */
 
 /* The trace's beginning. `t` is zero. False if out of memory; gotrace__transcribe_free is due in any case. */
-static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__transcribe_options *options,
-                                      const gotrace__clocks *clocks) {
+GOTRACE__FN bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__transcribe_options *options,
+                                           const gotrace__clocks *clocks) {
   uint8_t header[32] = {0};
   t->options = *options;
   if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
@@ -11432,7 +11458,8 @@ static bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrace__tr
 }
 
 /* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
-static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id, gotrace__record_chunk *chunk) {
+GOTRACE__FN gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id,
+                                                        gotrace__record_chunk *chunk) {
   gotrace__source *r = t->idle_sources, **at;
   if (r) {
     t->idle_sources = r->link;
@@ -11459,7 +11486,7 @@ static gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint
 }
 
 /* Takes back a thread that has ended and whose records have all been applied. */
-static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
+GOTRACE__FN void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
   r->chunk = r->known = NULL;
   r->at = r->end = NULL;
   r->known_size = r->generation = 0;
@@ -11473,8 +11500,8 @@ static void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source
 }
 
 /* The list of the living, when the trace begins: what stays silent is shown as it was. Records overrule it. */
-static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
-                                          unsigned status, unsigned flags) {
+GOTRACE__FN void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t place, uint64_t id, uint64_t entry,
+                                               unsigned status, unsigned flags) {
   gotrace__model_go *g = gotrace__go_of(t, place);
   if (!g || g->known || status == GOTRACE__DEAD) return;
   g->listed = true;
@@ -11483,18 +11510,19 @@ static void gotrace__transcribe_living_go(gotrace__transcriber *t, uint64_t plac
   g->status = (uint8_t)status;
   g->flags = (uint8_t)(flags | GOTRACE__RECORD_OLD);
 }
-static void gotrace__transcribe_living_proc(gotrace__transcriber *t, uint64_t place) {
+GOTRACE__FN void gotrace__transcribe_living_proc(gotrace__transcriber *t, uint64_t place) {
   gotrace__model_proc *p = gotrace__proc_of(t, place);
   if (!p || p->known) return;
   p->listed = true;
   p->status = GOTRACE__PROC_IDLE; /* its thread says more */
 }
-static void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, uint64_t proc, bool in_syscall) {
+GOTRACE__FN void gotrace__transcribe_living_thread(gotrace__source *r, uint64_t go, uint64_t proc, bool in_syscall) {
   r->listed_go = go;
   r->listed_proc = proc;
   r->listed_in_syscall = in_syscall;
 }
-static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent, const char *name) {
+GOTRACE__FN void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id, uint64_t parent,
+                                                 const char *name) {
   size_t size = gotrace__utf8_prefix(name, strlen(name), GOTRACE__TASK_NAME - 1);
   gotrace__keyed_value *open;
   bool grown =
@@ -11508,8 +11536,8 @@ static void gotrace__transcribe_living_task(gotrace__transcriber *t, uint64_t id
   t->old_tasks[t->old_task_count++].name[size] = 0;
 }
 
-static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc, uint64_t go,
-                                uint32_t stack) {
+GOTRACE__FN void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t thread, uint64_t proc,
+                                     uint64_t go, uint32_t stack) {
   const uint64_t v1[] = {time, proc, go, stack}, v2[] = {time, thread, proc, go, stack};
   uint8_t *at;
   if (t->v1) {
@@ -11525,8 +11553,8 @@ static void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uint64_t
 }
 
 /* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
-static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                       uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
+GOTRACE__FN void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                            uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
   gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
   uint64_t time = gotrace__unit_of(t, tick);
@@ -11550,7 +11578,7 @@ static void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, u
 
 /* One round. The clocks were read before the list of threads. `last`: all that has been published is part of it, not
  * only what is older than the clocks. Returns whether it ends before the clocks, so that another one is due. */
-static bool gotrace__transcribe_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
+GOTRACE__FN bool gotrace__transcribe_round(gotrace__transcriber *t, const gotrace__clocks *clocks, bool last) {
   gotrace__source *r;
   bool more;
   for (r = t->sources; r; r = r->next) gotrace__look_at(r);
@@ -11561,12 +11589,12 @@ static bool gotrace__transcribe_round(gotrace__transcriber *t, const gotrace__cl
 }
 
 /* A cut at the end of the last round: what has been written is a complete trace, and the next generation begins. */
-static void gotrace__transcribe_cut(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__transcribe_cut(gotrace__transcriber *t) {
   if (!t->error) gotrace__end_generation_of(t, false);
 }
 
 /* Whether a generation has reached its size. */
-static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
+GOTRACE__FN bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
   uint64_t bytes = t->generation_bytes + gotrace__lane_size(&t->string_lane) + gotrace__lane_size(&t->stack_lane);
   const gotrace__source *r;
   for (r = t->sources; r; r = r->next) bytes += gotrace__lane_size(&r->lane);
@@ -11574,16 +11602,16 @@ static bool gotrace__transcribe_is_full(const gotrace__transcriber *t) {
 }
 
 /* The trace's end, after the last round. */
-static void gotrace__transcribe_end(gotrace__transcriber *t) { gotrace__end_generation_of(t, true); }
+GOTRACE__FN void gotrace__transcribe_end(gotrace__transcriber *t) { gotrace__end_generation_of(t, true); }
 
-static gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
+GOTRACE__FN gotrace_result gotrace__transcribe_finish(gotrace__transcriber *t, const gotrace__clocks *clocks) {
   while (gotrace__transcribe_round(t, clocks, true))
     if (gotrace__transcribe_is_full(t)) gotrace__transcribe_cut(t);
   gotrace__transcribe_end(t);
   return t->error;
 }
 
-static void gotrace__transcribe_free(gotrace__transcriber *t) {
+GOTRACE__FN void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__budget *budget = t->options.budget;
   gotrace__source *r;
   size_t i, k;
@@ -11643,7 +11671,7 @@ typedef struct gotrace__elf_file {
   size_t size; /* of data */
 } gotrace__elf_file;
 
-static bool gotrace__elf_read(const gotrace__elf_file *elf, uint64_t offset, void *buffer, size_t size) {
+GOTRACE__FN bool gotrace__elf_read(const gotrace__elf_file *elf, uint64_t offset, void *buffer, size_t size) {
   uint8_t *at = (uint8_t *)buffer;
   size_t n;
   if (elf->data && (offset > elf->size || size > elf->size - offset)) return false;
@@ -11681,7 +11709,7 @@ typedef struct gotrace__elf_identity {
   unsigned build_id_size; /* 0: none */
 } gotrace__elf_identity;
 
-static void gotrace__elf_add_segment(gotrace__elf_identity *identity, const gotrace__segment *segment) {
+GOTRACE__FN void gotrace__elf_add_segment(gotrace__elf_identity *identity, const gotrace__segment *segment) {
   uint64_t hash = identity->segments;
   if (segment->p_type != PT_LOAD) return;
   hash = gotrace__mix(gotrace__mix(hash, segment->p_offset), segment->p_vaddr);
@@ -11690,7 +11718,8 @@ static void gotrace__elf_add_segment(gotrace__elf_identity *identity, const gotr
 }
 
 /* Takes the build id from notes, if there is one. */
-static void gotrace__elf_add_notes(gotrace__elf_identity *identity, const uint8_t *notes, size_t size, size_t align) {
+GOTRACE__FN void gotrace__elf_add_notes(gotrace__elf_identity *identity, const uint8_t *notes, size_t size,
+                                        size_t align) {
   if (align != 8) align = 4;
   while (size >= 12) {
     uint32_t name_size, id_size, type;
@@ -11711,13 +11740,13 @@ static void gotrace__elf_add_notes(gotrace__elf_identity *identity, const uint8_
   }
 }
 
-static bool gotrace__elf_same(const gotrace__elf_identity *a, const gotrace__elf_identity *b) {
+GOTRACE__FN bool gotrace__elf_same(const gotrace__elf_identity *a, const gotrace__elf_identity *b) {
   return a->segments == b->segments && a->build_id_size == b->build_id_size &&
          memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
 /* Reads the file's header; false if it is not an ELF file of this processor's word size and byte order. */
-static bool gotrace__elf_header(const gotrace__elf_file *elf, gotrace__elf_head *head) {
+GOTRACE__FN bool gotrace__elf_header(const gotrace__elf_file *elf, gotrace__elf_head *head) {
   const uint16_t one = 1;
   bool little = *(const uint8_t *)&one == 1;
   return gotrace__elf_read(elf, 0, head, sizeof *head) && memcmp(head->e_ident, "\177ELF", 4) == 0 &&
@@ -11726,8 +11755,8 @@ static bool gotrace__elf_header(const gotrace__elf_file *elf, gotrace__elf_head 
 }
 
 #define GOTRACE__ELF_SEGMENTS 256
-static bool gotrace__elf_identify(const gotrace__elf_file *elf, const gotrace__elf_head *head,
-                                  gotrace__elf_identity *identity) {
+GOTRACE__FN bool gotrace__elf_identify(const gotrace__elf_file *elf, const gotrace__elf_head *head,
+                                       gotrace__elf_identity *identity) {
   gotrace__segment segment;
   unsigned i;
   memset(identity, 0, sizeof *identity);
@@ -11745,8 +11774,8 @@ static bool gotrace__elf_identify(const gotrace__elf_file *elf, const gotrace__e
 }
 
 /* Converts a symbol to a function; false if it is not one. `complete`: the table has all functions of the module. */
-static bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotrace__elf_section *sections, size_t count,
-                                  bool complete, gotrace__function *function) {
+GOTRACE__FN bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotrace__elf_section *sections,
+                                       size_t count, bool complete, gotrace__function *function) {
   unsigned type = symbol->st_info & 0xf, binding = symbol->st_info >> 4;
   const gotrace__elf_section *section;
   uintptr_t start = (uintptr_t)symbol->st_value, room;
@@ -11774,9 +11803,9 @@ static bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotra
 }
 
 /* Adds the functions of a symbol table, whose strings begin at `strings_at`. */
-static void gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
-                                   const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
-                                   gotrace__elf_symbols *symbols) {
+GOTRACE__FN void gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
+                                        const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
+                                        gotrace__elf_symbols *symbols) {
   gotrace__elf_symbol chunk[128];
   uint64_t left = table->sh_size / sizeof *chunk, offset = table->sh_offset;
   uint64_t strings_size = sections[table->sh_link].sh_size;
@@ -11794,13 +11823,13 @@ static void gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__
   }
 }
 
-static bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
+GOTRACE__FN bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
   if (a->start != b->start) return a->start < b->start;
   return a->rank != b->rank ? a->rank < b->rank : a->name < b->name;
 }
 
 /* Heapsort: needs no memory, and qsort may call malloc. */
-static void gotrace__sort_functions(gotrace__function *functions, size_t count) {
+GOTRACE__FN void gotrace__sort_functions(gotrace__function *functions, size_t count) {
   size_t root = count / 2, end = count;
   while (end > 1) {
     size_t parent, child;
@@ -11821,13 +11850,13 @@ static void gotrace__sort_functions(gotrace__function *functions, size_t count) 
 }
 
 /* Of two names of a function, prefers the one with fewer leading underscores: the one that programs use. */
-static bool gotrace__better_name(const char *name, const char *than) {
+GOTRACE__FN bool gotrace__better_name(const char *name, const char *than) {
   while (*name == '_' && *than == '_') name++, than++;
   return *than == '_' && *name != '_';
 }
 
 /* Sorts the functions and keeps one for each start. */
-static void gotrace__elf_arrange(gotrace__elf_symbols *symbols) {
+GOTRACE__FN void gotrace__elf_arrange(gotrace__elf_symbols *symbols) {
   gotrace__function *functions = symbols->functions;
   size_t count = 0, i;
   gotrace__sort_functions(functions, symbols->count);
@@ -11844,14 +11873,14 @@ static void gotrace__elf_arrange(gotrace__elf_symbols *symbols) {
       functions[i].size = (uint32_t)(functions[i + 1].start - functions[i].start) & 0x3fffffff;
 }
 
-static void gotrace__elf_free(gotrace__elf_symbols *symbols, gotrace__budget *budget) {
+GOTRACE__FN void gotrace__elf_free(gotrace__elf_symbols *symbols, gotrace__budget *budget) {
   gotrace__release(budget, symbols->functions, symbols->capacity * sizeof *symbols->functions);
   gotrace__release(budget, symbols->strings, symbols->strings_size);
   memset(symbols, 0, sizeof *symbols);
 }
 
 /* Whether a section is a symbol table that can be read. */
-static bool gotrace__elf_is_table(const gotrace__elf_section *sections, size_t count, size_t i) {
+GOTRACE__FN bool gotrace__elf_is_table(const gotrace__elf_section *sections, size_t count, size_t i) {
   const gotrace__elf_section *table = &sections[i];
   return (table->sh_type == SHT_SYMTAB || table->sh_type == SHT_DYNSYM) &&
          table->sh_entsize == sizeof(gotrace__elf_symbol) && table->sh_link < count &&
@@ -11859,8 +11888,8 @@ static bool gotrace__elf_is_table(const gotrace__elf_section *sections, size_t c
 }
 
 /* Reads one kind of symbol table, if there is one. Adds to those already read, unless out of memory. */
-static void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace__elf_section *sections, size_t count,
-                                     gotrace__budget *budget, gotrace__elf_symbols *symbols) {
+GOTRACE__FN void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace__elf_section *sections,
+                                          size_t count, gotrace__budget *budget, gotrace__elf_symbols *symbols) {
   const gotrace__elf_section *tables[2] = {NULL, NULL};
   gotrace__elf_symbols all;
   size_t i, at = 0;
@@ -11893,8 +11922,8 @@ static void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace
 }
 
 /* Reads a file's symbols. None if anything is wrong. */
-static void gotrace__elf_load(const gotrace__elf_file *elf, const gotrace__elf_head *head, gotrace__budget *budget,
-                              gotrace__elf_symbols *symbols) {
+GOTRACE__FN void gotrace__elf_load(const gotrace__elf_file *elf, const gotrace__elf_head *head, gotrace__budget *budget,
+                                   gotrace__elf_symbols *symbols) {
   gotrace__elf_section first, *sections;
   size_t count = head->e_shnum;
   memset(symbols, 0, sizeof *symbols);
@@ -11910,7 +11939,7 @@ static void gotrace__elf_load(const gotrace__elf_file *elf, const gotrace__elf_h
 }
 
 /* The function that contains an address relative to the module's base; NULL: none. Functions may overlap. */
-static const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintptr_t address) {
+GOTRACE__FN const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintptr_t address) {
   size_t low = 0, high = symbols->count, tries;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -11968,7 +11997,7 @@ typedef struct gotrace__module_record {
 } gotrace__module_record;
 
 /* Whether a range of addresses, relative to the module's base, is readable memory with contents from its file. */
-static bool gotrace__in_segment(const gotrace__module *module, uint64_t address, uint64_t size) {
+GOTRACE__FN bool gotrace__in_segment(const gotrace__module *module, uint64_t address, uint64_t size) {
   unsigned i;
   for (i = 0; i < module->segment_count; i++) {
     const gotrace__segment *segment = &module->segments[i];
@@ -11982,8 +12011,8 @@ static bool gotrace__in_segment(const gotrace__module *module, uint64_t address,
 /* The start of the last function that begins at or before an address, from .eh_frame_hdr; 0: unknown. The table has a
  * version, three encodings, the address of .eh_frame and the number of entries. Then come the entries, sorted, each two
  * offsets from the table's start. */
-static uintptr_t gotrace__unwind_start(const gotrace__module *module, const gotrace__segment *segment,
-                                       uintptr_t address) {
+GOTRACE__FN uintptr_t gotrace__unwind_start(const gotrace__module *module, const gotrace__segment *segment,
+                                            uintptr_t address) {
   const uint8_t *table = (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr);
   int32_t offset = (int32_t)(address - (uintptr_t)segment->p_vaddr), start = 0;
   uint32_t low = 0, high;
@@ -12006,7 +12035,7 @@ static uintptr_t gotrace__unwind_start(const gotrace__module *module, const gotr
 }
 
 /* The number of symbols in a DT_GNU_HASH table: the last chain of the last symbol in a bucket ends the table. */
-static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
+GOTRACE__FN uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
   const uint32_t *buckets = table + 4 + table[2] * (sizeof(uintptr_t) / sizeof(uint32_t)), *chains = buckets + table[0];
   uint32_t last = 0, i;
   for (i = 0; i < table[0]; i++)
@@ -12017,7 +12046,7 @@ static uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
 }
 
 /* The function that contains an address relative to the module's base, from the symbols in memory; NULL: none. */
-static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
+GOTRACE__FN const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
   const gotrace__elf_symbol *symbols = NULL, *best = NULL;
   const char *strings = NULL;
   uint32_t count = 0, i;
@@ -12041,7 +12070,8 @@ static const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynami
 }
 
 /* Sets the range of a module's addresses. Returns whether `address`, relative to the base, is in its memory. */
-static bool gotrace__module_range(const gotrace__module *module, uintptr_t address, uintptr_t *low, uintptr_t *high) {
+GOTRACE__FN bool gotrace__module_range(const gotrace__module *module, uintptr_t address, uintptr_t *low,
+                                       uintptr_t *high) {
   bool inside = false;
   unsigned i;
   *low = UINTPTR_MAX;
@@ -12058,7 +12088,7 @@ static bool gotrace__module_range(const gotrace__module *module, uintptr_t addre
 }
 
 /* dl_iterate_phdr: finds the module of found->pc. With found->name_buffer, also its dynamic symbol. */
-static int gotrace__find_visit(gotrace__module *module, size_t size, void *argument) {
+GOTRACE__FN int gotrace__find_visit(gotrace__module *module, size_t size, void *argument) {
   gotrace__found *found = (gotrace__found *)argument;
   uintptr_t address = found->pc - 1 - module->base; /* a return address may be the next function's first byte */
   const gotrace__dynamic *dynamic = NULL;
@@ -12085,7 +12115,7 @@ static int gotrace__find_visit(gotrace__module *module, size_t size, void *argum
   return 1;
 }
 
-static bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name, size_t size) {
+GOTRACE__FN bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name, size_t size) {
   memset(found, 0, offsetof(gotrace__found, at.path));
   found->pc = pc;
   found->name_buffer = name;
@@ -12094,7 +12124,7 @@ static bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name
 }
 
 /* The file that is mapped at an address, from /proc/self/maps: "low-high permissions offset device inode path". */
-static bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
+GOTRACE__FN bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
   char text[GOTRACE__MODULE_PATH + 128];
   uint64_t offset = 0;
   bool found = false;
@@ -12140,7 +12170,7 @@ static struct gotrace__modules {
 } gotrace__modules = {NULL, NULL, 0, NULL, 0, {0, 0, GOTRACE__SYMBOLS_MEMORY}};
 
 /* Opens a module's file, and reads its symbols if it is the one that was loaded. */
-static bool gotrace__module_load(gotrace__module_record *record, const char *path) {
+GOTRACE__FN bool gotrace__module_load(gotrace__module_record *record, const char *path) {
   gotrace__elf_file elf;
   gotrace__elf_head head;
   gotrace__elf_identity identity;
@@ -12156,7 +12186,7 @@ static bool gotrace__module_load(gotrace__module_record *record, const char *pat
 }
 
 /* Finds the file of a module, and reads it. */
-static void gotrace__module_open(gotrace__module_record *record, const gotrace__found *found) {
+GOTRACE__FN void gotrace__module_open(gotrace__module_record *record, const gotrace__found *found) {
   static const char deleted[] = " (deleted)";
   char *path = record->path;
   size_t length, ending = sizeof deleted - 1;
@@ -12183,7 +12213,7 @@ static void gotrace__module_open(gotrace__module_record *record, const gotrace__
 
 /* The record of a module, created if it is new; NULL: out of memory, or too many. Libraries without a build id are read
  * again after any library has been unloaded. */
-static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
+GOTRACE__FN gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
   struct gotrace__modules *all = &gotrace__modules;
   gotrace__module_record *record = all->records;
   for (; record; record = record->next)
@@ -12206,12 +12236,12 @@ static gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
  *
  * An address is named when its record is transcribed. By then another library may have been loaded there. */
 
-static uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64_t segments) {
+GOTRACE__FN uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64_t segments) {
   return gotrace__hash_from(segments ^ base, path, strlen(path));
 }
 
 /* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded or unloaded since the last time. */
-static int gotrace__look_visit(gotrace__module *module, size_t size, void *count) {
+GOTRACE__FN int gotrace__look_visit(gotrace__module *module, size_t size, void *count) {
   const gotrace__ranges *last = &gotrace__modules.seen[gotrace__modules.latest];
   gotrace__ranges *now = &gotrace__modules.seen[!gotrace__modules.latest];
   size_t at = (*(size_t *)count)++;
@@ -12230,7 +12260,7 @@ static int gotrace__look_visit(gotrace__module *module, size_t size, void *count
 }
 
 /* Remembers which modules are loaded, at the beginning of a trace and after each cut. */
-static void gotrace__modules_look(void) {
+GOTRACE__FN void gotrace__modules_look(void) {
   struct gotrace__modules *all = &gotrace__modules;
   size_t count = 0;
   if (!all->seen) all->seen = (gotrace__ranges *)gotrace__allocate(&all->budget, 2 * sizeof *all->seen, true);
@@ -12242,7 +12272,7 @@ static void gotrace__modules_look(void) {
 
 /* Whether another module may have been at an address when it was recorded. A generation's events happened after the cut
  * at its beginning. Of the snapshots before that cut, only the latest matters for them. */
-static bool gotrace__was_other(const gotrace__found *found) {
+GOTRACE__FN bool gotrace__was_other(const gotrace__found *found) {
   uint64_t identity = gotrace__range_identity(found->at.base, found->at.path, found->at.identity.segments);
   uint64_t cut = gotrace__load_relaxed(&gotrace__t.cut_count); /* number of cuts before the generation's events */
   const struct gotrace__modules *all = &gotrace__modules;
@@ -12261,7 +12291,7 @@ static bool gotrace__was_other(const gotrace__found *found) {
 }
 
 /* The module that was at an address where none is now; NULL unless exactly one is known. */
-static gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
+GOTRACE__FN gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
   gotrace__module_record *record = gotrace__modules.records, *only = NULL;
   for (; record; record = record->next) {
     if (pc - 1 < record->at.low || pc - 1 >= record->at.high) continue;
@@ -12273,7 +12303,7 @@ static gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
 
 /* The function that contains pc: its name, or "module!0xstart", or "module+0xoffset". *file is the module's path, valid
  * until the next call. False: no module is there, or another may have been. */
-static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
+GOTRACE__FN bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
   struct gotrace__modules *all = &gotrace__modules;
   gotrace__found found, again;
   gotrace__module_record *record;
@@ -12305,7 +12335,7 @@ static bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **
   return true;
 }
 
-static void gotrace__modules_free(void) {
+GOTRACE__FN void gotrace__modules_free(void) {
   struct gotrace__modules *all = &gotrace__modules;
   while (all->records) {
     gotrace__module_record *record = all->records;
@@ -12327,19 +12357,19 @@ static void gotrace__modules_free(void) {
 
 /* Writes a trace without the program's events to the file, so that it is a valid trace from the start, whatever happens
  * to the program or the disk. False and errno on failure. Files that are not regular are left unchanged. */
-static bool gotrace__write_empty_trace(void) {
+GOTRACE__FN bool gotrace__write_empty_trace(void) {
   struct gotrace__tracer *t = &gotrace__t;
   return gotrace__file_seek(&t->file, 0) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
 }
 
-static void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
+GOTRACE__FN void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
   if (*last) (*last)->link = piece;
   else *first = piece;
   *last = piece;
 }
 
 /* The caller holds the flight lock. */
-static void gotrace__past_free(gotrace__past *past) {
+GOTRACE__FN void gotrace__past_free(gotrace__past *past) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!past) return;
   while (past->first) {
@@ -12352,7 +12382,7 @@ static void gotrace__past_free(gotrace__past *past) {
 }
 
 /* Frees the generations before the first that is kept or still to be written. The caller holds the flight lock. */
-static void gotrace__past_trim(void) {
+GOTRACE__FN void gotrace__past_trim(void) {
   struct gotrace__tracer *t = &gotrace__t;
   while (t->past && t->past != t->kept && t->past != t->writing) {
     gotrace__past *past = t->past;
@@ -12363,13 +12393,13 @@ static void gotrace__past_trim(void) {
 }
 
 /* Drops the oldest generation. The caller holds the flight lock. */
-static void gotrace__past_forget(void) {
+GOTRACE__FN void gotrace__past_forget(void) {
   gotrace__t.kept = gotrace__t.kept->link;
   gotrace__past_trim();
 }
 
 /* Frees what is kept, except what a snapshot is writing. The caller holds the flight lock. */
-static void gotrace__past_clear(void) {
+GOTRACE__FN void gotrace__past_clear(void) {
   struct gotrace__tracer *t = &gotrace__t;
   t->kept = NULL;
   gotrace__past_trim();
@@ -12379,7 +12409,7 @@ static void gotrace__past_clear(void) {
 
 /* Keeps one piece of the trace. Three quarters of the memory are for kept data, the rest for data being written. If
  * snapshots that are being written use it all, this generation is lost and older ones dropped: a trace has no gaps. */
-static void gotrace__past_add(const void *data, size_t size) {
+GOTRACE__FN void gotrace__past_add(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__piece *piece = NULL;
   size_t most = t->options.flight_bytes / 4 * 3;
@@ -12402,7 +12432,7 @@ static void gotrace__past_add(const void *data, size_t size) {
 }
 
 /* Completes the generation that is being kept, and drops those that are too old. */
-static void gotrace__past_complete(void) {
+GOTRACE__FN void gotrace__past_complete(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
   gotrace__lock(&t->flight_lock);
@@ -12425,7 +12455,7 @@ static void gotrace__past_complete(void) {
 
 /* Writes a piece of the trace to the file. The first one is the header, which the empty trace has. The second one,
  * which has a whole generation or fills a piece, replaces the rest of the empty trace in one write. */
-static bool gotrace__file_sink(const void *data, size_t size) {
+GOTRACE__FN bool gotrace__file_sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->is_empty) return gotrace__file_write(&t->file, data, size);
   if (gotrace__load_relaxed(&t->bytes) == size) return true;
@@ -12438,7 +12468,7 @@ static bool gotrace__file_sink(const void *data, size_t size) {
 }
 
 /* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
-static void gotrace__sink_failure(void) {
+GOTRACE__FN void gotrace__sink_failure(void) {
   struct gotrace__tracer *t = &gotrace__t;
   int error = errno;
   uint64_t consistent = gotrace__load_relaxed(&t->consistent_bytes);
@@ -12457,7 +12487,7 @@ static void gotrace__sink_failure(void) {
 }
 
 /* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
-static void gotrace__sink(const void *data, size_t size) {
+GOTRACE__FN void gotrace__sink(const void *data, size_t size) {
   struct gotrace__tracer *t = &gotrace__t;
   bool ok;
   if (t->flight) {
@@ -12480,7 +12510,7 @@ static void gotrace__sink(const void *data, size_t size) {
 #define GOTRACE__PIECE_ROOM (GOTRACE__PIECE_BYTES - (uint32_t)sizeof(gotrace__piece))
 
 /* Hands everything written so far to the reader. The caller holds the work lock. `cut`: it is a complete trace. */
-static void gotrace__hand_over(bool cut) {
+GOTRACE__FN void gotrace__hand_over(bool cut) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->unready) return;
   t->unready_last->ends_cut = cut;
@@ -12491,7 +12521,7 @@ static void gotrace__hand_over(bool cut) {
   t->unready = t->unready_last = NULL;
 }
 
-static void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list) {
+GOTRACE__FN void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list) {
   gotrace__piece *piece;
   while ((piece = *list) != NULL) {
     *list = piece->link;
@@ -12500,7 +12530,7 @@ static void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list)
 }
 
 /* Receives the trace from the transcriber. */
-static bool gotrace__take_output(void *context, const void *data, size_t size) {
+GOTRACE__FN bool gotrace__take_output(void *context, const void *data, size_t size) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   const uint8_t *from = (const uint8_t *)data;
   while (size) {
@@ -12528,7 +12558,7 @@ static bool gotrace__take_output(void *context, const void *data, size_t size) {
 
 /* A chunk whose records have all been applied goes to the next thread that needs one; after the end, its memory to the
  * rest of the trace. */
-static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
+GOTRACE__FN void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   if (gotrace__chunk_bytes(chunk) != t->chunk_bytes || !gotrace__load_relaxed(&gotrace__on) ||
       gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit) {
@@ -12545,7 +12575,7 @@ static void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
 }
 
 /* Names an address for the transcriber. */
-static bool gotrace__name_address(void *context, gotrace_location *place, char *text, size_t size) {
+GOTRACE__FN bool gotrace__name_address(void *context, gotrace_location *place, char *text, size_t size) {
   const gotrace_options *options = &((struct gotrace__tracer *)context)->options;
   bool entry = place->line == 1, found = false;
   if (entry) place->line = 0;
@@ -12566,7 +12596,7 @@ static bool gotrace__name_address(void *context, gotrace_location *place, char *
 
 #if GOTRACE_DEBUG
 /* Reports a problem of the record being applied, once per call site. */
-static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_problem problem) {
+GOTRACE__FN void gotrace__report(void *context, gotrace__transcriber *r, gotrace_problem problem) {
   const gotrace_options *options = &((struct gotrace__tracer *)context)->options;
   const gotrace__source *source = r->current;
   gotrace_site *site = (gotrace_site *)source->site;
@@ -12591,7 +12621,7 @@ static void gotrace__report(void *context, gotrace__transcriber *r, gotrace_prob
 
 /* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`: "gotrace.module BASE
  * LOW-HIGH BUILD-ID PATH", numbers in base 16, BUILD-ID "-" if it has none. No event refers to them. */
-static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
+GOTRACE__FN void gotrace__write_modules(void *context, gotrace__transcriber *r) {
 #ifdef GOTRACE__ELF
   const gotrace__module_record *record;
   for (record = gotrace__modules.records; record; record = record->next) {
@@ -12610,7 +12640,7 @@ static void gotrace__write_modules(void *context, gotrace__transcriber *r) {
 }
 
 /* Gives the transcriber the next CPU sample. */
-static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, bool write) {
+GOTRACE__FN uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, bool write) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   while (t->samples) {
     uint64_t tail = t->sample_tail;
@@ -12636,14 +12666,14 @@ static uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, boo
 }
 
 /* Waits until a round applies everything that has happened so far, see GOTRACE__CLOCK_SKEW. */
-static void gotrace__pass_skew(void) {
+GOTRACE__FN void gotrace__pass_skew(void) {
   uint64_t until = gotrace__now() + 2 * GOTRACE__CLOCK_SKEW, since = gotrace__nanoseconds();
   while (gotrace__now() <= until && gotrace__nanoseconds() - since < 1000000)
     continue; /* the counter may stand still */
 }
 
 /* Reads the clocks at one time, as far as the system lets the thread run. */
-static void gotrace__read_clocks(gotrace__clocks *clocks) {
+GOTRACE__FN void gotrace__read_clocks(gotrace__clocks *clocks) {
   int tries;
   for (tries = 0; tries < 8; tries++) {
     clocks->nanoseconds = gotrace__nanoseconds();
@@ -12654,7 +12684,7 @@ static void gotrace__read_clocks(gotrace__clocks *clocks) {
 }
 
 /* Gives the transcriber the threads that have begun to write. */
-static void gotrace__attach_threads(gotrace__transcriber *r) {
+GOTRACE__FN void gotrace__attach_threads(gotrace__transcriber *r) {
   uint32_t session = r->options.session;
   uint64_t id;
   gotrace__thread *m = gotrace__load_seq_cst(&gotrace__t.threads);
@@ -12671,7 +12701,7 @@ static void gotrace__attach_threads(gotrace__transcriber *r) {
 }
 
 /* After a round: gives back the records of threads that have ended. */
-static void gotrace__look_at_threads(gotrace__transcriber *r) {
+GOTRACE__FN void gotrace__look_at_threads(gotrace__transcriber *r) {
   uint32_t session = r->options.session;
   gotrace__thread *m = gotrace__load_seq_cst(&gotrace__t.threads);
   for (; m; m = m->next) {
@@ -12695,7 +12725,7 @@ static void gotrace__look_at_threads(gotrace__transcriber *r) {
 
 /* The statistics as of now, without what the reader counts. What has been written since the last cut does not count if
  * it is lost. The caller holds the work lock. */
-static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
+GOTRACE__FN void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_stats *stats = &t->published;
   size_t i;
@@ -12713,7 +12743,7 @@ static void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
 }
 
 /* Ends a generation, and hands the trace up to here to the reader. The caller holds the work lock. */
-static void gotrace__cut(gotrace__transcriber *r, bool last) {
+GOTRACE__FN void gotrace__cut(gotrace__transcriber *r, bool last) {
   struct gotrace__tracer *t = &gotrace__t;
   if (r->error && !last) return; /* it ends with the trace */
   if (last) gotrace__transcribe_end(r);
@@ -12728,7 +12758,7 @@ static void gotrace__cut(gotrace__transcriber *r, bool last) {
 
 /* One round; then a cut, if it is due or `cut`; the trace's end, if tracing is off. `all`: as many rounds as everything
  * takes that has happened before. */
-static void gotrace__work(bool cut, bool all) {
+GOTRACE__FN void gotrace__work(bool cut, bool all) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcriber *r;
   gotrace__clocks clocks;
@@ -12782,13 +12812,13 @@ static void gotrace__work(bool cut, bool all) {
 /* ---------------------------------------------------------------------------------------------------- >>reader ---- */
 
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
-static void gotrace__read_cancelled(void *mutex) {
+GOTRACE__FN void gotrace__read_cancelled(void *mutex) {
   gotrace__store_release(&gotrace__t.reader, 0u);
   gotrace__unlock_cancelled(mutex);
 }
 
 /* Once a second: the service thread must not keep the process alive, and ends the trace if it is the last thread. */
-static void gotrace__look_for_threads(void) {
+GOTRACE__FN void gotrace__look_for_threads(void) {
 #if !GOTRACE_NO_THREADS
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t now = gotrace__nanoseconds();
@@ -12804,7 +12834,7 @@ static void gotrace__look_for_threads(void) {
 
 /* Whether the service thread waits on for a pipe that takes nothing. If no other thread is left, it waits as long as
  * exit would. */
-static bool gotrace__sink_waits(void) {
+GOTRACE__FN bool gotrace__sink_waits(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__look_for_threads();
   return !t->is_orphan ||
@@ -12812,7 +12842,7 @@ static bool gotrace__sink_waits(void) {
 }
 
 /* Recycles the piece delivered last. */
-static void gotrace__take_back(void) {
+GOTRACE__FN void gotrace__take_back(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__piece *piece;
   bool cut;
@@ -12837,7 +12867,7 @@ static void gotrace__take_back(void) {
 #define GOTRACE__ROUND_MILLISECONDS 100u
 
 /* Waits for data, or until a round is due. Returns whether one is. The caller holds the queue lock. */
-static bool gotrace__await_data(bool block) {
+GOTRACE__FN bool gotrace__await_data(bool block) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t passed = (gotrace__nanoseconds() - gotrace__load_relaxed(&t->last_round)) / 1000000,
            period = GOTRACE__ROUND_MILLISECONDS;
@@ -12852,7 +12882,7 @@ static bool gotrace__await_data(bool block) {
   return false;
 }
 
-static gotrace_result gotrace__read_end(void) {
+GOTRACE__FN gotrace_result gotrace__read_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t session = t->session; /* another session may start before this call ends */
   bool clean_up;
@@ -12868,7 +12898,7 @@ static gotrace_result gotrace__read_end(void) {
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool block) {
+GOTRACE__FN gotrace_result gotrace__read_locked(const void **data, size_t *size, bool block) {
   struct gotrace__tracer *t = &gotrace__t;
   bool tried = false;
   gotrace__take_back();
@@ -12905,7 +12935,7 @@ static gotrace_result gotrace__read_locked(const void **data, size_t *size, bool
   }
 }
 
-static gotrace_result gotrace__read_next(const void **data, size_t *size, bool block, bool service) {
+GOTRACE__FN gotrace_result gotrace__read_next(const void **data, size_t *size, bool block, bool service) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   uint32_t nobody = 0;
@@ -12940,7 +12970,7 @@ static gotrace_result gotrace__read_next(const void **data, size_t *size, bool b
 }
 
 /* Reads the trace to its end, or (block false) as far as data are available. */
-static void gotrace__drain(bool block) {
+GOTRACE__FN void gotrace__drain(bool block) {
   const void *data;
   size_t size;
   int saved = errno; /* without threads, any call may do this */
@@ -12949,7 +12979,7 @@ static void gotrace__drain(bool block) {
 }
 
 #if !GOTRACE_NO_THREADS
-static void gotrace__service(void) {
+GOTRACE__FN void gotrace__service(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t asked;
   gotrace__low_priority();
@@ -12972,7 +13002,7 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size)
 }
 
 /* Adds what the reader counts, and the sums. */
-static void gotrace__sum(gotrace_stats *stats) {
+GOTRACE__FN void gotrace__sum(gotrace_stats *stats) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t *const sums[] = {&stats->dropped, &stats->repaired, &stats->left_out};
   size_t i;
@@ -13015,7 +13045,7 @@ GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
 #ifndef GOTRACE__EXIT_MILLISECONDS
 #define GOTRACE__EXIT_MILLISECONDS 2000u
 #endif
-static gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
+GOTRACE__FN gotrace_result gotrace__check_options(const gotrace_options *given, gotrace_options *options, bool flight) {
   memset(options, 0, sizeof *options);
   if (given) *options = *given;
   if (!options->format) options->format = GOTRACE_GO_1_23;
@@ -13047,7 +13077,7 @@ static gotrace_result gotrace__check_options(const gotrace_options *given, gotra
 }
 
 /* Calls that start, cut, write and stop are refused inside the tracer. Their thread is not cancelled meanwhile. */
-static bool gotrace__control_begin(int *cancel) {
+GOTRACE__FN bool gotrace__control_begin(int *cancel) {
   if (gotrace__is_refused()) return false;
   *cancel = gotrace__cancel_off();
   gotrace__init();
@@ -13055,7 +13085,7 @@ static bool gotrace__control_begin(int *cancel) {
 }
 
 /* Frees the chunks that no round has applied completely, except those that threads still have. */
-static void gotrace__unread_free(gotrace__budget *budget) {
+GOTRACE__FN void gotrace__unread_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m;
   for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
@@ -13071,7 +13101,7 @@ static void gotrace__unread_free(gotrace__budget *budget) {
 
 /* Frees the chunks of all threads, and what waits to be read. A thread that is still in a call keeps its chunk and
  * frees it in its next session; false: there is one, which may use the tables. */
-static bool gotrace__chunks_free(gotrace__budget *budget) {
+GOTRACE__FN bool gotrace__chunks_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__record_chunk *chunk, *spare;
   gotrace__thread *m;
@@ -13112,7 +13142,7 @@ static bool gotrace__chunks_free(gotrace__budget *budget) {
 }
 
 /* Frees the session's memory, except the tables if a thread may use them: then they stay for ever, and in use. */
-static void gotrace__session_free(gotrace__budget *budget) {
+GOTRACE__FN void gotrace__session_free(gotrace__budget *budget) {
   struct gotrace__tracer *t = &gotrace__t;
   if (t->transcriber) gotrace__transcribe_free(t->transcriber);
   gotrace__release(&t->budget, t->transcriber, sizeof *t->transcriber);
@@ -13125,7 +13155,7 @@ static void gotrace__session_free(gotrace__budget *budget) {
 }
 
 /* Ends the session, after the trace has been read to its end. The caller holds the life lock. */
-static void gotrace__clean_up(void) {
+GOTRACE__FN void gotrace__clean_up(void) {
   struct gotrace__tracer *t = &gotrace__t;
   if (!t->active) return;
   if (t->file.number >= 0 && !gotrace__file_close(&t->file) && !t->sink_failed) gotrace__sink_failure();
@@ -13144,7 +13174,7 @@ static void gotrace__clean_up(void) {
   gotrace__unlock(&t->queue_lock);
 }
 
-static bool gotrace__append_empty(void *context, const void *data, size_t size) {
+GOTRACE__FN bool gotrace__append_empty(void *context, const void *data, size_t size) {
   struct gotrace__tracer *t = (struct gotrace__tracer *)context;
   if (t->empty_trace_size + size > sizeof t->empty_trace) return false;
   memcpy(t->empty_trace + t->empty_trace_size, data, size);
@@ -13154,7 +13184,7 @@ static bool gotrace__append_empty(void *context, const void *data, size_t size) 
 
 /* Makes a trace without events. A regular file has it from the start, and a trace that ends before its first cut, for
  * lack of memory, ends like it. Needs the transcriber's memory, which is zero again afterwards. */
-static bool gotrace__make_empty_trace(unsigned version) {
+GOTRACE__FN bool gotrace__make_empty_trace(unsigned version) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
@@ -13174,7 +13204,7 @@ static bool gotrace__make_empty_trace(unsigned version) {
 }
 
 /* Starts the service thread, and only then empties the file. */
-static gotrace_result gotrace__open_session(const char *path) {
+GOTRACE__FN gotrace_result gotrace__open_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
   bool serves = path || t->options.write || t->flight;
   if (!gotrace__make_empty_trace((unsigned)t->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
@@ -13193,7 +13223,7 @@ static gotrace_result gotrace__open_session(const char *path) {
 }
 
 /* The number of the stack of an entry. */
-static uint32_t gotrace__living_entry(const gotrace_location *entry) {
+GOTRACE__FN uint32_t gotrace__living_entry(const gotrace_location *entry) {
   gotrace__stack_frame frame;
   if (!entry->pc && !(entry->function && entry->function[0])) return 0;
   frame = gotrace__entry_frame(entry);
@@ -13201,7 +13231,7 @@ static uint32_t gotrace__living_entry(const gotrace_location *entry) {
 }
 
 /* Lists what lives, for what stays silent. Tracing is on already: records overrule the list. */
-static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
+GOTRACE__FN void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__slab *slab;
   gotrace__thread *m;
@@ -13245,7 +13275,7 @@ static void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
   }
 }
 
-static void gotrace__reset_session(uint32_t session) {
+GOTRACE__FN void gotrace__reset_session(uint32_t session) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes, &t->consistent_bytes, &t->cuts,
                                      &t->lost,       &t->nested,    &t->over,  &t->samples_lost};
@@ -13276,7 +13306,7 @@ static void gotrace__reset_session(uint32_t session) {
 }
 
 /* Begins the trace and turns tracing on. */
-static gotrace_result gotrace__turn_on(void) {
+GOTRACE__FN gotrace_result gotrace__turn_on(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__transcriber *r = t->transcriber;
   gotrace__transcribe_options options;
@@ -13329,7 +13359,7 @@ static gotrace_result gotrace__turn_on(void) {
   return GOTRACE_OK;
 }
 
-static void gotrace__undo_session(const char *path) {
+GOTRACE__FN void gotrace__undo_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
   int saved = errno;
   if (path && t->file.number >= 0) gotrace__file_discard(&t->file, path);
@@ -13339,7 +13369,7 @@ static void gotrace__undo_session(const char *path) {
 }
 
 /* The caller holds the life lock. */
-static gotrace_result gotrace__begin_session(const char *path) {
+GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
   struct gotrace__tracer *t = &gotrace__t;
   bool beyond = t->options.on_limit == GOTRACE_LIMIT_BLOCK; /* nobody could wait */
   bool samples = t->options.format >= GOTRACE_GO_1_19;
@@ -13381,7 +13411,8 @@ static gotrace_result gotrace__begin_session(const char *path) {
   return result;
 }
 
-static gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *given, bool flight) {
+GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *given,
+                                                  bool flight) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_options options;
   gotrace_result result;
@@ -13412,7 +13443,7 @@ static gotrace_result gotrace__start_tracing(const char *path, int flags, const 
 
 #define GOTRACE__PATH 4096
 /* The wall clock as 20261122-115854.123, UTC. */
-static void gotrace__time_text(char *text, size_t size) {
+GOTRACE__FN void gotrace__time_text(char *text, size_t size) {
   uint64_t seconds, days, era, day, year, month;
   uint32_t nanoseconds;
   gotrace__wall_clock(&seconds, &nanoseconds);
@@ -13431,7 +13462,7 @@ static void gotrace__time_text(char *text, size_t size) {
 }
 
 /* A path with %p, %t and %% replaced; false if it is too long. */
-static bool gotrace__expand_path(const char *path, char *expanded, size_t size) {
+GOTRACE__FN bool gotrace__expand_path(const char *path, char *expanded, size_t size) {
   char text[40];
   size_t used = 0, length;
   for (; *path; path++) {
@@ -13451,7 +13482,7 @@ static bool gotrace__expand_path(const char *path, char *expanded, size_t size) 
 /* At exit: how much longer to wait, of the milliseconds given since the service thread began a round, or it or a
  * snapshot was given a piece of the trace to write. 0: no longer, nor in a later step of the exit. The caller holds the
  * queue lock. */
-static uint64_t gotrace__patience(uint64_t since, uint32_t milliseconds) {
+GOTRACE__FN uint64_t gotrace__patience(uint64_t since, uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t moved = gotrace__load_relaxed(&t->moved), round = gotrace__load_relaxed(&t->last_round), now, passed;
   if (since < moved) since = moved;
@@ -13465,7 +13496,7 @@ static uint64_t gotrace__patience(uint64_t since, uint32_t milliseconds) {
 /* Waits until the trace has been read to its end, until it is not stopping any more, or until no thread takes a
  * snapshot, which the caller then does. For ever (0), or as long as exit has patience. False: it has lost it. */
 enum gotrace__awaited { GOTRACE__READ, GOTRACE__STOPPED, GOTRACE__NO_SNAPSHOT };
-static bool gotrace__await(enum gotrace__awaited what, uint32_t session, uint32_t milliseconds) {
+GOTRACE__FN bool gotrace__await(enum gotrace__awaited what, uint32_t session, uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t since = gotrace__nanoseconds(), left = 1000;
   bool met = false;
@@ -13483,13 +13514,13 @@ static bool gotrace__await(enum gotrace__awaited what, uint32_t session, uint32_
 }
 
 /* One snapshot at a time. It counts as a lock of its thread. */
-static bool gotrace__snapshot_begin(uint32_t milliseconds) {
+GOTRACE__FN bool gotrace__snapshot_begin(uint32_t milliseconds) {
   gotrace__go_inside();
   if (gotrace__await(GOTRACE__NO_SNAPSHOT, 0, milliseconds)) return true;
   gotrace__go_outside();
   return false;
 }
-static void gotrace__snapshot_end(void) {
+GOTRACE__FN void gotrace__snapshot_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->queue_lock);
   t->snapshot = false;
@@ -13500,7 +13531,7 @@ static void gotrace__snapshot_end(void) {
 
 /* Waits for another gotrace_stop. If a signal handler has interrupted it, that one only ends after this: then exit
  * waits for the reader, and other callers do not wait. The caller holds the life lock, which is released. */
-static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
+GOTRACE__FN gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t session = t->session;
   bool nested = t->stopper == gotrace__identity();
@@ -13519,7 +13550,7 @@ static gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
 
 /* `exits`: the process is about to end. Then this waits for a service thread and a snapshot only while they move, see
  * gotrace__patience; if they do not, the session stays as it is. */
-static gotrace_result gotrace__stop_session(bool exits) {
+GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result;
   uint32_t milliseconds;
@@ -13558,7 +13589,7 @@ static gotrace_result gotrace__stop_session(bool exits) {
   return result;
 }
 
-static gotrace_result gotrace__stop_tracing(bool exits) {
+GOTRACE__FN gotrace_result gotrace__stop_tracing(bool exits) {
   gotrace_result result;
   int cancel;
   if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
@@ -13569,7 +13600,7 @@ static gotrace_result gotrace__stop_tracing(bool exits) {
 }
 
 /* Ends the trace, or makes a cut. */
-static gotrace_result gotrace__end_or_cut(bool end) {
+GOTRACE__FN gotrace_result gotrace__end_or_cut(bool end) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
   int cancel;
@@ -13598,7 +13629,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start(const gotrace_options *options) {
   return gotrace__start_tracing(NULL, 0, options, false);
 }
 
-static gotrace_result gotrace__start_path(const char *path, int flags, const gotrace_options *options) {
+GOTRACE__FN gotrace_result gotrace__start_path(const char *path, int flags, const gotrace_options *options) {
   gotrace_options copy;
   char expanded[GOTRACE__PATH];
   if (!path) return GOTRACE_ERROR_ARGUMENT;
@@ -13616,7 +13647,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrac
 #ifdef GOTRACE__UNLOADS
 /* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
  * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
-static void gotrace__free_all(void) {
+GOTRACE__FN void gotrace__free_all(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *m, *self = gotrace__self;
   gotrace__small *kept = NULL;
@@ -13687,7 +13718,7 @@ static void gotrace__free_all(void) {
 /* ---------------------------------------------------------------------------------------------------- >>flight ---- */
 
 /* Makes a cut, and waits until the flight recorder has the data up to it. */
-static gotrace_result gotrace__flight_cut(void) {
+GOTRACE__FN gotrace_result gotrace__flight_cut(void) {
   struct gotrace__tracer *t = &gotrace__t;
   uint64_t wanted;
   gotrace__lock(&t->life);
@@ -13711,7 +13742,7 @@ static gotrace_result gotrace__flight_cut(void) {
 }
 
 /* The caller takes the only snapshot. */
-static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
+GOTRACE__FN gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = gotrace__flight_cut();
   if (result != GOTRACE_OK) return result;
@@ -13740,12 +13771,12 @@ static gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) 
   return result;
 }
 
-static bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
+GOTRACE__FN bool gotrace__snapshot_write(void *context, const void *data, size_t size) {
   return gotrace__file_write((gotrace__file *)context, data, size);
 }
 
 /* Whether there is a flight recorder; and its exit_milliseconds, unless `patience` is NULL. */
-static bool gotrace__flight_on(uint32_t *patience) {
+GOTRACE__FN bool gotrace__flight_on(uint32_t *patience) {
   bool on;
   gotrace__init();
   gotrace__lock(&gotrace__t.life);
@@ -13756,7 +13787,7 @@ static bool gotrace__flight_on(uint32_t *patience) {
 }
 
 /* Writes a snapshot to an open file, and closes it. */
-static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
+GOTRACE__FN gotrace_result gotrace__snapshot_into(gotrace__file *file) {
   gotrace_result result = gotrace__snapshot(gotrace__snapshot_write, file);
   int saved = errno;
   if (!gotrace__file_close(file) && result == GOTRACE_OK) return GOTRACE_ERROR_SINK;
@@ -13765,7 +13796,7 @@ static gotrace_result gotrace__snapshot_into(gotrace__file *file) {
 }
 
 /* Writes a snapshot next to the file, which a complete one replaces. `old`: the file at the path, if there is one. */
-static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
+GOTRACE__FN gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *path) {
   size_t size = strlen(path) + 48;
   char *beside = (char *)gotrace__allocate(NULL, size, false);
   gotrace_result result = GOTRACE_ERROR_SINK;
@@ -13787,7 +13818,7 @@ static gotrace_result gotrace__snapshot_beside(gotrace__file *old, const char *p
 }
 
 /* The caller takes the only snapshot. */
-static gotrace_result gotrace__snapshot_file(const char *path, int flags, uint32_t patience) {
+GOTRACE__FN gotrace_result gotrace__snapshot_file(const char *path, int flags, uint32_t patience) {
   uint32_t waited = 0;
   gotrace_result result;
   gotrace__file old;
@@ -13811,8 +13842,8 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_start(const gotrace_options *optio
 }
 
 /* Takes a snapshot: for `write`, or into a file. `exits`: the process is about to end, see gotrace__stop_session. */
-static gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void *context, const char *path, int flags,
-                                             bool exits) {
+GOTRACE__FN gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void *context, const char *path, int flags,
+                                                  bool exits) {
   gotrace_result result = GOTRACE_ERROR_ARGUMENT;
   uint32_t patience = 0;
   char expanded[GOTRACE__PATH];
@@ -13853,8 +13884,8 @@ static struct {
 } gotrace__asked;
 
 /* Prints a line. Names may contain what a terminal would obey. Returns false, for a function that fails. */
-static bool gotrace__say(const char *format, ...) GOTRACE__PRINTF(1, 2);
-static bool gotrace__say(const char *format, ...) {
+GOTRACE__FN bool gotrace__say(const char *format, ...) GOTRACE__PRINTF(1, 2);
+GOTRACE__FN bool gotrace__say(const char *format, ...) {
   char line[GOTRACE__PATH + 256];
   unsigned char *at;
   va_list arguments;
@@ -13873,12 +13904,12 @@ static bool gotrace__say(const char *format, ...) {
 }
 
 /* Why something failed: `error` is errno, if it is a sink. */
-static const char *gotrace__why(gotrace_result result, int error) {
+GOTRACE__FN const char *gotrace__why(gotrace_result result, int error) {
   return result == GOTRACE_ERROR_SINK && error ? strerror(error) : gotrace_result_string(result);
 }
 
 /* Prints what the environment asks for, if it does, after the end of its trace. */
-static void gotrace__say_stats(uint32_t what) {
+GOTRACE__FN void gotrace__say_stats(uint32_t what) {
   gotrace_stats stats;
   int i;
   if (!(what & (GOTRACE__ASKS_STATS | GOTRACE__ASKS_PROBLEMS))) return;
@@ -13896,14 +13927,14 @@ static void gotrace__say_stats(uint32_t what) {
 }
 
 /* Not in a child of the system call clone, of _Fork or of vfork: the locks may be held there, and nobody writes. */
-static bool gotrace__is_own_session(void) {
+GOTRACE__FN bool gotrace__is_own_session(void) {
   return gotrace__load_relaxed(&gotrace__t.process) == (uint32_t)gotrace__process_id();
 }
 
 /* Whether the environment asks for something of this trace, which the caller now has to do. Writes the flight
  * recorder's file: at exit, without waiting long for the reader of a pipe. A child that ends by exit() has what its
  * parent asked for, but not the trace. */
-static uint32_t gotrace__write_asked(bool exits) {
+GOTRACE__FN uint32_t gotrace__write_asked(bool exits) {
   uint32_t what = gotrace__load_acquire(&gotrace__asked.what);
   if (!what || gotrace__in_sink || gotrace__is_refused() || !gotrace__is_own_session() ||
       gotrace__load_relaxed(&gotrace__t.session) != gotrace__asked.session ||
@@ -13920,7 +13951,7 @@ static uint32_t gotrace__write_asked(bool exits) {
 /* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
  * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
  * exit was called inside a call. */
-static void gotrace__end_use(bool unloaded) {
+GOTRACE__FN void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t asked;
   bool active, service;
@@ -13938,10 +13969,10 @@ static void gotrace__end_use(bool unloaded) {
   else if (active) gotrace_end();
   gotrace__say_stats(asked);
 }
-static void gotrace__exit(void) { gotrace__end_use(false); }
+GOTRACE__FN void gotrace__exit(void) { gotrace__end_use(false); }
 
 /* A number above 0, with a unit as in 10M if it is of bytes; more than `most` counts as that. */
-static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, uint64_t *number) {
+GOTRACE__FN bool gotrace__read_number(const char *text, bool bytes, uint64_t most, uint64_t *number) {
   static const char units[] = "KMG";
   const char *unit;
   *number = 0;
@@ -13958,7 +13989,7 @@ static bool gotrace__read_number(const char *text, bool bytes, uint64_t most, ui
 }
 
 /* One option of GOTRACE; false if it or its value is unknown. */
-static bool gotrace__read_option(const char *option, gotrace_options *options, uint32_t *what) {
+GOTRACE__FN bool gotrace__read_option(const char *option, gotrace_options *options, uint32_t *what) {
   static const char *const stacks[] = {"stacks=call-site", "stacks=none", "stacks=frame-pointers"}; /* gotrace_stacks */
   uint64_t number;
   int i;
@@ -13985,7 +14016,7 @@ static bool gotrace__read_option(const char *option, gotrace_options *options, u
 }
 
 /* FILE,OPTION,OPTION...: splits it at its commas. False: said why. */
-static bool gotrace__read_environment(char *value, gotrace_options *options, uint32_t *what) {
+GOTRACE__FN bool gotrace__read_environment(char *value, gotrace_options *options, uint32_t *what) {
   char *option = (strchr)(value, ','), *next;
   if (*value == ',') return gotrace__say("GOTRACE: no file before '%.200s'", value);
   for (; option; option = next) {
@@ -14001,7 +14032,7 @@ static bool gotrace__read_environment(char *value, gotrace_options *options, uin
 }
 
 /* What GOTRACE may be, after a mistake in it. */
-static void gotrace__say_possible(void) {
+GOTRACE__FN void gotrace__say_possible(void) {
 #define GOTRACE__OR(NAME, number, name) "|" name
   static const char formats[] = GOTRACE_FORMATS(GOTRACE__OR); /* the first has a sign too many */
 #undef GOTRACE__OR
@@ -14010,7 +14041,7 @@ static void gotrace__say_possible(void) {
                formats + 1);
 }
 
-static gotrace_result gotrace__start_asked(uint32_t what) {
+GOTRACE__FN gotrace_result gotrace__start_asked(uint32_t what) {
   const char *given = getenv("GOTRACE");
   char value[GOTRACE__PATH + 256];
   gotrace_options options;
@@ -14058,7 +14089,9 @@ GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
 }
 
 #if GOTRACE_AUTOSTART
-__attribute__((__constructor__)) static void gotrace__autostart(void) { gotrace__start_asked(GOTRACE__ASKS_PROBLEMS); }
+__attribute__((__constructor__)) GOTRACE__FN void gotrace__autostart(void) {
+  gotrace__start_asked(GOTRACE__ASKS_PROBLEMS);
+}
 #endif
 
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
@@ -14075,17 +14108,17 @@ static gotrace__mutex *const gotrace__fork_locks[] = {
 };
 enum { GOTRACE__FORK_LOCKS = sizeof gotrace__fork_locks / sizeof gotrace__fork_locks[0] };
 
-static void gotrace__before_fork(void) {
+GOTRACE__FN void gotrace__before_fork(void) {
   int i;
   for (i = 0; i < GOTRACE__FORK_LOCKS; i++) gotrace__lock(gotrace__fork_locks[i]);
 }
 
-static void gotrace__after_fork(void) {
+GOTRACE__FN void gotrace__after_fork(void) {
   int i;
   for (i = GOTRACE__FORK_LOCKS; i--;) gotrace__unlock(gotrace__fork_locks[i]);
 }
 
-static void gotrace__unlock_all(void) {
+GOTRACE__FN void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__table *const kept[] = {t->names, t->reasons, t->sites, t->site_texts};
@@ -14101,7 +14134,7 @@ static void gotrace__unlock_all(void) {
 }
 
 /* The child has only the thread that forked. The other threads' goroutines become blocked, and their procs idle. */
-static void gotrace__abandon_threads(void) {
+GOTRACE__FN void gotrace__abandon_threads(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *self = gotrace__self, *m;
   gotrace_proc *p;
@@ -14143,7 +14176,7 @@ static void gotrace__abandon_threads(void) {
 /* In the child there is one thread, and tracing is off. The records and procs of the parent's other threads are free,
  * and their goroutines are blocked for ever. A collection or stop-the-world is assumed to be theirs. The parent's
  * session is freed; the parent continues its trace. */
-static void gotrace__after_fork_in_child(void) {
+GOTRACE__FN void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *t = &gotrace__t;
   bool in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
   size_t i;
@@ -14232,7 +14265,7 @@ typedef struct gotrace__kind {
 /* The number at a place in a gotrace_event, in bytes. GOTRACE__NOWHERE: 0, in an event that was just read. */
 #define GOTRACE__NOWHERE offsetof(gotrace_event, extra)
 #define GOTRACE__ARGUMENT(i) (offsetof(gotrace_event, args) + (i) * sizeof(uint64_t))
-static inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned place) {
+GOTRACE__FN inline uint64_t gotrace__dec_number(const gotrace_event *ev, unsigned place) {
   uint64_t value;
   memcpy(&value, (const char *)ev + place, sizeof value);
   return value;
@@ -14537,10 +14570,11 @@ struct gotrace_decoder {
   return gotrace__dec_fail(d, GOTRACE_ERROR_##result, ev->offset, ev->spec->name, __VA_ARGS__)
 
 /* Ends decoding with an error. Only the first failure is reported. */
-static GOTRACE__COLD gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset,
-                                                      const char *event, const char *format, ...) GOTRACE__PRINTF(5, 6);
-static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset, const char *event,
-                                        const char *format, ...) {
+GOTRACE__FN GOTRACE__COLD gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset,
+                                                           const char *event, const char *format, ...)
+    GOTRACE__PRINTF(5, 6);
+GOTRACE__FN gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result result, uint64_t offset,
+                                             const char *event, const char *format, ...) {
   gotrace_decoder_failure *f = &d->failure;
   va_list arguments;
   size_t used = 0;
@@ -14557,12 +14591,12 @@ static gotrace_result gotrace__dec_fail(gotrace_decoder *d, gotrace_result resul
   return result;
 }
 
-static gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__dec_no_memory(gotrace_decoder *d) {
   GOTRACE__FAIL(OUT_OF_MEMORY, d->offset, NULL, "out of memory");
 }
 
 /* NULL: no memory, and decoding has failed. */
-static void *gotrace__dec_allocate(gotrace_decoder *d, uint64_t bytes) {
+GOTRACE__FN void *gotrace__dec_allocate(gotrace_decoder *d, uint64_t bytes) {
   size_t size = (size_t)bytes;
   void *memory;
   if (bytes > SIZE_MAX / 2) memory = NULL;
@@ -14578,7 +14612,7 @@ static void *gotrace__dec_allocate(gotrace_decoder *d, uint64_t bytes) {
   return memory;
 }
 
-static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) {
+GOTRACE__FN void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) {
   if (!memory) return;
   d->info.memory -= size;
   if (d->options.release) d->options.release(d->options.allocator_context, memory, size);
@@ -14590,15 +14624,15 @@ static void gotrace__dec_release(gotrace_decoder *d, void *memory, size_t size) 
 }
 
 /* Postpones a failure until all events before it have been returned. */
-static void gotrace__dec_postpone(gotrace_decoder *d) {
+GOTRACE__FN void gotrace__dec_postpone(gotrace_decoder *d) {
   if (!d->pending.result) d->pending = d->failure;
   memset(&d->failure, 0, sizeof d->failure);
 }
 
 /* Makes room for `more` elements of an array; `array` is the address of its pointer, of any type. False: no memory; the
  * array is unchanged. */
-static GOTRACE__NOINLINE bool gotrace__dec_room(gotrace_decoder *d, void *array, size_t count, uint32_t *capacity,
-                                                uint32_t more, size_t size) {
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__dec_room(gotrace_decoder *d, void *array, size_t count, uint32_t *capacity,
+                                                     uint32_t more, size_t size) {
   uint64_t larger = 2 * ((uint64_t)count + more);
   void *from, *to;
   if (*capacity - count >= more) return true;
@@ -14616,13 +14650,13 @@ static GOTRACE__NOINLINE bool gotrace__dec_room(gotrace_decoder *d, void *array,
  * bound keeps a search, or the closing of a gap, from going to the end of a run. */
 #define GOTRACE__MAP_LONG 64
 
-static inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
+GOTRACE__FN inline size_t gotrace__map_place(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
   if (!GOTRACE__LIKELY(!map->mixed)) key = gotrace__mix(gotrace__mix(d->seed, key), 0);
   return (size_t)key & (map->capacity - 1);
 }
 
 /* The value of a key, 0 if there is none. */
-static uint32_t gotrace__map_search(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
+GOTRACE__FN uint32_t gotrace__map_search(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
   size_t i, n;
   for (i = gotrace__map_place(d, map, key), n = 0; n <= GOTRACE__MAP_LONG || map->mixed;
        i = (i + 1) & (map->capacity - 1), n++) {
@@ -14632,7 +14666,7 @@ static uint32_t gotrace__map_search(const gotrace_decoder *d, const gotrace__map
   return 0;
 }
 
-static inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
+GOTRACE__FN inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace__map *map, uint64_t key) {
   const gotrace__slot *slot;
   if (!GOTRACE__LIKELY(map->capacity != 0)) return 0;
   slot = &map->slots[key & (map->capacity - 1)];
@@ -14640,13 +14674,13 @@ static inline uint32_t gotrace__map_get(const gotrace_decoder *d, const gotrace_
   return gotrace__map_search(d, map, key);
 }
 
-static void gotrace__map_free(gotrace_decoder *d, gotrace__map *map) {
+GOTRACE__FN void gotrace__map_free(gotrace_decoder *d, gotrace__map *map) {
   gotrace__dec_release(d, map->slots, map->capacity * sizeof *map->slots);
   memset(map, 0, sizeof *map);
 }
 
 /* Puts a new key into a free place; returns the distance from its own place. */
-static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
+GOTRACE__FN size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
   size_t place = gotrace__map_place(d, map, key), i;
   for (i = place; map->slots[i].value; i = (i + 1) & (map->capacity - 1)) continue;
   map->slots[i].key = key;
@@ -14655,7 +14689,7 @@ static size_t gotrace__map_put(const gotrace_decoder *d, gotrace__map *map, uint
 }
 
 /* Moves the keys to a map of another capacity. */
-static gotrace_result gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
+GOTRACE__FN gotrace_result gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map, size_t capacity, bool mixed) {
   gotrace__map other;
   size_t i;
   memset(&other, 0, sizeof other);
@@ -14678,7 +14712,7 @@ static gotrace_result gotrace__map_rebuild(gotrace_decoder *d, gotrace__map *map
 
 /* Adds a new key. While the map is small, counted ids that arrive out of order may be far from their places, so each
  * larger map is first tried without hashing. */
-static gotrace_result gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
+GOTRACE__FN gotrace_result gotrace__map_add(gotrace_decoder *d, gotrace__map *map, uint64_t key, uint32_t value) {
   if (map->used * 2 >= map->capacity && gotrace__map_rebuild(d, map, map->capacity ? 2 * map->capacity : 64, false))
     return d->failure.result;
   map->used++;
@@ -14687,7 +14721,7 @@ static gotrace_result gotrace__map_add(gotrace_decoder *d, gotrace__map *map, ui
 }
 
 /* Removes a key, and moves the keys that it had displaced closer to their places. */
-static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
+GOTRACE__FN void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t key) {
   size_t mask = map->capacity - 1, i, hole, n;
   if (!gotrace__map_get(d, map, key)) return;
   for (hole = gotrace__map_place(d, map, key); map->slots[hole].key != key || !map->slots[hole].value;)
@@ -14708,7 +14742,7 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 /* gotrace__dec_push_...: a new element at the end of an array, all zeros. NULL: no memory. gotrace__dec_enter_...: the
  * same, in a table, with a new id. gotrace__dec_find_...: the element of an id, or NULL. */
 #define GOTRACE__DEC_PUSH(type, array, element)                                                        \
-  static inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                                \
+  GOTRACE__FN inline type *gotrace__dec_push_##element(gotrace_decoder *d) {                           \
     if (!GOTRACE__LIKELY(d->element##_count < d->element##_capacity) &&                                \
         !gotrace__dec_room(d, &d->array, d->element##_count, &d->element##_capacity, 1, sizeof(type))) \
       return NULL;                                                                                     \
@@ -14718,11 +14752,11 @@ static void gotrace__map_remove(gotrace_decoder *d, gotrace__map *map, uint64_t 
 GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
 #undef GOTRACE__DEC_PUSH
 #define GOTRACE__DEC_FIND(type, array, element)                                                         \
-  static inline type *gotrace__dec_find_##element(const gotrace_decoder *d, uint64_t id) {              \
+  GOTRACE__FN inline type *gotrace__dec_find_##element(const gotrace_decoder *d, uint64_t id) {         \
     uint32_t i = gotrace__map_get(d, &d->element##_map, id);                                            \
     return i ? &d->array[i - 1] : NULL;                                                                 \
   }                                                                                                     \
-  static inline type *gotrace__dec_enter_##element(gotrace_decoder *d, uint64_t id) {                   \
+  GOTRACE__FN inline type *gotrace__dec_enter_##element(gotrace_decoder *d, uint64_t id) {              \
     type *made = gotrace__dec_push_##element(d);                                                        \
     if (!made || gotrace__map_add(d, &d->element##_map, id, (uint32_t)d->element##_count)) return NULL; \
     made->id = id;                                                                                      \
@@ -14731,7 +14765,7 @@ GOTRACE__DEC_ARRAYS(GOTRACE__DEC_PUSH)
 GOTRACE__DEC_TABLES(GOTRACE__DEC_FIND)
 #undef GOTRACE__DEC_FIND
 
-static inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *other) {
+GOTRACE__FN inline bool gotrace__dec_in_order(const uint8_t *one, const uint8_t *other) {
   int64_t times[2];
   memcpy(&times[0], one, sizeof times[0]);
   memcpy(&times[1], other, sizeof times[1]);
@@ -14764,14 +14798,14 @@ GOTRACE__ALWAYS_INLINE bool gotrace__dec_sort(gotrace_decoder *d, void *elements
   return true;
 }
 
-static bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *samples, size_t count) {
+GOTRACE__FN bool gotrace__dec_sort_samples(gotrace_decoder *d, gotrace__dec_sample *samples, size_t count) {
   return gotrace__dec_sort(d, samples, count, sizeof *samples);
 }
 
 /* ------------------------------------------------------------------------------------------- >>decode-source ---- */
 
 /* Allocates a window of another size and moves the bytes in memory to its front. */
-static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
+GOTRACE__FN bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
   size_t have = (size_t)(d->end - d->at);
   uint8_t *memory = (uint8_t *)gotrace__dec_allocate(d, size);
   if (!memory) return false;
@@ -14784,7 +14818,7 @@ static bool gotrace__dec_new_window(gotrace_decoder *d, size_t size) {
 }
 
 /* Reads until `want` bytes are in memory, or the source ends. False: failed. */
-static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
+GOTRACE__FN bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
   size_t have = (size_t)(d->end - d->at), larger = d->window_size ? d->window_size : (size_t)1 << 18;
   if (GOTRACE__LIKELY(have >= want) || d->at_end) return true;
   /* The window doubles only after it was filled, so that a large size in a batch header alone takes no memory. */
@@ -14811,13 +14845,13 @@ static bool gotrace__dec_fill(gotrace_decoder *d, size_t want) {
 }
 
 /* Whether a seekable source has `size` bytes. */
-static bool gotrace__dec_reaches(const gotrace_decoder *d, uint64_t size) {
+GOTRACE__FN bool gotrace__dec_reaches(const gotrace_decoder *d, uint64_t size) {
   uint8_t byte;
   return d->options.read(d->options.context, size - 1, &byte, 1) == 1;
 }
 
 /* The size of a seekable source: doubles the step until it leads beyond the end, then halves it. */
-static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
+GOTRACE__FN uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
   uint64_t size = d->offset + (uint64_t)(d->end - d->at), step = (uint64_t)1 << 20;
   for (; step >> 62 == 0 && gotrace__dec_reaches(d, size + step); step *= 2) size += step;
   while (step /= 2)
@@ -14826,7 +14860,7 @@ static uint64_t gotrace__dec_source_size(const gotrace_decoder *d) {
 }
 
 /* Reads all of the source. If it can seek, finds its size first, since a window that grows is in memory twice. */
-static bool gotrace__dec_fill_all(gotrace_decoder *d) {
+GOTRACE__FN bool gotrace__dec_fill_all(gotrace_decoder *d) {
   uint64_t size = d->options.read && d->options.seekable && !d->at_end ? gotrace__dec_source_size(d) : 0;
   if (size > d->offset + (uint64_t)(d->end - d->at) && size - d->offset < SIZE_MAX / 4 &&
       !gotrace__dec_new_window(d, (size_t)(size - d->offset) + 1)) /* one more byte, to see the end */
@@ -14834,14 +14868,14 @@ static bool gotrace__dec_fill_all(gotrace_decoder *d) {
   return gotrace__dec_fill(d, SIZE_MAX / 4);
 }
 
-static inline void gotrace__dec_skip(gotrace_decoder *d, size_t size) {
+GOTRACE__FN inline void gotrace__dec_skip(gotrace_decoder *d, size_t size) {
   d->at += size;
   d->offset += size;
 }
 
 /* Parses "go 1.23 trace", padded with zeros to 16 bytes. Returns the version as 1023, or 0 if this is not a header. Go:
  * version.ReadHeader, parseHeader. */
-static int gotrace__dec_read_header(const uint8_t *header) {
+GOTRACE__FN int gotrace__dec_read_header(const uint8_t *header) {
   static const char tail[] = " trace\0\0\0\0";
   int version = 0;
   size_t i = 5;
@@ -14851,8 +14885,8 @@ static int gotrace__dec_read_header(const uint8_t *header) {
 }
 
 /* Reports why gotrace__get_numbers failed. */
-static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end,
-                                              uint64_t offset, const char *event) {
+GOTRACE__FN gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t *at, const uint8_t *end,
+                                                   uint64_t offset, const char *event) {
   unsigned i;
   for (i = 0; i < 10 && at + i < end && at[i] >= 0x80; i++) continue;
   if (i < 10 && at + i >= end) GOTRACE__FAIL(TRUNCATED, offset, event, "truncated in a number");
@@ -14860,15 +14894,17 @@ static gotrace_result gotrace__dec_bad_number(gotrace_decoder *d, const uint8_t 
 }
 
 /* Ticks to nanoseconds. A value that does not fit becomes INT64_MIN, as in Go. */
-static inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_t ticks) {
+GOTRACE__FN inline int64_t gotrace__dec_nanoseconds(const gotrace_decoder *d, uint64_t ticks) {
   double t = (double)ticks * d->mul;
   return t < 9223372036854775808.0 ? (int64_t)t : INT64_MIN;
 }
 
-static inline int64_t gotrace__dec_later(int64_t time, int64_t by) { return (int64_t)((uint64_t)time + (uint64_t)by); }
+GOTRACE__FN inline int64_t gotrace__dec_later(int64_t time, int64_t by) {
+  return (int64_t)((uint64_t)time + (uint64_t)by);
+}
 
 /* Initializes an event that was not read ahead. */
-static void gotrace__dec_blank(gotrace_event *event, const gotrace__kind *k, uint64_t offset) {
+GOTRACE__FN void gotrace__dec_blank(gotrace_event *event, const gotrace__kind *k, uint64_t offset) {
   memset(event, 0, sizeof *event);
   gotrace__dec_set_kind(event, k);
   event->offset = offset;
@@ -14932,7 +14968,7 @@ static const gotrace__transition gotrace__v2_transitions[] = {
         {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
 
 /* The last row has no number. */
-static const gotrace__transition *gotrace__transitions(int family) {
+GOTRACE__FN const gotrace__transition *gotrace__transitions(int family) {
   return family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
 }
 
@@ -14943,13 +14979,13 @@ GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int family, 
 }
 
 /* Whether a word of `size` bytes is `end`, or ends with an underscore and `end`. */
-static bool gotrace__ends_with(const char *word, size_t size, const char *end) {
+GOTRACE__FN bool gotrace__ends_with(const char *word, size_t size, const char *end) {
   size_t n = strlen(end);
   return size >= n && memcmp(word + size - n, end, n) == 0 && (size == n || word[size - n - 1] == '_');
 }
 
 /* Prepares a kind from the words of its arguments. */
-static void gotrace__dec_set_arguments(gotrace__kind *k) {
+GOTRACE__FN void gotrace__dec_set_arguments(gotrace__kind *k) {
   const char *word;
   size_t size;
   for (word = k->spec->arguments; (size = strcspn(word, " ")) != 0; word += size + (word[size] == ' ')) {
@@ -14970,7 +15006,7 @@ static void gotrace__dec_set_arguments(gotrace__kind *k) {
 
 #define GOTRACE__V1_BIT(NAME) ((uint64_t)1 << GOTRACE_V1_##NAME) /* in a set of events */
 
-static void gotrace__dec_set_kinds(gotrace_decoder *d) {
+GOTRACE__FN void gotrace__dec_set_kinds(gotrace_decoder *d) {
   /* Like Go, v2 accepts events that are newer than the format: all that have no last one. */
   int format = d->info.family == 1 ? d->version : 9999;
   const uint64_t noted = GOTRACE__V1_BIT(FUTILE_WAKEUP) | GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(GO_SYS_EXIT) |
@@ -14999,7 +15035,7 @@ static void gotrace__dec_set_kinds(gotrace_decoder *d) {
 
 /* ------------------------------------------------------------------------------------------- >>decode-tables ---- */
 
-static void gotrace__dec_free_generation(gotrace_decoder *d) {
+GOTRACE__FN void gotrace__dec_free_generation(gotrace_decoder *d) {
   gotrace__map_free(d, &d->string_map);
   gotrace__map_free(d, &d->stack_map);
   gotrace__map_free(d, &d->pc_map);
@@ -15015,13 +15051,14 @@ static void gotrace__dec_free_generation(gotrace_decoder *d) {
 
 /* Whether an id is in the table, or is 0: the empty string or stack. Nothing is removed from these tables, so a key
  * tells it without its value, which saves a hundredth of the time of decoding. */
-static inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__map *map, uint64_t id) {
+GOTRACE__FN inline bool gotrace__dec_has(const gotrace_decoder *d, const gotrace__map *map, uint64_t id) {
   return !id || GOTRACE__LIKELY(map->slots && map->slots[id & (map->capacity - 1)].key == id) ||
          gotrace__map_get(d, map, id);
 }
 
 /* Adds a string, if its id is new. */
-static gotrace_result gotrace__dec_add_string(gotrace_decoder *d, uint64_t id, const uint8_t *data, uint64_t size) {
+GOTRACE__FN gotrace_result gotrace__dec_add_string(gotrace_decoder *d, uint64_t id, const uint8_t *data,
+                                                   uint64_t size) {
   gotrace__dec_item *item;
   if (d->string_twice) return GOTRACE_OK;
   if ((d->string_twice = gotrace__dec_has(d, &d->string_map, id)) == true) return d->string_again = id, GOTRACE_OK;
@@ -15031,7 +15068,7 @@ static gotrace_result gotrace__dec_add_string(gotrace_decoder *d, uint64_t id, c
 }
 
 /* Adds a stack, or replaces the one with its id. */
-static gotrace_result gotrace__dec_add_stack(gotrace_decoder *d, uint64_t id, const uint8_t *data, uint64_t size) {
+GOTRACE__FN gotrace_result gotrace__dec_add_stack(gotrace_decoder *d, uint64_t id, const uint8_t *data, uint64_t size) {
   gotrace__dec_item *item = gotrace__dec_find_stack(d, id);
   if ((!id || item) && !d->stack_twice) d->stack_twice = true, d->stack_again = id;
   if (!item && !(item = gotrace__dec_enter_stack(d, id))) return d->failure.result;
@@ -15040,7 +15077,7 @@ static gotrace_result gotrace__dec_add_stack(gotrace_decoder *d, uint64_t id, co
 }
 
 /* Fails if an id of a string (v1) or of a string or stack (v2) came twice, as Go does. */
-static gotrace_result gotrace__dec_check_twice(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__dec_check_twice(gotrace_decoder *d) {
   if (d->string_twice)
     GOTRACE__FAIL(STRING, d->offset, NULL, "string %llu defined twice", GOTRACE__LLU(d->string_again));
   if (d->stack_twice && d->info.family == 2)
@@ -15048,7 +15085,7 @@ static gotrace_result gotrace__dec_check_twice(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
+GOTRACE__FN bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
   const gotrace__dec_item *entry = d && id ? gotrace__dec_find_string(d, id) : NULL;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
@@ -15056,7 +15093,7 @@ static bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const cha
 }
 
 /* A hash of a string's contents, the same in all generations. */
-static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) {
+GOTRACE__FN uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) {
   gotrace__dec_item *entry = id ? gotrace__dec_find_string(d, id) : NULL;
   if (!entry || !entry->size) return 0;
   if (!entry->hash) entry->hash = gotrace__hash_from(d->seed, (const char *)entry->data, entry->size);
@@ -15065,8 +15102,8 @@ static uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) 
 
 /* Stores the frames of a stack from the one with index `first` on; returns the stack's number of frames. The frames
  * were checked when the table was read, so their numbers are valid. */
-static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t first, gotrace_frame *frames,
-                                 size_t capacity) {
+GOTRACE__FN size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t first, gotrace_frame *frames,
+                                      size_t capacity) {
   const gotrace__dec_item *entry = id ? gotrace__dec_find_stack(d, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
   size_t i;
@@ -15090,7 +15127,7 @@ static size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t f
 /* ----------------------------------------------------------------------------------------- >>decode-objects ---- */
 
 /* The cursor of a thread (v2) or proc (v1), created if necessary; NULL: no memory. */
-static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id) {
+GOTRACE__FN gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id) {
   gotrace__cursor *c = gotrace__dec_find_cursor(d, id);
   if (c || !(c = gotrace__dec_enter_cursor(d, id))) return c;
   if (d->version >= GOTRACE_GO_1_22) c->g = c->p = GOTRACE_NO_ID; /* v1: 0 */
@@ -15099,13 +15136,13 @@ static gotrace__cursor *gotrace__dec_get_cursor(gotrace_decoder *d, uint64_t id)
 }
 
 /* How many events may be read ahead of each of `count` threads or procs. */
-static unsigned gotrace__dec_share_ahead(size_t count) {
+GOTRACE__FN unsigned gotrace__dec_share_ahead(size_t count) {
   size_t share = GOTRACE__AHEAD_ALL / (count + 1);
   return share > GOTRACE__AHEAD ? GOTRACE__AHEAD : share > 1 ? (unsigned)share : 1;
 }
 
 /* Makes room for reading ahead; `bytes` are left in the batch. */
-static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
+GOTRACE__FN bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint64_t bytes) {
   unsigned room = bytes / 2 < d->room ? (unsigned)bytes / 2 + 1 : d->room;
   if (GOTRACE__LIKELY(c->room >= room)) return true;
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
@@ -15117,7 +15154,7 @@ static bool gotrace__dec_make_ahead(gotrace_decoder *d, gotrace__cursor *c, uint
 }
 
 /* The bytes of a cursor's batch, which are read again if necessary; NULL: failed. */
-static const uint8_t *gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
+GOTRACE__FN const uint8_t *gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, const gotrace__batch *b) {
   size_t have, n;
   if (b->data) return b->data;
   if (c->buffer_size < b->size) {
@@ -15135,7 +15172,7 @@ static const uint8_t *gotrace__dec_load(gotrace_decoder *d, gotrace__cursor *c, 
 }
 
 /* Moves a cursor to its next batch that is not empty. END_OF_TRACE: there is none, in v2 in this generation. */
-static gotrace_result gotrace__dec_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
+GOTRACE__FN gotrace_result gotrace__dec_next_batch(gotrace_decoder *d, gotrace__cursor *c) {
   while (c->at == c->end) {
     const gotrace__batch *b = c->batch ? &d->batches[c->batch - 1] : NULL;
     if (!b) return GOTRACE_END_OF_TRACE;
@@ -15150,7 +15187,7 @@ static gotrace_result gotrace__dec_next_batch(gotrace_decoder *d, gotrace__curso
 }
 
 /* Frees what a cursor has read ahead. */
-static void gotrace__dec_drop_ahead(gotrace_decoder *d, gotrace__cursor *c) {
+GOTRACE__FN void gotrace__dec_drop_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__dec_release(d, c->buffer, c->buffer_size);
   gotrace__dec_release(d, c->ahead, c->room * sizeof *c->ahead);
   c->buffer = NULL;
@@ -15161,20 +15198,20 @@ static void gotrace__dec_drop_ahead(gotrace_decoder *d, gotrace__cursor *c) {
 /* The cursors that have a next event form a binary heap by its time. The heap operations are those of Go
  * (batchcursor.go), so that equal times come in the same order. A sentinel with the latest time follows the last
  * element: it takes the place of a missing second child. */
-static inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
+GOTRACE__FN inline void gotrace__heap_end(gotrace_decoder *d, size_t count) {
   d->heap_count = count;
   d->heap[count].time = INT64_MAX;
 }
 
 /* Makes room for one more cursor and the sentinel. */
-static bool gotrace__heap_grow(gotrace_decoder *d) {
+GOTRACE__FN bool gotrace__heap_grow(gotrace_decoder *d) {
   size_t used = d->heap ? d->heap_count + 1 : 0;
   return GOTRACE__LIKELY(used < d->heap_capacity) ||
          gotrace__dec_room(d, &d->heap, used, &d->heap_capacity, 1, sizeof *d->heap);
 }
 
 /* Exchanges the cursor at `i` with its parent, whose place it returns. */
-static inline size_t gotrace__heap_rise(gotrace__front *heap, size_t i) {
+GOTRACE__FN inline size_t gotrace__heap_rise(gotrace__front *heap, size_t i) {
   size_t parent = (i - 1) / 2;
   gotrace__front swap = heap[i];
   heap[i] = heap[parent];
@@ -15182,13 +15219,13 @@ static inline size_t gotrace__heap_rise(gotrace__front *heap, size_t i) {
   return parent;
 }
 
-static size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
+GOTRACE__FN size_t gotrace__heap_up(gotrace__front *heap, size_t i) {
   while (i > 0 && heap[(i - 1) / 2].time > heap[i].time) i = gotrace__heap_rise(heap, i);
   return i;
 }
 
 /* Copies field by field: one wide load of fields that were just stored separately would stall the processor. */
-static inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
+GOTRACE__FN inline void gotrace__heap_set(gotrace__front *front, int64_t time, uint32_t cursor) {
   front->time = time;
   front->cursor = cursor;
 }
@@ -15208,7 +15245,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__heap_down(gotrace__front *heap, size_t coun
   gotrace__heap_set(at, time, cursor);
 }
 
-static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
+GOTRACE__FN void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   gotrace__front *heap = d->heap;
   while (i > 0) i = gotrace__heap_rise(heap, i);
   heap[0] = heap[d->heap_count - 1];
@@ -15217,7 +15254,7 @@ static void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
 }
 
 /* Insertion sort: after the first time the heap is nearly sorted. For few threads, Go sorts the same way. */
-static bool gotrace__heap_sort(gotrace_decoder *d) {
+GOTRACE__FN bool gotrace__heap_sort(gotrace_decoder *d) {
   gotrace__front *heap = d->heap, moved;
   size_t i, j;
   uint64_t steps = 0, bound = 64 + 16 * (uint64_t)d->heap_count;
@@ -15230,7 +15267,7 @@ static bool gotrace__heap_sort(gotrace_decoder *d) {
 }
 
 /* Adds a goroutine with a new id; NULL: no memory. */
-static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
+GOTRACE__FN gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uint8_t status) {
   gotrace__dec_go *g = d->free_go ? &d->gos[d->free_go - 1] : gotrace__dec_push_go(d);
   if (!g || gotrace__map_add(d, &d->go_map, id, (uint32_t)(g - d->gos) + 1)) return NULL;
   if (d->free_go) d->free_go = (uint32_t)g->sequence;
@@ -15243,7 +15280,7 @@ static gotrace__dec_go *gotrace__dec_add_go(gotrace_decoder *d, uint64_t id, uin
   return g;
 }
 
-static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
+GOTRACE__FN gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go *g) {
   if (!d->part) g->sequence = d->free_go, d->free_go = (uint32_t)(g - d->gos) + 1;
   /* In a part the record is kept, because it holds the part's assumptions. */
   else if (g->created && gotrace__map_add(d, &d->ended_gos, g->id, 1)) return d->failure.result;
@@ -15253,8 +15290,8 @@ static gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__dec_go
 }
 
 /* Begins or ends something of which only one can be active; `on`, `off`: the messages if it is already on or off. */
-static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin,
-                                          const char *on, const char *off) {
+GOTRACE__FN gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_event *ev, bool *flag, bool begin,
+                                               const char *on, const char *off) {
   if (*flag == begin) GOTRACE__WRONG(RANGE, "%s", begin ? on : off);
   *flag = begin;
   return GOTRACE_OK;
@@ -15264,7 +15301,7 @@ static gotrace_result gotrace__dec_toggle(gotrace_decoder *d, const gotrace_even
 
 /* The name of an open region for a message: its beginning, without what is not printable. Only its hash is kept; its
  * string may be one of an earlier generation. */
-static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t hash, char to[GOTRACE__SHOWN]) {
+GOTRACE__FN const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t hash, char to[GOTRACE__SHOWN]) {
   size_t i, n;
   if (!hash) return "";
   for (i = 0; i < d->string_count; i++) {
@@ -15278,8 +15315,9 @@ static const char *gotrace__dec_region_name(const gotrace_decoder *d, uint64_t h
   return "(unknown)";
 }
 
-static gotrace_result gotrace__dec_misused_region(gotrace_decoder *d, const gotrace_event *ev,
-                                                  const gotrace__region_mark *ended, const gotrace__region_mark *last) {
+GOTRACE__FN gotrace_result gotrace__dec_misused_region(gotrace_decoder *d, const gotrace_event *ev,
+                                                       const gotrace__region_mark *ended,
+                                                       const gotrace__region_mark *last) {
   char name[GOTRACE__SHOWN], other[GOTRACE__SHOWN];
   GOTRACE__WRONG(REGION,
                  "misuse of region in goroutine %lld: end of '%s' of task %llu, but the innermost is '%s' of task %llu",
@@ -15287,13 +15325,14 @@ static gotrace_result gotrace__dec_misused_region(gotrace_decoder *d, const gotr
                  gotrace__dec_region_name(d, last->name, other), GOTRACE__LLU(last->task));
 }
 
-static inline bool gotrace__dec_same_region(const gotrace__region_mark *a, const gotrace__region_mark *b) {
+GOTRACE__FN inline bool gotrace__dec_same_region(const gotrace__region_mark *a, const gotrace__region_mark *b) {
   return a->task == b->task && a->name == b->name;
 }
 
 /* options.lenient: ends a region that is not the innermost one. The search is bounded, since a hostile trace may have
  * any number of open regions. */
-static void gotrace__dec_end_outer_region(gotrace__dec_go *g, gotrace_event *ev, const gotrace__region_mark *mark) {
+GOTRACE__FN void gotrace__dec_end_outer_region(gotrace__dec_go *g, gotrace_event *ev,
+                                               const gotrace__region_mark *mark) {
   const uint32_t most = 64;
   uint32_t inside = 1;
   gotrace__region_mark *at;
@@ -15308,8 +15347,8 @@ static void gotrace__dec_end_outer_region(gotrace__dec_go *g, gotrace_event *ev,
 }
 
 /* Begins a user region of a goroutine, or ends the innermost one. */
-static gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g, gotrace_event *ev, uint64_t name,
-                                          bool begin) {
+GOTRACE__FN gotrace_result gotrace__dec_region(gotrace_decoder *d, gotrace__dec_go *g, gotrace_event *ev, uint64_t name,
+                                               bool begin) {
   gotrace__region_mark mark, *last;
   mark.task = ev->args[0];
   mark.name = gotrace__dec_string_hash(d, name);
@@ -15342,7 +15381,7 @@ typedef struct gotrace__batch_header {
 
 /* Reads the header of the next batch without consuming it. END_OF_TRACE: there is none. A batch of experiment 0 is an
  * ordinary one. Go: readBatch. */
-static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch_header *h) {
+GOTRACE__FN gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch_header *h) {
   const uint8_t *at;
   const char *name = NULL;
   uint64_t fields[4];
@@ -15372,7 +15411,7 @@ static gotrace_result gotrace__v2_read_header(gotrace_decoder *d, gotrace__batch
 }
 
 /* Keeps the bytes of a batch until the generation ends: in place if the trace is in memory, else as a copy. */
-static const uint8_t *gotrace__v2_hold(gotrace_decoder *d, const uint8_t *data, size_t size) {
+GOTRACE__FN const uint8_t *gotrace__v2_hold(gotrace_decoder *d, const uint8_t *data, size_t size) {
   gotrace__dec_block *block;
   if (d->options.data) return data;
   if (!(block = (gotrace__dec_block *)gotrace__dec_allocate(d, sizeof *block + size))) return NULL;
@@ -15384,8 +15423,8 @@ static const uint8_t *gotrace__v2_hold(gotrace_decoder *d, const uint8_t *data, 
 }
 
 /* Reads the frames of a stack at *at and adds new pcs. */
-static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
-                                              uint64_t count, uint64_t offset) {
+GOTRACE__FN gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
+                                                   uint64_t count, uint64_t offset) {
   for (; count; count--) {
     uint64_t part[4];
     gotrace__pc *pc;
@@ -15398,7 +15437,8 @@ static gotrace_result gotrace__v2_read_frames(gotrace_decoder *d, const uint8_t 
 }
 
 /* Reads a batch of strings or stacks. Go: addStrings, addStacks. */
-static gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
+GOTRACE__FN gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *data, size_t size,
+                                                  uint64_t offset) {
   const uint8_t *at = data + 1, *end = data + size;
   uint8_t kind = (uint8_t)(*data + 1);
   bool strings = kind == GOTRACE_V2_STRING;
@@ -15426,7 +15466,8 @@ static gotrace_result gotrace__v2_read_table(gotrace_decoder *d, const uint8_t *
 }
 
 /* Reads a batch of CPU samples. Go: addCPUSamples. */
-static gotrace_result gotrace__v2_read_samples(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset) {
+GOTRACE__FN gotrace_result gotrace__v2_read_samples(gotrace_decoder *d, const uint8_t *data, size_t size,
+                                                    uint64_t offset) {
   const uint8_t *at = data + 1, *end = data + size;
   while (at < end) {
     uint64_t where = offset + (uint64_t)(at - data), number[5];
@@ -15443,8 +15484,8 @@ static gotrace_result gotrace__v2_read_samples(gotrace_decoder *d, const uint8_t
 }
 
 /* Reads a batch with the frequency and, from 1.25, the clock snapshot. Go: setSyncBatch. */
-static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset,
-                                            uint64_t time) {
+GOTRACE__FN gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *data, size_t size, uint64_t offset,
+                                                 uint64_t time) {
   const uint8_t *at = data + (d->version >= GOTRACE_GO_1_25), *end = data + size;
   while (at < end) {
     uint64_t where = offset + (uint64_t)(at - data), number[4];
@@ -15471,8 +15512,8 @@ static gotrace_result gotrace__v2_read_sync(gotrace_decoder *d, const uint8_t *d
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h,
-                                                 const uint8_t *data, uint64_t offset) {
+GOTRACE__FN gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotrace__batch_header *h,
+                                                      const uint8_t *data, uint64_t offset) {
   gotrace_event *ev = gotrace__dec_push_experiment(d);
   if (!ev) return d->failure.result;
   gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_EXPERIMENTAL_BATCH], offset - h->header_size);
@@ -15483,8 +15524,8 @@ static gotrace_result gotrace__v2_add_experiment(gotrace_decoder *d, const gotra
 }
 
 /* Adds a batch of events to those of its thread. `data` NULL: must be read again. Go: processBatch. */
-static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
-                                            uint64_t offset) {
+GOTRACE__FN gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__batch_header *h,
+                                                 const uint8_t *data, uint64_t offset) {
   gotrace__cursor *c = gotrace__dec_get_cursor(d, h->m);
   gotrace__batch *b = c ? gotrace__dec_push_batch(d) : NULL;
   if (!b) return d->failure.result;
@@ -15508,8 +15549,8 @@ static gotrace_result gotrace__v2_add_batch(gotrace_decoder *d, const gotrace__b
 }
 
 /* Reads a batch of tables, or stores a batch of events, depending on its first byte. */
-static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__batch_header *h, const uint8_t *data,
-                                             uint64_t offset) {
+GOTRACE__FN gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__batch_header *h,
+                                                  const uint8_t *data, uint64_t offset) {
   size_t size = (size_t)h->size;
   bool table = h->first == GOTRACE_V2_STRINGS || h->first == GOTRACE_V2_STACKS;
   bool experiment = h->kind == GOTRACE_V2_EXPERIMENTAL_BATCH;
@@ -15528,8 +15569,8 @@ static gotrace_result gotrace__v2_read_batch(gotrace_decoder *d, const gotrace__
  * next batch, otherwise the reason why there is none. If the generation has ended, *result is set to its result.
  * `generation` is its number, 0 before its first batch. Before format 1.26 a generation ends where the next one begins.
  * An error in a batch then ends it too: the error is postponed, and the batches read before it are kept. */
-static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *h, gotrace_result *result,
-                               uint64_t generation) {
+GOTRACE__FN bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *h, gotrace_result *result,
+                                    uint64_t generation) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26;
   gotrace_result failed;
   if (*result == GOTRACE_END_OF_TRACE) {
@@ -15555,7 +15596,7 @@ static bool gotrace__v2_at_end(gotrace_decoder *d, const gotrace__batch_header *
 
 /* Reads the batches of the next generation. OK; END_OF_TRACE; or an error. Go: readGeneration, readGenerationWithSpill.
  */
-static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
   uint64_t generation = 0;
   gotrace__batch_header h;
   gotrace_result result;
@@ -15590,7 +15631,7 @@ static gotrace_result gotrace__v2_read_generation(gotrace_decoder *d) {
 }
 
 /* Moves to another offset of a source that is in memory or seekable. */
-static void gotrace__v2_seek(gotrace_decoder *d, uint64_t offset) {
+GOTRACE__FN void gotrace__v2_seek(gotrace_decoder *d, uint64_t offset) {
   uint64_t here = d->offset;
   d->offset = offset;
   if (d->options.data) {
@@ -15612,8 +15653,8 @@ typedef struct gotrace__window {
 
 /* The latest time in a batch of events or CPU samples, up to the first that cannot be read. Also counts the times that
  * lie in the window, unless it is NULL. */
-static int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t tick,
-                                  gotrace__window *window) {
+GOTRACE__FN int64_t gotrace__v2_latest(const gotrace_decoder *d, const uint8_t *at, const uint8_t *end, uint64_t tick,
+                                       gotrace__window *window) {
   int64_t time = gotrace__dec_nanoseconds(d, tick), latest = time;
   bool samples = *at == GOTRACE_V2_CPU_SAMPLES;
   uint64_t number[6];
@@ -15639,7 +15680,8 @@ typedef struct gotrace__tails {
   unsigned count; /* one more than fit: too many threads */
 } gotrace__tails;
 
-static void gotrace__v2_note_tail(gotrace__tails *t, const gotrace__batch_header *h, uint64_t offset, bool samples) {
+GOTRACE__FN void gotrace__v2_note_tail(gotrace__tails *t, const gotrace__batch_header *h, uint64_t offset,
+                                       bool samples) {
   unsigned i = 0;
   if (t->count > GOTRACE__MOST_TAILS) return;
   while (i < t->count && (t->of[i].header.m != h->m || t->of[i].samples != samples)) i++;
@@ -15651,7 +15693,7 @@ static void gotrace__v2_note_tail(gotrace__tails *t, const gotrace__batch_header
 }
 
 /* The latest time in the tails; INT64_MIN if there are none or one cannot be read. Moves the source's position. */
-static int64_t gotrace__v2_latest_of_tails(gotrace_decoder *d, const gotrace__tails *t, gotrace__window *window) {
+GOTRACE__FN int64_t gotrace__v2_latest_of_tails(gotrace_decoder *d, const gotrace__tails *t, gotrace__window *window) {
   int64_t latest = INT64_MIN, time;
   unsigned i;
   for (i = 0; i < t->count; i++) {
@@ -15666,7 +15708,7 @@ static int64_t gotrace__v2_latest_of_tails(gotrace_decoder *d, const gotrace__ta
 
 /* Predicts the time of a generation's last event in the ordered trace; 0: unknown. It may exceed the latest time in the
  * file, because an event that is not later than the one before it gets the next nanosecond. */
-static int64_t gotrace__v2_last_time(gotrace_decoder *d, const gotrace__tails *t) {
+GOTRACE__FN int64_t gotrace__v2_last_time(gotrace_decoder *d, const gotrace__tails *t) {
   gotrace__window window;
   int64_t latest, last = 0;
   unsigned i;
@@ -15686,7 +15728,7 @@ static int64_t gotrace__v2_last_time(gotrace_decoder *d, const gotrace__tails *t
 
 /* Skips the next generation and stores its extent in *span. Adds its tails to *tails, unless NULL. Raises *latest to
  * its latest time, unless NULL; d->mul must be known for this. False: there is no generation, or it is broken. */
-static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace__tails *tails, int64_t *latest) {
+GOTRACE__FN bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace__tails *tails, int64_t *latest) {
   bool explicit_end = d->version >= GOTRACE_GO_1_26, ended = false;
   uint8_t sync = d->version >= GOTRACE_GO_1_25 ? GOTRACE_V2_SYNC : GOTRACE_V2_FREQUENCY;
   uint64_t generation = 0, min_tick = 0;
@@ -15721,12 +15763,12 @@ static bool gotrace__v2_hop(gotrace_decoder *d, gotrace__dec_span *span, gotrace
 }
 
 /* Saturating addition. */
-static int64_t gotrace__dec_add(int64_t a, uint64_t b) {
+GOTRACE__FN int64_t gotrace__dec_add(int64_t a, uint64_t b) {
   return b > (uint64_t)INT64_MAX || a > INT64_MAX - (int64_t)b ? INT64_MAX : a + (int64_t)b;
 }
 
 /* Stores the time of the trace's first Sync, and thus where the range ends. */
-static void gotrace__v2_set_first_time(gotrace_decoder *d, int64_t begin) {
+GOTRACE__FN void gotrace__v2_set_first_time(gotrace_decoder *d, int64_t begin) {
   d->info.first_time = begin > 0 ? begin : 1; /* must be later than last_time, which begins at 0 */
   if (d->options.until) d->until = gotrace__dec_add(d->info.first_time, (uint64_t)d->options.until);
 }
@@ -15739,7 +15781,7 @@ static void gotrace__v2_set_first_time(gotrace_decoder *d, int64_t begin) {
  * delays them. A bound: every event takes more than a byte, so a generation's last event is at most as many nanoseconds
  * after its latest recorded time as the generation has bytes. An event of the next generation is not delayed if it is
  * later than that by more than the number of events before it, which is less than the next generation's bytes. */
-static gotrace_result gotrace__v2_find_range(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__v2_find_range(gotrace_decoder *d) {
   gotrace__dec_span span, *s;
   int64_t from = 0, latest;
   uint64_t start = d->offset;
@@ -15774,8 +15816,8 @@ static gotrace_result gotrace__v2_find_range(gotrace_decoder *d) {
 
 /* Reads plain events of a thread into the slots from `e` to `last`, until the batch ends or an event is not plain.
  * Returns the first unused slot. */
-static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
-                                             const gotrace__ahead *last) {
+GOTRACE__FN gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *e,
+                                                  const gotrace__ahead *last) {
   const gotrace__kind *kinds = d->kinds;
   const double mul = d->mul;
   const uint8_t *at = c->at, *next, *stop;
@@ -15810,8 +15852,8 @@ static gotrace__ahead *gotrace__v2_read_fast(gotrace_decoder *d, gotrace__cursor
 
 /* Reads one event of a thread, of any kind. If it is invalid, fails if `first`; otherwise returns WOULD_BLOCK, so that
  * the error is reported after the events before it. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *d, gotrace__cursor *c,
-                                                               gotrace__ahead *e, bool first) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *d, gotrace__cursor *c,
+                                                                    gotrace__ahead *e, bool first) {
   const uint8_t *at = c->at;
   const gotrace__kind *k = &d->kinds[*at++];
   uint64_t dt;
@@ -15835,7 +15877,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_read_event(gotrace_decoder *
 
 /* Reads events of a thread ahead, up to the first invalid one; fails if that is the first. END_OF_TRACE: the thread has
  * no more in this generation. Go: batchCursor.nextEvent. */
-static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
+GOTRACE__FN gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *e, *last;
   gotrace_result result = gotrace__dec_next_batch(d, c);
   if (result == GOTRACE_END_OF_TRACE) gotrace__dec_drop_ahead(d, c);
@@ -15870,7 +15912,7 @@ static gotrace_result gotrace__v2_read_ahead(gotrace_decoder *d, gotrace__cursor
 enum { GOTRACE__PART_UNKNOWN = 2 };
 
 /* Assumes what a thread runs at the beginning of the part: the goroutine and proc of its first statuses, else none. */
-static void gotrace__part_begin_thread(gotrace__cursor *c) {
+GOTRACE__FN void gotrace__part_begin_thread(gotrace__cursor *c) {
   const gotrace__ahead *a = c->next, *end = a + c->left;
   c->begin_known = c->begin_p_known = true;
   c->begin_g = c->begin_p = GOTRACE_NO_ID;
@@ -15925,19 +15967,20 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_named_go(gotrace_decoder *d,
 }
 
 /* Makes the goroutine, or the proc, the one that the thread runs. */
-static inline void gotrace__v2_take_go(gotrace_decoder *d, gotrace__cursor *c, const gotrace__dec_go *g) {
+GOTRACE__FN inline void gotrace__v2_take_go(gotrace_decoder *d, gotrace__cursor *c, const gotrace__dec_go *g) {
   c->g = (int64_t)g->id;
   c->g_index = (uint32_t)(g - d->gos) + 1;
 }
 
-static inline void gotrace__v2_take_proc(gotrace_decoder *d, gotrace__cursor *c, gotrace__dec_proc *p) {
+GOTRACE__FN inline void gotrace__v2_take_proc(gotrace_decoder *d, gotrace__cursor *c, gotrace__dec_proc *p) {
   c->p = (int64_t)p->id;
   c->p_index = (uint32_t)(p - d->procs) + 1;
   p->g = (uint64_t)(c - d->cursors); /* the thread that has it */
 }
 
 /* Queues an event that another event implies. */
-static void gotrace__v2_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0, uint64_t arg1) {
+GOTRACE__FN void gotrace__v2_imply(gotrace_decoder *d, const gotrace_event *of, uint8_t kind, uint64_t arg0,
+                                   uint64_t arg1) {
   gotrace_event *ev = &d->queue[d->queue_count++];
   *ev = *of;
   gotrace__dec_set_kind(ev, &d->kinds[kind]);
@@ -15949,12 +15992,12 @@ static void gotrace__v2_imply(gotrace_decoder *d, const gotrace_event *of, uint8
   if (kind == GOTRACE_V2_GO_START) ev->g = GOTRACE_NO_ID; /* the thread runs none between block and start */
 }
 
-static inline bool gotrace__v2_is_next(const gotrace_decoder *d, uint64_t generation, uint64_t sequence,
-                                       uint64_t next) {
+GOTRACE__FN inline bool gotrace__v2_is_next(const gotrace_decoder *d, uint64_t generation, uint64_t sequence,
+                                            uint64_t next) {
   return generation == d->generation && next == sequence + 1;
 }
 
-static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned does) {
+GOTRACE__FN inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned does) {
   return ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID) ||
          ((does & GOTRACE__R_NEEDS_G) && c->g == GOTRACE_NO_ID) ||
          ((does & GOTRACE__R_NEEDS_M) && c->id == GOTRACE__NOBODY);
@@ -15962,8 +16005,8 @@ static inline bool gotrace__v2_lacks_context(const gotrace__cursor *c, unsigned 
 
 /* Checks that an event has its thread, proc and goroutine. Without a thread it has no proc or goroutine. Go:
  * validateCtx. */
-static gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev,
-                                                unsigned does) {
+GOTRACE__FN gotrace_result gotrace__v2_check_context(gotrace_decoder *d, const gotrace__cursor *c,
+                                                     const gotrace_event *ev, unsigned does) {
   if (!gotrace__v2_lacks_context(c, does)) return GOTRACE_OK;
   if (c->id == GOTRACE__NOBODY) GOTRACE__WRONG(CONTEXT, "needs a thread");
   if ((does & GOTRACE__R_NEEDS_P) && c->p == GOTRACE_NO_ID)
@@ -16023,13 +16066,13 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v2_apply(gotrace_decoder *d, gotr
 
 /* Whether a state may be older than what has been decoded: in the first generation; if generations were skipped, also
  * later, since what is silent in a generation need not have a status in it. */
-static bool gotrace__v2_lacks_past(const gotrace_decoder *d) {
+GOTRACE__FN bool gotrace__v2_lacks_past(const gotrace_decoder *d) {
   return d->generation == d->first_generation || d->skipped;
 }
 
 /* The thread that has a proc: the last that took it or, if several did, as only a hostile trace causes, any that has
  * not lost it. NULL: none. */
-static const gotrace__cursor *gotrace__v2_holder(gotrace_decoder *d, gotrace__dec_proc *p) {
+GOTRACE__FN const gotrace__cursor *gotrace__v2_holder(gotrace_decoder *d, gotrace__dec_proc *p) {
   size_t i;
   if (p->g < d->cursor_count && d->cursors[p->g].p == (int64_t)p->id) return &d->cursors[p->g];
   if ((d->attempts += d->cursor_count) > GOTRACE__MOST_ATTEMPTS(d)) return NULL;
@@ -16041,7 +16084,7 @@ static const gotrace__cursor *gotrace__v2_holder(gotrace_decoder *d, gotrace__de
   return NULL;
 }
 
-static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0], status = ev->args[1] &= 0xff; /* as Go: one byte */
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   bool promoted = false;
@@ -16079,7 +16122,7 @@ static gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__curso
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_proc_start(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_proc_start(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, ev->args[0]);
   if (!p || p->status != GOTRACE__P_IDLE || !gotrace__v2_is_next(d, p->generation, p->sequence, ev->args[1]) ||
       c->p != GOTRACE_NO_ID)
@@ -16090,7 +16133,7 @@ static gotrace_result gotrace__v2_proc_start(gotrace_decoder *d, gotrace__cursor
   return gotrace__v2_check_context(d, c, ev, GOTRACE__R_NEEDS_M);
 }
 
-static gotrace_result gotrace__v2_proc_stop(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_proc_stop(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
   if (!p) GOTRACE__WRONG(STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
   if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
@@ -16100,7 +16143,7 @@ static gotrace_result gotrace__v2_proc_stop(gotrace_decoder *d, gotrace__cursor 
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0];
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   gotrace__cursor *from;
@@ -16123,8 +16166,8 @@ static gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__cursor
 }
 
 /* The status of a goroutine that is in a system call, on thread `m`. */
-static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev,
-                                                 const gotrace__dec_go *g, uint64_t m) {
+GOTRACE__FN gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev,
+                                                      const gotrace__dec_go *g, uint64_t m) {
   gotrace__cursor *other;
   if (m == GOTRACE__NOBODY)
     GOTRACE__WRONG(STATUS, "goroutine %lld is in a system call without a thread", GOTRACE__LL(g->id));
@@ -16156,7 +16199,7 @@ static gotrace_result gotrace__v2_syscall_status(gotrace_decoder *d, gotrace__cu
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   uint64_t id = ev->args[0], status = ev->args[2] &= 0xff; /* as Go: one byte */
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   ev->extra = (int64_t)status;
@@ -16179,8 +16222,8 @@ static gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cursor 
   return status == GOTRACE__G_SYSCALL ? gotrace__v2_syscall_status(d, c, ev, g, ev->args[1]) : GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev,
-                                            uint8_t status) {
+GOTRACE__FN gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev,
+                                                 uint8_t status) {
   /* As in Go, if the thread runs none and there is a goroutine GOTRACE_NO_ID, that must be running. */
   gotrace__dec_go *g = gotrace__dec_find_go(d, (uint64_t)c->g);
   bool syscall = status == GOTRACE__G_SYSCALL;
@@ -16196,7 +16239,7 @@ static gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor 
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_go *g = &d->gos[c->g_index - 1], *next = gotrace__dec_find_go(d, ev->args[0]);
   bool destroy = ev->kind == GOTRACE_V2_GO_SWITCH_DESTROY;
   if (!next || next->status != GOTRACE__G_WAITING ||
@@ -16213,7 +16256,7 @@ static gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor 
 }
 
 /* A goroutine ends in a system call. If its thread has a proc, it loses that too. */
-static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_proc *p;
   gotrace_event destroy = *ev;
   gotrace_result result = gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
@@ -16231,8 +16274,8 @@ static gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotrace__c
 }
 
 /* Adds a task, in the given record or (NULL) in a new one. */
-static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, gotrace__dec_task *task, uint64_t id, uint64_t parent,
-                                            const char *name, size_t size) {
+GOTRACE__FN gotrace_result gotrace__dec_add_task(gotrace_decoder *d, gotrace__dec_task *task, uint64_t id,
+                                                 uint64_t parent, const char *name, size_t size) {
   bool newer = !task;
   if (!task && !(task = gotrace__dec_enter_task(d, id))) return d->failure.result;
   task->parent = parent;
@@ -16245,7 +16288,7 @@ static gotrace_result gotrace__dec_add_task(gotrace_decoder *d, gotrace__dec_tas
 }
 
 /* Removes a task; the last one takes its place. */
-static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, gotrace__dec_task *task) {
+GOTRACE__FN gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, gotrace__dec_task *task) {
   gotrace__map_remove(d, &d->task_map, task->id);
   *task = d->tasks[--d->task_count];
   if (task == &d->tasks[d->task_count]) return GOTRACE_OK;
@@ -16253,7 +16296,7 @@ static gotrace_result gotrace__dec_remove_task(gotrace_decoder *d, gotrace__dec_
   return gotrace__map_add(d, &d->task_map, task->id, (uint32_t)(task - d->tasks) + 1);
 }
 
-static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_event *ev) {
   const char *name;
   size_t size;
   gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
@@ -16263,7 +16306,7 @@ static gotrace_result gotrace__v2_task_begin(gotrace_decoder *d, const gotrace_e
   return gotrace__dec_add_task(d, task, ev->args[0], ev->args[1], name, size);
 }
 
-static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__dec_task *task = gotrace__dec_find_task(d, ev->args[0]);
   gotrace__dec_release(d, d->ended.name, d->ended.name_size);
   memset(&d->ended, 0, sizeof d->ended);
@@ -16287,7 +16330,7 @@ static gotrace_result gotrace__v2_task_end(gotrace_decoder *d, gotrace_event *ev
   return gotrace__dec_remove_task(d, task);
 }
 
-static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g = gotrace__v2_own_go(d, c, false);
   uint32_t i;
   uint64_t reason;
@@ -16311,7 +16354,7 @@ static gotrace_result gotrace__v2_stw(gotrace_decoder *d, gotrace__cursor *c, go
 }
 
 /* The sequence numbers of collections order their begins and ends across threads. */
-static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *c, const gotrace_event *ev) {
   bool begin = ev->kind == GOTRACE_V2_GC_BEGIN, first = d->generation == d->first_generation;
   bool unchecked = d->gc == 0 && (begin || (ev->kind == GOTRACE_V2_GC_ACTIVE && gotrace__v2_lacks_past(d)));
   gotrace_result result;
@@ -16334,7 +16377,7 @@ static gotrace_result gotrace__v2_gc(gotrace_decoder *d, const gotrace__cursor *
 
 /* A sweep of a proc, or a mark assist of a goroutine: continues in a new generation (its _ACTIVE event), begins (the
  * next number) or ends. */
-static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   bool sweep = ev->kind <= GOTRACE_V2_GC_SWEEP_END;
   unsigned active = sweep ? GOTRACE_V2_GC_SWEEP_ACTIVE : GOTRACE_V2_GC_MARK_ASSIST_ACTIVE;
   bool named = ev->kind == active, begins = ev->kind == active + 1;
@@ -16354,7 +16397,7 @@ static gotrace_result gotrace__v2_range(gotrace_decoder *d, gotrace__cursor *c, 
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   gotrace__dec_go *g;
   if (!gotrace__dec_has(d, &d->string_map, ev->args[1]))
     GOTRACE__WRONG(STRING, "string %llu is unknown", GOTRACE__LLU(ev->args[1]));
@@ -16363,7 +16406,7 @@ static gotrace_result gotrace__v2_region(gotrace_decoder *d, gotrace__cursor *c,
 }
 
 /* Checks and changes what the event's rule does not cover. */
-static gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ev) {
   switch (ev->kind) {
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED:
@@ -16415,7 +16458,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__
 }
 
 /* Applies a thread's next event if it is ready. Returns OK, GOTRACE__LATER or an error. Go: ordering.Advance. */
-static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ordered) {
+GOTRACE__FN gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, gotrace_event *ordered) {
   gotrace_event *ev = &c->next->event;
   const gotrace__transition *r = d->kinds[ev->kind].rule;
   gotrace_result result;
@@ -16434,7 +16477,7 @@ static gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor *c, 
 }
 
 /* Checks that the tables have the strings and stacks to which an event refers. Go: validateTableIDs. */
-static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_event *ev) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   const uint64_t stacks[2] = {gotrace__dec_number(ev, k->stack), gotrace__dec_number(ev, k->stack2)};
   const uint64_t strings[2] = {gotrace__dec_number(ev, k->string), gotrace__dec_number(ev, k->string2)};
@@ -16449,7 +16492,7 @@ static gotrace_result gotrace__v2_check_ids(gotrace_decoder *d, const gotrace_ev
 }
 
 /* Makes the Sync event that begins a generation or ends the trace. */
-static void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
+GOTRACE__FN void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_t time, bool snapshot) {
   gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_SYNC], d->final_sync ? d->offset : d->generation_offset);
   ev->time = time;
   ev->extra = (int64_t)++d->syncs;
@@ -16460,7 +16503,7 @@ static void gotrace__v2_sync_event(gotrace_decoder *d, gotrace_event *ev, int64_
 }
 
 /* Indexes and checks the tables of a generation. */
-static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
   gotrace_result result = gotrace__dec_check_twice(d);
   size_t i;
   if (result) return result;
@@ -16475,7 +16518,7 @@ static gotrace_result gotrace__v2_prepare_tables(gotrace_decoder *d) {
 
 /* Whether the thread's first events, those read ahead, establish which goroutine it runs before one of them needs it.
  * The end of a system call counts too: another thread may write the status of a goroutine in a system call. */
-static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor *c) {
+GOTRACE__FN bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor *c) {
   const gotrace__ahead *a = c->next, *end = a + c->left;
   for (; a < end; a++) {
     const uint64_t *args = a->event.args;
@@ -16492,7 +16535,7 @@ static bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__cursor
 }
 
 /* Reads the first events of the generation's threads. Sets `told` to whether gotrace__v2_tells_go of all of them. */
-static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) {
+GOTRACE__FN gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) {
   gotrace_result result;
   size_t i, n = 0;
   unsigned room = gotrace__dec_share_ahead(d->heap_count);
@@ -16527,7 +16570,7 @@ static gotrace_result gotrace__v2_begin_threads(gotrace_decoder *d, bool *told) 
  * Go writes the status of a running goroutine before the first event of its thread, unless the thread has already
  * dropped the goroutine. That happens when a goroutine is preempted to have its stack scanned: preemptPark calls dropg
  * before it emits GoPark. Go 1.22 omits the status in more cases. */
-static bool gotrace__v2_retreat(gotrace_decoder *d, bool told) {
+GOTRACE__FN bool gotrace__v2_retreat(gotrace_decoder *d, bool told) {
   if (d->in_generation || !d->skipped || told) return false;
   gotrace__v2_seek(d, d->spans[--d->syncs].offset);
   d->skipped = d->syncs > 0;
@@ -16536,7 +16579,7 @@ static bool gotrace__v2_retreat(gotrace_decoder *d, bool told) {
 }
 
 /* Reads the next generation and returns its Sync event. Go: Reader.ReadEvent, nextGenWithSpill, installGen. */
-static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE_OK;
   bool told;
   if (d->final_sync) {
@@ -16570,7 +16613,7 @@ static gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotrace_e
 }
 
 /* Moves the thread at `i` of the heap to its next event. */
-static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
+GOTRACE__FN gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
   gotrace__cursor *c = &d->cursors[d->heap[i].cursor];
   gotrace_result result = GOTRACE_OK;
   if (GOTRACE__LIKELY(c->left > 1)) c->left--, c->next++;
@@ -16591,7 +16634,7 @@ static gotrace_result gotrace__v2_advance_front(gotrace_decoder *d, size_t i) {
 }
 
 /* Applies the next event of the thread at `i` of the heap, if it is ready. */
-static gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_event *ev) {
   uint32_t index = d->heap[i].cursor;
   gotrace_result result = gotrace__v2_order(d, &d->cursors[index], ev);
   gotrace__cursor *c = &d->cursors[index];
@@ -16601,7 +16644,7 @@ static gotrace_result gotrace__v2_try(gotrace_decoder *d, size_t i, gotrace_even
   return gotrace__v2_advance_front(d, i);
 }
 
-static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
   const gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   const gotrace_event *ev = &c->next->event;
   GOTRACE__WRONG(ORDER, "%s of %llu threads is ready: thread %lld waits with %s(%lld, %lld) in generation %llu",
@@ -16611,7 +16654,7 @@ static gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
 }
 
 /* The earliest event is not ready: tries those of the other threads in time order. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE__LATER;
   size_t i;
   if (!gotrace__heap_sort(d)) return d->failure.result;
@@ -16620,7 +16663,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *
   return result == GOTRACE__LATER || d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? gotrace__v2_fail_stuck(d) : result;
 }
 
-static void gotrace__v2_sample_event(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN void gotrace__v2_sample_event(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__dec_sample *s = &d->samples[d->sample_given++];
   gotrace__dec_blank(ev, &d->kinds[GOTRACE_V2_CPU_SAMPLE], s->offset);
   ev->time = s->time;
@@ -16629,7 +16672,7 @@ static void gotrace__v2_sample_event(gotrace_decoder *d, gotrace_event *ev) {
 }
 
 /* The next event of an ordered v2 trace. */
-static gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_next(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE_OK;
   if (d->queue_given < d->queue_count) {
     *ev = d->queue[d->queue_given++];
@@ -16676,13 +16719,13 @@ typedef struct gotrace__v1_numbers {
 #define GOTRACE__V1_MOST_STRING 1000000
 #define GOTRACE__V1_MOST_ARGUMENTS 2048 /* bytes; only stacks may have more, which Go 1.27 rejects */
 
-static gotrace_result gotrace__v1_bad_number(gotrace_decoder *d, const gotrace__v1_numbers *n,
-                                             const gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v1_bad_number(gotrace_decoder *d, const gotrace__v1_numbers *n,
+                                                  const gotrace_event *ev) {
   return gotrace__dec_bad_number(d, n->at, n->end, ev->offset, ev->spec->name);
 }
 
 /* Reads the data of a string or log: their size, then their bytes. */
-static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
   bool string = ev->kind == GOTRACE_V1_STRING;
   uint64_t size;
   if (!gotrace__get_numbers(&n->at, n->end, &size, 1)) return gotrace__v1_bad_number(d, n, ev);
@@ -16697,7 +16740,7 @@ static gotrace_result gotrace__v1_read_data(gotrace_decoder *d, gotrace__v1_numb
   return GOTRACE_OK;
 }
 
-static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
   const uint8_t *end = n->stop ? n->stop : n->end;
   unsigned wanted, i;
   uint64_t number;
@@ -16714,7 +16757,8 @@ static gotrace_result gotrace__v1_read_stack(gotrace_decoder *d, gotrace__v1_num
   return GOTRACE_OK;
 }
 
-static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n, gotrace_event *ev) {
+GOTRACE__FN inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotrace__v1_numbers *n,
+                                                             gotrace_event *ev) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   bool old = d->version < 1007;
   unsigned wanted = k->args + (unsigned)k->timed + (unsigned)(k->timed && old), first = wanted - k->args;
@@ -16735,8 +16779,8 @@ static inline gotrace_result gotrace__v1_read_arguments(gotrace_decoder *d, gotr
  * the event before, and `extra` likewise its number in format 1.5; m, p, g and stack are not set. Go: readTrace,
  * argNum.
  */
-static inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
-                                              uint64_t offset, gotrace_event *ev) {
+GOTRACE__FN inline gotrace_result gotrace__v1_read(gotrace_decoder *d, const uint8_t **at, const uint8_t *end,
+                                                   uint64_t offset, gotrace_event *ev) {
   const gotrace__kind *k = &d->kinds[**at & 63];
   gotrace__v1_numbers n;
   uint64_t size;
@@ -16785,20 +16829,20 @@ GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__v1_take(const uint8_t *at, const 
 }
 
 /* The proc of an id, created if necessary; NULL: out of memory. */
-static gotrace__dec_proc *gotrace__v1_get_proc(gotrace_decoder *d, int64_t id) {
+GOTRACE__FN gotrace__dec_proc *gotrace__v1_get_proc(gotrace_decoder *d, int64_t id) {
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, (uint64_t)id);
   return p ? p : gotrace__dec_enter_proc(d, (uint64_t)id);
 }
 
 /* The goroutine of an id, created if necessary; NULL: out of memory. */
-static gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
+GOTRACE__FN gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   return g ? g : gotrace__dec_add_go(d, id, GOTRACE__G_DEAD);
 }
 
 /* The goroutine on which an event happened: the one that its proc ran, or `told` (args[0]) if the event names it.
  * Updates what the proc runs. Go: parseEvents. */
-static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
+GOTRACE__FN inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind *k, uint64_t told) {
   uint64_t g = k->rule->does & GOTRACE__R_TELLS ? told : (uint64_t)c->g;
   if (k->rule->does & GOTRACE__R_STARTS) c->g = (int64_t)g;
   if (k->rule->does & GOTRACE__R_LEAVES) c->g = 0;
@@ -16806,12 +16850,13 @@ static inline uint64_t gotrace__v1_track(gotrace__cursor *c, const gotrace__kind
 }
 
 /* Whether an event is the end of a system call that gives another, true time, at which it must be inserted. */
-static inline bool gotrace__v1_is_moved(uint8_t kind, uint64_t told, int64_t time) {
+GOTRACE__FN inline bool gotrace__v1_is_moved(uint8_t kind, uint64_t told, int64_t time) {
   return kind == GOTRACE_V1_GO_SYS_EXIT && told && (int64_t)told != time;
 }
 
 /* Skips the events at `at` that do not matter to the first walk. */
-static const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *at, uint64_t *time, uint64_t *events) {
+GOTRACE__FN const uint8_t *gotrace__v1_skip(const gotrace_decoder *d, const uint8_t *at, uint64_t *time,
+                                            uint64_t *events) {
   while (d->end - at >= GOTRACE__EVENT_BYTES) {
     const gotrace__kind *k = &d->kinds[*at & 63];
     const uint8_t *next;
@@ -16831,14 +16876,14 @@ typedef struct gotrace__v1_walk {
 } gotrace__v1_walk;
 
 /* Ends the batch of `c` before `end`. */
-static void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, const uint8_t *end) {
+GOTRACE__FN void gotrace__v1_end_batch(gotrace_decoder *d, const gotrace__cursor *c, const uint8_t *end) {
   gotrace__batch *b = c ? &d->batches[c->last - 1] : NULL;
   if (b) b->size = (uint64_t)(end - b->data);
 }
 
 /* Begins a batch of a proc, whose events are at `at`. */
-static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_walk *w, uint64_t proc,
-                                              const uint8_t *at) {
+GOTRACE__FN gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_walk *w, uint64_t proc,
+                                                   const uint8_t *at) {
   const gotrace__dec_proc *p = gotrace__v1_get_proc(d, (int64_t)proc);
   gotrace__batch *b = p ? gotrace__dec_push_batch(d) : NULL;
   if (!b || !(w->c = gotrace__dec_get_cursor(d, proc))) return d->failure.result;
@@ -16850,7 +16895,7 @@ static gotrace_result gotrace__v1_begin_batch(gotrace_decoder *d, gotrace__v1_wa
 }
 
 /* Notes an event that the second walk must insert, because it is sorted by a time of its own. */
-static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e) {
+GOTRACE__FN gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e) {
   bool old = d->version < 1007, sample = old || e->kind == GOTRACE_V1_CPU_SAMPLE;
   gotrace__dec_sample *s;
   w->events++;
@@ -16878,7 +16923,8 @@ static gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v1_wal
 
 /* What the reader of Go 1.27, which knows formats from 1.11 on, rejects. It numbers strings of its own after those of
  * the trace, and panics if there are no such numbers. */
-static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w, const gotrace_event *e) {
+GOTRACE__FN gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace__v1_walk *w,
+                                                   const gotrace_event *e) {
   if (d->version < GOTRACE_GO_1_11) return GOTRACE_OK;
   if (e->kind == GOTRACE_V1_STRING && e->args[0] > UINT64_MAX - ((uint64_t)1 << 32))
     GOTRACE__FAIL(STRING, e->offset, "String", "string %llu: no numbers are left after it", GOTRACE__LLU(e->args[0]));
@@ -16890,8 +16936,8 @@ static gotrace_result gotrace__v1_check_newer(gotrace_decoder *d, const gotrace_
 }
 
 /* Notes an event of the first walk, which began at `before`. */
-static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e,
-                                       const uint8_t *before) {
+GOTRACE__FN gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, const gotrace_event *e,
+                                            const uint8_t *before) {
   gotrace_result result = gotrace__v1_check_newer(d, w, e);
   gotrace__dec_go *g;
   if (result) return result;
@@ -16923,7 +16969,7 @@ static gotrace_result gotrace__v1_note(gotrace_decoder *d, gotrace__v1_walk *w, 
 }
 
 /* The first walk. Errors in the trace are postponed. Go: parseEvents. */
-static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   gotrace__v1_walk w;
   gotrace_event e;
   const uint8_t *before;
@@ -16957,7 +17003,7 @@ static gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
  */
 
 /* Whether the goroutine, or the collection, of an event is ready for it. */
-static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
+GOTRACE__FN inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ahead *a) {
   const gotrace__dec_go *g = &d->gos[a->go - 1];
   if (!(a->rule->does & GOTRACE__R_ORDERED)) return !(a->rule->does & GOTRACE__R_GC) || d->gc_sequence == a->sequence;
   return g->order_status == a->rule->from && (!(a->rule->does & GOTRACE__R_COUNTED) || g->sequence == a->sequence);
@@ -16965,7 +17011,7 @@ static inline bool gotrace__v1_ready(const gotrace_decoder *d, const gotrace__ah
 
 /* Finds the goroutine of an event that was read ahead, and the one on which it happened. This is done while reading
  * ahead, because the searches of several events can overlap. False: no memory. */
-static inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *a) {
+GOTRACE__FN inline bool gotrace__v1_find_gos(gotrace_decoder *d, gotrace__cursor *c, gotrace__ahead *a) {
   const gotrace_event *ev = &a->event;
   const gotrace__dec_go *g;
   if (!GOTRACE__LIKELY(c->g_index && (int64_t)d->gos[c->g_index - 1].id == ev->g)) {
@@ -16999,7 +17045,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__v1_complete_ahead(gotrace_decoder *d, gotra
 }
 
 /* Reads events of a proc ahead. The first walk has checked them. False: no more, or no memory. */
-static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
+GOTRACE__FN bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   gotrace__ahead *a, *last;
   uint64_t size = c->at != c->end ? (uint64_t)(c->end - c->at) : c->batch ? d->batches[c->batch - 1].size : 0;
   if (!gotrace__dec_make_ahead(d, c, size)) return false;
@@ -17034,7 +17080,7 @@ static bool gotrace__v1_read_ahead(gotrace_decoder *d, gotrace__cursor *c) {
   return c->left != 0;
 }
 
-static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
+GOTRACE__FN inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
   if (GOTRACE__LIKELY(c->left > 1)) {
     c->left--;
     c->next++;
@@ -17045,7 +17091,7 @@ static inline bool gotrace__v1_advance(gotrace_decoder *d, gotrace__cursor *c) {
 
 /* Puts a cursor into the heap if its next event is ready, else into the list of those that wait for the event's
  * goroutine or for a collection. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, uint32_t index) {
   gotrace__cursor *c = &d->cursors[index];
   if (!gotrace__v1_ready(d, c->next)) {
     uint32_t *list = c->next->rule->does & GOTRACE__R_GC ? &d->gc_waiting : &d->gos[c->next->go - 1].of.v1.waiting;
@@ -17062,7 +17108,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_enqueue(gotrace_decoder *d, 
 }
 
 /* Finds the earliest time of an event that is not next in a proc's batches. */
-static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
+GOTRACE__FN void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
   d->elsewhere = INT64_MAX;
   if (d->sample_given < d->sample_count) d->elsewhere = d->samples[d->sample_given].time;
   if (d->moved_given < d->moved_count && d->moved[d->moved_given].time < d->elsewhere)
@@ -17071,7 +17117,7 @@ static void gotrace__v1_look_elsewhere(gotrace_decoder *d) {
 }
 
 /* Begins the second walk, or begins it again. */
-static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
   uint32_t i;
   gotrace_result result;
   for (i = 0; i < d->go_count; i++) {
@@ -17099,7 +17145,7 @@ static gotrace_result gotrace__v1_rewind(gotrace_decoder *d) {
 }
 
 /* Sets the pseudo-proc on which Go's parser has an event happen; `g`: its goroutine, if known. False: it has none. */
-static inline bool gotrace__v1_set_proc(gotrace_event *ev, const gotrace__dec_go *g) {
+GOTRACE__FN inline bool gotrace__v1_set_proc(gotrace_event *ev, const gotrace__dec_go *g) {
   if (ev->kind == GOTRACE_V1_GO_SYS_EXIT) ev->p = GOTRACE_SYSCALL_PROC;
   else if (ev->kind == GOTRACE_V1_GO_UNBLOCK && g && g->timer) ev->p = GOTRACE_TIMER_PROC;
   else return false;
@@ -17107,8 +17153,8 @@ static inline bool gotrace__v1_set_proc(gotrace_event *ev, const gotrace__dec_go
 }
 
 /* Checks the time that the end of a system call gives. */
-static inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a,
-                                                       gotrace__dec_go *g) {
+GOTRACE__FN inline gotrace_result gotrace__v1_check_syscall(gotrace_decoder *d, const gotrace__ahead *a,
+                                                            gotrace__dec_go *g) {
   const gotrace_event *ev = &a->event;
   if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK || ev->kind == GOTRACE_V1_GO_IN_SYSCALL) {
     g->of.v1.blocked_at = ev->time;
@@ -17166,7 +17212,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
 }
 
 /* An event that is not next in a proc's batches: the end of a system call, a CPU sample, or (format 1.5) any. */
-static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_event *ev, bool exit) {
+GOTRACE__FN gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_event *ev, bool exit) {
   const gotrace__dec_sample *s = exit ? &d->moved[d->moved_given++] : &d->samples[d->sample_given++];
   const uint8_t *at = d->file + (s->offset - d->file_offset);
   bool old = d->version < 1007;
@@ -17187,7 +17233,7 @@ static gotrace_result gotrace__v1_record_elsewhere(gotrace_decoder *d, gotrace_e
 /* The next event of the whole trace. Its time is in ticks; its goroutine is 0 if it has none. Go moves ends of system
  * calls among the events that are in order, and keeps the order of equal times: an end comes last if it was late, as
  * they always are. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, gotrace_event *ev) {
   for (;;) {
     gotrace_result result;
     bool moved = false, procs = d->heap_count != 0;
@@ -17208,7 +17254,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v1_record(gotrace_decoder *d, g
 }
 
 /* Finds the futile wake-ups, from an unblock, through starts and preemptions, to a futile block. Go: removeFutile. */
-static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
   const uint64_t wakes = GOTRACE__V1_BIT(GO_UNBLOCK) | GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_PREEMPT) |
                          GOTRACE__V1_BIT(FUTILE_WAKEUP);
   const uint64_t blocks = GOTRACE__V1_BIT(GO_BLOCK) | GOTRACE__V1_BIT(GO_BLOCK_SEND) | GOTRACE__V1_BIT(GO_BLOCK_RECV) |
@@ -17247,7 +17293,7 @@ static gotrace_result gotrace__v1_find_futile(gotrace_decoder *d) {
 }
 
 /* Does the first walk, and prepares the second. */
-static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
   gotrace_result result = gotrace__v1_scan(d);
   bool old = d->version < 1007;
   gotrace__dec_go *g;
@@ -17274,8 +17320,8 @@ static gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
 }
 
 /* Checks that the goroutine, which may be 0, none, runs on the proc (NULL: any). Go: checkRunning. */
-static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
-                                                    const gotrace__dec_proc *p, const gotrace_event *ev) {
+GOTRACE__FN inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
+                                                         const gotrace__dec_proc *p, const gotrace_event *ev) {
   if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (p && p->g != (uint64_t)ev->g)
     GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
@@ -17283,8 +17329,8 @@ static inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const go
 }
 
 /* Checks and changes the status of an event's goroutine by its rule, and updates what the proc runs. */
-static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
-                                                      gotrace_event *ev, const gotrace__transition *r) {
+GOTRACE__FN inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
+                                                           gotrace_event *ev, const gotrace__transition *r) {
   gotrace_result result;
   if (r->does & GOTRACE__R_RUNS) {
     if ((result = gotrace__v1_check_runs(d, g, p, ev)) != GOTRACE_OK) return result;
@@ -17312,8 +17358,8 @@ static inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, gotrac
 }
 
 /* Checks the creation or unblocking of another goroutine, which becomes runnable. */
-static gotrace_result gotrace__v1_check_other(gotrace_decoder *d, const gotrace__dec_go *g, const gotrace__dec_proc *p,
-                                              gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v1_check_other(gotrace_decoder *d, const gotrace__dec_go *g,
+                                                   const gotrace__dec_proc *p, gotrace_event *ev) {
   bool create = ev->kind == GOTRACE_V1_GO_CREATE, timer = !create && ev->p == GOTRACE_TIMER_PROC;
   gotrace__dec_go *other = gotrace__dec_find_go(d, ev->args[0]);
   gotrace_result result = gotrace__v1_check_runs(d, g, timer ? NULL : p, ev);
@@ -17333,8 +17379,8 @@ static gotrace_result gotrace__v1_check_other(gotrace_decoder *d, const gotrace_
 }
 
 /* Checks what an event needs and changes. Go: postProcessTrace. */
-static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
-                                        gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, gotrace__dec_proc *p,
+                                             gotrace_event *ev) {
   const gotrace__transition *r = d->kinds[ev->kind].rule;
   gotrace__dec_task *task;
   gotrace_result result;
@@ -17390,7 +17436,7 @@ static gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go *g, 
 
 /* The reason of a stop-the-world. Before 1.21 there are two; `newer`: by the names that Go's newer readers give them.
  */
-static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kind, bool newer) {
+GOTRACE__FN const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kind, bool newer) {
   static const char *const reasons[] = {
 #define GOTRACE__REASON(NAME, number, text) text,
       GOTRACE_STW_REASONS(GOTRACE__REASON)
@@ -17403,7 +17449,7 @@ static const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kin
 
 /* Chooses the error after an invalid event. If the rest of the trace has no consistent order, that is the error: Go
  * orders the whole trace before it checks events. */
-static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_decoder_failure found = d->failure;
   if (found.result == GOTRACE_ERROR_OUT_OF_MEMORY) return found.result;
   memset(&d->failure, 0, sizeof d->failure);
@@ -17413,7 +17459,7 @@ static gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *
 }
 
 /* The next event of an ordered v1 trace. */
-static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result;
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
@@ -17452,8 +17498,8 @@ static inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event 
 /* ---------------------------------------------------------------------------------------------- >>decode-raw ---- */
 
 /* Sets the fields of an event that its kind, place and time determine. */
-static inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k, uint64_t offset,
-                                      uint64_t dt) {
+GOTRACE__FN inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, const gotrace__kind *k,
+                                           uint64_t offset, uint64_t dt) {
   d->tick += dt;
   gotrace__dec_set_kind(ev, k);
   ev->time = (int64_t)d->tick;
@@ -17463,7 +17509,7 @@ static inline void gotrace__raw_begin(gotrace_decoder *d, gotrace_event *ev, con
 }
 
 /* v2: the header of the next batch, as an event. */
-static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_event *ev) {
   gotrace__batch_header h;
   gotrace_result result;
   const gotrace__kind *k;
@@ -17502,7 +17548,7 @@ static gotrace_result gotrace__v2_next_raw_batch(gotrace_decoder *d, gotrace_eve
 }
 
 /* v2: reads the bytes of a string, or the frames of a stack, at *at. */
-static gotrace_result gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_event *ev, const uint8_t **at) {
+GOTRACE__FN gotrace_result gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_event *ev, const uint8_t **at) {
   const uint8_t *end = d->batch_end, *start = *at;
   uint64_t i, number;
   if (ev->kind == GOTRACE_V2_STACK && ev->args[1] > GOTRACE_STACK_SIZE)
@@ -17522,7 +17568,7 @@ static gotrace_result gotrace__v2_read_raw_data(gotrace_decoder *d, gotrace_even
 }
 
 /* v2: the next event of a batch. The whole batch is in memory, unless the file ends in it. */
-static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_event *ev) {
   const uint8_t *at = d->batch_at, *end = d->batch_end;
   uint64_t offset = d->offset + (uint64_t)(at - d->at), dt = 0;
   const gotrace__kind *k = &d->kinds[*at];
@@ -17541,7 +17587,7 @@ static gotrace_result gotrace__v2_next_raw_event(gotrace_decoder *d, gotrace_eve
 }
 
 /* The next event of a raw v1 trace. */
-static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev) {
+GOTRACE__FN gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev) {
   const gotrace__kind *k = NULL;
   const uint8_t *at = NULL;
   gotrace_result result;
@@ -17587,7 +17633,7 @@ static gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_event *ev
 /* The name of a function or file, kept. Returns 1 + its index; 0: no name, or no memory. Names with the same hash are
  * taken for the same, as in gotrace__region_mark; of a name, which a hostile trace may repeat in each event, the size
  * and the beginning count. */
-static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t size) {
+GOTRACE__FN uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t size) {
   uint64_t hash;
   uint32_t i;
   gotrace__dec_item *name;
@@ -17602,12 +17648,12 @@ static uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t 
   return (uint32_t)d->told_name_count;
 }
 
-static void gotrace__told_show(const gotrace_decoder *d, uint32_t i, const char **data, size_t *size) {
+GOTRACE__FN void gotrace__told_show(const gotrace_decoder *d, uint32_t i, const char **data, size_t *size) {
   *data = (const char *)d->told_names[i - 1].data;
   *size = d->told_names[i - 1].size;
 }
 
-static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
+GOTRACE__FN gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
   gotrace__map *map = object == GOTRACE_OBJECT_GO ? &d->told_gos : &d->told_procs;
   uint32_t *recent = &d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])],
            i = gotrace__map_get(d, map, id);
@@ -17625,7 +17671,7 @@ static gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, ui
 }
 
 /* The record of a goroutine or proc; NULL: no memory. An id that is used again gets a new record. */
-static inline gotrace__told *gotrace__told_get(gotrace_decoder *d, unsigned object, uint64_t id) {
+GOTRACE__FN inline gotrace__told *gotrace__told_get(gotrace_decoder *d, unsigned object, uint64_t id) {
   uint32_t i = d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])];
   gotrace__told *of = i ? &d->tolds[i - 1] : NULL;
   bool is = of && of->id == id && of->object == object && of->status != GOTRACE_STATUS_NONE;
@@ -17633,7 +17679,7 @@ static inline gotrace__told *gotrace__told_get(gotrace_decoder *d, unsigned obje
 }
 
 /* Notes the function that a goroutine begins with. One without a name is named by its address. */
-static void gotrace__told_begins(gotrace_decoder *d, gotrace__told *of, const gotrace_frame *frame) {
+GOTRACE__FN void gotrace__told_begins(gotrace_decoder *d, gotrace__told *of, const gotrace_frame *frame) {
   char text[24];
   of->function = gotrace__told_text(d, frame->function, frame->function_size);
   if (!of->function && frame->pc) {
@@ -17646,7 +17692,7 @@ static void gotrace__told_begins(gotrace_decoder *d, gotrace__told *of, const go
 }
 
 /* The same by the innermost or outermost frame of a stack. False: that has no name. */
-static bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t stack, bool outermost) {
+GOTRACE__FN bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t stack, bool outermost) {
   gotrace_frame frame;
   size_t count = stack ? gotrace__dec_stack(d, stack, 0, NULL, 0) : 0;
   if (!count) return true;
@@ -17656,7 +17702,7 @@ static bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t 
 }
 
 /* The same by the argument of its creation. Format 1.5 has only the address. */
-static void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint64_t stack) {
+GOTRACE__FN void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint64_t stack) {
   gotrace_frame frame;
   memset(&frame, 0, sizeof frame);
   frame.pc = stack;
@@ -17667,7 +17713,7 @@ static void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint64_t 
 
 /* v1: whether a system call loses its proc, or a new goroutine waits from the start. The next event of the proc tells
  * it; after a system call, events of other goroutines may come first. An event is skipped after one call at most. */
-static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
+GOTRACE__FN bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
   const uint64_t others = GOTRACE__V1_BIT(CPU_SAMPLE) | GOTRACE__V1_BIT(GO_WAITING) | GOTRACE__V1_BIT(GO_IN_SYSCALL) |
                           GOTRACE__V1_BIT(GO_SYS_EXIT);
   bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL, first = true;
@@ -17693,7 +17739,7 @@ static bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
 }
 
 /* The status that a GoStatus, GoStatusStack or ProcStatus tells. */
-static int8_t gotrace__told_status(const gotrace_event *ev) {
+GOTRACE__FN int8_t gotrace__told_status(const gotrace_event *ev) {
   static const int8_t procs[] = {GOTRACE_STATUS_UNKNOWN, GOTRACE_STATUS_RUNNING, GOTRACE_STATUS_IDLE,
                                  GOTRACE_STATUS_RUNNING, GOTRACE_STATUS_IDLE};
   if (ev->kind == GOTRACE_V2_PROC_STATUS) return procs[ev->args[1] % 5];
@@ -17701,8 +17747,8 @@ static int8_t gotrace__told_status(const gotrace_event *ev) {
 }
 
 /* Tells a goroutine's or proc's change of status, and records it. False: there is none. */
-static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
-                                 gotrace__told *of, gotrace_change *c) {
+GOTRACE__FN bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+                                      gotrace__told *of, gotrace_change *c) {
   const gotrace__kind *k = &d->kinds[ev->kind];
   bool v1 = d->info.family == 1, created = (row->tells.whose & GOTRACE_WHOSE_NEW) != 0,
        told = (row->tells.whose & GOTRACE_WHOSE_TOLD) != 0;
@@ -17730,7 +17776,7 @@ static bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, co
 }
 
 /* Tells a task; the end of one in v1 too with what the decoder of v2 adds to the event. */
-static void gotrace__tell_task(const gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+GOTRACE__FN void gotrace__tell_task(const gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
   bool begin = c->kind == GOTRACE_CHANGE_TASK_BEGIN, v1 = d->info.family == 1;
   uint64_t parent = begin ? ev->args[1] : d->ended.parent;
   c->task = ev->args[0];
@@ -17740,7 +17786,7 @@ static void gotrace__tell_task(const gotrace_decoder *d, const gotrace_event *ev
 }
 
 /* Tells what a sweep has done, and why the world is or was stopped. */
-static void gotrace__tell_range(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+GOTRACE__FN void gotrace__tell_range(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
   if (c->kind == GOTRACE_CHANGE_RANGE_END && c->object == GOTRACE_OBJECT_PROC) {
     c->value[0] = ev->args[0];
     c->value[1] = ev->args[1];
@@ -17755,8 +17801,8 @@ static void gotrace__tell_range(gotrace_decoder *d, const gotrace_event *ev, got
 }
 
 /* Whose change it is. False: no memory. */
-static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
-                                gotrace__told **of, gotrace_change *c) {
+GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+                                     gotrace__told **of, gotrace_change *c) {
   const gotrace__dec_proc *p;
   c->object = row->tells.object;
   if (row->tells.whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
@@ -17770,8 +17816,8 @@ static bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, con
 
 /* Notes what an event tells besides its changes: where a generation begins, and the function of its goroutine. `of`:
  * whose change it is; NULL: nobody's. False: no memory. */
-static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
-                                gotrace__told *of) {
+GOTRACE__FN bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+                                     gotrace__told *of) {
   bool v1 = d->info.family == 1;
   if (v1 ? ev->kind == GOTRACE_V1_CPU_SAMPLE
          : ev->kind == GOTRACE_V2_CPU_SAMPLE || ev->kind == GOTRACE_V2_GO_STATUS_STACK)
@@ -17787,7 +17833,8 @@ static bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, con
 }
 
 /* v1: tells the second change of an event, if it has one: the end of a system call that keeps its proc, or a label. */
-static size_t gotrace__tell_second(gotrace_decoder *d, const gotrace_event *ev, gotrace__told *of, gotrace_change *c) {
+GOTRACE__FN size_t gotrace__tell_second(gotrace_decoder *d, const gotrace_event *ev, gotrace__told *of,
+                                        gotrace_change *c) {
   if (ev->kind != GOTRACE_V1_GO_START_LABEL && (ev->kind != GOTRACE_V1_GO_SYS_CALL || gotrace__v1_goes_on(d, ev)))
     return 1;
   c[1] = c[0];
@@ -17806,7 +17853,7 @@ static size_t gotrace__tell_second(gotrace_decoder *d, const gotrace_event *ev, 
 }
 
 /* Tells the changes of an event. Returns their number. */
-static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+GOTRACE__FN size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
   const gotrace__transition *row = d->kinds[ev->kind].rule;
   const gotrace__kind *k = &d->kinds[ev->kind];
   bool v1 = d->info.family == 1;
@@ -17848,7 +17895,7 @@ static size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace
 /* ------------------------------------------------------------------------------------------- >>decode-public ---- */
 
 /* Reads the header, and prepares for its format. */
-static gotrace_result gotrace__dec_begin(gotrace_decoder *d) {
+GOTRACE__FN gotrace_result gotrace__dec_begin(gotrace_decoder *d) {
   if (!gotrace__dec_fill(d, 16)) return d->failure.result;
   if (d->end - d->at < 16) GOTRACE__FAIL(HEADER, 0, NULL, "not a Go execution trace: shorter than a header");
   if (!(d->version = gotrace__dec_read_header(d->at))) GOTRACE__FAIL(HEADER, 0, NULL, "not a Go execution trace");
@@ -17973,7 +18020,7 @@ GOTRACE__DEFINE bool gotrace_decoder_function(const gotrace_decoder *d, int64_t 
 }
 
 /* Reports a truncated trace as truncated even if its events fail first, if the missing data may be the cause. */
-static GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_decoder *d, gotrace_result result) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_decoder *d, gotrace_result result) {
   const gotrace_decoder_failure first = d->failure;
   size_t used = strlen(d->pending.message);
   bool may = first.result == GOTRACE_ERROR_ORDER || first.result == GOTRACE_ERROR_STATE ||
@@ -17986,7 +18033,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__dec_blame_truncation(gotrace_de
 }
 
 /* Counts an event, or ends decoding: all later calls return this result. */
-static inline gotrace_result gotrace__dec_finish(gotrace_decoder *d, gotrace_result result) {
+GOTRACE__FN inline gotrace_result gotrace__dec_finish(gotrace_decoder *d, gotrace_result result) {
   if (GOTRACE__LIKELY(result == GOTRACE_OK)) {
     d->info.events++;
   } else {
@@ -17998,13 +18045,13 @@ static inline gotrace_result gotrace__dec_finish(gotrace_decoder *d, gotrace_res
   return result;
 }
 
-static GOTRACE__NOINLINE gotrace_result gotrace__v1_next_counted(gotrace_decoder *d, gotrace_event *event) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v1_next_counted(gotrace_decoder *d, gotrace_event *event) {
   gotrace_result result = gotrace__v1_next(d, event);
   return gotrace__dec_finish(d, result == GOTRACE_OK && event->time > d->until ? GOTRACE_END_OF_TRACE : result);
 }
 
 /* The next event of any kind of trace: the slow path. */
-static GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, gotrace_event *event) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *d, gotrace_event *event) {
   gotrace_result result = d->result;
   bool v1 = d->version < GOTRACE_GO_1_22;
   if (result) return result;
@@ -18064,7 +18111,7 @@ GOTRACE__DEFINE bool gotrace_decoder_between(const gotrace_decoder *d) {
 
 /* Whether the regions from before the part that it ended were the innermost open ones of their goroutines. If so,
  * removes them from `whole`; otherwise changes nothing. In `whole`, order_status counts the removed regions. */
-static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_decoder *part) {
+GOTRACE__FN bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   bool fits = true;
   for (i = 0; i < part->taken_count; i++) {
@@ -18085,7 +18132,7 @@ static bool gotrace__part_fits_regions(gotrace_decoder *whole, const gotrace_dec
 }
 
 /* Whether all assumptions of the part hold. If not, nothing has changed; see gotrace__part_fits_regions. */
-static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *part) {
+GOTRACE__FN bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   if (gotrace__dec_find_go(whole, GOTRACE__NOBODY)) return false; /* see gotrace__v2_go_create */
   for (i = 0; i < part->go_count; i++) {
@@ -18118,7 +18165,7 @@ static bool gotrace__part_fits(gotrace_decoder *whole, const gotrace_decoder *pa
   return gotrace__part_fits_regions(whole, part);
 }
 
-static bool gotrace__part_move_gos(gotrace_decoder *whole, const gotrace_decoder *part) {
+GOTRACE__FN bool gotrace__part_move_gos(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->go_count; i++) {
     const gotrace__dec_go *from = &part->gos[i];
@@ -18142,7 +18189,7 @@ static bool gotrace__part_move_gos(gotrace_decoder *whole, const gotrace_decoder
   return true;
 }
 
-static bool gotrace__part_move_threads(gotrace_decoder *whole, const gotrace_decoder *part) {
+GOTRACE__FN bool gotrace__part_move_threads(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->cursor_count; i++) {
     const gotrace__cursor *from = &part->cursors[i];
@@ -18165,7 +18212,7 @@ static bool gotrace__part_move_threads(gotrace_decoder *whole, const gotrace_dec
   return true;
 }
 
-static bool gotrace__part_move_tasks(gotrace_decoder *whole, const gotrace_decoder *part) {
+GOTRACE__FN bool gotrace__part_move_tasks(gotrace_decoder *whole, const gotrace_decoder *part) {
   size_t i;
   for (i = 0; i < part->task_count; i++) {
     const gotrace__dec_task *from = &part->tasks[i];
@@ -18215,7 +18262,7 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
  *
  * Raw, v2: for batches with more than GOTRACE__EVENT_BYTES left, so that reading needs no bounds checks. Fields are
  * stored as soon as they are known, so that few registers are in use at a time. */
-static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotrace_event *event) {
+GOTRACE__FN inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotrace_event *event) {
   const uint8_t *at = d->batch_at;
   const gotrace__kind *k = &d->kinds[*at++];
   uint64_t dt;
@@ -18233,9 +18280,9 @@ static inline gotrace_result gotrace__v2_next_raw_fast(gotrace_decoder *d, gotra
 }
 
 /* Ordered, v2. Not inlined into gotrace_decoder_next, which would then save registers for it in raw traces too. */
-static gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event);
+GOTRACE__FN gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event);
 
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d, gotrace_event *event) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d, gotrace_event *event) {
   gotrace__cursor *c = &d->cursors[d->heap[0].cursor];
   int64_t g = c->g;
   if (!GOTRACE__LIKELY(gotrace__v2_order_fast(d, c))) return gotrace__v2_next_found(d, event);
@@ -18256,7 +18303,7 @@ static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_fast(gotrace_decoder *d
 }
 
 /* The fast path failed. Tries again if its goroutine became known after the event was read, as most do in a part. */
-static GOTRACE__NOINLINE gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event) {
+GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v2_next_found(gotrace_decoder *d, gotrace_event *event) {
   gotrace__ahead *a = d->cursors[d->heap[0].cursor].next;
   uint32_t go = a->go;
   if (!(d->kinds[a->event.kind].rule->does & GOTRACE__R_NAMED)) return gotrace__dec_next(d, event);
@@ -18273,7 +18320,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_next(gotrace_decoder *d, gotrace_
 
 /* Ordered, v2: returns pointers to the events where they were read ahead. Stops before the last event read ahead of a
  * thread, because reading more would overwrite the others. Returns their number. */
-static size_t gotrace__v2_next_read(gotrace_decoder *d, const gotrace_event **events, size_t most) {
+GOTRACE__FN size_t gotrace__v2_next_read(gotrace_decoder *d, const gotrace_event **events, size_t most) {
   size_t n;
   for (n = 0; n < most; n++) {
     gotrace__cursor *c = &d->cursors[d->heap[0].cursor];

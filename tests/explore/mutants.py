@@ -209,8 +209,8 @@ mutant('snapshots-together', 'met = !t->snapshot;', 'met = true;', '1023/snapsho
 
 # Threads that are cancelled while they wait.
 mutant('cancelled-reader-stays',
-       'static void gotrace__read_cancelled(void *mutex) {\n  gotrace__store_release(&gotrace__t.reader, 0u);',
-       'static void gotrace__read_cancelled(void *mutex) {',
+       'GOTRACE__FN void gotrace__read_cancelled(void *mutex) {\n  gotrace__store_release(&gotrace__t.reader, 0u);',
+       'GOTRACE__FN void gotrace__read_cancelled(void *mutex) {',
        '1023/cancel-read', '1011/cancel-read')
 mutant('thread-end-is-cancelled',
        '  int cancel = gotrace__cancel_off(); /* nothing would give the record back */\n',
