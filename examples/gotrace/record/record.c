@@ -595,16 +595,20 @@ static void report_traces(const char *program_path, const settings *set) {
   static trace t;
   uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
   uint32_t count = all < shared.traces ? all : shared.traces;
+  bool *removed = zeroed((size_t)count * sizeof *removed);
   renewed = zeroed((size_t)count * sizeof *renewed);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     shown += t.is_there || t.start.state == TRACE_FAILED;
+    removed[i] = t.file >= 0;
     remove_empty(&t);
+    removed[i] = removed[i] && t.file < 0;
     if (t.file >= 0) close(t.file);
   }
   if (!set->no_symbolize) add_all_names(count);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
+    t.is_there = t.is_there || removed[i]; /* what became of it is said all the same */
     if (!set->quiet) summarize(&t, shown == 1);
     if (t.file >= 0) close(t.file);
   }
