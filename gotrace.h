@@ -216,7 +216,7 @@
  *     gotrace_wait_end();
  *
  *   The thread that initialises the scheduler may instead become a worker and its first task, as in libraries whose
- * main program is a coroutine like the others. It makes these calls in this order, and none of PLAIN THREADS' before:
+ *   main program is a coroutine like the others. It makes these calls in this order, and none of PLAIN THREADS' before:
  *
  *     gotrace_thread_end();                              // if it may have been a plain thread until now
  *     worker->proc = gotrace_proc_create();

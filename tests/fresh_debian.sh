@@ -15,7 +15,7 @@ command -v debootstrap >/dev/null || { echo "needs debootstrap (make deps DEPS=a
 site=$(apt-get indextargets --format '$(LABEL)|$(SITE)' | sed -n 's/^Debian|//p' | head -n 1)
 [ "$site" ] || { echo "needs a Debian mirror that apt knows"; exit 77; }
 
-work=$(mktemp -d) root=
+work=$(mktemp -d)
 root=$work/root
 cleanup() {
   umount -R "$root"/{proc,dev,sys} 2>/dev/null || true

@@ -582,12 +582,13 @@ static void summarize(trace *t, bool details) {
 }
 
 /* Removes the empty file that the flight recorder of a killed process leaves. */
-static void remove_empty(trace *t) {
+static bool remove_empty(trace *t) {
   struct stat status;
-  if (t->file < 0 || fstat(t->file, &status) != 0 || status.st_size || is_being_written(t->file)) return;
+  if (t->file < 0 || fstat(t->file, &status) != 0 || status.st_size || is_being_written(t->file)) return false;
   unlinkat(out.folder, t->start.name, 0);
   close(t->file);
   t->file = -1;
+  return true;
 }
 
 /* Reads the traces of the list one after the other, since each may keep a file open. */
@@ -600,9 +601,7 @@ static void report_traces(const char *program_path, const settings *set) {
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     shown += t.is_there || t.start.state == TRACE_FAILED;
-    removed[i] = t.file >= 0;
-    remove_empty(&t);
-    removed[i] = removed[i] && t.file < 0;
+    removed[i] = remove_empty(&t);
     if (t.file >= 0) close(t.file);
   }
   if (!set->no_symbolize) add_all_names(count);
