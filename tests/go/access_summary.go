@@ -5,6 +5,7 @@ import (
 	"internal/trace/internal/tracev1"
 	"internal/trace/tracev2"
 	"slices"
+	"strings"
 )
 
 // GotracePending returns the goroutines that are in a system call without a proc, and the times at which they lost it.
@@ -88,87 +89,73 @@ func GotraceUndoForever(event *Event) {
 	event.base.args[0] = id
 }
 
-// utilizationEvents changes events so that MutatorUtilizationV2 counts what is true. It is wrong about
-//
-//   - a background worker that runs again: it counts at its start, since an earlier label is never forgotten, and at its
-//     new label, but is taken off once when it stops. Of each goroutine with such labels, only the label of a run and the
-//     stop after it are left.
-//   - a goroutine that is in a mark assist, but is not executing, where its first generation tells so: it counts on the
-//     proc of the thread that tells so. The assist is moved to where the goroutine starts.
-//   - a goroutine whose assist another thread tells: the proc of that thread counts.
-//   - what comes before the number of procs: it never counts. The number is moved to the front.
+// utilizationEvents leaves of the events what MutatorUtilizationV2 counts right: the number of procs, told when the trace
+// begins, since what comes before it never counts; stop-the-worlds; and a mark assist for each time in which a goroutine that
+// works for the collector is executing. A goroutine does so during a mark assist, and from a worker's label until it
+// stops. (The runtime labels whichever goroutine follows on a proc that a worker was to have.) Of the events as they are,
+// MutatorUtilizationV2 counts a label in addition to the start or the assist, never forgets one, and counts an assist that
+// the trace begins with on the proc of the thread that tells so.
 func utilizationEvents(events []Event) (out []Event) {
-	isWorker := func(label string) bool {
-		return len(label) >= 3 && label[:3] == "GC " && label != "GC (idle)"
-	}
-	isLabelled := make(map[GoID]bool)
-	for _, event := range events {
-		if event.Kind() == EventLabel && isWorker(event.Label().Label) {
-			isLabelled[event.Goroutine()] = true
-		}
-	}
-	events = slices.Clone(events)
 	procs := slices.IndexFunc(events, func(event Event) bool { return event.base.typ == tracev2.EvProcsChange })
 	if procs < 0 {
 		return nil
 	}
 	first := events[procs]
-	for i := procs; i > 0; i-- {
-		events[i] = events[i-1]
-		events[i].base.time = first.base.time
-	}
-	events[0] = first
-	working := make(map[GoID]bool)
-	on := make(map[GoID]ProcID) // goroutines that are executing
-	assists := make(map[GoID]bool)
+	first.base.time = events[0].base.time
+	out = append(out, first)
+	labelled, assists := make(map[GoID]bool), make(map[GoID]bool)
+	executing, works := make(map[GoID]ProcID), make(map[GoID]ProcID)
 	generation := 0
-	for _, event := range events {
+	for i, event := range events {
+		g := NoGoroutine
 		switch event.Kind() {
 		case EventSync:
 			generation = event.Sync().N
 		case EventLabel:
-			g := event.Goroutine()
-			again := working[g]
-			working[g] = isWorker(event.Label().Label)
-			if again {
-				continue
+			label := event.Label().Label
+			g = event.Goroutine()
+			labelled[g] = strings.HasPrefix(label, "GC ") && label != "GC (idle)"
+		case EventRangeBegin, EventRangeActive, EventRangeEnd:
+			if event.Range().Name != "GC mark assist" {
+				break
 			}
-		case EventRangeActive:
-			if event.base.typ != tracev2.EvGCMarkAssistActive || generation > 1 {
-				break // MutatorUtilizationV2 ignores those of later generations
+			if event.Kind() == EventRangeActive && generation > 1 {
+				continue // it is known
 			}
-			g := event.Range().Scope.Goroutine()
-			proc, executes := on[g]
-			if !executes {
-				assists[g] = true
-				continue
-			}
-			event.ctx.G, event.ctx.P = g, proc
+			g = event.Range().Scope.Goroutine()
+			assists[g] = event.Kind() != EventRangeEnd
 		case EventStateTransition:
 			change := event.StateTransition()
 			if change.Resource.Kind != ResourceGoroutine {
-				break
+				continue
 			}
-			g := change.Resource.Goroutine()
-			from, to := change.Goroutine()
-			if to.Executing() {
-				on[g] = event.Proc()
+			g = change.Resource.Goroutine()
+			if _, to := change.Goroutine(); to.Executing() {
+				executing[g] = event.Proc()
 			} else {
-				delete(on, g)
-			}
-			if isLabelled[g] && from != to {
-				if !working[g] || to.Executing() {
-					continue
-				}
-				delete(working, g)
-			}
-			if assists[g] && to.Executing() {
-				delete(assists, g)
-				out = append(out, event)
-				event.base.typ, event.ctx.G = tracev2.EvGCMarkAssistBegin, g
+				delete(executing, g)
+				delete(labelled, g)
 			}
 		}
-		out = append(out, event)
+		proc, executes := executing[g]
+		before, did := works[g]
+		does := executes && (labelled[g] || assists[g])
+		if event.Kind() == EventStateTransition && !did || g == NoGoroutine && i != procs {
+			out = append(out, event)
+		}
+		event.ctx.G = g
+		if did && !does {
+			event.base.typ, event.ctx.P = tracev2.EvGCMarkAssistEnd, before
+			delete(works, g)
+			out = append(out, event)
+		} else if !did && does {
+			if event.Kind() != EventRangeActive { // it was active from the beginning
+				event.base.typ = tracev2.EvGCMarkAssistBegin
+			}
+			event.ctx.P = proc
+			works[g] = proc
+			out = append(out, event)
+		}
 	}
 	return out
 }

@@ -4,7 +4,8 @@
 //
 // {"file": ..., "error": text if the trace is bad, "utilization": [least share in any 1 us, 10 us, ... 1 s]}
 //
-// Go's MutatorUtilization gets the events with four changes. Stop-the-worlds that are not the collector's are left out: Go
+// Go's MutatorUtilization gets the events with five changes. It begins with the first number of procs, which is told when
+// the trace begins. Stop-the-worlds that are not the collector's are left out: Go
 // 1.21 counts them, later releases do not. So are ends of mark assists that began before the trace, or before the number
 // of procs: Go would count the proc's next assist as none. Of several changes at one time it takes the lowest, and ignores the others
 // until the next event; here the last one counts, so events of equal times are moved apart before and together after.
@@ -42,6 +43,15 @@ func read(path string) (out []float64, err error) {
 	var last int64
 	assists := map[uint64]bool{}
 	foreign, at := false, map[int64]int64{}
+	for _, event := range parsed.Events {
+		if event.Type == trace.EvGomaxprocs {
+			first := *event
+			first.Ts = parsed.Events[0].Ts * places
+			at[parsed.Events[0].Ts]++
+			events = append(events, &first)
+			break
+		}
+	}
 	for _, event := range parsed.Events {
 		last = event.Ts
 		if event.Type == trace.EvSTWStart {

@@ -22,6 +22,8 @@ COLLECTED = [
     ("a worker that is idle the second time", made_trace.working([(1000, "GC (dedicated)", 2000), (5000, "GC (idle)", 6000)]), 1000 / 4, 0.75),
     ("a worker that runs to the end", made_trace.working([(10000, "GC (dedicated)", 0)], procs=1), 10001, 0),
     ("an assist that waits when the trace begins", made_trace.assisting(), 1000 / 4, 0.75),
+    ("a worker that assists, a worker's label on one that assists", made_trace.assisting_workers(), 1798 / 4, 0.75025),
+    ("the same, where the number of procs is told late", made_trace.assisting_workers(6000), 1798 / 4, 0.75025),
 ]
 WAITED = {"forever": 7000, "chan receive": 6000}  # in made_trace.waits_for_ever(), to its end at 10000
 
@@ -40,7 +42,7 @@ def check_collector(path, what, trace, collected, least):
     with open(path, "wb") as out:
         out.write(trace.data())
     found = {row["window"]: row["minimum"] for row in info(path)["utilization"]}
-    whole = 20001 - 3
+    whole = 20001
     assert abs(found[1000] - least) < 1e-9, "%s: %s" % (what, found)
     assert abs(found[10**6] - (1 - collected / whole)) < 1e-9, "%s: %s, not %s" % (what, found[10**6], 1 - collected / whole)
 

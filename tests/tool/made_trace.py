@@ -10,7 +10,7 @@ RUNNABLE, RUNNING, SYSCALL, WAITING = 1, 2, 3, 4
 (PROC_STATUS, GO_CREATE, GO_START, GO_DESTROY, GO_STOP, GO_BLOCK, GO_UNBLOCK, SYSCALL_BEGIN, SYSCALL_END, GO_STATUS, TASK_BEGIN,
  TASK_END, GO_SWITCH, GO_SWITCH_DESTROY, PROC_START, CREATE_SYSCALL, DESTROY_SYSCALL, SYSCALL_END_BLOCKED,
  PROC_STEAL, PROCS_CHANGE, GC_BEGIN, GC_END, STW_BEGIN, STW_END, HEAP_ALLOC, REGION_BEGIN,
- REGION_END, GC_ACTIVE, LOG, GO_LABEL, MARK_ASSIST_ACTIVE, MARK_ASSIST_END) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28, 44, 39, 34, 36)
+ REGION_END, GC_ACTIVE, LOG, GO_LABEL, MARK_ASSIST_ACTIVE, MARK_ASSIST_END, MARK_ASSIST_BEGIN) = (13, 14, 16, 17, 19, 20, 21, 22, 23, 25, 40, 41, 45, 46, 10, 15, 18, 24, 12, 9, 29, 30, 26, 27, 37, 42, 43, 28, 44, 39, 34, 36, 35)
 NO_ID = 2**64 - 1
 
 
@@ -486,6 +486,32 @@ def assisting():
     return t
 
 
+def assisting_workers(procs_told=2):
+    """A worker that waits in a mark assist before its first label, and a goroutine that gets a worker's label and waits in an
+    assist."""
+    t, main = running_main()
+    t.event(2, 3, PROC_STATUS, 0, 1)
+    t.event(2, 4, GO_STATUS, 2, NO_ID, WAITING)
+    seq = 0
+    for at, event in (1000, "start"), (1100, MARK_ASSIST_BEGIN), (1200, "stop"), (3000, "start"), (3100, MARK_ASSIST_END), \
+            (3500, "stop"), (5000, "start"), (5001, "label"), (5500, "stop"), \
+            (7000, "start"), (7001, "label"), (7500, MARK_ASSIST_BEGIN), (8000, "stop"), (9000, "start"), (9100, MARK_ASSIST_END), \
+            (9300, "stop"):
+        if event == "start":
+            seq += 2
+            t.event(2, at - 1, GO_UNBLOCK, 2, seq - 1, 0)
+            t.event(2, at, GO_START, 2, seq)
+        elif event == "stop":
+            t.event(2, at, GO_BLOCK, t.string("sync"), t.stack("runtime.gcAssistAlloc"))
+        elif event == "label":
+            t.event(2, at, GO_LABEL, t.string("GC (dedicated)"))
+        else:
+            t.event(2, at, event, *[t.stack("runtime.gcAssistAlloc")] * (event == MARK_ASSIST_BEGIN))
+    t.event(1, procs_told, PROCS_CHANGE, 4, main)
+    t.event(1, 20000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
 def waits_for_ever():
     """Two goroutines that wait until the trace ends, at 10000: one for ever, in a region, and one for a channel."""
     t, main = running_main()
@@ -603,6 +629,6 @@ class InstantTasks:
 
 
 if __name__ == "__main__":
-    for make in recorded, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters, assisting, waits_for_ever:
+    for make in recorded, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters, assisting, assisting_workers, waits_for_ever:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

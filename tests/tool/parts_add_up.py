@@ -37,16 +37,16 @@ def events(tool, path, *options):
 
 
 def procs_told(lines):
-    """When the trace tells the number of procs: no report has shares of them before. None: unknown, or Go takes an assist of
-    a goroutine that waits for one of the goroutine that tells it, which a part before that does not."""
+    """When the trace tells the number of procs: a part that ends before has no shares of them. None: unknown, or Go takes an
+    assist of a goroutine that waits for one of the goroutine that tells it, which a part before that does not."""
     of_other = any(re.search(r"^\d+ GCMarkAssistActive .*\bg=(\d+) \| g=(?!\1$)", line) for line in lines)
     return None if of_other else next((int(line.split()[0]) for line in lines if re.match(r"\d+ ProcsChange ", line)), None)
 
 
-def collectors_time(report, known):
-    """The collector's share of the procs, as a time. `known`: since when their number is known."""
+def collectors_time(report):
+    """The collector's share of the procs, as a time."""
     least = {row["window"]: row["minimum"] for row in report["utilization"]}
-    return round((1 - least.get(10**9, 1)) * max(0, report["trace"]["duration"] - known))
+    return round((1 - least.get(10**9, 1)) * report["trace"]["duration"])
 
 
 def totals(report):
@@ -78,9 +78,9 @@ def differences(tool, path):
     sums = {}
     if duration < 10**9 and whole["trace"]["events"] < MANY:
         told = procs_told(events(tool, path))
-        if told is not None:
-            known["the collector's share"] = collectors_time(whole, told)
-            sums["the collector's share"] = sum(collectors_time(part, max(0, told - begin)) for part, begin in zip(parts, cuts))
+        if told is not None and told <= cuts[1]:
+            known["the collector's share"] = collectors_time(whole)
+            sums["the collector's share"] = sum(map(collectors_time, parts))
     for part in parts:
         for name, value in totals(part).items():
             sums[name] = sums.get(name, 0) + value

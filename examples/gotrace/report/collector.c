@@ -29,22 +29,31 @@ static void end_collection(collector *gc, int64_t from, int64_t end) {
 
 /* ------------------------------------------------------------------------------------------------ utilization ---- */
 
+#define ALL UINT32_MAX /* procs */
+
 /* Of several changes at the same time, the last one counts. */
-static void add_change(collector *gc, int64_t time, double value, int64_t from) {
+static void add_change(collector *gc, int64_t time, uint32_t busy, int64_t from) {
   utilization *last = gc->count ? &gc->changes[gc->count - 1] : NULL;
+  utilization change = {time, busy, gc->procs};
   if (time < from) { /* before the part: only the state in which it begins counts */
-    time = from;
-    if (gc->count) last->time = from;
+    change.time = from;
+    if (last) last->time = from;
   }
-  if (last && last->time == time) {
-    last->value = value;
+  if (last && last->time == change.time) {
+    *last = change;
     return;
   }
-  if (last && last->value == value) return;
+  if (last && last->busy == busy && last->procs == gc->procs) return;
   if (gc->count == MOST_CHANGES) gc->too_many = true;
   if (gc->too_many) return;
   GROW(gc->changes, gc->count, gc->capacity);
-  gc->changes[gc->count++] = (utilization){time, value};
+  gc->changes[gc->count++] = change;
+}
+
+/* The share of the procs that the collector leaves. */
+static double share_of(const collector *gc, const utilization *change) {
+  uint32_t procs = change->procs ? change->procs : gc->first_procs;
+  return change->busy < procs ? 1 - (double)change->busy / (double)procs : 0;
 }
 
 /* Whether the goroutine that has a proc, if any, works for the collector. */
@@ -52,25 +61,28 @@ static bool works_on(collector *gc, const proc *p) {
   return p && p->m && p->m->g && collector_of(gc, p->m->g)->collects;
 }
 
-static void set_procs(collector *gc, world *w, uint64_t procs, int64_t time, int64_t from) {
-  if (procs > GOTRACE_FAKE_PROC) return;
-  while (gc->procs > procs) gc->busy -= gc->works[--gc->procs];
-  while (gc->procs < procs) {
-    bool works = works_on(gc, world_proc(w, gc->procs, false));
-    GROW(gc->works, gc->procs, gc->procs_capacity);
-    gc->works[gc->procs++] = works;
+static void set_procs(collector *gc, world *w, uint64_t procs) {
+  if (!procs || procs > GOTRACE_FAKE_PROC) return;
+  while (gc->works_count > procs) gc->busy -= gc->works[--gc->works_count];
+  while (gc->works_count < procs) {
+    bool works = works_on(gc, world_proc(w, gc->works_count, false));
+    GROW(gc->works, gc->works_count, gc->works_capacity);
+    gc->works[gc->works_count++] = works;
     gc->busy += works;
   }
-  if (!gc->count && procs) add_change(gc, time, 1, from);
-  if (gc->counts_count && gc->counts[gc->counts_count - 1].count == procs) return;
-  GROW(gc->counts, gc->counts_count, gc->counts_capacity);
-  gc->counts[gc->counts_count++] = (procs_count){time, procs};
+  gc->procs = (uint32_t)procs;
+  if (!gc->first_procs) gc->first_procs = gc->procs;
 }
 
 /* A goroutine has the proc from now on; NULL: none has it, or none of the collector's. */
 static void set_owner(collector *gc, const proc *p, const goroutine *g) {
   bool works = g && collector_of(gc, g)->collects;
-  if (!p || p->id >= gc->procs) return;
+  if (!p || p->id >= GOTRACE_FAKE_PROC) return;
+  while (!gc->procs && works && gc->works_count <= p->id) {
+    GROW(gc->works, gc->works_count, gc->works_capacity);
+    gc->works[gc->works_count++] = false;
+  }
+  if (p->id >= gc->works_count) return;
   gc->busy = gc->busy - gc->works[p->id] + works;
   gc->works[p->id] = works;
 }
@@ -102,12 +114,8 @@ static void change_go(collector *gc, const op *o, const goroutine *g) {
 
 /* The trace shows only now that something was active on a proc since it began: corrects all changes so far. */
 static void was_active(collector *gc) {
-  size_t i, at = 0;
-  for (i = 0; i < gc->count; i++) {
-    while (at + 1 < gc->counts_count && gc->counts[at + 1].time < gc->changes[i].time) at++;
-    gc->changes[i].value -= 1.0 / (double)gc->counts[at].count;
-    if (gc->changes[i].value < 0) gc->changes[i].value = 0;
-  }
+  size_t i;
+  for (i = 0; i < gc->count; i++) gc->changes[i].busy += gc->changes[i].busy != ALL;
 }
 
 static bool is_worker(uint32_t label) {
@@ -123,9 +131,9 @@ static bool is_collectors(uint32_t pause_reason_name) {
 /* An operation that may change which procs the collector has. */
 static void take_utilization(collector *gc, world *w, const op *o, int64_t from) {
   const goroutine *own = o->m ? o->m->g : NULL, *g = subject_of(w, o);
-  size_t busy;
+  if (!gc->count) add_change(gc, from, 0, from);
   switch (o->kind) {
-  case GOTRACE_V2_PROCS_CHANGE: set_procs(gc, w, o->id, o->time, from); break;
+  case GOTRACE_V2_PROCS_CHANGE: set_procs(gc, w, o->id); break;
   case GOTRACE_V2_STW_BEGIN: gc->stopped += is_collectors(o->name); break;
   case GOTRACE_V2_STW_END: gc->stopped -= own && is_collectors(collector_of(gc, own)->stw_reason); break;
   case OP_GC_SCAN_BEGIN: gc->stopped++; break; /* up to Go 1.9, marking ends with this while the world is stopped */
@@ -145,16 +153,14 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
     if (!g || !changes_go(o->kind)) return;
     change_go(gc, o, g);
   }
-  if (!gc->procs) return;
-  busy = gc->stopped > 0 ? gc->procs : gc->busy;
-  add_change(gc, o->time, 1 - (double)busy / (double)gc->procs, from);
+  add_change(gc, o->time, gc->stopped > 0 ? ALL : gc->busy, from);
 }
 
 /* The integral of utilization from the beginning to a time. `at`: index of the change in effect; times must not
  * decrease from call to call. */
 static double integral(const collector *gc, const double *sums, int64_t time, size_t *at) {
   while (*at + 1 < gc->count && gc->changes[*at + 1].time <= time) ++*at;
-  return sums[*at] + gc->changes[*at].value * (double)(time - gc->changes[*at].time);
+  return sums[*at] + share_of(gc, &gc->changes[*at]) * (double)(time - gc->changes[*at].time);
 }
 
 /* As a window moves, its utilization is linear between the moments at which one of its edges meets a change. So the
@@ -163,7 +169,7 @@ double minimum_utilization(const collector *gc, int64_t window) {
   size_t left = 0, right = 0, i = 0, j = 0;
   double *sums, least = 1;
   int64_t first, last, time;
-  if (gc->too_many || gc->count < 2) return -1;
+  if (gc->too_many || !gc->first_procs || gc->count < 2) return -1;
   first = gc->changes[0].time;
   last = gc->changes[gc->count - 1].time;
   if (window > last - first) window = last - first;
@@ -171,7 +177,7 @@ double minimum_utilization(const collector *gc, int64_t window) {
   sums = resize(NULL, gc->count * sizeof *sums);
   sums[0] = 0;
   for (i = 1; i < gc->count; i++)
-    sums[i] = sums[i - 1] + gc->changes[i - 1].value * (double)(gc->changes[i].time - gc->changes[i - 1].time);
+    sums[i] = sums[i - 1] + share_of(gc, &gc->changes[i - 1]) * (double)(gc->changes[i].time - gc->changes[i - 1].time);
   for (i = 0, time = first; time <= last - window;) {
     double value = (integral(gc, sums, time + window, &right) - integral(gc, sums, time, &left)) / (double)window;
     if (value < least) least = value;
@@ -226,7 +232,8 @@ void collector_end(collector *gc, const world *w, int64_t from, int64_t end) {
   for (g = w->live; g; g = g->next)
     if (g->stw) end_pause(gc, g, from, end);
   if (w->gc) end_collection(gc, from, end);
-  if (gc->count) add_change(gc, end, -1, from); /* marks the end; equal values would be one change */
+  gc->procs = ALL; /* marks the end; equal values would be one change */
+  if (gc->count) add_change(gc, end, ALL, from);
 }
 
 void collector_free(collector *gc) {
@@ -236,5 +243,4 @@ void collector_free(collector *gc) {
   histogram_free(&gc->collections);
   free(gc->changes);
   free(gc->works);
-  free(gc->counts);
 }

@@ -5,8 +5,8 @@
  * background workers and mark assists count as the collector's time; sweeping does not.
  *
  * A background worker works from its label until it stops, as in Go 1.21 (internal/trace/gc.go, MutatorUtilization).
- * Later releases count a worker that runs again twice, the second time for good. The manual lists what else differs
- * from Go on purpose.
+ * Later releases count a worker that runs again twice, the second time for good. Unlike Go, it begins with the trace
+ * and not where the trace first tells the number of procs. The manual lists what else differs from Go on purpose.
  *
  * If utilization changes more than MOST_CHANGES times, no minimum is computed. */
 
@@ -29,18 +29,14 @@ typedef struct collector_go { /* what the collector knows of a goroutine */
 
 typedef struct utilization { /* from `time` on */
   int64_t time;
-  double value;
+  uint32_t busy;  /* procs that work for the collector; UINT32_MAX: all of them */
+  uint32_t procs; /* GOMAXPROCS; 0: the trace has not told it yet */
 } utilization;
 
 typedef struct pause_reason {
   uint32_t name; /* text */
   histogram pauses;
 } pause_reason;
-
-typedef struct procs_count {
-  int64_t time;
-  uint64_t count;
-} procs_count;
 
 typedef struct collector {
   pause_reason reasons[MOST_PAUSE_REASONS + 1]; /* the last one: others */
@@ -51,10 +47,10 @@ typedef struct collector {
   utilization *changes;
   size_t count, capacity;
   bool too_many;
-  bool *works;                        /* by proc: whether the goroutine that has it works for the collector */
-  size_t procs, procs_capacity, busy; /* `busy`: how many of them */
-  procs_count *counts;                /* the history of GOMAXPROCS */
-  size_t counts_count, counts_capacity;
+  uint32_t procs, first_procs; /* GOMAXPROCS now, and what the trace first tells; 0: nothing yet */
+  bool *works;                 /* by proc: whether the goroutine that has it works for the collector */
+  size_t works_count, works_capacity;
+  uint32_t busy;   /* how many of them */
   bool any;        /* a goroutine has worked for the collector */
   int64_t stopped; /* number of stop-the-worlds for the collector */
   side_array gos;  /* struct collector_go */
