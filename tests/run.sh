@@ -172,6 +172,7 @@ list_decode() {
   for what in examples 1.21 1.25; do echo "nightly|profiles and Go, traces $what|tests/tool/profiles_agree_with_go.sh $what"; done
   echo "quick|profiles of parts|tests/tool/profile_parts.py"
   echo "quick|answers that are known|tests/tool/answers.py"
+  echo "quick|recordings|tests/tool/recordings.py"
   echo "quick|noise that diff tells|tests/tool/diff_noise.py"
   echo "nightly|noise that diff tells, many runs|tests/tool/diff_noise.py -n 1000 -s 2"
   echo "check|utilization and Go 1.21|tests/tool/utilization_agrees_with_go.sh"
@@ -191,7 +192,7 @@ list_record() {
   local name level
   for name in $(tests/record/test_record.sh --list); do
     case $name in
-      waits | bad_use | children | flight | pigz | cpp) level=quick ;;
+      waits | threads_by_name | bad_use | children | flight | pigz | cpp) level=quick ;;
       *) level=check ;;
     esac
     echo "$level|record $name|tests/record/test_record.sh $name"

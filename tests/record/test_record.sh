@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, names (debug information), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -179,6 +179,33 @@ test_summary() {
   sed -n '/^      count    CPU time/,/^$/p' "$work/err" | sed -n 2p | grep -q "  $(head -n 1 "$work/err" | cut -d ' ' -f 1)$" ||
     { cat "$work/err"; fail "summary: the first row is not the thread with most CPU time"; }
   tail -n 1 "$work/err" | grep -q "gotrace view --open $work/usage.trace" || { cat "$work/err"; fail "summary: its last line"; }
+}
+
+# Threads go by the names that they get, those that get none or that of the program by their functions.
+test_threads_by_name() {
+  local compiler format
+  by_name() { # by_name WANTED: the rows of info
+    [ "$("$tool" info --json "$work/named.trace" | python3 -c '
+import json, sys
+print(*sorted("%s:%d" % (row["name"], row["count"]) for row in json.load(sys.stdin)["functions"]))')" = "$1" ] ||
+      { "$tool" info --brief "$work/named.trace"; fail "threads are not by name"; }
+  }
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/named.c "$work/named"
+    for format in 1.21 1.23; do
+      "$tool" record --format $format -o "$work/named.trace" "$work/named" 2>"$work/err" || { cat "$work/err"; fail "named: $?"; }
+      judge "$work/named.trace" "$work/err"
+      by_name 'by_main:1 disk:1 main:1 net:2 worker:2'
+    done
+  done
+  # All threads of Python begin with one function.
+  printf '%s\n' 'import ctypes, threading, time' 'name = ctypes.CDLL(None).pthread_setname_np' 'def work():' \
+    '  name(ctypes.c_ulong(threading.get_ident()), threading.current_thread().name.encode())' '  time.sleep(0.001); time.sleep(0.001)' \
+    'for thread in [threading.Thread(target=work, name=name) for name in ("load", "save", "save")]: thread.start()' >"$work/named.py"
+  need /usr/bin/python3
+  "$tool" record -q --no-symbolize -o "$work/named.trace" /usr/bin/python3 "$work/named.py" || fail "named.py: $?"
+  by_name 'load:1 main:1 save:2'
 }
 
 test_sandbox() {

@@ -43,6 +43,7 @@ MOST_TASKS = 6
 MOST_GOROUTINES = 12  # whose profiles are added up
 BRIEF = 200000
 STATES = ("running", "runnable", "syscall", "blocked")
+UNSEEN = "not seen waiting"  # what running is called in traces of `gotrace record`
 wrong = 0
 
 
@@ -183,13 +184,13 @@ def perfetto(path, *options):
                 go, _, function = label.partition(" ")
                 names.add((int(go[1:]), function))
                 row = times.setdefault(function, [0] * 5)
-                state = "blocked" if category == "waiting" else "syscall" if name == "system call" else name
+                state = "blocked" if category == "waiting" else {"system call": "syscall", UNSEEN: "running"}.get(name, name)
                 row[1 + STATES.index(state)] += time - begin
                 if event[11] not in counted:
                     counted.add(event[11])
                     row[0] += 1
     return {"times": times, "names": names, "tasks": tasks, "series": sorted(series.values()), "slices": slices,
-            "counts": [counts["goroutines " + name] for name in ("running", "runnable", "waiting")]}
+            "counts": [counts["goroutines running"] + counts["goroutines " + UNSEEN], counts["goroutines runnable"], counts["goroutines waiting"]]}
 
 
 def chrome(path, *options):

@@ -562,6 +562,45 @@ def recorded():
     return t
 
 
+def named(generations=3):
+    """A recording of five threads, one after the other on a proc, in generations. All began with pool, which main creates, in the
+    first; one, and later a second, gets the name "net", a third "disk" and then "log"; two have none. The names come when
+    the threads have run already. `log` waits from the second generation on."""
+    made = Generations()
+    given = {(0, 3): "net", (1, 4): "net", (0, 5): "disk", (1, 5): "log"}
+    for number in range(generations):
+        t, at = Trace(), 100000 * number
+        main, pool, lock = t.stack("main"), t.stack("pool"), t.stack("lock", "pool")
+        t.event(1, at, PROC_STATUS, 1, 1)
+        t.event(1, at + 1, GO_STATUS, 1, 1, RUNNING)
+        t.event(1, at + 2, LOG, 0, t.string("gotrace record: CPU time"), t.string("1000"), main)
+        waits, order = set(range(2, 7)) if number else set(), collections.Counter()
+        for g in range(2, 7):
+            if number:
+                t.event(1, at + 10 * g, GO_STATUS, g, NO_ID, WAITING)
+            else:
+                t.event(1, at + 1000 * g, GO_CREATE, g, pool, main)
+        t.event(1, at + 9000, GO_BLOCK, t.string("sync: join"), main)
+        for turn in range(3):
+            for g in range(2, 7):
+                if number == 1 and (g, turn) == (5, 2) or number > 1 and g == 5:
+                    continue
+                now = at + 10000 + 20000 * turn + 2000 * g
+                if g in waits:
+                    order[g] += 1
+                    t.event(1, now - 500, GO_UNBLOCK, g, order[g], 0)
+                order[g] += 1
+                t.event(1, now, GO_START, g, order[g])
+                if turn == 1 and (number, g) in given:
+                    t.event(1, now + 100 * g, GO_LABEL, t.string(given[number, g]))
+                t.event(1, now + 1000, GO_BLOCK, t.string("sync: mutex"), lock)
+                waits.add(g)
+        t.event(1, at + 90000, GO_UNBLOCK, 1, 1, 0)
+        t.event(1, at + 91000, GO_START, 1, 2)
+        made.append(t)
+    return made
+
+
 def high_bits():
     """Goroutines and tasks whose ids differ in the highest bits only."""
     t = Trace()
@@ -629,6 +668,6 @@ class InstantTasks:
 
 
 if __name__ == "__main__":
-    for make in recorded, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters, assisting, assisting_workers, waits_for_ever:
+    for make in recorded, named, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters, assisting, assisting_workers, waits_for_ever:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

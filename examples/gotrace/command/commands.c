@@ -98,8 +98,9 @@ const option options[] = {
     {"--go IDS", "only what happens on these goroutines (1,2,3), or creates, unblocks or starts them", NULL, set_text,
      SETTING(by[BY_GO]), 0},
     {"--function NAME",
-     "only goroutines that began with a function whose name contains NAME; =NAME: whose whole name is NAME", NULL,
-     set_text, SETTING(by[BY_FUNCTION]), 0},
+     "only goroutines that began with a function whose name contains NAME; =NAME: whose whole name is NAME. Of "
+     "recorded threads that have names, these count",
+     NULL, set_text, SETTING(by[BY_FUNCTION]), 0},
     {"--task ID|NAME",
      "only what goroutines do while their innermost region belongs to the task with this id, or else name", NULL,
      set_text, SETTING(by[BY_TASK]), 0},
@@ -211,10 +212,10 @@ const command commands[] = {
          "at most a second. The library has handlers for them that the program does not see and may replace; they "
          "change neither a signal that is ignored nor the status with which the program ends. SIGKILL, real-time "
          "signals, SIGTRAP and SIGSYS lose what came after the last cut.\n\n"
-         "A thread that runs in the trace may sleep in a system call that the library does not see: info says that it "
-         "was "
-         "not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is the kernel's "
-         "count.\n\n"
+         "A thread that runs in the trace may sleep in a system call that the library does not see: all commands say "
+         "that it was not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is "
+         "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
+         "gets none, or that of the program, goes by the function that it began with.\n\n"
          "The library adds a thread, so the C library locks each call of stdio: in a program with one thread that "
          "reads "
          "or writes by single characters (getc, putc), this takes 2 to 7 times as long. Chromium aborts with "

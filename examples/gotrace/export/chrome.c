@@ -92,8 +92,9 @@ static void chrome_show(exporter *x, track where, int64_t time, slice_phase p, c
 }
 
 static void chrome_count(exporter *x, unsigned counter, int64_t time, int64_t value) {
+  char name[COUNTER_NAME];
   open(x, 'C', time, (track){TRACK_NO_PROC, 0, 0});
-  print(x->out, ",\"name\":\"%s\",\"args\":{\"bytes\":", counter_names[counter]);
+  print(x->out, ",\"name\":\"%s\",\"args\":{\"bytes\":", counter_name(x, counter, name));
   put_signed(x->out, value);
   put_byte(&x->out->block, '}');
   close(x);

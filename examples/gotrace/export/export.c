@@ -9,12 +9,13 @@
 
 #include <stdlib.h>
 
-const char *const counter_names[COUNTERS] = {"heap",
-                                             "heap goal",
-                                             "goroutines runnable",
-                                             "goroutines running",
-                                             "goroutines in system calls",
-                                             "goroutines waiting"};
+const char *counter_name(const exporter *x, unsigned counter, char text[COUNTER_NAME]) {
+  static const char *const names[COUNTERS] = {
+      "heap", "heap goal", "goroutines runnable", NULL, "goroutines in system calls", "goroutines waiting"};
+  if (names[counter]) return names[counter];
+  snprintf(text, COUNTER_NAME, "goroutines %s", running_text(x->c.recorded));
+  return text;
+}
 
 const char *detail_name(track where, slice_phase p) {
   if (p == PHASE_BEGIN) return is_annotation(where) ? "cut" : "reason";
@@ -23,11 +24,11 @@ const char *detail_name(track where, slice_phase p) {
 
 /* ------------------------------------------------------------------------------------------------------- names ---- */
 
-static uint32_t go_label(uint64_t id, uint32_t entry) {
-  pool_text name = pool_text_of(pool_function(entry));
+static uint32_t go_label(const goroutine *g) {
+  pool_text name = pool_text_of(name_of(g));
   char text[600];
   size_t shown = name.size < 500 ? name.size : 500;
-  size_t size = (size_t)snprintf(text, sizeof text, "G%llu%s", (ull)id, name.size ? " " : "");
+  size_t size = (size_t)snprintf(text, sizeof text, "G%llu%s", (ull)g->id, name.size ? " " : "");
   memcpy(text + size, name.data, shown); /* which may contain NULs */
   return pool_put_text(text, size + shown);
 }
@@ -40,7 +41,7 @@ static uint32_t go_event_label(const char *what, uint64_t id) {
 
 static const track scheduler = {TRACK_SCHEDULER, 0, 0}, collections = {TRACK_GC, 0, 0}, stopped = {TRACK_STW, 0, 0};
 
-static track go_track(const goroutine *g) { return (track){TRACK_GO, g->id, go_label(g->id, g->entry)}; }
+static track go_track(const goroutine *g) { return (track){TRACK_GO, g->id, go_label(g)}; }
 
 /* Whether to show what an operation does to a goroutine: the filter selects both. */
 static bool chooses(const exporter *x, const goroutine *g) {
@@ -90,7 +91,7 @@ static void arrive(exporter *x, const goroutine *g, const thread *m, int64_t tim
   leave_row(x, r, time, 0);
   leave_row(x, shown->row, time, 0);
   memset(&r->mark, 0, sizeof r->mark);
-  r->mark.name = go_label(g->id, g->entry);
+  r->mark.name = go_label(g);
   r->mark.category = "goroutine";
   r->mark.g = g->id;
   r->mark.arrow = x->goroutines ? 0 : shown->arrow;
@@ -177,8 +178,8 @@ static void tell_counts(exporter *x, int64_t now) {
   x->counts_time = now;
 }
 
-static mark status_mark(unsigned status, uint32_t reason, uint32_t stack) {
-  static const char *const names[] = {"", "runnable", "running", "system call", "waiting"};
+static mark status_mark(const exporter *x, unsigned status, uint32_t reason, uint32_t stack) {
+  const char *const names[] = {"", "runnable", running_text(x->c.recorded), "system call", "waiting"};
   mark m = {0};
   m.name = status == GO_WAITING && reason ? reason : pool_put_string(names[status < COUNT(names) ? status : 0]);
   m.category = status == GO_WAITING ? "waiting" : "status";
@@ -202,7 +203,7 @@ static void show_stretch(consumer *c, const stretch *s) {
   shown_go *shown = shown_of(x, g);
   bool explained = by && (s->status == GO_RUNNING || s->next == GO_SYSCALL);
   if (s->chosen) {
-    mark m = status_mark(s->status, shown->reason, shown->stack), none = {0};
+    mark m = status_mark(x, s->status, shown->reason, shown->stack), none = {0};
     m.arrow = shown->status_arrow;
     x->show(x, go_track(g), s->begin, PHASE_BEGIN, &m);
     x->show(x, go_track(g), s->end, PHASE_END, &none);
@@ -221,16 +222,16 @@ static void show_stretch(consumer *c, const stretch *s) {
 
 /* A goroutine becomes known. */
 static void show_new(exporter *x, const op *o) {
-  goroutine *g = world_go(x->c.w, o->id), made = {0};
+  goroutine *g = world_go(x->c.w, o->id), made = {.id = o->id, .entry = o->new_stack};
   bool created = creates(o->kind) && o->kind != GOTRACE_V2_GO_CREATE_SYSCALL; /* by a goroutine */
-  shown_go *shown = shown_of(x, go_record(x->c.w, o->id));
+  const goroutine *record = go_record(x->c.w, o->id);
+  shown_go *shown = shown_of(x, record);
   uint64_t arrow = 0;
   if (g) drop_arrow(x, g, o->time, "still runnable:");
   shown->arrow = 0;
   if (!x->goroutines || g) return; /* show_stretch() shows the status that follows */
   count_status(x, status_after(o), 1);
-  made.id = o->id;
-  made.entry = o->new_stack;
+  made.called = record->called;
   if (created && o->m && chooses(x, &made) && chooses_runnable(x, &made)) arrow = send_arrow(x, o, "create", "create");
   keep_status(shown, 0, o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0, arrow);
 }
@@ -239,7 +240,7 @@ static void show_new(exporter *x, const op *o) {
 
 static track task_track(uint64_t id) { return (track){TRACK_TASK, id, 0}; }
 
-static track region_track(const goroutine *g) { return (track){TRACK_REGION, g->id, go_label(g->id, g->entry)}; }
+static track region_track(const goroutine *g) { return (track){TRACK_REGION, g->id, go_label(g)}; }
 
 /* A detail of what is drawn from the start of the part on, although it began earlier; 0: it did not. */
 static uint32_t cut_detail(const exporter *x, int64_t begin) {
@@ -318,7 +319,7 @@ static void end_outer_region(exporter *x, const goroutine *g, const user_region 
 
 /* A region of which only the end is in the trace. */
 static void show_early_region(exporter *x, const op *o, const goroutine *g) {
-  track early = {TRACK_EARLY, ++x->early, go_label(g->id, g->entry)};
+  track early = {TRACK_EARLY, ++x->early, go_label(g)};
   mark m = region_mark(g, o->id, o->name);
   m.detail = unknown_detail();
   x->show(x, early, x->c.from, PHASE_BEGIN, &m);

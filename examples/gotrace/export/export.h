@@ -67,7 +67,9 @@ typedef struct exporter {
   void (*finish)(struct exporter *);
 } exporter;
 
-extern const char *const counter_names[COUNTERS];
+/* The name of a counter; `text` may be where it is. */
+#define COUNTER_NAME 40
+const char *counter_name(const exporter *x, unsigned counter, char text[COUNTER_NAME]);
 
 /* Tasks and regions. */
 static inline bool is_annotation(track where) { return where.kind >= TRACK_TASK && where.kind <= TRACK_EARLY; }

@@ -234,7 +234,8 @@ static void close_count(exporter *x, int64_t time) {
 }
 
 static void perfetto_count(exporter *x, unsigned counter, int64_t time, int64_t value) {
-  const char *name = counter_names[counter];
+  char text[COUNTER_NAME];
+  const char *name = counter_name(x, counter, text);
   open_count(x, counter, name, strlen(name), counter <= COUNTER_GOAL ? UNIT_BYTES : UNIT_COUNT);
   put_number_field(&perfetto.part, EVENT_COUNTER, (uint64_t)value);
   close_count(x, time);

@@ -2,6 +2,8 @@
 
 #include "ahead.h"
 
+#include "../record/board.h"
+
 #include <stdlib.h>
 
 #define MOST_VALUE 1e290 /* of a counter: differences and sums of values are finite */
@@ -33,6 +35,46 @@ bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *va
   if (*end || *value > MOST_VALUE || *value < -MOST_VALUE) return false;
   *name = pool_put_text(key.data + size, key.size - size);
   return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- names ---- */
+
+/* v2: the first generation, which is smaller, has the CPU time of the main thread. */
+#define RECORDED_WITHIN ((size_t)64 << 20)
+
+/* Whether one of the trace's strings is the category of `gotrace record`. */
+static bool is_recorded(input *in) {
+  static const char category[] = RECORD_CPU_TIME;
+  const size_t size = sizeof category - 1;
+  gotrace_decoder_info info;
+  gotrace_event e;
+  unsigned string;
+  if (!input_is_kept(in) || input_decode(in, true) != GOTRACE_OK) return false;
+  gotrace_decoder_get_info(in->decoder, &info);
+  string = info.family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
+  if (!input_contains(in, category, size, info.family == 1 ? SIZE_MAX : RECORDED_WITHIN)) return false;
+  while (input_next(in, &e) == GOTRACE_OK)
+    if (e.kind == string && e.data_size == size && memcmp(e.data, category, size) == 0) return true;
+  return false;
+}
+
+void ahead_names(ahead *a, input *in) {
+  const gotrace_event *e;
+  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  a->recorded = is_recorded(in);
+  if (!a->recorded) return;
+  input_first_look(in);
+  if (input_decode(in, false) != GOTRACE_OK) return;
+  while (input_take(in, &e) == GOTRACE_OK) {
+    size_t count, i;
+    if (e->kind != (is_v1(e) ? (unsigned)GOTRACE_V1_GO_START_LABEL : (unsigned)GOTRACE_V2_GO_LABEL)) continue;
+    count = gotrace_decoder_changes(in->decoder, e, changes);
+    for (i = 0; i < count; i++) {
+      const gotrace_change *c = &changes[i];
+      if (c->kind != GOTRACE_CHANGE_LABEL) continue;
+      map_put(&a->called, (uint64_t)c->id, (void *)(uintptr_t)pool_put_text(c->name, cut_size(c->name, c->name_size)));
+    }
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------------- ahead ---- */
@@ -87,6 +129,7 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end) {
 
 void ahead_free(ahead *a) {
   free(a->entries);
+  map_free(&a->called);
   map_free(&a->task_ends);
   map_free(&a->early_ends);
 }

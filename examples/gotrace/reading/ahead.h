@@ -3,6 +3,7 @@
  * - The function a goroutine began with, if its creation does not tell it: see gotrace_decoder_entry in gotrace.h.
  * - Whether a task ends again later. The last end counts, as in Go's summary.
  * - Whether --task names an id or a name: a number is a name if no task has that id.
+ * - Whether it is a trace of `gotrace record`, and the names that its threads get.
  *
  * Whoever shows something before the trace is read to its end reads it ahead: source.c for consumers, dump.c for
  * events. Only the whole report of `info` does not need that, since it names goroutines last; source.c tells it the
@@ -19,6 +20,8 @@ typedef struct ahead {
   size_t count;
   map task_ends;   /* by task: 1 + offset of its last end */
   map early_ends;  /* by 1 + offset: ends of tasks that end again */
+  bool recorded;   /* see ahead_names() */
+  map called;      /* by goroutine, (uint32_t), a text: the name that its thread got last */
   uint64_t wanted; /* a task's id; set by the caller */
   bool met;        /* there is such a task */
 } ahead;
@@ -28,6 +31,16 @@ typedef struct ahead {
  * or `all`. Otherwise it would number goroutines differently. */
 void ahead_read(ahead *a, input *in, int64_t until, bool all);
 void ahead_free(ahead *a);
+
+/* Finds out whether `gotrace record` wrote the trace, which is then a trace of threads. If so, reads it for the names
+ * that the program gave them: the labels of their goroutines. An error is left for the next reading to report. Does
+ * nothing if the input cannot be read again. */
+void ahead_names(ahead *a, input *in);
+
+/* The name that the goroutine's thread got; 0: none. `a` may be NULL. */
+static inline uint32_t ahead_called(const ahead *a, uint64_t id) {
+  return a && a->called.count ? (uint32_t)(uintptr_t)map_get(&a->called, id) : 0;
+}
 
 /* A stack with only the function that a goroutine began with which has this id now, or had it last; 0: unknown. What
  * was not read ahead is asked of the decoder. `a` may be NULL. */

@@ -19,7 +19,7 @@ typedef struct facts {
   unsigned family, kind;
   uint64_t m, p, g;      /* where it happens; NOBODY: nowhere */
   uint64_t other, proc;  /* the goroutine or proc it concerns; NOBODY: none */
-  uint32_t functions[2]; /* texts: of g and other; 0: unknown */
+  uint32_t functions[2]; /* texts: the names of g and other, as name_of(); 0: unknown */
   const char *reason;    /* NULL: none */
   size_t reason_size;
   unsigned change; /* GOTRACE_CHANGE_... */
@@ -224,9 +224,10 @@ static bool decide(filter *f, const facts *k) {
 
 static uint64_t id_of(int64_t id) { return id == GOTRACE_NO_ID ? NOBODY : (uint64_t)id; }
 
-/* The function that a goroutine began with. */
+/* The name of a goroutine, as name_of(). */
 static uint32_t function_of(const filter *f, const gotrace_decoder *d, uint64_t g) {
-  return g == NOBODY ? 0 : pool_function(ahead_entry(f->ahead, d, g));
+  uint32_t called = ahead_called(f->ahead, g);
+  return called ? called : g == NOBODY ? 0 : pool_function(ahead_entry(f->ahead, d, g));
 }
 
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c) {
@@ -279,7 +280,7 @@ bool filter_op(filter *f, world *w, const op *o) {
     if (g) k.functions[0] = name_of(g);
     other = k.other == NOBODY ? NULL : world_go(w, k.other);
     if (other) k.functions[1] = name_of(other);
-    else k.functions[1] = pool_function(o->new_stack);
+    else if (!(k.functions[1] = ahead_called(f->ahead, k.other))) k.functions[1] = pool_function(o->new_stack);
   }
   return decide(f, &k);
 }

@@ -5,7 +5,8 @@
  * given options select it:
  *
  *     --go IDS            it happened on this goroutine, or creates, unblocks or starts it, or tells its status
- *     --function NAME     the same for goroutines that began with a function whose name contains NAME
+ *     --function NAME     the same for goroutines that began with a function whose name contains NAME. A thread to
+ * which a recorded program gave a name has that instead of the function's
  *     --function =NAME    the same for the function with exactly this name
  *     --task ID|NAME      the same for goroutines whose innermost region belongs to the task; also events about the
  *                         task itself. As in Go, a goroutine created within a region inherits its task. Stretches are

@@ -309,6 +309,9 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->from = moment_resolve(from, in);
   s->until = moment_resolve(until, in);
   if (s->from > s->until) fail("--to is before --from");
+  ahead_names(&s->ahead, in);
+  to->recorded = s->ahead.recorded;
+  if (s->ahead.called.count) s->w.called = &s->ahead.called;
   look_ahead(s);
   result = input_decode(in, false);
   if (result != GOTRACE_OK) return result;

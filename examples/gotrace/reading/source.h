@@ -44,10 +44,11 @@ typedef struct consumer {
   bool statuses; /* accepts GoStatus after begin(); otherwise such a goroutine is given as newly created */
   /* Set by the source. */
   world *w;
-  int family;   /* of the input */
-  int input;    /* format of the input */
-  int64_t base; /* time of the input's first event */
-  int64_t from; /* time at which the selected part begins */
+  int family;    /* of the input */
+  int input;     /* format of the input */
+  bool recorded; /* by `gotrace record`: goroutines are threads, which may wait where it does not see it */
+  int64_t base;  /* time of the input's first event */
+  int64_t from;  /* time at which the selected part begins */
 } consumer;
 
 /* How events with a number become operations: the rows of gotrace_find_change_spec and gotrace_event_specs. */
@@ -98,6 +99,9 @@ typedef struct source {
   /* v2. */
   side_array seen; /* bool by thread: scan_v2() has met an event on it */
 } source;
+
+/* What a goroutine does whose status is GO_RUNNING, in words. */
+static inline const char *running_text(bool by_record) { return by_record ? "not seen waiting" : "running"; }
 
 typedef void watch_fn(void *context, const gotrace_event *event);
 

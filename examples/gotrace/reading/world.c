@@ -262,6 +262,7 @@ goroutine *go_record(world *w, uint64_t id) {
   g = map_keep(&w->gos, id, sizeof *g, NULL);
   g->id = id;
   g->number = (uint32_t)w->gos.count - 1;
+  if (w->called) g->called = (uint32_t)(uintptr_t)map_get(w->called, id);
   return g;
 }
 
@@ -317,7 +318,7 @@ uint64_t fresh_id(map *m, uint64_t from) {
 
 thread *fresh_thread(world *w) { return world_thread(w, fresh_id(&w->threads, FRESH_THREAD + w->thread_count)); }
 
-uint32_t name_of(const goroutine *g) { return pool_function(g->entry); }
+uint32_t name_of(const goroutine *g) { return g->called ? g->called : pool_function(g->entry); }
 
 void end_stretches(world *w, int64_t time) {
   goroutine *g;

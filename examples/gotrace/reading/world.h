@@ -33,6 +33,7 @@ typedef struct goroutine {
   uint32_t stack;  /* at the last status change; 0: unknown */
   uint32_t cause;  /* stack of the operation that last changed the status, as of the waker or creator */
   uint32_t label;  /* text: the last one; 0: none */
+  uint32_t called; /* text: the name of its thread, see world.called; 0: none */
   uint8_t status;
   uint8_t stw;                  /* how many stop-the-worlds it has begun and not ended */
   bool assist;                  /* in a mark assist */
@@ -122,6 +123,7 @@ typedef struct world {
   int64_t stw_since; /* when the first of them began */
   uint32_t stw_reason;
   uint64_t heap, heap_goal; /* bytes; 0: unknown */
+  const map *called;        /* from a goroutine to its thread's name, as in ahead.called; NULL: none */
   bool history;             /* keep the open regions, and all tasks */
   bool chosen;              /* the consumer's filter selects the operation; true without a filter */
   map tasks;                /* struct user_task by id */
@@ -263,7 +265,7 @@ thread *fresh_thread(world *w);
 #define FRESH_GO ((uint64_t)1 << 40)
 #define FRESH_PROC ((uint64_t)900000) /* below GOTRACE_FAKE_PROC, which viewers of v1 treat specially */
 
-/* The text that names a goroutine: the function it began with; 0: unknown. */
+/* The text that names a goroutine: its thread's name, or else the function it began with; 0: unknown. */
 uint32_t name_of(const goroutine *g);
 
 void apply(world *w, const op *o);

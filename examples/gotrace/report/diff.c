@@ -30,6 +30,8 @@ typedef struct estimate {
   double freedom;       /* degrees of freedom of the error; 0: unknown */
 } estimate;
 
+static const char running[] = "running"; /* a kind of times */
+
 typedef struct row {
   const char *what;      /* the kind of times */
   uint32_t name, reason; /* texts */
@@ -58,8 +60,8 @@ static void add_row(map *rows, unsigned side, const char *what, uint32_t name, u
 }
 
 static void add_summary(map *r, unsigned side, const summary *sum) {
-  static const char running[] = "running", runnable[] = "runnable", syscalls[] = "in system calls",
-                    blocked[] = "blocked", of_task[] = "task", region[] = "region", pause[] = "stopped world";
+  static const char runnable[] = "runnable", syscalls[] = "in system calls", blocked[] = "blocked", of_task[] = "task",
+                    region[] = "region", pause[] = "stopped world";
   const group *g;
   uint32_t i;
   for (g = sum->functions.list; g; g = g->next) {
@@ -248,7 +250,7 @@ static void put_change(output *out, const estimate e[2], bool known, bool beyond
 /* Its name is that of a function. */
 static bool has_function(const row *r) { return strcmp(r->what, "task") != 0 && strcmp(r->what, "region") != 0; }
 
-static void put_row(output *out, const row *r) {
+static void put_row(output *out, const row *r, bool recorded) {
   unsigned i;
   put_change(out, r->average, r->h[0]->count && r->h[1]->count, r->average_beyond);
   put_change(out, r->rate, true, r->rate_beyond);
@@ -263,7 +265,7 @@ static void put_row(output *out, const row *r) {
     put_duration(out, r->rate[i].value);
     put_string(out, " ");
   }
-  print(out, " %s", r->what);
+  print(out, " %s", r->what == running ? running_text(recorded) : r->what);
   if (r->reason) put_string(out, " for "), put_text(out, r->reason, "");
   put_string(out, ": ");
   put_text(out, r->name, has_function(r) ? "(unknown)" : "(no name)");
@@ -359,7 +361,7 @@ static void print_rows(row *const *all, size_t count, summary *const sums[2], co
     }
     if (i == beyond) put_string(&out, "changes within noise\n");
     if (i >= beyond + MOST_OTHERS) continue;
-    put_row(&out, all[i]);
+    put_row(&out, all[i], sums[0]->c.recorded || sums[1]->c.recorded);
   }
   if (!set->json && count > beyond + MOST_OTHERS) print(&out, "%11s %zu more\n", "", count - beyond - MOST_OTHERS);
   print_counter_rows(&out, sums, set->json);

@@ -299,6 +299,9 @@ static inline void take(digest *d, const gotrace_event *e) {
     if (!d->admitted || e->m == GOTRACE_NO_ID || !map_get(&d->threads.by_id, (uint64_t)e->m)) pass(d, e);
     return;
   case GOTRACE_V2_USER_LOG: pass(d, e); return;
+  case GOTRACE_V2_GO_LABEL:
+    if (!d->named) pass_any(d, e);
+    return;
   case GOTRACE_V2_GO_STATUS:
   case GOTRACE_V2_GO_STATUS_STACK: /* the host learns nothing else about a goroutine that it admits */
     g = find(d, e->args[0]);
@@ -341,7 +344,8 @@ void digest_take(digest *d, const gotrace_event *const *events, size_t count) {
 
 /* ----------------------------------------------------------------------------------------------- begin and end ---- */
 
-void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder, const digest *earlier) {
+void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder, const digest *earlier,
+                  bool named) {
   size_t count, i;
   const gotrace_event_spec *specs = gotrace_event_specs(2, &count);
   memset(d, 0, sizeof *d);
@@ -350,6 +354,7 @@ void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *dec
   d->host = host;
   d->decoder = decoder;
   d->earlier = earlier;
+  d->named = named;
   if (earlier) map_expect(&d->gos, earlier->gos.count);
   make_near(d, earlier ? earlier->near_mask + 1 : BLOCK);
 }

@@ -64,7 +64,8 @@ typedef struct digest {
   const gotrace_decoder *decoder;
   unsigned users;               /* atomic; see digest_share */
   const struct digest *earlier; /* of an earlier generation, while this one is read; or NULL */
-  digested **near;              /* goroutines by the low bits of their ids: the first place to look */
+  bool named;
+  digested **near; /* goroutines by the low bits of their ids: the first place to look */
   size_t near_mask;
   map gos;
   struct digested_block *blocks, *newest; /* the records of goroutines, oldest first */
@@ -101,8 +102,10 @@ typedef struct digest_host {
   void (*free)(digest *d);
 } digest_host;
 
-/* `earlier`: digest of an earlier generation, which must live until digest_end; or NULL. */
-void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder, const digest *earlier);
+/* `earlier`: digest of an earlier generation, which must live until digest_end; or NULL. `named`: labels are names that
+ * the hosts know, so they are not passed. */
+void digest_begin(digest *d, const digest_host *host, const gotrace_decoder *decoder, const digest *earlier,
+                  bool named);
 void digest_take(digest *d, const gotrace_event *const *events, size_t count);
 
 void digest_end(digest *d); /* everything was taken */

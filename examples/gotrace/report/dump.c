@@ -194,6 +194,7 @@ int command_dump(const char *path, const settings *set) {
   if (from > until) fail("--to is before --from");
   if (filter_looks_ahead(&selection)) {
     filter_ask(&selection, &found);
+    ahead_names(&found, &in);
     ahead_read(&found, &in, until, selection.on);
     filter_tell(&selection, &found);
   }

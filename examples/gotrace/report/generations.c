@@ -136,7 +136,7 @@ static gotrace_result read_whole(void *context, input *in) {
   digest *d = &here->d;
   gotrace_result result;
   size_t count;
-  digest_begin(d, &host, in->decoder, NULL);
+  digest_begin(d, &host, in->decoder, NULL, sum->s.ahead.called.count != 0);
   here->sum = sum;
   do {
     count = COUNT(events);
@@ -156,7 +156,7 @@ static void *read_part(void *context, gotrace_decoder *part) {
   reading *by = context;
   const gotrace_event *events[64];
   digest *latest = share_latest(by);
-  recording *r = recording_new(part, latest, __atomic_load_n(&by->wary, __ATOMIC_RELAXED));
+  recording *r = recording_new(part, latest, __atomic_load_n(&by->wary, __ATOMIC_RELAXED), &by->sum->s.ahead);
   size_t count;
   for (;;) {
     count = COUNT(events);
@@ -217,11 +217,11 @@ static bool fits(void *context, const void *made) {
   summary *sum = by->sum;
   const recording *r = made;
   recorded_group *to;
-  size_t i, made_groups = 0;
+  size_t i, group_count = 0;
   bool fit = true;
   if (r->d.first <= sum->s.end) return false; /* times are not those of the whole trace: see gotrace.h */
-  for (to = r->groups; to; to = to->next)
-    if (to->is_made) name_group(to, pool_put_text(to->name, cut_size(to->name, to->name_size))), made_groups++;
+  for (to = r->groups; to; to = to->next, group_count++)
+    if (to->is_made) name_group(to, pool_put_text(to->name, cut_size(to->name, to->name_size)));
   for (i = 0; fit && i < r->go_count; i++) {
     const admitted *a = &r->gos[i];
     if (i % PLAYED == 0) fetch_admitted(sum, a, r->go_count - i);
@@ -231,7 +231,7 @@ static bool fits(void *context, const void *made) {
     fit = of && name_group(a->to, of->function->name);
   }
   if (!fit) __atomic_store_n(&by->wary, true, __ATOMIC_RELAXED);
-  return fit && sum->functions.count + made_groups < MOST_GROUPS;
+  return fit && sum->functions.count + group_count < MOST_GROUPS;
 }
 
 /* Decodes the next items, and prefetches their goroutines. */

@@ -133,20 +133,21 @@ static void spread_line(const printer *p, const histogram *h, const char *prefix
   print_histogram(p, h);
 }
 
-#define TIMES_HEAD "      count     running    runnable    syscalls     blocked"
 #define TIMES_WIDTH 59
+#define UNSEEN_WIDTH 6 /* the first column is that much wider where it is headed by more words than "running" */
 
-/* `gotrace record` does not know what a thread does between the waits that it sees. */
-#define RECORDED_HEAD "not seen waiting    runnable    syscalls     blocked"
-#define RECORDED_WIDTH 65
-#define UNSEEN_PAD "      " /* its first column is that much wider */
+static int running_pad(const printer *p) { return p->sum->c.recorded ? UNSEEN_WIDTH : 0; }
+
+static void running_time(const printer *p, int64_t time) {
+  fprintf(p->to, "%*s", running_pad(p), "");
+  duration(p, time);
+}
 
 /* `cpu`: NULL: not known. */
 static void times_line(const printer *p, uint64_t count, const int64_t *cpu, const times *t) {
   fprintf(p->to, " %10llu", (ull)count);
   if (cpu) duration(p, *cpu);
-  if (p->sum->recorded) fputs(UNSEEN_PAD, p->to);
-  duration(p, t->running);
+  running_time(p, t->running);
   duration(p, t->runnable);
   duration(p, plus(t->syscall, t->syscall_blocked));
   duration(p, blocked_time(t));
@@ -184,12 +185,12 @@ static const char *nameless(const group *g) { return g->whole.count || g->open.c
 
 /* `unknown`: what to print for a group whose name is empty. */
 static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown(const group *)) {
-  bool recorded = p->sum->recorded, has_cpu = recorded && all == &p->sum->functions;
+  bool recorded = p->sum->c.recorded, has_cpu = recorded && all == &p->sum->functions;
   group **sorted = sorted_groups(all, has_cpu ? by_cpu_time : by_activity);
-  size_t width = recorded ? has_cpu ? RECORDED_WIDTH + 12 : RECORDED_WIDTH : TIMES_WIDTH, i;
-  if (*sorted && recorded)
-    fprintf(p->to, "\n      count%s  %s  %s\n", has_cpu ? "    CPU time" : "", RECORDED_HEAD, title);
-  else if (*sorted) fprintf(p->to, "\n%s  %s\n", TIMES_HEAD, title);
+  size_t width = TIMES_WIDTH + (size_t)running_pad(p) + (has_cpu ? 12 : 0), i;
+  if (*sorted)
+    fprintf(p->to, "\n      count%s%*s    runnable    syscalls     blocked  %s\n", has_cpu ? "    CPU time" : "",
+            12 + running_pad(p), running_text(recorded), title);
   for (i = 0; sorted[i]; i++) {
     if (i >= p->shown) continue;
     times_line(p, sorted[i]->count, has_cpu ? &sorted[i]->t.cpu : NULL, &sorted[i]->t);
@@ -205,13 +206,15 @@ static void print_groups(const printer *p, const groups *all, const char *title,
 /* The distribution of single stretches, by function. */
 static void print_spreads(const printer *p) {
   group **sorted = sorted_groups(&p->sum->functions, by_activity);
+  char ran[32];
   size_t i;
   if (*sorted) spread_head(p, "single times, by function");
   for (i = 0; sorted[i] && i < p->shown; i++) {
     const group *g = sorted[i];
     unsigned shown = 0;
     uint32_t j;
-    spread_line(p, &g->running, p->sum->recorded ? "not seen waiting: " : "running: ", group_name(g), "(unknown)");
+    snprintf(ran, sizeof ran, "%s: ", running_text(p->sum->c.recorded));
+    spread_line(p, &g->running, ran, group_name(g), "(unknown)");
     if (g->runnable.count) spread_line(p, &g->runnable, "  runnable", pool_text_of(0), "");
     if (g->syscall.count) spread_line(p, &g->syscall, "  in system calls", pool_text_of(0), "");
     for (j = 0; j < g->blocked_count && shown < SHOWN_REASONS; j++)
@@ -306,11 +309,12 @@ static void print_procs(const printer *p) {
   size_t count, i;
   timed_place *all = sorted_procs(p->sum, &count);
   double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
-  if (count && p->sum->recorded) fprintf(p->to, "\n       proc  not seen waiting    syscalls    of the time\n");
-  else if (count) fprintf(p->to, "\n       proc     running    syscalls    of the time\n");
+  if (count)
+    fprintf(p->to, "\n       proc%*s    syscalls    of the time\n", 12 + running_pad(p),
+            running_text(p->sum->c.recorded));
   for (i = 0; i < count && i < 10 * SHOWN; i++) {
-    fprintf(p->to, " %10llu%s", (ull)all[i].id, p->sum->recorded ? UNSEEN_PAD : "");
-    duration(p, all[i].t.running);
+    fprintf(p->to, " %10llu", (ull)all[i].id);
+    running_time(p, all[i].t.running);
     duration(p, all[i].t.syscall);
     fprintf(p->to, " %12.1f %%\n", (double)plus(all[i].t.running, all[i].t.syscall) / whole);
   }
@@ -332,7 +336,7 @@ static void print_latencies(const printer *p) {
   char text[32];
   if (p->sum->worst.count)
     fprintf(p->to, "\n     waited       since  goroutine  longest %s\n",
-            p->sum->recorded ? "times from being woken to running again" : "scheduling latencies");
+            p->sum->c.recorded ? "times from being woken to running again" : "scheduling latencies");
   for (i = 0; i < p->sum->worst.count; i++) {
     const latency *l = &p->sum->worst.all[i];
     fprintf(p->to, "%11s", duration_text((double)l->waited, text));

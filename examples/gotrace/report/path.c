@@ -402,7 +402,13 @@ static void path_of_go(path *p, const char *word) {
 
 /* ------------------------------------------------------------------------------------------------------ output ---- */
 
-static const char *const states[] = {"outside", "runnable", "running", "syscall", "waiting"};
+static const char *const states[] = {"outside", "runnable", "running", "syscall", "waiting"}; /* in JSON */
+
+static const char *state_text(const path *p, unsigned status) {
+  return status == GO_RUNNING ? running_text(p->c.recorded) : states[status];
+}
+
+static int state_width(const path *p) { return p->c.recorded ? (int)strlen(running_text(true)) : 9; }
 
 typedef struct total { /* of the steps with the same function, state and reason, or also stack */
   uint32_t function, reason, stack;
@@ -459,12 +465,12 @@ static void put_function(output *out, const path *p, uint32_t of) {
 static void write_totals(const path *p, output *out) {
   map all = add_totals(p, false);
   size_t i;
-  print(out, "\n%14s %7s %9s  %-9s function, reason\n", "time", "share", "count", "state");
+  print(out, "\n%14s %7s %9s  %-*s function, reason\n", "time", "share", "count", state_width(p), "state");
   for (i = 0; i < all.count; i++) {
     const total *t = all.values[i];
     put_duration(out, t->time, 14);
-    print(out, " %5.1f %% %9llu  %-9s ", p->end > p->begin ? 100.0 * (double)t->time / (double)(p->end - p->begin) : 0,
-          (ull)t->count, states[t->status]);
+    print(out, " %5.1f %% %9llu  %-*s ", p->end > p->begin ? 100.0 * (double)t->time / (double)(p->end - p->begin) : 0,
+          (ull)t->count, state_width(p), state_text(p, t->status));
     put_text(out, t->function, t->status ? "(unknown)" : "outside");
     if (t->reason) put_string(out, ", "), put_text(out, t->reason, "");
     put_string(out, "\n");
@@ -476,8 +482,8 @@ static void write_totals(const path *p, output *out) {
 static void write_step(const path *p, const step *s, output *out) {
   put_time(out, p, s->begin, 18);
   put_duration(out, s->end - s->begin, 15);
-  if (s->life) print(out, " %11llu  %-9s ", (ull)p->lives[s->life - 1].id, states[s->status]);
-  else print(out, " %11s  %-9s ", "", "");
+  if (s->life) print(out, " %11llu  %-*s ", (ull)p->lives[s->life - 1].id, state_width(p), state_text(p, s->status));
+  else print(out, " %11s  %-*s ", "", state_width(p), "");
   put_function(out, p, s->life);
   if (s->reason) put_string(out, ", "), put_text(out, s->reason, "");
   if (s->stack) put_string(out, ", at "), put_text(out, top_frame(s->stack), "?");
@@ -506,7 +512,7 @@ static void write_text(const path *p, const task *t, const char *go, output *out
   put_time(out, p, p->end, 0);
   put_string(out, "\n");
   write_totals(p, out);
-  print(out, "\n%18s %14s %11s  %-9s function, reason, place\n", "since", "time", "goroutine", "state");
+  print(out, "\n%18s %14s %11s  %-*s function, reason, place\n", "since", "time", "goroutine", state_width(p), "state");
   for (i = 0; i < p->step_count; i++) {
     write_step(p, &p->steps[i], out);
     output_check(out);
@@ -567,7 +573,7 @@ static void write_folded(const path *p, output *out) {
     const total *t = all.values[i];
     pool_text reason = pool_text_of(t->reason);
     char leaf[64];
-    snprintf(leaf, sizeof leaf, "[%s%s%.*s]", states[t->status], reason.size ? ", " : "",
+    snprintf(leaf, sizeof leaf, "[%s%s%.*s]", state_text(p, t->status), reason.size ? ", " : "",
              (int)prefix_size(reason.data, reason.size, 40), reason.data);
     folded_add(&lines, t->stack, t->function, leaf, (uint64_t)t->time);
   }

@@ -157,7 +157,7 @@ static recorded_group *group_named(recording *r, const char *name, size_t size) 
   return known;
 }
 
-/* The group of a function that was known before this generation. */
+/* The group of a name that was known before this generation. */
 static recorded_group *group_known(recording *r, uint32_t text) {
   recorded_group *known = map_get(&r->by_text, text);
   if (known) return known;
@@ -198,11 +198,12 @@ static group *admit(digest *d, const digested *g, const gotrace_event *e) {
   recording *r = (recording *)d;
   bool stopped = e->kind == GOTRACE_V2_GO_STOP || e->kind == GOTRACE_V2_GO_BLOCK;
   const digested *before = g->is_new || !d->earlier ? NULL : digest_find(d->earlier, g->id);
+  uint32_t called = ahead_called(r->names, g->id);
   recorded_group *to;
   if (g->barred || g->assists || (before && before->barred)) return NULL;
   if (g->to) return g->to;
   if (before && before->to) to = group_known(r, before->to->name);
-  else to = stopped ? group_by_stack(r, g, e) : NULL;
+  else to = !stopped ? NULL : called ? group_known(r, called) : group_by_stack(r, g, e);
   if (!to) return NULL;
   GROW(r->gos, r->go_count, r->go_capacity);
   r->gos[r->go_count++] =
@@ -240,10 +241,11 @@ static void free_recording(digest *d) {
   free(r);
 }
 
-recording *recording_new(const gotrace_decoder *part, const digest *earlier, bool wary) {
+recording *recording_new(const gotrace_decoder *part, const digest *earlier, bool wary, const ahead *names) {
   static const digest_host host = {record_event, record_go, admit, reason, free_recording};
   recording *r = zeroed(sizeof *r);
-  digest_begin(&r->d, &host, part, earlier);
+  digest_begin(&r->d, &host, part, earlier, names->called.count != 0);
   r->wary = wary;
+  r->names = names;
   return r;
 }

@@ -14,6 +14,7 @@
 #define RECORDING_H
 
 #include "digest.h"
+#include "../reading/ahead.h"
 
 #define OWN_GROUPS 256
 
@@ -46,12 +47,13 @@ typedef struct recording {
   uint64_t *reasons; /* strings of the decoder, by place */
   uint32_t reason_count, reason_capacity;
   bool wary;
+  const ahead *names;
   void *player; /* for the summary */
 } recording;
 
 /* `earlier`: see digest_begin. `wary`: an earlier recording guessed wrong. Then older goroutines with neither a known
- * function nor a stack are not admitted. */
-recording *recording_new(const gotrace_decoder *part, const digest *earlier, bool wary);
+ * function nor a stack are not admitted. `names`: those of threads. */
+recording *recording_new(const gotrace_decoder *part, const digest *earlier, bool wary, const ahead *names);
 
 /* An item to be played. */
 typedef struct recorded {

@@ -71,7 +71,7 @@ static int main_fact(const summary *sum, char *text, size_t size) {
     return snprintf(text, size, "the world is stopped %.1f %% of the time, once for %s",
                     100 * (double)pauses->total / (double)sum->duration, one);
   }
-  if (sum->recorded) return recorded_fact(sum, text, size);
+  if (sum->c.recorded) return recorded_fact(sum, text, size);
   if (!g && sum->selection.on) return snprintf(text, size, "%s", "");
   if (!sum->functions.list) return snprintf(text, size, "the trace shows no goroutine");
   if (!g) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
@@ -99,7 +99,7 @@ void stands_out(const summary *sum, char *text, size_t size) {
   pool_text name = group_name(l->function), unknown = {"an unknown function", 19};
   char waited[32], when[32];
   size_t used = (size_t)main_fact(sum, text, size);
-  if (!sum->recorded && sum->worst.count && l->waited >= LONG && used < size) {
+  if (!sum->c.recorded && sum->worst.count && l->waited >= LONG && used < size) {
     if (!name.size) name = unknown;
     time_text(l->waited, waited);
     time_text(between(sum->s.first, l->when), when);

@@ -505,10 +505,7 @@ static RARE void take_any(summary *sum, const op *o) {
   case GOTRACE_V2_USER_TASK_BEGIN:
   case GOTRACE_V2_USER_TASK_END: take_task(sum, o); break;
   case GOTRACE_V2_USER_LOG:
-    if (pool_text_is(o->name, RECORD_CPU_TIME)) {
-      sum->recorded = true;
-      take_cpu_time(sum, g, o->time, pool_text_of(o->value));
-    }
+    if (pool_text_is(o->name, RECORD_CPU_TIME)) take_cpu_time(sum, g, o->time, pool_text_of(o->value));
     if (sum->s.begun) take_log(sum, o);
     if (sum->s.begun && selected && log_counter(o->name, o->value, &name, &value)) add_count(sum, name, value);
     task_of(sum, o->id);

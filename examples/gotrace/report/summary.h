@@ -132,7 +132,6 @@ typedef struct summary {
   uint64_t kinds[256], dropped, events;
   uint32_t losses[MOST_LOSSES]; /* texts: losses that the tracer reports */
   const gotrace_event_spec *specs[256];
-  bool recorded;                    /* by `gotrace record`: see RECORD_CPU_TIME in board.h */
   bool part;                        /* only a part of the trace is selected */
   uint64_t generations, generation; /* v2: how many the part has events of; number of the last one */
   int format, family;

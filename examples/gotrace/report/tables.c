@@ -206,7 +206,7 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
     times_fields(w, &g->t);
     field(w, "blocked", "", blocked_time(&g->t));
     if (all == functions) {
-      if (sum->recorded) field(w, "cpu", "", g->t.cpu);
+      if (sum->c.recorded) field(w, "cpu", "", g->t.cpu);
       histogram_fields(w, sum, "running", &g->running);
       histogram_fields(w, sum, "runnable", &g->runnable);
       histogram_fields(w, sum, "syscall", &g->syscall);

@@ -8,8 +8,9 @@
  *     trace       format ("1.27"), family (1, 2), complete (whether the trace has no error), began (the wall clock at
  *                 the first event, "2026-11-22T21:40:05.123456789Z"), duration, events, generations, gomaxprocs,
  *                 disordered (region ends out of order, with --lenient), stands_out (a text)
- *     functions   goroutines by the function they began with: count; running, runnable, syscall, syscall_blocked,
- *                 blocked (total times); of single stretches running_*, runnable_*, syscall_*
+ *     functions   goroutines by the function they began with, or their thread's name in a trace of `gotrace record`:
+ *                 count; running (there: not seen waiting), runnable, syscall, syscall_blocked, blocked (total times);
+ *                 cpu (only there: CPU time); of single stretches running_*, runnable_*, syscall_*
  *     function_reasons  by function and reason, its waits: blocked_*
  *     reasons     waits by reason: blocked_*
  *     tasks       by name: count, complete, latency_* of the complete ones, open_* of those that have not ended: the

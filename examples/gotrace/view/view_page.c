@@ -331,10 +331,11 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
   put_quoted(&p->json, base, strlen(base));
   print(&p->json,
         ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
-        "\"marksLost\":%zu,\"tasksLost\":%zu,\"countsLost\":%zu,\"gosLost\":%zu,\"filtered\":%s",
+        "\"marksLost\":%zu,\"tasksLost\":%zu,\"countsLost\":%zu,\"gosLost\":%zu,\"filtered\":%s,"
+        "\"recorded\":%s,\"running\":\"%s\"",
         format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
         v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->counts_lost, v->gos_lost,
-        v->c.filter->on ? "true" : "false");
+        v->c.filter->on ? "true" : "false", v->c.recorded ? "true" : "false", running_text(v->c.recorded));
   if (began) print(&p->json, ",\"began\":\"%s\"", moment_text(began, true, text));
   put_rows(p, v);
   put_cuts(p, v);

@@ -7,6 +7,7 @@
 #ifndef WRITE_H
 #define WRITE_H
 
+#include "../record/board.h"
 #include "writer.h"
 
 /* The tick of a time; at least 1, because readers of v1 treat 0 as no time. */
@@ -605,6 +606,12 @@ static void write_old_waits(writer *w) {
   map_free(&by_reason);
 }
 
+/* Tells that this is a part of a trace of `gotrace record`, even if no log in it does: see ahead_names(). */
+static void write_recorded(writer *w) {
+  static const char category[] = RECORD_CPU_TIME;
+  if (w->c.recorded) gotrace__write_text(w->t, category, sizeof category - 1, false);
+}
+
 static void writer_begin(consumer *c, int64_t time) {
   writer *w = (writer *)c;
   gotrace__transcriber *t = w->t;
@@ -629,6 +636,7 @@ static void writer_begin(consumer *c, int64_t time) {
   c->statuses = !t->v1;
   if (t->v1) gotrace__write_first(t);
   write_old_waits(w);
+  write_recorded(w);
   for (i = 0; i < c->w->experiment_count; i++) write_experiment(w, &c->w->experiments[i], time);
   for (p = c->w->proc_list; p; p = p->next)
     if (p->status != PROC_NONE) introduce_proc(w, p, p->status, p->m, time);

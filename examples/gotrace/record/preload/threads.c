@@ -12,7 +12,7 @@ struct thread {
   pthread_t handle;
   bool lives;
   uint32_t named; /* atomic: another thread has set `name` */
-  char name[16];
+  char name[16];  /* at first that of its creator, which the system gives it */
   gotrace_go *go;
   struct usage usage;
   size_t stack; /* size of its stack, without the guard; 0: unknown */
@@ -31,6 +31,7 @@ static struct {
 } threads;
 
 static struct usage main_usage;
+static char program_name[16]; /* of the main thread, as the trace starts; threads that get no other name have it, too */
 
 static thread *new_thread(void) {
   thread *t;
@@ -156,6 +157,7 @@ void begin_main_thread(void) {
   self.inside = 1;
   self.stack_high = (char *)environ;
   self.stack_low = self.stack_high - MAIN_STACK;
+  REAL(prctl)(PR_GET_NAME, program_name);
   gotrace_thread_begin("main");
   begin_usage(&main_usage);
   report(&main_usage, CLOCK_THREAD_CPUTIME_ID, 0);
@@ -199,7 +201,14 @@ static void note_stack(const thread *t, char *frame) {
   self.stack_low = (end > frame ? end : frame) - t->stack + inexact;
 }
 
+/* The tool groups threads by names; to have that of the program is to have none. */
+static void rename_self(const char *name) {
+  if (strcmp(name, program_name) != 0) gotrace_thread_rename(name);
+}
+
 static void thread_begins(thread *t, char *frame) {
+  char inherited[16], name[16];
+  memcpy(inherited, t->name, sizeof inherited);
   self.inside = 1;
   self.created = t;
   note_stack(t, frame);
@@ -208,6 +217,8 @@ static void thread_begins(thread *t, char *frame) {
   t->lives = true;
   drop_lock(&threads.lock);
   gotrace_thread_begin_as(t->go);
+  if (REAL(prctl)(PR_GET_NAME, name) == 0 && strcmp(name, inherited) != 0)
+    rename_self(name); /* named before it began */
   begin_usage(&t->usage);
   self.inside = 0;
 }
@@ -254,6 +265,7 @@ static thread *begin_create(uintptr_t function, void *argument) {
   gotrace_site *entry;
   if (!t) return NULL;
   apply_name();
+  REAL(prctl)(PR_GET_NAME, t->name);
   entry = gotrace_site_make_pc(entry_of(function, argument) + 1); /* call sites are return addresses */
   t->go = gotrace_thread_create_at(NULL, entry ? &entry->location : NULL);
   t->argument = argument;
@@ -369,7 +381,7 @@ void apply_name(void) {
   memcpy(name, t->name, sizeof name);
   t->named = 0;
   drop_lock(&threads.lock);
-  gotrace_thread_rename(name);
+  rename_self(name);
 }
 
 static void name_other(pthread_t handle, const char *name) {
@@ -391,7 +403,7 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name) {
   ENTER(pthread_setname_np);
   result = real.pthread_setname_np(handle, name);
   if (result == 0) {
-    if (pthread_equal(handle, pthread_self())) gotrace_thread_rename(name);
+    if (pthread_equal(handle, pthread_self())) rename_self(name);
     else name_other(handle, name);
   }
   LEAVE();
@@ -418,7 +430,7 @@ EXPORT int prctl(int option, ...) {
     int kept = errno;
     ENTER(prctl);
     snprintf(name, sizeof name, "%s", (const char *)a);
-    gotrace_thread_rename(name);
+    rename_self(name);
     LEAVE();
     errno = kept;
   }

@@ -337,7 +337,7 @@ class Painter {
     c.fillStyle = this.theme.faint;
     c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
     const text = line.bytes ? bytes(most) : least < 0 ? amount(least) + " to " + amount(most) : "≤ " + amount(most), size = c.measureText(text).width;
-    this.text(line.title, 18, top + line.height / 2, Math.min(LEFT - 85, LEFT - 32 - size));
+    this.text(line.title, 18, top + line.height / 2, LEFT - 32 - size);
     c.fillText(text, LEFT - 6 - size, top + line.height / 2);
     line.series.forEach((series, nth) => {
       let i = Math.max(0, series.at(from)), y = height(0);
@@ -496,7 +496,7 @@ class Painter {
     c.fillStyle = this.theme.faint;
     c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
     c.fillText((data.begin > 0 ? "this part: " : "all: ") + duration(span), 6, 14);
-    c.fillText("running, runnable goroutines: ≤ " + this.overview.most, 6, 30);
+    this.text(STATES[RUNNING] + ", runnable" + (data.recorded ? "" : " goroutines") + ": ≤ " + this.overview.most, 6, 30, LEFT - 12);
     const x0 = LEFT + (this.view.from - data.begin) / span * width, x1 = LEFT + (this.view.to - data.begin) / span * width;
     c.fillStyle = this.theme.range;
     c.fillRect(x0, 0, Math.max(2, x1 - x0), OVERVIEW);

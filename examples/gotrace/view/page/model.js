@@ -1,11 +1,11 @@
 // model.js - rows, their groups and order; descriptions of slices
 
 const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6, EARLY: 7, OTHERS: 8};
-const STATES = ["running", "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
+// What a running goroutine does is in the data: `gotrace record` does not see all that a thread waits for.
+const STATES = [null, "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
   "sleeping", "blocked: other"];
 const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
 const MANY = 30; // goroutines of a function; if there are more, they are folded at first
-const COUNTER_NAMES = ["running goroutines", "runnable goroutines", "blocked goroutines", "running procs", "heap", "heap goal"];
 const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // indices of state colours
 
 function duration(nanoseconds) {
@@ -25,6 +25,7 @@ function moment(time) {
 class Model {
   constructor(data) {
     this.data = data;
+    STATES[RUNNING] = data.running;
     this.rows = []; // {number, kind, id, name, parent, stack, begin, end}; an id too large for a number is a string
     for (let i = 0, d = data.rows; i < d.length; i += 7)
       this.rows.push({number: i / 7, kind: d[i], id: d[i + 1], name: data.texts[d[i + 2]], parent: d[i + 3] - 1, stack: d[i + 4], begin: d[i + 5], end: d[i + 6]});
@@ -69,7 +70,9 @@ class Model {
       const [colour, reason, stack, count, total, longest] = data.details.slice(i, i + 6);
       this.details.push({colour, reason: data.texts[reason], stack, count, total, longest});
     }
-    this.counters = COUNTER_NAMES.map((name, k) => new Series(name, data.counters, 7, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]]));
+    const [running, procs] = data.recorded ? ["goroutines " + data.running, "procs in use"] : [data.running + " goroutines", data.running + " procs"];
+    const names = [running, "runnable goroutines", "blocked goroutines", procs, "heap", "heap goal"];
+    this.counters = names.map((name, k) => new Series(name, data.counters, 1 + names.length, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]]));
     this.series = this.readSeries();
     this.functions = this.readFunctions();
     this.spans = this.readSpans();
@@ -152,7 +155,7 @@ class Model {
       if (!single) add({type: "group", group, folded}, 20);
       if (folded && !single) continue;
       if (group.key === "counters") {
-        for (const k of [1, 0, 2, 3]) add({type: "counter", series: [this.counters[k]], title: COUNTER_NAMES[k]}, 22);
+        for (const k of [1, 0, 2, 3]) add({type: "counter", series: [this.counters[k]], title: this.counters[k].name}, 22);
         const [heap, goal] = [this.counters[4], this.counters[5]];
         if (heap.most > 0) add({type: "counter", series: goal.most > 0 ? [heap, goal] : [heap], title: goal.most > 0 ? "heap; line: its goal" : "heap", bytes: true}, 34);
         for (const series of this.series) add({type: "counter", series: [series], title: series.name, own: true}, 34);
@@ -187,7 +190,7 @@ class Model {
     });
     return found;
   }
-  whyOf(detail) { return detail.colour === RUNNING ? "running" : detail.reason || STATES[detail.colour]; }
+  whyOf(detail) { return detail.colour !== RUNNING && detail.reason || STATES[detail.colour]; }
 
   // A key that identifies a line while the lines around it change.
   lineKey(line) { return line.type === "row" ? "row " + line.row.number : line.type === "group" ? "group " + line.group.key : ""; }

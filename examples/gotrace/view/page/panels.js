@@ -202,7 +202,7 @@ class Panels {
     const {model, data} = this.app;
     const blocked = (f) => f.states.slice(3).reduce((sum, s) => sum + s.total, 0);
     const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true},
-      timeColumn("running", (f) => f.states[RUNNING].total), timeColumn("runnable", (f) => f.states[RUNNABLE].total),
+      timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total), timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
       timeColumn("longest runnable", (f) => f.states[RUNNABLE].longest),
       {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets)},
       timeColumn("in system calls", (f) => f.states[SYSCALL].total), timeColumn("blocked", blocked),
