@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `gotrace` says of traces whose answers are known, where Go's own tools are wrong or silent: the share of the procs
-that the collector leaves, and goroutines that wait for ever.
+that the collector leaves, goroutines that wait for ever, and times that began before the trace.
 
     tests/tool/answers.py
 
@@ -92,11 +92,53 @@ def check_forever(directory):
             assert found == waited, (options, format, found)
 
 
+def check_older(directory):
+    """A time that began before the trace or part is no sample of diff, which tells how many there are."""
+    path, v1 = (os.path.join(directory, name) for name in ("older.trace", "v1.trace"))
+    t, main = made_trace.running_main()
+    work, region = t.stack("main.work"), t.string("working")
+    t.event(1, 10, made_trace.GO_STATUS, 2, made_trace.NO_ID, made_trace.WAITING)
+    t.event(1, 4000, made_trace.GO_UNBLOCK, 2, 1, main)
+    t.event(1, 5000, made_trace.GO_BLOCK, t.string("sync"), main)
+    t.event(1, 6000, made_trace.GO_START, 2, 2)
+    t.event(1, 7000, made_trace.REGION_END, 0, region, work)
+    t.event(1, 7000, made_trace.REGION_BEGIN, 0, region, work)
+    t.event(1, 8000, made_trace.REGION_END, 0, region, work)
+    t.event(1, 8500, made_trace.GO_UNBLOCK, 1, 1, work)
+    t.event(1, 9000, made_trace.GO_BLOCK, t.string("chan receive"), work)
+    t.event(1, 9500, made_trace.GO_START, 1, 2)
+    t.event(1, 9900, made_trace.GO_DESTROY)
+    with open(path, "wb") as out:
+        out.write(t.data())
+    run("convert", "--to", "1.21", "-o", v1, path)
+
+    def samples(path, *options):
+        """Samples, and times that began before."""
+        rows = [json.loads(line) for line in run("diff", "--json", *options, path, path).splitlines()]
+        return {(row["kind"], row["name"]): (row["a"]["count"], row["a"]["total"], row["a"]["unbegun"], row["a"]["unbegun_total"])
+                for row in rows if row["a"]["count"] + row["a"]["unbegun"]}
+
+    whole = {("running", "main.main"): (1, 400, 1, 5000), ("blocked", "main.work"): (0, 0, 1, 4000),
+             ("runnable", "main.work"): (1, 2000, 0, 0), ("running", "main.work"): (1, 3000, 0, 0),
+             ("blocked", "main.main"): (1, 3500, 0, 0), ("runnable", "main.main"): (1, 1000, 0, 0),
+             ("region", "working"): (1, 1000, 1, 7000)}
+    found = samples(path)
+    assert {key: (row[0], round(row[1], -2), row[2], round(row[3], -2)) for key, row in found.items()} == whole, found
+    found = samples(v1)
+    assert {key: (row[0], row[3]) for key, row in found.items()} == {key: (row[0], row[3]) for key, row in whole.items()}, found
+    found = samples(path, "--from", "6500ns")
+    assert {key: row for key, row in found.items() if row[2]} == \
+        {("running", "main.work"): (0, 0, 1, 2500), ("blocked", "main.main"): (0, 0, 1, 2000), ("region", "working"): (1, 999, 1, 500)}, found
+    assert "blocked: main.work (begun before: 1 in A, 1 in B)" in run("diff", path, path), run("diff", path, path)
+    assert "unbegun" not in run("info", "--json", path)
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         for case in COLLECTED:
             check_collector(os.path.join(directory, "collector.trace"), *case)
         check_forever(directory)
+        check_older(directory)
     print("%d known shares of the collector; waits for ever in 6 commands" % len(COLLECTED))
 
 

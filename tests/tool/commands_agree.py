@@ -123,12 +123,12 @@ def page(path, *options):
         for colour in range(8):
             take()
             row[1 + min(colour, 3)] += take()
-            take()
+            take(), take()  # the longest, how many have not ended
             skip_latencies()
     numbers, at, tasks, regions = data["spans"], 0, {}, {}
     while at < len(numbers):
         kind, name, count, total = take(), texts[take()], take(), take()
-        take()
+        take(), take()
         skip_latencies()
         if kind == 4:
             tasks[name] = [count, total]
@@ -140,7 +140,7 @@ def page(path, *options):
         series.append((name, [(take(), take()) for _ in range(size)]))
     rows = [data["rows"][i:i + 7] for i in range(0, len(data["rows"]), 7)]
     names = collections.Counter((int(row[1]), texts[row[2]]) for row in rows if row[0] == 2)
-    reasons = {texts[reason] for reason in data["details"][1::6]}
+    reasons = {texts[reason] for reason in data["details"][1::7]}
     return {"times": times, "names": names, "tasks": tasks, "regions": regions, "events": data["events"], "counts": data["counters"][-6:-3],
             "procs": data["counters"][-3], "series": sorted(series)}
 
@@ -293,12 +293,16 @@ def check_sums(path, report, tracks, options):
     words = " ".join(options) + ":"
     of_diff = collections.defaultdict(lambda: [0] * 4)
     named = {"task": {}, "region": {}, "stopped world": {}}
+
+    def total_of(row):
+        return row["a"]["total"] + row["a"]["unended_total"] + row["a"]["unbegun_total"]
+
     for row in map(json.loads, text_of(run("diff", "--json", *options, path, path)).splitlines()):
         if row["kind"] in named:
-            named[row["kind"]][row["name"]] = [row["a"]["count"] + row["a"]["unended"], row["a"]["total"] + row["a"]["unended_total"]]
+            named[row["kind"]][row["name"]] = [row["a"]["count"] + row["a"]["unended"] + row["a"]["unbegun"], total_of(row)]
         if row["kind"] in ("running", "runnable", "in system calls", "blocked"):
             place = ("running", "runnable", "in system calls", "blocked").index(row["kind"])
-            of_diff[row["name"]][place] += row["a"]["total"] + row["a"]["unended_total"]
+            of_diff[row["name"]][place] += total_of(row)
     singles = {row["name"]: [row["running_total"], row["runnable_total"], row["syscall_total"],
                              sum(r["blocked_total"] for r in report["function_reasons"] if r["function"] == row["name"])]
                for row in report["functions"]}

@@ -675,6 +675,22 @@ def try_recorded(b, tool, directory):
     no_errors(b)
 
 
+def try_unended(b, tool, directory):
+    """The panel of a wait, and the table of waits, say how many have not ended."""
+    page = os.path.join(directory, "unended.html")
+    open_page(b, tool, page, write(directory, "unended.trace", made_trace.waits_for_ever()))
+    b.run("const {model} = gotrace.app, row = model.rows.find((r) => r.name === 'main.leak');"
+          "return gotrace.app.sliceAt(row.number, 5000, false).then((slice) => gotrace.app.select(slice))")
+    b.wait_for("document.getElementById('panel').textContent.includes('forever')", 20)
+    panel = b.run("return document.getElementById('panel').textContent")
+    check("1, 7.000 µs, longest 7.000 µs, 1 not ended" in panel, "the panel of a wait for ever:", panel)
+    b.keys("2")
+    rows = b.run("return [...document.querySelectorAll('#summary tr')].map((row) => [...row.children].map((c) => c.textContent))")
+    check(["reason", "where", "count", "total", "longest", "not ended"] in rows and ["forever", "main.leak  x.go:1", "1", "7.000 µs", "7.000 µs", "1"] in rows, rows)
+    b.keys("1")
+    no_errors(b)
+
+
 def try_many(b, tool, directory):
     """The summary says what it leaves out, and keys scroll it. Many tasks of one name do not block the page for minutes."""
     page = os.path.join(directory, "many.html")
@@ -939,6 +955,7 @@ def main(words):
                             try_names(b, tool, directory)
                             try_functions(b, tool, directory)
                             try_recorded(b, tool, directory)
+                            try_unended(b, tool, directory)
                             try_many(b, tool, directory)
                             try_instant_tasks(b, tool, directory)
                             open_page(b, tool, page, trace)

@@ -68,7 +68,7 @@ def main():
             name, count = texts[list_[at]], list_[at + 1]
             at += 2
             for _ in range(8):
-                at += 4 + 2 * list_[at + 3]
+                at += 5 + 2 * list_[at + 4]
             goroutines[name] = count
         assert goroutines == {"main.main": 1, "main.worker": ROWS + MORE - 11, "main.late": 10}, goroutines
         # A part has rows for those that have none here.

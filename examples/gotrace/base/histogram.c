@@ -112,6 +112,8 @@ void histogram_merge(histogram *into, const histogram *from) {
   uint64_t i;
   into->unended += from->unended;
   into->unended_total += from->unended_total;
+  into->unbegun += from->unbegun;
+  into->unbegun_total += from->unbegun_total;
   if (!from->count) return;
   if (from->blocks) merge_blocks(into, from->blocks);
   histogram_note(into, from->longest, from->when, from->who);

@@ -28,11 +28,12 @@ typedef struct histogram_blocks {
 } histogram_blocks;
 
 typedef struct histogram {
-  uint64_t count, total;           /* of durations, and their sum, in nanoseconds */
-  int64_t longest, when;           /* the longest, and when it began; of equal ones, the first */
-  uint64_t who;                    /* the goroutine of the longest; if still equal, the smallest id */
-  uint64_t unended, unended_total; /* those that the end of the trace or part has cut: kept by the user */
-  histogram_blocks *blocks;        /* NULL: none */
+  uint64_t count, total; /* of durations, and their sum, in nanoseconds */
+  int64_t longest, when; /* the longest, and when it began; of equal ones, the first */
+  uint64_t who;          /* the goroutine of the longest; if still equal, the smallest id */
+  /* Those that the end of the trace or part has cut; of the others, those that began before it. Kept by the user. */
+  uint64_t unended, unended_total, unbegun, unbegun_total;
+  histogram_blocks *blocks; /* NULL: none */
   union {
     int64_t *few;     /* up to HISTOGRAM_EXACT durations */
     uint32_t **pages; /* of counts; NULL: all 0 */

@@ -256,7 +256,8 @@ const command commands[] = {
          "second that of the rate, which is the time in a second of trace. A star marks a change beyond noise: it "
          "is more than 2 %, more than 1 ms in a second of trace, and more than blocks of the same trace differ by "
          "chance. Of 370 averages or rates in which nothing changed, about one is marked. What happened once, or in "
-         "one block only, is never marked. Times that did not end are counted, but are no samples. The program's "
+         "one block only, is never marked. Times that did not begin or not end in the trace or part are counted, but "
+         "are no samples. The program's "
          "counters (gotrace_count) are compared by the means of their values.\n\n"
          "  gotrace diff before.trace after.trace",
      .options = PART "," FILTER ",--json,--jobs N",

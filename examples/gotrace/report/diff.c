@@ -1,8 +1,8 @@
 /* diff.c - gotrace diff: two traces side by side, what changed beyond noise first
  *
  * Compares the times of single stretches, tasks, regions and pauses, group by group (summary.h), in two ways: their
- * average, and their rate, which is their sum in a second of trace. Only times that have ended are samples, since
- * nobody knows how long the others would have lasted.
+ * average, and their rate, which is their sum in a second of trace. Only times that begin and end in the trace or part
+ * are samples, since nobody knows how long the others lasted.
  *
  * A change is beyond noise if it is larger than 2 %, is larger than 0.1 % of a second in a second of trace, and exceeds
  * what happens by chance: for one in 370, as for three standard errors of a normal distribution.
@@ -50,7 +50,7 @@ static void add_row(map *rows, unsigned side, const char *what, uint32_t name, u
   uint64_t hash = hash_of(&key, sizeof key);
   row *at;
   bool made;
-  if (!h->count && !h->unended) return;
+  if (!h->count && !h->unended && !h->unbegun) return;
   do at = map_keep(rows, hash++, sizeof *at, &made);
   while (!made && (at->what != what || at->name != name || at->reason != reason));
   at->what = what;
@@ -271,6 +271,8 @@ static void put_row(output *out, const row *r, bool recorded) {
   put_text(out, r->name, has_function(r) ? "(unknown)" : "(no name)");
   if (r->h[0]->unended || r->h[1]->unended)
     print(out, " (not ended: %llu in A, %llu in B)", (ull)r->h[0]->unended, (ull)r->h[1]->unended);
+  if (r->h[0]->unbegun || r->h[1]->unbegun)
+    print(out, " (begun before: %llu in A, %llu in B)", (ull)r->h[0]->unbegun, (ull)r->h[1]->unbegun);
   put_byte(&out->block, '\n');
 }
 
@@ -289,6 +291,7 @@ static void put_object(output *out, const row *r) {
     const histogram *h = r->h[i];
     print(out, ",\"%s\":{\"count\":%llu,\"total\":%llu,\"unended\":%llu,\"unended_total\":%llu", sides[i],
           (ull)h->count, (ull)h->total, (ull)h->unended, (ull)h->unended_total);
+    print(out, ",\"unbegun\":%llu,\"unbegun_total\":%llu", (ull)h->unbegun, (ull)h->unbegun_total);
     print(out, ",\"average\":%s,\"rate\":%s,\"p50\":%lld,\"p99\":%lld,\"longest\":%lld}",
           real_text(r->average[i].value, average), real_text(r->rate[i].value, rate),
           (long long)histogram_percentile(h, 0.5), (long long)histogram_percentile(h, 0.99), (long long)h->longest);
@@ -379,7 +382,7 @@ int command_diff(char **paths, int count, const settings *set) {
     input in;
     if (!input_open(&in, paths[i], true)) return 1;
     sums[i] = zeroed(sizeof *sums[i]);
-    sums[i]->only_ended = true;
+    sums[i]->only_whole = true;
     if (summarize(sums[i], &in, set) != GOTRACE_END_OF_TRACE) {
       erase_progress();
       report("%s", input_error(&in));

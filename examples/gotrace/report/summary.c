@@ -99,14 +99,17 @@ static void push_region(goroutine_summary *g, uint32_t name, uint64_t task_id, i
   r->has_begun = true;
 }
 
-/* Adds a single time to a histogram. `ended`: not by the end of the trace or part. */
-static inline void add_single(const summary *sum, histogram *to, int64_t time, int64_t when, uint64_t who, bool ended) {
+/* Adds a single time to a histogram. `begun`, `ended`: not before, or by the end of, the trace or part. */
+static inline void add_single(const summary *sum, histogram *to, int64_t time, int64_t when, uint64_t who, bool begun,
+                              bool ended) {
   if (!ended) {
     to->unended++;
     to->unended_total += (uint64_t)time;
-    if (sum->only_ended) return;
+  } else if (!begun) {
+    to->unbegun++;
+    to->unbegun_total += (uint64_t)time;
   }
-  histogram_add(to, time, when, who);
+  if (!sum->only_whole || (begun && ended)) histogram_add(to, time, when, who);
 }
 
 /* Ends the region with `inside` open regions inside it. Its time also counts for the region around it. `counts`: the
@@ -125,7 +128,7 @@ static RARE void end_region(summary *sum, goroutine_summary *g, uint32_t inside,
     group *of = group_of(&sum->regions, r->name);
     of->count++;
     add_times(&of->t, &r->own);
-    add_single(sum, &of->whole, between(begin, time), begin, g->g->id, ended);
+    add_single(sum, &of->whole, between(begin, time), begin, g->g->id, r->has_begun && r->begin >= sum->c.from, ended);
   }
   clear_times(&r->own);
   memmove(r, r + 1, inside * sizeof *r);
@@ -301,7 +304,8 @@ static void add_stretch(summary *sum, goroutine_summary *g, const stretch *part)
     single = waits_of(to, reason);
     break;
   }
-  add_single(sum, single, passed, part->begin, part->g->id, part->by != NULL);
+  add_single(sum, single, passed, part->begin, part->g->id, !g->is_older && part->g->since >= sum->c.from,
+             part->by != NULL);
 }
 
 static void sum_stretch(consumer *c, const stretch *part) {
@@ -310,6 +314,7 @@ static void sum_stretch(consumer *c, const stretch *part) {
   if (!g) return;
   if (!sum->selection.on || filter_stretch(&sum->selection, part)) add_stretch(sum, g, part);
   g->last = part->end;
+  g->is_older &= part->begin == part->end; /* v1: one that runs when the trace begins is runnable first */
   if (part->status == GO_SYSCALL) end_syscall(sum, g);
   if (part->next == GO_NONE) end_goroutine(sum, g, part->end, part->by != NULL);
   else if (part->next == GO_RUNNING && !g->has_started) g->started = part->end, g->has_started = true;
@@ -319,8 +324,10 @@ static void sum_stretch(consumer *c, const stretch *part) {
  * that the proc of the thread with the event is the goroutine's own, and that a call without a proc has one from then
  * on. */
 static void take_status(summary *sum, const op *o) {
+  bool is_older = !summary_of(sum, go_record(&sum->s.w, o->id));
   goroutine_summary *g = begin_goroutine(sum, o->id, sum->s.w.sync);
   proc *p = o->a[1] == NOBODY ? NULL : world_proc(&sum->s.w, o->a[1], true);
+  g->is_older |= is_older;
   g->g->entry = o->new_stack;
   learn_function(sum, g->g);
   if (o->a[0] == GO_RUNNING) g->started = o->time, g->has_started = true;
@@ -333,6 +340,7 @@ static void take_status(summary *sum, const op *o) {
 static void take_create(summary *sum, const op *o) {
   const goroutine *creator = o->m ? o->m->g : NULL;
   goroutine_summary *from = summary_of(sum, creator), *g = begin_goroutine(sum, o->id, o->time);
+  g->is_older = !creator && o->time == sum->s.first; /* v1: so gotrace.h tells those that were there */
   if (from && from->region_count) {
     push_region(g, 0, from->regions[from->region_count - 1].task, o->time, true);
   }

@@ -78,7 +78,8 @@ typedef struct goroutine_summary {
   group *unnamed; /* its own group; NULL: none */
   bool counted;   /* it did something in the selected part */
   bool has_started, has_ended;
-  times t; /* outside regions */
+  bool is_older; /* in its first stretch: that began before the trace, nobody knows when */
+  times t;       /* outside regions */
   open_region *regions;
   uint32_t region_count, region_capacity;
   /* System call. */
@@ -137,12 +138,12 @@ typedef struct summary {
   int format, family;
   int64_t end, duration; /* of the selected part */
   const char *unknown;   /* see source_nothing(), filter_unknown(); NULL: nothing */
-  bool only_ended;       /* histograms of single times are only of those that have ended */
+  bool only_whole;       /* histograms of single times are only of those that begin and end in the part */
   unsigned jobs;
   details *each; /* NULL: not wanted */
 } summary;
 
-/* Reads a trace; returns the result of source_run(). `sum` must be zeroed, except for `each` and `only_ended`. */
+/* Reads a trace; returns the result of source_run(). `sum` must be zeroed, except for `each` and `only_whole`. */
 gotrace_result summarize(summary *sum, input *in, const settings *set);
 void summary_free(summary *sum);
 

@@ -178,8 +178,9 @@ static totals *totals_of(view *v, row *r) {
   return t;
 }
 
-static void measure_add(measure *m, uint64_t length) {
+static void measure_add(measure *m, uint64_t length, bool ended) {
   m->count++;
+  m->unended += !ended;
   m->total += length;
   if (length > m->longest) m->longest = length;
 }
@@ -190,9 +191,9 @@ static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
   totals *t = totals_of(v, r);
   t->goroutines += !of->counted;
   of->counted = true;
-  measure_add(&t->all[d->colour], length);
+  measure_add(&t->all[d->colour], length, part->by != NULL);
   add_latency(&t->latencies[d->colour], bucket_of(length));
-  measure_add(&d->all, length);
+  measure_add(&d->all, length, part->by != NULL);
 }
 
 static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int64_t end) {
@@ -200,7 +201,7 @@ static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int
   span_totals *t = map_keep(&v->spans, (uint64_t)kind << 32 | name, sizeof *t, NULL);
   t->kind = kind;
   t->name = name;
-  measure_add(&t->all, length);
+  measure_add(&t->all, length, true);
   add_latency(&t->latencies, bucket_of(length));
 }
 

@@ -29,6 +29,7 @@ typedef struct view_row { /* a lane */
 
 typedef struct measure { /* of durations, in nanoseconds */
   uint64_t count, total, longest;
+  uint64_t unended; /* how many of them the end of the trace or part has cut */
 } measure;
 
 typedef struct detail { /* what slices of goroutines have in common */

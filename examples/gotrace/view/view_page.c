@@ -112,6 +112,7 @@ static void add_measure(page *p, const measure *m) {
   add_number(p, m->count);
   add_number(p, m->total);
   add_number(p, m->longest);
+  add_number(p, m->unended);
 }
 static void end_list(page *p) { put_byte(&p->json.block, ']'); }
 
@@ -217,8 +218,8 @@ static void put_spans(page *p, const view *v) {
   end_list(p);
 }
 
-/* For each function: name and goroutines, then for each colour count, total, longest and the latencies: the number of
- * buckets, and the number and count of each. */
+/* For each function: name and goroutines, then for each colour a measure and the latencies: the number of buckets, and
+ * the number and count of each. */
 static void put_functions(page *p, const view *v) {
   size_t i;
   unsigned c;

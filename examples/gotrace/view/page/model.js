@@ -66,9 +66,9 @@ class Model {
       this.marksOf.get(mark.row).push(mark);
     }
     this.details = [];
-    for (let i = 0; i < data.details.length; i += 6) {
-      const [colour, reason, stack, count, total, longest] = data.details.slice(i, i + 6);
-      this.details.push({colour, reason: data.texts[reason], stack, count, total, longest});
+    for (let i = 0; i < data.details.length; i += 7) {
+      const [colour, reason, stack, count, total, longest, unended] = data.details.slice(i, i + 7);
+      this.details.push({colour, reason: data.texts[reason], stack, count, total, longest, unended});
     }
     const [running, procs] = data.recorded ? ["goroutines " + data.running, "procs in use"] : [data.running + " goroutines", data.running + " procs"];
     const names = [running, "runnable goroutines", "blocked goroutines", procs, "heap", "heap goal"];
@@ -112,7 +112,7 @@ class Model {
     for (let at = 0; at < from.length;) {
       const f = {name: this.data.texts[from[at++]], goroutines: from[at++], states: []};
       for (let c = 0; c < COLOURS; c++) {
-        const state = {count: from[at++], total: from[at++], longest: from[at++], buckets: []};
+        const state = {count: from[at++], total: from[at++], longest: from[at++], unended: from[at++], buckets: []};
         for (let used = from[at++]; used; used--) state.buckets.push([from[at++], from[at++]]);
         f.states.push(state);
       }
@@ -138,7 +138,7 @@ class Model {
   readSpans() {
     const list = [], from = this.data.spans;
     for (let at = 0; at < from.length;) {
-      const span = {kind: from[at++], name: this.data.texts[from[at++]], count: from[at++], total: from[at++], longest: from[at++], buckets: []};
+      const span = {kind: from[at++], name: this.data.texts[from[at++]], count: from[at++], total: from[at++], longest: from[at++], unended: from[at++], buckets: []};
       for (let used = from[at++]; used; used--) span.buckets.push([from[at++], from[at++]]);
       list.push(span);
     }

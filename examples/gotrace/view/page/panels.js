@@ -125,7 +125,8 @@ class Panels {
       if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
       // Slices without a stack are of any function, so of these the row's function counts.
       const same = stack ? detail : model.functions.find((f) => f.name === row.name).states[slice.colour];
-      fact(stack ? "all with this stack" : "all of this function", same.count + ", " + duration(same.total) + ", longest " + duration(same.longest));
+      fact(stack ? "all with this stack" : "all of this function", same.count + ", " + duration(same.total) + ", longest " + duration(same.longest) +
+        (same.unended ? ", " + same.unended + " not ended" : ""));
       if (row.parent >= 0) fact("created by", goLink(row.parent, row.begin));
       fact("", this.link("follow back (B)", () => app.followBack()));
     } else if (row.kind <= KIND.THREAD) {
@@ -216,7 +217,8 @@ class Panels {
       make("h2", null, "By function"), makeTable(columns, model.functions, (f) => this.app.search("=" + f.name), 2),
       make("h2", null, "Waits, by reason and place"),
       makeTable([{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
-        {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest)],
+        {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest),
+        ...(waits.some((d) => d.unended) ? [{title: "not ended", value: (d) => d.unended, number: true, text: (v) => (v ? String(v) : "")}] : [])],
       waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour], d.count), 3),
       ...[[KIND.TASK, "Tasks, by name"], [KIND.REGION, "Regions, by name"], [KIND.GC, "Collections"], [KIND.STW, "Stopped worlds, by reason"]].flatMap(([kind, title]) => {
         const spans = model.spans.filter((span) => span.kind === kind);
