@@ -68,19 +68,21 @@ class Trace:
                 data += numbers(kind, time + 1000 - last, *arguments)
                 last = time + 1000
             trace += batch(thread, start, data)
-        stacks = numbers(2)
-        for functions, id in self.stacks.items():
-            stacks += numbers(3, id, len(functions))
-            for function in functions:
-                stacks += numbers(self.pc(function), self.string(function), self.string("x.go"), self.line)
-        trace += batch(NO_ID, 1000, numbers(8, 10**9)) + batch(NO_ID, 1000, stacks)
+        def table(kind, entries):
+            found, data = b"", numbers(kind)
+            for entry in entries:
+                if len(data) + len(entry) > 65536:
+                    found, data = found + batch(NO_ID, 1000, data), numbers(kind)
+                data += entry
+            return found + batch(NO_ID, 1000, data)
+
+        trace += batch(NO_ID, 1000, numbers(8, 10**9)) + table(2, [numbers(3, id, len(functions)) + b"".join(
+            numbers(self.pc(function), self.string(function), self.string("x.go"), self.line) for function in functions)
+            for functions, id in self.stacks.items()])
         for time, *sample in self.samples:
             trace += batch(NO_ID, 1000, numbers(6, 7, time + 1000, *sample))
-        strings = numbers(4)
-        for text, id in self.strings.items():
-            data = text.encode("utf-8", "surrogateescape")
-            strings += numbers(5, id, len(data)) + data
-        return trace + batch(NO_ID, 1000, strings)
+        texts = [(id, text.encode("utf-8", "surrogateescape")) for text, id in self.strings.items()]
+        return trace + table(4, [numbers(5, id, len(data)) + data for id, data in texts])
 
 
 def counter_of(category, text):

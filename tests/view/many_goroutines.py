@@ -57,7 +57,7 @@ def main():
             file.write(many().data())
         subprocess.run([TOOL, "view", "-o", page, trace], check=True)
         found = contents(page)
-        assert found["gosLost"] == MORE, found["gosLost"]
+        assert found["lost"]["gos"] == MORE, found["lost"]["gos"]
         kinds = collections.Counter(found["rows"][::7])
         assert kinds[GO] == ROWS and kinds[OTHERS] == 2 and kinds[TASK] == ROWS, kinds
         assert kinds[REGION] == (ROWS - 1 + 99) // 100, kinds
@@ -74,7 +74,7 @@ def main():
         # A part has rows for those that have none here.
         subprocess.run([TOOL, "view", "--from", "%dns" % (10 * (ROWS - 10)), "-o", page, trace], check=True)
         found = contents(page)
-        assert found["gosLost"] == 0 and collections.Counter(found["rows"][::7])[GO] >= MORE, found["gosLost"]
+        assert found["lost"]["gos"] == 0 and collections.Counter(found["rows"][::7])[GO] >= MORE, found["lost"]["gos"]
     print("%d goroutines" % (ROWS + MORE))
 
 

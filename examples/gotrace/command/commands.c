@@ -381,18 +381,20 @@ const command commands[] = {
     {.name = "view",
      .arguments = "[-o OUT|--open] FILE",
      .summary = "a page that shows it, for any browser",
-     .help = "Writes one HTML file that shows the trace: goroutines, procs, threads, tasks and regions over time, who "
-             "woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. It needs no "
-             "network and no other file. Press ? in it for help. A page has at most 30 MB: of a large trace it shows "
-             "the whole, and details down to a zoom level shown on the page; for all details choose a part. The first "
-             "200,000 "
-             "goroutines have rows; the others appear on procs and threads and in the sums.\n\n"
-             "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
-             "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
-             "the collector and counters are those of the whole trace, with all other goroutines faint. The program's "
-             "counters are filtered as logs are.\n\n"
-             "  gotrace view -o app.html app.trace\n"
-             "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
+     .help =
+         "Writes one HTML file that shows the trace: goroutines, procs, threads, tasks and regions over time, who "
+         "woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. It needs no "
+         "network and no other file. Press ? in it for help. A page has at most 30 MB: of a large trace it shows "
+         "the whole, and details down to a zoom level shown on the page; for all details choose a part. All tables "
+         "have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear on procs "
+         "and threads and in the sums), 50,000 procs and threads, 200,000 regions, tasks, logs and CPU samples "
+         "each; 20,000 names have sums of their own.\n\n"
+         "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
+         "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
+         "the collector and counters are those of the whole trace, with all other goroutines faint. The program's "
+         "counters are filtered as logs are.\n\n"
+         "  gotrace view -o app.html app.trace\n"
+         "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
      .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",
      .run = command_view},

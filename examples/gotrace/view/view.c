@@ -18,8 +18,8 @@
  * tasks the low half of the id. `who`, 0 if unknown: of a wait the waker, on a proc or thread the goroutine, of a
  * running goroutine its proc, of a region 1 + the index of its task, of a task the high half of its id.
  *
- * Rows have a limit, since they are in the page as a whole, and the page has one. Goroutines beyond it share a row with
- * all of their function that came too late. It has no slices; procs, threads and waits refer to it. */
+ * All tables have a limit (most_of), since they are in the page as a whole, and the page has one. Goroutines beyond it
+ * share a row with all of their function that came too late. It has no slices; procs, threads and waits refer to it. */
 
 #include "../command/commands.h"
 #include "view.h"
@@ -31,12 +31,50 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_MARKS 200000
-#define MOST_GOS 200000   /* with rows */
-#define MOST_TASKS 200000 /* for which the page knows the parent; also the most rows of tasks */
+static const size_t most_of[TABLES] = {
+    [TABLE_GOS] = MOST(200000),     [TABLE_OTHER_GOS] = MOST(200000), [TABLE_PLACES] = MOST(50000),
+    [TABLE_REGIONS] = MOST(200000), [TABLE_TASK_ROWS] = MOST(200000), [TABLE_TASKS] = MOST(200000),
+    [TABLE_MARKS] = MOST(200000),   [TABLE_NAMES] = MOST(20000),      [TABLE_DETAILS] = MOST(100000)};
+#define MOST_FRAMES_OF_PAGE MOST(1000000) /* of all stacks */
 #define MOST_SAMPLES 16384
 #define MOST_SERIES 500
 #define MOST_POINTS 100000
+
+/* ------------------------------------------------------------------------------------------------------ limits ---- */
+
+/* Takes a place in a table; false: it has none left. */
+static bool take_place(view *v, unsigned which) {
+  if (v->tables[which].count == most_of[which]) return false;
+  v->tables[which].count++;
+  return true;
+}
+
+static uint32_t others_name(void) { return pool_put_string("(others)"); }
+
+/* The name under which totals are kept in a map: itself, or that of the others. `key`: | name is that of the map. */
+static uint32_t name_of_totals(view *v, const map *of, uint64_t key, uint32_t name) {
+  if (map_get(of, key | name)) return name;
+  if (take_place(v, TABLE_NAMES)) {
+    number_of(&v->texts, name);
+    return name;
+  }
+  v->tables[TABLE_NAMES].lost++;
+  return others_name();
+}
+
+static size_t text_cost(uint32_t text) { return pool_text_of(text).size + 3; }
+
+static size_t stack_cost(uint32_t stack) { return pool_stack_of(stack).count + 1; }
+
+static void begin_numbering(view *v) {
+  v->texts.cost = text_cost;
+  v->texts.room = MOST_TEXT / 2;
+  number_of(&v->texts, 0);
+  v->texts.left_out = number_of(&v->texts, pool_put_string("(left out)"));
+  v->stacks.cost = stack_cost;
+  v->stacks.room = MOST_FRAMES_OF_PAGE;
+  number_of(&v->stacks, 0);
+}
 
 /* -------------------------------------------------------------------------------------------------------- rows ---- */
 
@@ -51,6 +89,7 @@ static uint32_t add_row(view *v, uint32_t kind, uint64_t id, uint32_t name) {
   r->id = id;
   r->name = name;
   r->begin = r->since = -1;
+  number_of(&v->texts, name);
   return (uint32_t)++v->row_count;
 }
 
@@ -58,12 +97,12 @@ static levels *levels_of(view *v, const row *r) {
   return r->kind == LANE_GO || r->kind == LANE_REGION || r->kind == LANE_TASK ? &v->many : &v->few;
 }
 
-/* `place`: 1 + the row. */
+/* `place`: 1 + the row; 0: none. */
 static void add_slice(view *v, uint32_t place, int64_t begin, int64_t end, unsigned colour, uint32_t what,
                       uint32_t who) {
   slice s = {between(v->c.base, begin), between(v->c.base, end), colour, what, who};
-  row *r = &v->rows[place - 1];
-  if (!r->lane) return;
+  row *r = place ? &v->rows[place - 1] : NULL;
+  if (!r || !r->lane) return;
   if (s.begin < r->end) s.begin = r->end; /* a hostile trace may have any times */
   if (s.end < s.begin) return;
   if (r->begin < 0) r->begin = s.begin;
@@ -72,7 +111,8 @@ static void add_slice(view *v, uint32_t place, int64_t begin, int64_t end, unsig
 }
 
 static void end_row(view *v, uint32_t place) {
-  row *r = &v->rows[place - 1];
+  row *r = place ? &v->rows[place - 1] : NULL;
+  if (!r) return;
   if (r->lane) lane_end(levels_of(v, r), r->lane);
   r->lane = NULL;
 }
@@ -84,7 +124,9 @@ static view_go *view_of(view *v, const goroutine *g) { return SIDE(view_go, &v->
 
 /* The row that stands for goroutines of a function. */
 static uint32_t row_of_others(view *v, uint32_t function) {
-  uint32_t *place = map_keep(&v->others, function, sizeof *place, NULL);
+  uint32_t *place;
+  if (v->others.count >= most_of[TABLE_NAMES] && !map_get(&v->others, function)) function = others_name();
+  place = map_keep(&v->others, function, sizeof *place, NULL);
   return *place ? *place : (*place = add_row(v, LANE_OTHERS, 0, function));
 }
 
@@ -93,11 +135,8 @@ static uint32_t row_of_go(view *v, const goroutine *g) {
   bool selected;
   if (*place) return *place;
   selected = filter_goroutine(v->c.filter, g);
-  if (v->go_rows[selected] < MOST_GOS) {
-    v->go_rows[selected]++;
-    return *place = add_row(v, LANE_GO, g->id, name_of(g));
-  }
-  v->gos_lost += selected;
+  if (take_place(v, selected ? TABLE_GOS : TABLE_OTHER_GOS)) return *place = add_row(v, LANE_GO, g->id, name_of(g));
+  v->tables[TABLE_GOS].lost += selected;
   return *place = row_of_others(v, name_of(g));
 }
 
@@ -110,14 +149,21 @@ static void forget_row(view *v, const goroutine *g) {
   of->counted = false;
 }
 
+#define NO_ROW UINT32_MAX
+
+/* `place`: of a proc or thread in a side array. Returns 0 if it has no row. */
+static uint32_t row_of_place(view *v, uint32_t *place, uint32_t kind, uint64_t id) {
+  if (!*place && take_place(v, TABLE_PLACES)) *place = add_row(v, kind, id, 0);
+  else if (!*place) v->tables[TABLE_PLACES].lost++, *place = NO_ROW;
+  return *place == NO_ROW ? 0 : *place;
+}
+
 static uint32_t row_of_proc(view *v, const proc *p) {
-  uint32_t *place = SIDE(uint32_t, &v->procs, p->number);
-  return *place ? *place : (*place = add_row(v, LANE_PROC, p->id, 0));
+  return row_of_place(v, SIDE(uint32_t, &v->procs, p->number), LANE_PROC, p->id);
 }
 
 static uint32_t row_of_thread(view *v, const thread *m) {
-  uint32_t *place = SIDE(uint32_t, &v->threads, m->number);
-  return *place ? *place : (*place = add_row(v, LANE_THREAD, m->id, 0));
+  return row_of_place(v, SIDE(uint32_t, &v->threads, m->number), LANE_THREAD, m->id);
 }
 
 /* --------------------------------------------------------------------------------------------------- stretches ---- */
@@ -131,22 +177,39 @@ static unsigned colour_of_reason(uint32_t reason) {
   return BLOCKED;
 }
 
+/* Adds a detail; returns 1 + its index. If there are too many, one without a stack stands for it, or else one without a
+ * reason. */
+static uint32_t new_detail(view *v, unsigned status, uint32_t reason, uint32_t stack);
+
 static uint32_t detail_of(view *v, unsigned status, uint32_t reason, uint32_t stack) {
-  static const unsigned colours[] = {[GO_RUNNABLE] = RUNNABLE, [GO_RUNNING] = RUNNING, [GO_SYSCALL] = IN_SYSCALL};
   uint64_t key = (uint64_t)status << 61 ^ (uint64_t)reason << 32 ^ stack;
   struct known_detail *known = &v->known_details[(key ^ key >> 29) % COUNT(v->known_details)];
-  detail *d;
+  uint32_t place;
   if (known->place && known->key == key) return known->place - 1;
-  known->key = key;
-  known->place = (uint32_t)map_index(&v->detail_places, key) + 1;
-  if (known->place <= v->detail_count) return known->place - 1;
+  place = (uint32_t)(uintptr_t)map_get(&v->detail_places, key);
+  if (!place) {
+    place = new_detail(v, status, reason, stack);
+    map_put(&v->detail_places, key, (void *)(uintptr_t)place);
+  }
+  known->key = key; /* new_detail() may have used the same entry */
+  known->place = place;
+  return place - 1;
+}
+
+static uint32_t new_detail(view *v, unsigned status, uint32_t reason, uint32_t stack) {
+  static const unsigned colours[] = {[GO_RUNNABLE] = RUNNABLE, [GO_RUNNING] = RUNNING, [GO_SYSCALL] = IN_SYSCALL};
+  detail *d;
+  if ((stack || reason) && !take_place(v, TABLE_DETAILS)) {
+    v->tables[TABLE_DETAILS].lost++;
+    return detail_of(v, status, stack ? reason : 0, 0) + 1;
+  }
   GROW(v->details, v->detail_count, v->detail_capacity);
   d = &v->details[v->detail_count++];
   memset(d, 0, sizeof *d);
   d->colour = status == GO_WAITING ? colour_of_reason(reason) : colours[status];
   d->reason = reason;
   d->stack = stack;
-  return known->place - 1;
+  return (uint32_t)v->detail_count;
 }
 
 static unsigned bucket_of(uint64_t value) {
@@ -170,11 +233,13 @@ static void add_latency(latencies *l, unsigned bucket) {
 }
 
 static totals *totals_of(view *v, row *r) {
+  uint32_t name;
   totals *t;
   if (r->function) return v->functions.values[r->function - 1];
-  t = map_keep(&v->functions, r->name, sizeof *t, NULL);
-  t->name = r->name;
-  r->function = (uint32_t)map_index(&v->functions, r->name) + 1;
+  name = name_of_totals(v, &v->functions, 0, r->name);
+  t = map_keep(&v->functions, name, sizeof *t, NULL);
+  t->name = name;
+  r->function = (uint32_t)map_index(&v->functions, name) + 1;
   return t;
 }
 
@@ -197,8 +262,10 @@ static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
 }
 
 static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int64_t end) {
-  uint64_t length = (uint64_t)between(begin, end);
-  span_totals *t = map_keep(&v->spans, (uint64_t)kind << 32 | name, sizeof *t, NULL);
+  uint64_t length = (uint64_t)between(begin, end), of = (uint64_t)kind << 32;
+  span_totals *t;
+  name = name_of_totals(v, &v->spans, of, name);
+  t = map_keep(&v->spans, of | name, sizeof *t, NULL);
   t->kind = kind;
   t->name = name;
   measure_add(&t->all, length, true);
@@ -323,7 +390,7 @@ static void add_count(view *v, const user_counter *counter, int64_t time, double
     *at = (uint32_t)v->of_program.count;
   }
   if (*at) add_point(&v->of_program, &v->of_program.all[*at - 1], (point){between(v->c.base, time), {value}});
-  else v->counts_lost++;
+  else v->tables[TABLE_COUNTS].lost++;
 }
 
 static void free_series(curves *c) {
@@ -371,9 +438,10 @@ static void count_op(view *v, const op *o) {
 
 /* ----------------------------------------------------------------------------------- regions, tasks, collector ---- */
 
+/* 0: there are too many. */
 static uint32_t region_row(view *v, const goroutine *g, uint32_t kind) {
-  uint32_t parent = row_of_go(v, g), place = add_row(v, kind, g->id, 0);
-  v->rows[place - 1].parent = parent;
+  uint32_t parent = row_of_go(v, g), place = take_place(v, TABLE_REGIONS) ? add_row(v, kind, g->id, 0) : 0;
+  if (place) v->rows[place - 1].parent = parent;
   return place;
 }
 
@@ -397,6 +465,10 @@ static void end_region(view *v, const goroutine *g, const user_region *r, int64_
     GROW(of->regions, of->region_count, of->region_capacity);
     of->regions[of->region_count++] = region_row(v, g, LANE_REGION);
   }
+  if (!of->regions[r->line]) {
+    v->tables[TABLE_REGIONS].lost++;
+    return;
+  }
   on = &v->rows[of->regions[r->line] - 1];
   if (on->begin < 0) on->since = since_of(v, r->begin);
   add_slice(v, of->regions[r->line], begin, time, r->name % COLOURS, number_of(&v->texts, r->name),
@@ -410,6 +482,10 @@ static void end_early_region(view *v, const goroutine *g, const op *o) {
   if (!has_slices(v, parent)) return;
   begin = begin < 0 ? g->since : v->c.base + begin;
   place = region_row(v, g, LANE_EARLY);
+  if (!place) {
+    v->tables[TABLE_REGIONS].lost++;
+    return;
+  }
   v->rows[place - 1].since = UNKNOWN_BEGIN;
   add_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name % COLOURS, number_of(&v->texts, o->name),
             record_of(v, o->id));
@@ -423,7 +499,8 @@ static void end_regions(view *v, const goroutine *g, int64_t time, bool over) {
   while (count--) {
     const user_region *r = &g->regions->open[count];
     end_region(v, g, r, time, false);
-    if (over && r->chosen && has_slices(v, row_of_go(v, g))) v->rows[of->regions[r->line] - 1].open = true;
+    if (over && r->chosen && has_slices(v, row_of_go(v, g)) && of->regions[r->line])
+      v->rows[of->regions[r->line] - 1].open = true;
   }
   for (i = 0; i < of->region_count; i++) end_row(v, of->regions[i]);
   free(of->regions);
@@ -444,8 +521,7 @@ static task_rows *task_rows_of(view *v, uint32_t name) {
 /* 0: there are too many. */
 static uint32_t new_task_row(view *v, uint32_t name) {
   task_rows *rows = task_rows_of(v, name);
-  if (v->task_row_count == MOST_TASKS) return 0;
-  v->task_row_count++;
+  if (!take_place(v, TABLE_TASK_ROWS)) return 0;
   GROW(rows->all, rows->all_count, rows->all_capacity);
   rows->all[rows->all_count] = add_row(v, LANE_TASK, rows->all_count, name);
   return rows->all[rows->all_count++];
@@ -457,8 +533,8 @@ static void begin_task(view *v, const user_task *t, uint64_t parent, uint32_t na
   view_task *of = view_of_task(v, t);
   of->row = rows->count ? rows->free[--rows->count] : new_task_row(v, name);
   of->record = 0;
-  if (v->task_record_count == MOST_TASKS || !of->row) {
-    v->tasks_lost++;
+  if (!of->row || !take_place(v, TABLE_TASKS)) {
+    v->tables[of->row ? TABLE_TASKS : TABLE_TASK_ROWS].lost++;
     return;
   }
   GROW(v->task_records, v->task_record_count, v->task_record_capacity);
@@ -500,10 +576,12 @@ static void add_mark(view *v, int64_t time, const goroutine *of, bool log, uint3
                      uint32_t in_task) {
   uint32_t place = of ? row_of_go(v, of) : 0;
   if (place && !has_slices(v, place)) place = 0;
-  if (v->mark_count == MOST_MARKS) {
-    v->marks_lost++;
+  if (!take_place(v, TABLE_MARKS)) {
+    v->tables[TABLE_MARKS].lost++;
     return;
   }
+  number_of(&v->texts, name);
+  if (log) number_of(&v->texts, value);
   GROW(v->marks, v->mark_count, v->mark_capacity);
   v->marks[v->mark_count++] = (mark){between(v->c.base, time), place, name, value, in_task, log};
 }
@@ -721,6 +799,7 @@ int command_view(const char *path, const settings *set) {
   v.c.statuses = v.c.history = v.c.all = true;
   v.of_trace.most = MOST_SAMPLES;
   v.of_program.most = MOST_POINTS;
+  begin_numbering(&v);
   v.few.next = &v.many;
   v.many.next = &v.few;
   v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */

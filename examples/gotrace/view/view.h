@@ -96,14 +96,40 @@ typedef struct curves {
   int64_t step;        /* nanoseconds */
 } curves;
 
-typedef struct numbering { /* numbers from 0 for the texts or stacks that the page needs */
-  map places;
+/* Numbers from 0 for the texts or stacks that the page needs. Those for which there is no room have the number of one
+ * that stands for them. */
+typedef struct numbering {
+  map numbers; /* 1 + the number */
   uint32_t *all;
   size_t count, capacity;
+  size_t room;       /* in the unit of `cost` */
+  uint32_t left_out; /* the number of what stands for the others */
+  size_t lost;       /* how many others */
+  size_t (*cost)(uint32_t id);
 } numbering;
 
 uint32_t number_of(numbering *n, uint32_t id);
 void numbering_free(numbering *n);
+
+/* The tables of the page that grow with the trace. Each has a limit (most_of in view.c); what comes later is left out,
+ * and the page tells how much that is. */
+enum {
+  TABLE_GOS,       /* rows of goroutines that the filter selects; others share rows, which have no slices */
+  TABLE_OTHER_GOS, /* rows of those that it does not select */
+  TABLE_PLACES,    /* rows of procs and threads */
+  TABLE_REGIONS,   /* rows of regions */
+  TABLE_TASK_ROWS, /* a task without one is not shown */
+  TABLE_TASKS,     /* of which the page knows the parts */
+  TABLE_MARKS,     /* logs and CPU samples */
+  TABLE_NAMES,     /* names of functions, regions and so on with totals; others are added up as "(others)" */
+  TABLE_DETAILS,   /* others have no stack */
+  TABLE_COUNTS,    /* values of the program's counters */
+  TABLES
+};
+
+typedef struct table {
+  size_t count, lost;
+} table;
 
 /* Rows, and other indices of the view, of what the world has: 1 + the index; 0: none yet. */
 typedef struct view_go {
@@ -127,26 +153,24 @@ typedef struct view {
   size_t row_count, row_capacity;
   detail *details;
   size_t detail_count, detail_capacity;
-  map detail_places; /* status, reason and stack of `details` */
+  map detail_places; /* 1 + an index of `details`, by status, reason and stack */
   struct known_detail {
     uint64_t key;
     uint32_t place;      /* 1 + an index */
   } known_details[1024]; /* a cache of recent look-ups */
   mark *marks;
-  size_t mark_count, mark_capacity, marks_lost;
+  size_t mark_count, mark_capacity;
   map functions; /* struct totals by name */
   map spans;     /* struct span_totals by kind and name */
   task_record *task_records;
-  size_t task_record_count, task_record_capacity, tasks_lost;
+  size_t task_record_count, task_record_capacity;
   curves of_trace, of_program; /* counters; those of the trace are one series */
   point now;                   /* the counters of the trace */
-  size_t counts_lost;
-  uint32_t gc, stw; /* 1 + their rows; 0: none yet */
+  uint32_t gc, stw;            /* 1 + their rows; 0: none yet */
   int64_t gc_begin, stw_begin;
   uint32_t stw_reason;
   map task_rows; /* by name */
-  size_t task_row_count;
-  size_t go_rows[2], gos_lost; /* goroutines that have rows, by whether the filter selects them; that have none */
+  table tables[TABLES];
   map others; /* uint32_t by function: the row that stands for goroutines without one; see row_of_go() */
   int64_t end;
   unsigned coarsest; /* coarsest level that shows the whole trace in a narrow window */
@@ -155,6 +179,10 @@ typedef struct view {
 #ifndef PAGE_SIZE
 #define PAGE_SIZE ((size_t)30 << 20)
 #endif
+/* A limit of which a page of the usual size has this many. */
+#define MOST(count) ((size_t)(count) * (PAGE_SIZE >> 10) / ((size_t)30 << 10))
+#define MOST_TEXT MOST(12000000) /* bytes; half of it for what comes while the trace is read, the rest for frames */
+
 #define PAGE_DATA (PAGE_SIZE / 4 * 3 - ((size_t)1 << 18)) /* base 64 adds a third; the rest is for the script */
 
 /* Writes the page. */

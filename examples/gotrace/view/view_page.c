@@ -77,11 +77,20 @@ typedef struct page {
 } page;
 
 uint32_t number_of(numbering *n, uint32_t id) {
-  size_t place = map_index(&n->places, id);
-  if (place < n->count) return (uint32_t)place;
-  GROW(n->all, n->count, n->capacity);
-  n->all[n->count++] = id;
-  return (uint32_t)place;
+  uintptr_t number = (uintptr_t)map_get(&n->numbers, id);
+  size_t cost = number ? 0 : n->cost(id);
+  if (number) return (uint32_t)number - 1;
+  if (cost <= n->room) {
+    n->room -= cost;
+    GROW(n->all, n->count, n->capacity);
+    n->all[n->count++] = id;
+    number = n->count;
+  } else {
+    n->lost++;
+    number = n->left_out + 1;
+  }
+  map_put(&n->numbers, id, (void *)number);
+  return (uint32_t)number - 1;
 }
 
 static void begin_list(page *p, const char *name) {
@@ -323,6 +332,19 @@ static void put_texts(page *p) {
   end_list(p);
 }
 
+/* How much of each table is left out. */
+static void put_losses(page *p, const view *v) {
+  static const char *const names[TABLES] = {
+      [TABLE_GOS] = "gos",       [TABLE_PLACES] = "places", [TABLE_REGIONS] = "regions", [TABLE_TASK_ROWS] = "tasks",
+      [TABLE_TASKS] = "parents", [TABLE_MARKS] = "marks",   [TABLE_NAMES] = "names",     [TABLE_COUNTS] = "counts"};
+  unsigned i;
+  print(&p->json, ",\n\"lost\":{\"texts\":%zu,\"stacks\":%zu", v->texts.lost,
+        v->stacks.lost + v->tables[TABLE_DETAILS].lost);
+  for (i = 0; i < TABLES; i++)
+    if (names[i]) print(&p->json, ",\"%s\":%zu", names[i], v->tables[i].lost);
+  put_byte(&p->json.block, '}');
+}
+
 static void put_contents(page *p, const view *v, const char *name, int format, uint64_t events) {
   const char *base = strrchr(name, '/');
   uint64_t began = wall_at(&v->c.w->wall, v->c.base);
@@ -332,15 +354,14 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
   put_quoted(&p->json, base, strlen(base));
   print(&p->json,
         ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
-        "\"marksLost\":%zu,\"tasksLost\":%zu,\"countsLost\":%zu,\"gosLost\":%zu,\"filtered\":%s,"
-        "\"recorded\":%s,\"running\":\"%s\"",
+        "\"filtered\":%s,\"recorded\":%s,\"running\":\"%s\"",
         format % 1000, (ull)events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
-        v->many.finest, v->coarsest, v->marks_lost, v->tasks_lost, v->counts_lost, v->gos_lost,
-        v->c.filter->on ? "true" : "false", v->c.recorded ? "true" : "false", running_text(v->c.recorded));
+        v->many.finest, v->coarsest, v->c.filter->on ? "true" : "false", v->c.recorded ? "true" : "false",
+        running_text(v->c.recorded));
   if (began) print(&p->json, ",\"began\":\"%s\"", moment_text(began, true, text));
+  put_details(p, v); /* first, since their stacks matter most */
   put_rows(p, v);
   put_cuts(p, v);
-  put_details(p, v);
   put_marks(p, v);
   put_tasks(p, v);
   put_functions(p, v);
@@ -353,11 +374,12 @@ static void put_contents(page *p, const view *v, const char *name, int format, u
   end_list(p);
   put_stacks(p);
   put_texts(p);
+  put_losses(p, v);
   put_string(&p->json, "}\n");
 }
 
 void numbering_free(numbering *n) {
-  map_free(&n->places);
+  map_free(&n->numbers);
   free(n->all);
 }
 
@@ -369,6 +391,16 @@ void view_page(view *v, output *out, const char *name, int format, uint64_t even
   size_t i, room = v->few.limit;
   p.texts = &v->texts;
   p.stacks = &v->stacks;
+  v->texts.room += MOST_TEXT / 2;
+  /* Logs and CPU samples give way if the tables leave too little room for slices. */
+  for (;;) {
+    p.json.block.size = packed.size = 0;
+    put_contents(&p, v, name, format, events);
+    compress_bytes(&packed, &p.json.block);
+    if (packed.size <= PAGE_DATA / 4 * 3 || !v->mark_count) break;
+    v->tables[TABLE_MARKS].lost += v->mark_count - v->mark_count / 2;
+    v->mark_count /= 2;
+  }
   /* The slices get the room that the other data leave. That data contains the list of the slices' chunks, so this
    * repeats until both fit. */
   do {

@@ -6,6 +6,9 @@
 // its time at any zoom.
 
 const MOST_ARROWS = 150;
+// What the page says of a table that has a limit.
+const LEFT_OUT = {gos: "the rows of # goroutines", places: "the rows of # procs and threads", regions: "# regions", tasks: "# tasks", parents: "the parts of # tasks",
+  marks: "# logs and CPU samples", names: "the names of # goroutines, tasks and regions, which are added up as (others)", stacks: "# stacks", texts: "# texts", counts: "# values of counters"};
 const LEFT = 230, RULER = 22, OVERVIEW = 44, TOP = OVERVIEW + RULER;
 
 // By state. The colour-blind can tell blue, orange and grey apart; height and lightness distinguish the rest.
@@ -511,22 +514,19 @@ class Painter {
 
   statusText() {
     if (this.level > this.wanted) return "loading details…";
+    const lost = Object.entries(LEFT_OUT).filter(([table]) => this.data.lost[table]).map(([table, text]) => text.replace("#", this.data.lost[table].toLocaleString("en")));
+    const left = lost.length ? "Left out, because it came last: " + lost.join(", ") + ". For these: gotrace view --from, or a filter. " : "";
     const perPixel = (this.view.to - this.view.from) / ((this.width - LEFT) * this.ratio);
     const [procs, others] = this.data.finest.map(levelSize);
     // A page of most of the trace would again be too large, so that of a smaller part is suggested.
     const {from, to} = this.view, most = (this.data.end - this.data.begin) / 2, fits = to - from <= most;
     const begin = fits ? from : (from + to - most / 5) / 2, end = fits ? to : begin + most / 5;
     if (Math.max(procs, others) > perPixel)
-      return (others * 200 > this.data.end - this.data.begin ? "This page has no room for most slices" : "This page is complete down to " + duration(others) + " a pixel") + (procs < others ? " (procs and threads: " + (procs ? duration(procs) : "to the end") + ")" : "") +
+      return left + (others * 200 > this.data.end - this.data.begin ? "This page has no room for most slices" : "This page is " + (left ? "otherwise " : "") + "complete down to " + duration(others) + " a pixel") + (procs < others ? " (procs and threads: " + (procs ? duration(procs) : "to the end") + ")" : "") +
         ". For all details of " + (fits ? "this range" : "a part") + ": gotrace view --from " +
         Math.max(0, Math.floor(begin)) + " --to " + Math.ceil(end) + " -o part.html " + this.data.name;
-    const {marksLost, tasksLost, countsLost, gosLost} = this.data, lost = [];
-    if (gosLost) lost.push("the rows of " + gosLost.toLocaleString("en") + " goroutines, which came last (for these: gotrace view --from, or a filter)");
-    if (marksLost) lost.push(marksLost + " logs and CPU samples");
-    if (tasksLost) lost.push("the parts of " + tasksLost + " tasks");
-    if (countsLost) lost.push(countsLost + " values of counters");
     return (this.arrowCount > MOST_ARROWS ? "Zoom in to see who woke whom. " : "") +
-      (lost.length ? "Left out: " + lost.join(", ") + ". " : "") +
+      left +
       "Wheel: zoom. Drag: move. Click on a slice: what it is. Keys: ?";
   }
 

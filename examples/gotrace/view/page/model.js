@@ -190,6 +190,8 @@ class Model {
     });
     return found;
   }
+  // The totals of a row's function.
+  functionOf(row) { return this.functions.find((f) => f.name === row.name) || this.functions.find((f) => f.name === "(others)"); }
   whyOf(detail) { return detail.colour !== RUNNING && detail.reason || STATES[detail.colour]; }
 
   // A key that identifies a line while the lines around it change.

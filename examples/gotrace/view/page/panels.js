@@ -124,7 +124,7 @@ class Panels {
       else if (slice.colour > SYSCALL) fact("ended by", "unknown: no goroutine, or the end of the trace");
       if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
       // Slices without a stack are of any function, so of these the row's function counts.
-      const same = stack ? detail : model.functions.find((f) => f.name === row.name).states[slice.colour];
+      const same = stack ? detail : model.functionOf(row).states[slice.colour];
       fact(stack ? "all with this stack" : "all of this function", same.count + ", " + duration(same.total) + ", longest " + duration(same.longest) +
         (same.unended ? ", " + same.unended + " not ended" : ""));
       if (row.parent >= 0) fact("created by", goLink(row.parent, row.begin));
