@@ -92,6 +92,7 @@ def main():
             run("cut", "--from", "205us", "-o", part, path)  # without a report of CPU time
             assert b"CPU time" not in run("dump", part), what
             check_words(part, True, "a part of " + what)
+            assert rows(part) == NAMES, (what, rows(part))
         # The name of a part is that of the whole.
         assert rows("--to", "20us", made) == NAMES, rows("--to", "20us", made)
         # Neither a log that mentions the category nor a label makes a recording.

@@ -39,29 +39,44 @@ bool log_counter(uint32_t category, uint32_t message, uint32_t *name, double *va
 
 /* ------------------------------------------------------------------------------------------------------- names ---- */
 
-/* v2: the first generation, which is smaller, has the CPU time of the main thread. */
-#define RECORDED_WITHIN ((size_t)64 << 20)
+void take_told(map *to, const char *data, size_t size) {
+  const char *at = data, *end = data + size, *space = memchr(at, ' ', size);
+  uint32_t text;
+  if (!space) return;
+  text = pool_put_text(space + 1, (size_t)(end - space - 1));
+  while (at < space) {
+    uint64_t id = 0;
+    for (; at < space && *at >= '0' && *at <= '9'; at++) id = id * 10 + (uint64_t)(*at - '0');
+    map_put(to, id, (void *)(uintptr_t)text);
+    if (at < space && *at++ != ',') return;
+  }
+}
 
-/* Whether one of the trace's strings is the category of `gotrace record`. */
-static bool is_recorded(input *in) {
-  static const char category[] = RECORD_CPU_TIME;
-  const size_t size = sizeof category - 1;
+/* Whether one of the trace's strings is the category of `gotrace record`. Takes the names that come before it. */
+static bool is_recorded(ahead *a, input *in) {
+  static const char category[] = RECORD_CPU_TIME, names[] = OLD_NAMES;
+  const size_t size = sizeof category - 1, prefix = sizeof names - 1;
   gotrace_decoder_info info;
   gotrace_event e;
   unsigned string;
   if (!input_is_kept(in) || input_decode(in, true) != GOTRACE_OK) return false;
   gotrace_decoder_get_info(in->decoder, &info);
   string = info.family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
-  if (!input_contains(in, category, size, info.family == 1 ? SIZE_MAX : RECORDED_WITHIN)) return false;
-  while (input_next(in, &e) == GOTRACE_OK)
-    if (e.kind == string && e.data_size == size && memcmp(e.data, category, size) == 0) return true;
+  if (!input_contains(in, category, size, info.family == 1 ? SIZE_MAX : TOLD_WITHIN)) return false;
+  while (input_next(in, &e) == GOTRACE_OK) {
+    if (e.kind != string) continue;
+    if (e.data_size == size && memcmp(e.data, category, size) == 0) return true;
+    if (e.data_size > prefix && memcmp(e.data, names, prefix) == 0)
+      take_told(&a->called, e.data + prefix, e.data_size - prefix);
+  }
+  map_free(&a->called);
   return false;
 }
 
 void ahead_names(ahead *a, input *in) {
   const gotrace_event *e;
   gotrace_change changes[GOTRACE_MOST_CHANGES];
-  a->recorded = is_recorded(in);
+  a->recorded = is_recorded(a, in);
   if (!a->recorded) return;
   input_first_look(in);
   if (input_decode(in, false) != GOTRACE_OK) return;

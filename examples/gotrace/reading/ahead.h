@@ -37,6 +37,16 @@ void ahead_free(ahead *a);
  * nothing if the input cannot be read again. */
 void ahead_names(ahead *a, input *in);
 
+/* What `gotrace cut` tells about goroutines, but no event can, is in texts to which no event refers: a prefix, ids with
+ * commas between, a space, the text. OLD_WAITS: why they wait when the part begins. OLD_NAMES: the names of threads;
+ * these come before RECORD_CPU_TIME, where ahead_names() stops to look. */
+#define OLD_WAITS "gotrace.waits "
+#define OLD_NAMES "gotrace.names "
+#define TOLD_WITHIN ((size_t)64 << 20) /* v2: they are in the first generation, which is smaller */
+
+/* Adds what such a text tells to a map, from a goroutine to (uint32_t), a text. `data`: what follows the prefix. */
+void take_told(map *to, const char *data, size_t size);
+
 /* The name that the goroutine's thread got; 0: none. `a` may be NULL. */
 static inline uint32_t ahead_called(const ahead *a, uint64_t id) {
   return a && a->called.count ? (uint32_t)(uintptr_t)map_get(&a->called, id) : 0;

@@ -226,22 +226,13 @@ static void take_module(source *s, map *met, const char *data, size_t size) {
 }
 
 static void take_old_waits(source *s, map *met, const char *data, size_t size) {
-  const char *at = data + strlen(OLD_WAITS), *end = data + size, *space = memchr(at, ' ', (size_t)(end - at));
-  uint32_t reason;
+  const size_t prefix = strlen(OLD_WAITS);
   (void)met;
-  if (!space) return;
-  reason = pool_put_text(space + 1, (size_t)(end - space - 1));
-  while (at < space) {
-    uint64_t id = 0;
-    for (; at < space && *at >= '0' && *at <= '9'; at++) id = id * 10 + (uint64_t)(*at - '0');
-    *(uint32_t *)map_keep(&s->old_waits, id, sizeof reason, NULL) = reason;
-    if (at < space && *at++ != ',') return;
-  }
+  take_told(&s->old_waits, data + prefix, size - prefix);
 }
 
 uint32_t old_wait(const source *s, uint64_t id) {
-  const uint32_t *reason = s->old_waits.count ? map_get(&s->old_waits, id) : NULL;
-  return reason ? *reason : 0;
+  return s->old_waits.count ? (uint32_t)(uintptr_t)map_get(&s->old_waits, id) : 0;
 }
 
 void source_end(source *s) {
@@ -326,7 +317,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->w.chosen = true;
   if (to->modules) take_strings(s, "gotrace.module ", SIZE_MAX, take_module);
   if (!in->from && input_is_kept(in))
-    take_strings(s, OLD_WAITS, info.family == 1 ? SIZE_MAX : OLD_WAITS_WITHIN, take_old_waits);
+    take_strings(s, OLD_WAITS, info.family == 1 ? SIZE_MAX : TOLD_WITHIN, take_old_waits);
   if (info.family == 1) scan_v1(s);
   else if (!to->as_go) scan_v2(s);
   return input_decode(in, false);

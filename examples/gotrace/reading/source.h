@@ -79,7 +79,7 @@ typedef struct source {
   gotrace_change changes[GOTRACE_MOST_CHANGES]; /* what the last event changes */
   size_t change_count;
   event_rule rules[256]; /* by the event's kind */
-  map old_waits;         /* uint32_t, a text: see old_wait() */
+  map old_waits;         /* (uint32_t), a text: see old_wait() */
   uint64_t calls;        /* v1: system calls so far */
   bool plain;            /* nothing is left out or changed: give() takes the fast path */
   bool asks_all;         /* what each event changes is asked of the decoder, for a filter: see asks() */
@@ -155,10 +155,7 @@ void ask(source *s, const gotrace_event *e);
 /* Gets the next event and asks. Results as of gotrace_decoder_next. */
 gotrace_result source_next(source *s, const gotrace_event **e);
 
-/* Why a goroutine waits when the trace begins, where `gotrace cut` has told it; 0: unknown. No event can tell it, so
- * the writer adds texts to which no event refers: OLD_WAITS, ids with commas between, a space, the reason. */
-#define OLD_WAITS "gotrace.waits "
-#define OLD_WAITS_WITHIN ((size_t)64 << 20) /* v2: they are in the first generation, which is smaller */
+/* Why a goroutine waits when the trace begins, where `gotrace cut` has told it: see OLD_WAITS. 0: unknown. */
 uint32_t old_wait(const source *s, uint64_t id);
 
 /* Passes an operation to the consumer and applies it to the world. */

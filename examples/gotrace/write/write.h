@@ -570,19 +570,24 @@ static void begin_go(writer *w, goroutine *g, int64_t time) {
   if (!pending) introduce_go(w, g, g->status, stack, g->m, g->m, time);
 }
 
-/* Writes the text of some waits. `ids`: its beginning. */
-static void write_waits(writer *w, bytes *ids, uint32_t reason) {
-  pool_text text = pool_text_of(reason);
+/* Writes a text that tells something about goroutines. `ids`: its beginning. */
+static void write_told(writer *w, bytes *ids, uint32_t what) {
+  pool_text text = pool_text_of(what);
   put_byte(ids, ' ');
   put_data(ids, text.data, text.size);
   gotrace__write_text(w->t, (const char *)ids->data, (uint32_t)cut_size((const char *)ids->data, ids->size), false);
   ids->size = 0;
 }
 
-/* Tells why goroutines wait when the trace begins: see old_wait(). */
-static void write_old_waits(writer *w) {
-  const size_t most = GOTRACE_MAX_STRING_SIZE / 2; /* of the ids; the rest is for the reason */
-  map by_reason = {0};                             /* struct bytes by text */
+static uint32_t wait_of(const goroutine *g) { return g->status == GO_WAITING ? g->reason : 0; }
+
+static uint32_t called(const goroutine *g) { return g->called; }
+
+/* Tells what no event can about the goroutines that there are when the trace begins: see OLD_WAITS. `of`: a text; 0:
+ * nothing. */
+static void tell_old(writer *w, const char *prefix, uint32_t of(const goroutine *)) {
+  const size_t most = GOTRACE_MAX_STRING_SIZE / 2; /* of the ids; the rest is for the text */
+  map by_text = {0};                               /* struct bytes */
   const goroutine *g;
   size_t i;
   for (g = w->c.w->live; g; g = g->next) {
@@ -590,20 +595,20 @@ static void write_old_waits(writer *w) {
     bytes *ids;
     int size;
     bool made;
-    if (g->status != GO_WAITING || !g->reason) continue;
-    ids = map_keep(&by_reason, g->reason, sizeof *ids, &made);
-    if (!ids->size) put_data(ids, OLD_WAITS, strlen(OLD_WAITS));
+    if (!of(g)) continue;
+    ids = map_keep(&by_text, of(g), sizeof *ids, &made);
+    if (!ids->size) put_data(ids, prefix, strlen(prefix));
     else put_byte(ids, ',');
     size = snprintf(id, sizeof id, "%llu", (ull)g->id);
     put_data(ids, id, (size_t)size);
-    if (ids->size > most) write_waits(w, ids, g->reason);
+    if (ids->size > most) write_told(w, ids, of(g));
   }
   for (g = w->c.w->live; g; g = g->next) {
-    bytes *ids = g->status == GO_WAITING && g->reason ? map_get(&by_reason, g->reason) : NULL;
-    if (ids && ids->size) write_waits(w, ids, g->reason);
+    bytes *ids = of(g) ? map_get(&by_text, of(g)) : NULL;
+    if (ids && ids->size) write_told(w, ids, of(g));
   }
-  for (i = 0; i < by_reason.count; i++) free(((bytes *)by_reason.values[i])->data);
-  map_free(&by_reason);
+  for (i = 0; i < by_text.count; i++) free(((bytes *)by_text.values[i])->data);
+  map_free(&by_text);
 }
 
 /* Tells that this is a part of a trace of `gotrace record`, even if no log in it does: see ahead_names(). */
@@ -635,7 +640,8 @@ static void writer_begin(consumer *c, int64_t time) {
   c->w->stw = 0; /* no event tells that the world is stopped already */
   c->statuses = !t->v1;
   if (t->v1) gotrace__write_first(t);
-  write_old_waits(w);
+  tell_old(w, OLD_WAITS, wait_of);
+  tell_old(w, OLD_NAMES, called);
   write_recorded(w);
   for (i = 0; i < c->w->experiment_count; i++) write_experiment(w, &c->w->experiments[i], time);
   for (p = c->w->proc_list; p; p = p->next)
