@@ -5997,11 +5997,13 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_self(void) {
 GOTRACE__FN void gotrace__stop_proc(gotrace__thread *m) {
   gotrace_proc *p = m->proc ? m->proc : m->lost;
   if (gotrace__begin(m)) {
+    bool counts = p && gotrace__load_relaxed(&p->stamp) == m->session;
     uint8_t *at;
-    if (p && gotrace__load_relaxed(&p->stamp) == m->session)
-      gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
+    if (counts) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
     at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
     gotrace__publish(m, at);
+    /* In a call since before the trace: no number says that this comes before the next start, so the tick has to. */
+    if (!counts && m->proc) gotrace__store_relaxed(&m->proc->tick, m->tick + 1);
     gotrace__leave(m);
   }
   if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
@@ -9394,6 +9396,7 @@ GOTRACE__FN void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r
 GOTRACE__FN void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__model_proc *p = r->proc;
   gotrace__do_proc(t, r, r, p, PROC_STOP, 0, 0, 0, 0);
+  gotrace__changed(t, &p->waiters); /* its destruction waits for the end of a system call */
 }
 
 /* The proc that is made for a thread; NULL if out of memory. */
@@ -9931,6 +9934,16 @@ GOTRACE__FN void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go
   gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */
 }
 
+/* The thread runs a goroutine, or is in its system call, and the trace has not shown how it came to that. */
+GOTRACE__FN void gotrace__run_unseen(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                     bool in_syscall) {
+  bool lost = !r->proc;
+  if (!gotrace__need_proc(t, r)) return;
+  gotrace__run_go(t, r, g, 0);
+  if (in_syscall) gotrace__enter_call(t, r, 0);
+  if (in_syscall && lost) gotrace__end_proc(t, r);
+}
+
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
 GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
@@ -9977,11 +9990,7 @@ GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source 
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
   if (g && !g->known) gotrace__begin_older(t, g, record, GOTRACE__RUNNABLE, flags);
   if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
-    bool lost = !r->proc;
-    if (!gotrace__need_proc(t, r)) return;
-    gotrace__run_go(t, r, g, 0);
-    if (in_syscall) gotrace__enter_call(t, r, 0);
-    if (in_syscall && lost) gotrace__end_proc(t, r);
+    gotrace__run_unseen(t, r, g, in_syscall);
   } else if (g && r->go == g && g->status != status) {
     if (!in_syscall) gotrace__leave_call(t, r, false);
     else if (gotrace__need_proc(t, r)) gotrace__enter_call(t, r, 0);
@@ -10088,6 +10097,10 @@ GOTRACE__FN gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, got
   if (g->known && g->status != GOTRACE__DEAD) {
     if (g->listed && !g->on && g->id == record->a[2]) { /* its own creation was under way when the trace began */
       t->counters.late_introductions++;
+      if (status == GOTRACE__SYSCALL) {
+        gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+        gotrace__run_unseen(t, r, g, true);
+      }
       return NULL;
     }
     if (!g->listed || g->on) { /* where the trace ends, the former goroutine's end may be missing */

@@ -176,6 +176,13 @@ mutant('proc-forgets-its-tick', 'at = gotrace__record_at(m, kind, gotrace__recor
 mutant('stopped-proc-forgets-its-tick', 'gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL)',
        'gotrace__record_time(m, NULL, NULL)', '--random 6000,200,1')
 
+mutant('given-up-proc-at-the-same-tick', 'if (!counts && m->proc) gotrace__store_relaxed(&m->proc->tick, m->tick + 1);', '',
+       '1023/skew-given-up')
+mutant('destruction-not-woken', "gotrace__changed(t, &p->waiters); /* its destruction waits", '/* its destruction waits',
+       '1023/skew-destroyed')
+mutant('listed-creation-leaves-its-call', 'if (status == GOTRACE__SYSCALL) { gotrace__clear_thread', 'if (0) { gotrace__clear_thread',
+       '1023/skew-listed')
+
 # Stale reads.
 mutant('no-barrier', 'if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {', 'if (0) {',
        '--stale 1 1023/off-late')
