@@ -9934,6 +9934,15 @@ GOTRACE__FN void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go
   gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */
 }
 
+/* A goroutine that a cut has shown as the list said, and that no thread has: its first record has this status. */
+GOTRACE__FN void gotrace__correct_listed_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                            unsigned status) {
+  g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
+  if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return;
+  gotrace__restate_go(t, r, g);
+  gotrace__unblock(t, r, g, 0);
+}
+
 /* The thread runs a goroutine, or is in its system call, and the trace has not shown how it came to that. */
 GOTRACE__FN void gotrace__run_unseen(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
                                      bool in_syscall) {
@@ -10097,6 +10106,7 @@ GOTRACE__FN gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, got
   if (g->known && g->status != GOTRACE__DEAD) {
     if (g->listed && !g->on && g->id == record->a[2]) { /* its own creation was under way when the trace began */
       t->counters.late_introductions++;
+      gotrace__correct_listed_go(t, r, g, status);
       if (status == GOTRACE__SYSCALL) {
         gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
         gotrace__run_unseen(t, r, g, true);
@@ -10714,10 +10724,7 @@ GOTRACE__FN gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__s
       gotrace__leave_list(t, g, record);
       if (g->number) return NULL; /* a later record has been applied: this one was behind one that waited */
       gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
-      g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
-      if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return NULL;
-      gotrace__restate_go(t, r, g);
-      gotrace__unblock(t, r, g, 0);
+      gotrace__correct_listed_go(t, r, g, status);
     }
     if (g->known) return NULL;
     gotrace__begin_older(t, g, record, status, (unsigned)(record->a[4] & 7));
