@@ -5558,6 +5558,12 @@ GOTRACE__FN bool gotrace__holds(const gotrace__thread *m, const gotrace_proc *p,
 
 GOTRACE__FN inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p);
 
+/* For a proc in a system call: a thief may change its tick at the same time, which must not become smaller. */
+GOTRACE__FN void gotrace__raise_tick(gotrace__uint64 *at, uint64_t tick) {
+  uint64_t last = gotrace__load_relaxed(at);
+  while ((last < tick || last - tick >= GOTRACE__FAR) && !gotrace__cas_acq_rel(at, &last, tick)) continue;
+}
+
 /* The record that introduces the thread in a session, with what it runs; and another one of the proc that it has
  * started in its system call. */
 GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
@@ -5592,7 +5598,7 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
     gotrace__store_relaxed(&g->introduced, m->session);
     gotrace__store_relaxed(&g->tick, tick + 1); /* others speak of them later, by any clock */
   }
-  if (has) gotrace__store_relaxed(&p->tick, tick + 1);
+  if (has) gotrace__raise_tick(&p->tick, tick + 1);
   if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
   gotrace__publish(m, at);
   if (started) gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
@@ -6003,7 +6009,7 @@ GOTRACE__FN void gotrace__stop_proc(gotrace__thread *m) {
     at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
     gotrace__publish(m, at);
     /* In a call since before the trace: no number says that this comes before the next start, so the tick has to. */
-    if (!counts && m->proc) gotrace__store_relaxed(&m->proc->tick, m->tick + 1);
+    if (!counts && m->proc) gotrace__raise_tick(&m->proc->tick, m->tick + 1);
     gotrace__leave(m);
   }
   if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);

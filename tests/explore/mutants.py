@@ -176,7 +176,7 @@ mutant('proc-forgets-its-tick', 'at = gotrace__record_at(m, kind, gotrace__recor
 mutant('stopped-proc-forgets-its-tick', 'gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL)',
        'gotrace__record_time(m, NULL, NULL)', '--random 6000,200,1')
 
-mutant('given-up-proc-at-the-same-tick', 'if (!counts && m->proc) gotrace__store_relaxed(&m->proc->tick, m->tick + 1);', '',
+mutant('given-up-proc-at-the-same-tick', 'if (!counts && m->proc) gotrace__raise_tick(&m->proc->tick, m->tick + 1);', '',
        '1023/skew-given-up')
 mutant('destruction-not-woken', "gotrace__changed(t, &p->waiters); /* its destruction waits", '/* its destruction waits',
        '1023/skew-destroyed')
