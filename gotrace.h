@@ -5478,7 +5478,11 @@ GOTRACE__FN inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind
   m->tick = tick;
   return at;
 }
+#ifndef GOTRACE__PUBLISHES
+#define GOTRACE__PUBLISHES(m, at) ((void)0) /* for tests */
+#endif
 GOTRACE__FN inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
+  GOTRACE__PUBLISHES(m, at);
   m->at = at;
   gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
 }
@@ -5554,6 +5558,12 @@ GOTRACE__FN bool gotrace__holds(const gotrace__thread *m, const gotrace_proc *p,
 
 GOTRACE__FN inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p);
 
+/* For a proc in a system call: a thief may change its tick at the same time, which must not become smaller. */
+GOTRACE__FN void gotrace__raise_tick(gotrace__uint64 *at, uint64_t tick) {
+  uint64_t last = gotrace__load_relaxed(at);
+  while ((last < tick || last - tick >= GOTRACE__FAR) && !gotrace__cas_acq_rel(at, &last, tick)) continue;
+}
+
 /* The record that introduces the thread in a session, with what it runs; and another one of the proc that it has
  * started in its system call. */
 GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
@@ -5588,7 +5598,7 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
     gotrace__store_relaxed(&g->introduced, m->session);
     gotrace__store_relaxed(&g->tick, tick + 1); /* others speak of them later, by any clock */
   }
-  if (has) gotrace__store_relaxed(&p->tick, tick + 1);
+  if (has) gotrace__raise_tick(&p->tick, tick + 1);
   if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
   gotrace__publish(m, at);
   if (started) gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
@@ -5993,11 +6003,13 @@ GOTRACE__DEFINE gotrace_proc *gotrace_proc_self(void) {
 GOTRACE__FN void gotrace__stop_proc(gotrace__thread *m) {
   gotrace_proc *p = m->proc ? m->proc : m->lost;
   if (gotrace__begin(m)) {
+    bool counts = p && gotrace__load_relaxed(&p->stamp) == m->session;
     uint8_t *at;
-    if (p && gotrace__load_relaxed(&p->stamp) == m->session)
-      gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
+    if (counts) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
     at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
     gotrace__publish(m, at);
+    /* In a call since before the trace: no number says that this comes before the next start, so the tick has to. */
+    if (!counts && m->proc) gotrace__raise_tick(&m->proc->tick, m->tick + 1);
     gotrace__leave(m);
   }
   if (m->go && !m->in_syscall) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
@@ -9390,6 +9402,7 @@ GOTRACE__FN void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r
 GOTRACE__FN void gotrace__end_proc(gotrace__transcriber *t, gotrace__source *r) {
   gotrace__model_proc *p = r->proc;
   gotrace__do_proc(t, r, r, p, PROC_STOP, 0, 0, 0, 0);
+  gotrace__changed(t, &p->waiters); /* its destruction waits for the end of a system call */
 }
 
 /* The proc that is made for a thread; NULL if out of memory. */
@@ -9927,6 +9940,25 @@ GOTRACE__FN void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go
   gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */
 }
 
+/* A goroutine that a cut has shown as the list said, and that no thread has: its first record has this status. */
+GOTRACE__FN void gotrace__correct_listed_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                            unsigned status) {
+  g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
+  if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return;
+  gotrace__restate_go(t, r, g);
+  gotrace__unblock(t, r, g, 0);
+}
+
+/* The thread runs a goroutine, or is in its system call, and the trace has not shown how it came to that. */
+GOTRACE__FN void gotrace__run_unseen(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                     bool in_syscall) {
+  bool lost = !r->proc;
+  if (!gotrace__need_proc(t, r)) return;
+  gotrace__run_go(t, r, g, 0);
+  if (in_syscall) gotrace__enter_call(t, r, 0);
+  if (in_syscall && lost) gotrace__end_proc(t, r);
+}
+
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
 GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
@@ -9973,11 +10005,7 @@ GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source 
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
   if (g && !g->known) gotrace__begin_older(t, g, record, GOTRACE__RUNNABLE, flags);
   if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
-    bool lost = !r->proc;
-    if (!gotrace__need_proc(t, r)) return;
-    gotrace__run_go(t, r, g, 0);
-    if (in_syscall) gotrace__enter_call(t, r, 0);
-    if (in_syscall && lost) gotrace__end_proc(t, r);
+    gotrace__run_unseen(t, r, g, in_syscall);
   } else if (g && r->go == g && g->status != status) {
     if (!in_syscall) gotrace__leave_call(t, r, false);
     else if (gotrace__need_proc(t, r)) gotrace__enter_call(t, r, 0);
@@ -10084,6 +10112,11 @@ GOTRACE__FN gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, got
   if (g->known && g->status != GOTRACE__DEAD) {
     if (g->listed && !g->on && g->id == record->a[2]) { /* its own creation was under way when the trace began */
       t->counters.late_introductions++;
+      gotrace__correct_listed_go(t, r, g, status);
+      if (status == GOTRACE__SYSCALL) {
+        gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
+        gotrace__run_unseen(t, r, g, true);
+      }
       return NULL;
     }
     if (!g->listed || g->on) { /* where the trace ends, the former goroutine's end may be missing */
@@ -10697,10 +10730,7 @@ GOTRACE__FN gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__s
       gotrace__leave_list(t, g, record);
       if (g->number) return NULL; /* a later record has been applied: this one was behind one that waited */
       gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
-      g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
-      if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return NULL;
-      gotrace__restate_go(t, r, g);
-      gotrace__unblock(t, r, g, 0);
+      gotrace__correct_listed_go(t, r, g, status);
     }
     if (g->known) return NULL;
     gotrace__begin_older(t, g, record, status, (unsigned)(record->a[4] & 7));

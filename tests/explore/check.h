@@ -506,10 +506,6 @@ static void explore_record_applied(const gotrace__transcriber *t, const gotrace_
 
 static uint32_t explore_records_in(int thread, uint32_t session, uint32_t most);
 
-/* In one of some 10,000 random programs whose clocks differ, a record is forced although its predecessor comes. Such
- * programs show that ticks are passed on, and that the trace opens; scenarios whose clocks differ allow none. */
-static bool explore_is_lenient(void) { return world.random && explore_clock_skew; }
-
 /* Called when a session's transcriber is freed. */
 static void explore_session_over(const gotrace__transcriber *t) {
   const gotrace__counters *counters = &t->counters;
@@ -531,7 +527,7 @@ static void explore_session_over(const gotrace__transcriber *t) {
   if (!world.clean) return;
   if (counters->malformed)
     explore_fail("%u records are malformed, though the program keeps the rules", (unsigned)counters->malformed);
-  if (counters->forced && !explore_is_lenient())
+  if (counters->forced)
     explore_fail("%u records are forced, though the program keeps the rules", (unsigned)counters->forced);
   if (counters->doubled)
     explore_fail("%u ids are doubled, though the program keeps the rules", (unsigned)counters->doubled);
@@ -592,7 +588,7 @@ static bool explore_check_run(void) {
       return false;
     }
   }
-  for (i = 0; world.clean && !explore_is_lenient() && i < GOTRACE_PROBLEM_COUNT; i++)
+  for (i = 0; world.clean && i < GOTRACE_PROBLEM_COUNT; i++)
     if (world.stats.problems[i] && i != GOTRACE_PROBLEM_FORMAT_LACKS && i != GOTRACE_PROBLEM_REGION_OLDER &&
         i != GOTRACE_PROBLEM_SAMPLE_LOST) {
       snprintf(explore.failure, sizeof explore.failure, "a problem, though the program keeps the rules: %s",

@@ -538,3 +538,19 @@
     {"skew-steal", 1008, 1026,
      "clean drifts1 ahead2 pcreate0 create0 create1; on; 1 pstart0 start0 syscall || 1 sysblocked; 2 steal0 pstart0 "
      "start1; 3 advance"},
+    /* A creation is under way when the trace begins; its records, and those that follow, are later than the first cut.
+     */
+    {"skew-listed", 1008, 1026, "clean ahead1 moves2 || 1 createsys0 endsys; 2 on heap advance"},
+    {"skew-listed-blocked", 1008, 1026,
+     "clean ahead1 moves2 pcreate0; 1 pstart0 || 1 create0 start0 block; 2 on heap advance"},
+    {"skew-listed-woken", 1008, 1026,
+     "clean ahead1 moves2 pcreate0; 1 pstart0 || 1 createblocked0 unblock0; 2 on heap advance"},
+    /* A proc is given up in a call that is older than the trace, and started at the same tick. */
+    {"skew-given-up", 1008, 1026,
+     "clean ahead1 pcreate0 create0; 1 pstart0 start0 syscall; on || 1 pstop post1; 2 await1 pstart0 pstop; 3 advance"},
+    /* A proc is destroyed after a call that has lost it without a steal. The thread's next record is for one that is
+     * behind by its clock. */
+    {"skew-destroyed", 1008, 1026,
+     "clean ahead2 pcreate0 create0; on; 1 pstart0 start0 syscall || 1 sysblocked post1; 2 await1 pdestroy0 gc post2; "
+     "3 "
+     "await2 gcend"},
