@@ -392,10 +392,11 @@
  * OWNERSHIP
  *
  *   The tracer owns gotrace_go and gotrace_proc records. It reuses them, and frees none while the program runs, so
- *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. The strings of a
- *   gotrace_location are not, and must stay valid and unchanged until gotrace_stop returns; those of an entry also as
- *   long as its goroutine lives. Therefore stop, and end these goroutines, before unloading a library that contains
- *   call sites or entries, unless it contains the tracer too.
+ *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. So are the strings
+ *   of a call site, by its first call in a trace. So a library with call sites may be unloaded, and another one loaded
+ *   in its place, while tracing is on. With GOTRACE_DEBUG it may not: reports name the call site. The strings of a
+ *   goroutine's entry must stay valid and unchanged as long as the goroutine lives: destroy it before unloading the
+ *   library with its entry, or name it by gotrace_go_create_named, which copies the name.
  *
  * NAMES OF FUNCTIONS
  *
@@ -4145,6 +4146,12 @@ GOTRACE__FN uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, ui
   return entry ? entry->id : 0;
 }
 
+/* The number of a text in a table of strings; 0: it is empty, or out of memory. There a NUL follows it. */
+GOTRACE__FN uint32_t gotrace__text_put(gotrace__table *strings, uint64_t hash, const char *text, size_t size) {
+  const gotrace__entry *entry = size ? gotrace__table_add(strings, hash, (uint32_t)size, text, size, 1) : NULL;
+  return entry ? entry->id : 0;
+}
+
 /* The size of the longest prefix of at most `limit` bytes that does not split a UTF-8 sequence. */
 GOTRACE__FN size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
   size_t back;
@@ -4161,33 +4168,51 @@ GOTRACE__FN size_t gotrace__truncated_size(const char *string, size_t size) {
 GOTRACE__FN uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
   size_t kept = gotrace__truncated_size(string, size);
   *cut = kept != size;
-  return kept ? gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept) : 0;
+  return gotrace__text_put(strings, gotrace__hash_bytes(string, kept), string, kept);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>stacks ---- */
 
-/* A frame in the table: a location whose padding is zero, so that frames compare as bytes. */
+/* A frame in the table. Its texts are in a table of strings: when it is written, the library of its call site may have
+ * been unloaded. */
 typedef struct gotrace__stack_frame {
-  uint64_t pc;
-  const char *function, *file;
-  uint64_t line;
+  uint64_t pc, line;
+  uint32_t function, file; /* numbers, in the transcriber with GOTRACE__OWN; 0: none */
 } gotrace__stack_frame;
 /* The line of a goroutine's entry that has only an address. It is the function's own, while others are return
  * addresses, which readers look up minus 1. So it is written plus 1, as Go does. */
 #define GOTRACE__ENTRY_LINE ((uint64_t)1 << 32)
-GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 16 + 2 * sizeof(void *), frame_without_padding);
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 24, frame_without_padding);
 
-/* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
- * bits, more than any address in a program. */
-GOTRACE__FN gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) {
-  gotrace__stack_frame frame = {location->pc, location->function, location->file, location->line};
-  if (!frame.pc) {
-    const char *function = frame.function ? frame.function : "", *file = frame.file ? frame.file : "";
-    uint64_t hash = gotrace__mix(gotrace__hash_bytes(function, strlen(function)), 1); /* 1: the order matters */
-    hash = gotrace__mix(gotrace__mix(hash, gotrace__hash_bytes(file, strlen(file))), frame.line);
-    frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
+/* Puts a location's function or file into a table; false if out of memory. Of a text that is larger than the table's
+ * blocks, the end is kept. */
+GOTRACE__FN bool gotrace__frame_text(gotrace__table *strings, const char *text, uint64_t *hash, uint32_t *number) {
+  const size_t most = GOTRACE__ARENA_BLOCK / 2;
+  size_t size = text ? strlen(text) : 0;
+  if (size > most) {
+    text += size - most;
+    size = most;
   }
-  return frame;
+  *hash = gotrace__hash_bytes(size ? text : "", size);
+  *number = gotrace__text_put(strings, *hash, text, size);
+  return *number || !size;
+}
+
+/* The frame of a location, with its texts in a table; false if out of memory. Readers identify a frame by its pc alone,
+ * so a location without one gets a pc derived from its contents. It has 49 bits, more than any address in a program. */
+GOTRACE__FN bool gotrace__frame_of(gotrace__table *strings, const gotrace_location *location,
+                                   gotrace__stack_frame *frame) {
+  uint64_t function, file;
+  frame->pc = location->pc;
+  frame->line = location->line;
+  if (!gotrace__frame_text(strings, location->function, &function, &frame->function) ||
+      !gotrace__frame_text(strings, location->file, &file, &frame->file))
+    return false;
+  if (!frame->pc) { /* the order of the texts matters */
+    uint64_t hash = gotrace__mix(gotrace__mix(gotrace__mix(function, 1), file), frame->line);
+    frame->pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
+  }
+  return true;
 }
 
 /* The names of functions in C++: what GOTRACE_HERE gives is the signature of a lambda inside the function,
@@ -4271,13 +4296,15 @@ GOTRACE__FN const char *gotrace__short_name(const char *function, char *name, si
   return name[0] ? name : "initializer"; /* outside a function */
 }
 
-/* The frame of a goroutine's entry. */
-GOTRACE__FN gotrace__stack_frame gotrace__entry_frame(const gotrace_location *entry) {
-  gotrace__stack_frame frame = gotrace__frame_of(entry);
-  if (!entry->pc || (entry->function && entry->function[0])) return frame;
-  frame.pc++;
-  frame.line = GOTRACE__ENTRY_LINE;
-  return frame;
+/* The frame of a goroutine's entry; false if out of memory. */
+GOTRACE__FN bool gotrace__entry_frame(gotrace__table *strings, const gotrace_location *entry,
+                                      gotrace__stack_frame *frame) {
+  if (!gotrace__frame_of(strings, entry, frame)) return false;
+  if (entry->pc && !frame->function) {
+    frame->pc++;
+    frame->line = GOTRACE__ENTRY_LINE;
+  }
+  return true;
 }
 
 /* The id of a stack, innermost frame first, from 1 on; 0 for the empty stack, or if out of memory. Frames beyond
@@ -5054,9 +5081,9 @@ GOTRACE__FN bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *
 #define GOTRACE__SEEN_WAYS 4
 #define GOTRACE__SEEN_FRAMES 124
 typedef struct gotrace__seen_stack {
-  const gotrace_site *site;
   uint64_t hash;
   uint32_t session, number;
+  uint32_t place; /* the number of the call site's own stack: its address may be another's, in a library loaded since */
   uint32_t count; /* of pcs */
   uint32_t next;  /* in the first entry of a set: the set's oldest entry */
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
@@ -5065,21 +5092,21 @@ typedef struct gotrace__seen_stack {
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash)*0x9e3779b97f4a7c15u >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
-GOTRACE__FN gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, const gotrace_site *site,
+GOTRACE__FN gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, uint32_t place,
                                                     const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
   if (!m->seen_stacks) return NULL;
   set = gotrace__seen_set(m, hash);
   for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->session == m->session && seen->site == site && seen->count == count &&
+    if (seen->hash == hash && seen->session == m->session && seen->place == place && seen->count == count &&
         memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
       return seen;
   return NULL;
 }
 
 /* Caches a stack, unless it is too deep or memory is out. */
-GOTRACE__FN void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, const gotrace_site *site,
-                                         const uintptr_t *pcs, size_t count, uint32_t number) {
+GOTRACE__FN void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, uint32_t place, const uintptr_t *pcs,
+                                         size_t count, uint32_t number) {
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
@@ -5091,7 +5118,7 @@ GOTRACE__FN void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, cons
   seen = &set[set->next++ % GOTRACE__SEEN_WAYS];
   seen->number = number;
   seen->hash = hash;
-  seen->site = site;
+  seen->place = place;
   seen->session = m->session;
   seen->count = (uint32_t)count;
   memcpy(seen->pcs, pcs, count * sizeof *pcs);
@@ -5499,17 +5526,20 @@ GOTRACE__FN void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
   gotrace__publish(m, gotrace__put_varint(at, problem));
 }
 
-/* The number of a stack in the session's table; 0: none. */
-GOTRACE__FN uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
+/* The number of a stack in the session's table; 0: none. `whole`: there was memory for its frames. */
+GOTRACE__FN uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count,
+                                        bool whole) {
+  uint32_t number = whole ? gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count) : 0;
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
 GOTRACE__FN uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location, bool entry) {
+  gotrace__table *strings = gotrace__load_acquire(&gotrace__t.strings);
   gotrace__stack_frame frame;
+  bool whole;
   if (!location->pc && !location->function && !location->file) return 0;
-  frame = entry ? gotrace__entry_frame(location) : gotrace__frame_of(location);
-  return gotrace__put_stack(m, &frame, 1);
+  whole = entry ? gotrace__entry_frame(strings, location, &frame) : gotrace__frame_of(strings, location, &frame);
+  return gotrace__put_stack(m, &frame, 1, whole);
 }
 
 /* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
@@ -5761,18 +5791,32 @@ GOTRACE__FN inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned 
 
 /* Stacks. */
 
+/* The number of a stack that consists of the call site alone. A site in a library that has been loaded at the place of
+ * another has none yet. The goroutine's entry that the thread remembers may have been in that other one. */
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
+  uint32_t number = gotrace__location_stack(m, &site->location, false);
+  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
+  m->entry_session = 0;
+  return number;
+}
+GOTRACE__FN inline uint32_t gotrace__place_number(gotrace__thread *m, gotrace_site *site) {
+  uint64_t known = gotrace__load_acquire(&site->stack_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
+}
+
 /* A stack that the thread has not captured lately: the call site, if there is one, and `found` return addresses. A
  * function of its own, since its frame is 4 KiB, which finding the bounds of the thread's stack also needs. */
 GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m, gotrace_site *site,
                                                              const uintptr_t *pcs, int found) {
   gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   size_t count = 0;
+  bool whole = true;
   int i;
-  if (site) frames[count++] = gotrace__frame_of(&site->location);
+  if (site) whole = gotrace__frame_of(gotrace__load_acquire(&gotrace__t.strings), &site->location, &frames[count++]);
   /* The walk's first return address is in the call site's function, which is in the stack already. */
   for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
     frames[count].pc = pcs[i];
-    frames[count].function = frames[count].file = NULL;
+    frames[count].function = frames[count].file = 0;
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
@@ -5781,7 +5825,7 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m,
     count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   }
-  return gotrace__put_stack(m, frames, count);
+  return gotrace__put_stack(m, frames, count, whole);
 }
 
 /* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
@@ -5790,9 +5834,9 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
   int found = 0, i;
   uint32_t number;
-  uint64_t hash = (uintptr_t)site;
+  uint64_t hash;
   const gotrace__seen_stack *seen;
-  uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode);
+  uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode), place;
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
     gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
@@ -5803,32 +5847,27 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
     gotrace__cancel_restore(cancel);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
+  }
+  hash = place = site ? gotrace__place_number(m, site) : 0;
+  if (!place) site = NULL;
+  if (mode == GOTRACE_STACKS_UNWIND) {
     for (i = 0; i < found; i++) hash = gotrace__seen_hash(hash, pcs[i]);
   } else if (frame && gotrace__bounds(m, &low, &high)) {
     found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE, &hash);
   }
-  seen = gotrace__find_seen(m, hash, site, pcs, (size_t)found);
+  seen = gotrace__find_seen(m, hash, place, pcs, (size_t)found);
   if (seen) return seen->number;
   number = gotrace__put_captured(m, site, pcs, found);
-  if (number) gotrace__remember_stack(m, hash, site, pcs, (size_t)found, number);
-  return number;
-}
-
-GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
-  uint32_t number = gotrace__location_stack(m, &site->location, false);
-  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
+  if (number) gotrace__remember_stack(m, hash, place, pcs, (size_t)found, number);
   return number;
 }
 
 /* The number of the call's stack, which shows why the calling goroutine is here. */
 GOTRACE__FN inline uint32_t gotrace__stack(gotrace__thread *m, gotrace__origin origin) {
-  uint64_t known;
   gotrace__here(m, origin.site);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.stack_mode) != GOTRACE_STACKS_CALL_SITE))
     return gotrace__captured_stack(m, origin.site, origin.frame);
-  if (!origin.site) return 0;
-  known = gotrace__load_acquire(&origin.site->stack_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, origin.site);
+  return origin.site ? gotrace__place_number(m, origin.site) : 0;
 }
 
 /* The number of a name that is a constant; 0: the text is in the record. */
@@ -8490,8 +8529,7 @@ GOTRACE__FN inline const gotrace__row *gotrace__written_row(const gotrace__trans
 
 /* A text made at run time. */
 GOTRACE__FN uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
-  uint32_t number =
-      size ? gotrace__table_put(t->strings[1].table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size) : 0;
+  uint32_t number = gotrace__text_put(t->strings[1].table, gotrace__hash_bytes(text, size), text, size);
   if (!number && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return number ? number | GOTRACE__OWN : 0;
 }
@@ -8557,6 +8595,12 @@ GOTRACE__FN uint32_t gotrace__frame_reference(gotrace__transcriber *t, const cha
   return gotrace__text_reference(t, string, size);
 }
 
+/* The text of a frame; NULL: none. */
+GOTRACE__FN const char *gotrace__frame_text_of(gotrace__transcriber *t, uint32_t reference) {
+  const gotrace__row *row = gotrace__row_of(t, t->strings, reference);
+  return row ? (const char *)(row->entry + 1) : NULL;
+}
+
 /* Names the frames of a stack. */
 GOTRACE__FN bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
@@ -8566,12 +8610,12 @@ GOTRACE__FN bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *r
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
-    gotrace_location place = {(uintptr_t)frames[i].pc, frames[i].function, frames[i].file, (uint32_t)frames[i].line};
+    gotrace_location place = {(uintptr_t)frames[i].pc, gotrace__frame_text_of(t, frames[i].function),
+                              gotrace__frame_text_of(t, frames[i].file), (uint32_t)frames[i].line};
     char name[GOTRACE_MAX_STRING_SIZE + 1];
-    if ((!place.function || !place.function[0]) && place.pc) {
+    if (!place.function && place.pc) {
       bool entry = frames[i].line == GOTRACE__ENTRY_LINE;
       row->named = true;
-      place.function = NULL;
       place.pc -= entry;
       place.line += entry;
       if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
@@ -8651,7 +8695,12 @@ GOTRACE__FN uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__
 
 GOTRACE__FN uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
   gotrace_location place = {0, name, "", 0};
-  gotrace__stack_frame frame = gotrace__frame_of(&place);
+  gotrace__stack_frame frame;
+  if (!gotrace__frame_of(t->strings[1].table, &place, &frame)) {
+    gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+    return 0;
+  }
+  frame.function |= GOTRACE__OWN;
   return gotrace__own_stack(t, &frame, 1);
 }
 
@@ -13226,8 +13275,7 @@ GOTRACE__FN gotrace_result gotrace__open_session(const char *path) {
 GOTRACE__FN uint32_t gotrace__living_entry(const gotrace_location *entry) {
   gotrace__stack_frame frame;
   if (!entry->pc && !(entry->function && entry->function[0])) return 0;
-  frame = gotrace__entry_frame(entry);
-  return gotrace__stack_put(gotrace__t.stacks, &frame, 1);
+  return gotrace__entry_frame(gotrace__t.strings, entry, &frame) ? gotrace__stack_put(gotrace__t.stacks, &frame, 1) : 0;
 }
 
 /* Lists what lives, for what stays silent. Tracing is on already: records overrule the list. */
