@@ -6219,8 +6219,8 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);
   gotrace__set_new(m, g, entry, status, flags);
   if (on) {
-    uint32_t number = 1, entry_number = gotrace__entry_number(m, entry);
     uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, origin);
+    uint32_t number = 1, entry_number = gotrace__entry_number(m, entry); /* after the call site, which may be new */
     uint8_t *at;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
     gotrace__store_relaxed(&g->number, number);

@@ -473,6 +473,7 @@ tested('test_sessions', 'verdict-of-the-former-trace', 'gotrace__store_relaxed(&
 tested('test_sessions', 'threads-of-the-former-trace', 't->past_lost = false; t->thread_total = 0;', 't->past_lost = false;')
 
 # The rest.
+tested('test_reload', 'entry-of-a-library-that-is-gone', '  m->entry_session = 0;\n  return number;', '  return number;')
 tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
 tested('test_flight', 'snapshot-unheld', ' && t->past != t->writing) {', ') {')
 tested('test_flight', 'oldest-not-dropped', 'while (t->kept && t->past_bytes + size > most) gotrace__past_forget();', '')
