@@ -14145,39 +14145,70 @@ __attribute__((__constructor__)) GOTRACE__FN void gotrace__autostart(void) {
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
 
 #if !defined(_WIN32)
-/* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
- * its data inconsistent. */
-static gotrace__mutex *const gotrace__fork_locks[] = {
-    &gotrace__init_lock, &gotrace__t.life,       &gotrace__t.work,
-    &gotrace__t.records, &gotrace__t.queue_lock, &gotrace__t.flight_lock,
-#ifndef GOTRACE_MALLOC
-    &gotrace__pool.lock,
-#endif
+/* The locks of a fork. It takes the first GOTRACE__TAKEN_LOCKS, in lock order. Otherwise a thread missing in the child
+ * could hold one there, or leave its data inconsistent. The child resets all. It goes on with the tables of the session
+ * only in a call that a handler has interrupted, whose records nobody reads; lists of waiters and keys begin anew.
+ * NULL: that table does not exist. */
+enum {
+  GOTRACE__TAKEN_LOCKS = 11,
+  GOTRACE__SINGLE_LOCKS = 13,
+  GOTRACE__FORK_LOCKS = GOTRACE__SINGLE_LOCKS + GOTRACE__WAIT_BUCKETS + GOTRACE__KEY_BUCKETS
 };
-enum { GOTRACE__FORK_LOCKS = sizeof gotrace__fork_locks / sizeof gotrace__fork_locks[0] };
+GOTRACE__FN gotrace__mutex *gotrace__fork_lock(unsigned i) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__table *table = NULL;
+  switch (i) {
+  case 0: return &gotrace__init_lock;
+  case 1: return &t->life;
+  case 2: return &t->work;
+  case 3: return &t->records;
+  case 4: return &t->queue_lock;
+  case 5: return &t->flight_lock;
+  case 6: table = t->names; break;
+  case 7: table = t->reasons; break;
+  case 8: table = t->sites; break;
+  case 9: table = t->site_texts; break;
+  case 10:
+#ifndef GOTRACE_MALLOC
+    return &gotrace__pool.lock;
+#else
+    break;
+#endif
+  case 11: table = t->strings; break;
+  case 12: table = t->stacks; break;
+  default:
+    i -= GOTRACE__SINGLE_LOCKS;
+    return i < GOTRACE__WAIT_BUCKETS ? &t->wait_buckets[i].lock : &t->key_buckets[i - GOTRACE__WAIT_BUCKETS].lock;
+  }
+  return table ? &table->lock : NULL;
+}
 
 GOTRACE__FN void gotrace__before_fork(void) {
-  int i;
-  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) gotrace__lock(gotrace__fork_locks[i]);
+  unsigned i;
+  for (i = 0; i < GOTRACE__TAKEN_LOCKS; i++) {
+    gotrace__mutex *lock = gotrace__fork_lock(i);
+    if (lock) gotrace__lock(lock);
+  }
 }
 
 GOTRACE__FN void gotrace__after_fork(void) {
-  int i;
-  for (i = GOTRACE__FORK_LOCKS; i--;) gotrace__unlock(gotrace__fork_locks[i]);
+  unsigned i;
+  for (i = GOTRACE__TAKEN_LOCKS; i--;) {
+    gotrace__mutex *lock = gotrace__fork_lock(i);
+    if (lock) gotrace__unlock(lock);
+  }
 }
 
 GOTRACE__FN void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__table *const kept[] = {t->names, t->reasons, t->sites, t->site_texts};
-  size_t i;
-  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) *gotrace__fork_locks[i] = unlocked;
+  unsigned i;
+  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) {
+    gotrace__mutex *lock = gotrace__fork_lock(i);
+    if (lock) *lock = unlocked;
+  }
   t->snapshot = false;
   gotrace__inside &= GOTRACE__IN_SINK;
-  for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
-    if (kept[i]) kept[i]->lock = unlocked;
-  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
-  for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
   gotrace__cond_init(&t->changed);
 }
 
