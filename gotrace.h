@@ -241,6 +241,8 @@
  *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
  *                                   have blocked, or be made by gotrace_go_create_blocked. The thread that switches
  *                                   to the first one is gotrace_go_self(), also to return to it
+ *     tasks that a signal handler   as coroutines, with gotrace_go_stop(GOTRACE_STOP_PREEMPTED) in the handler; but it
+ *       switches (preemption)       defers if gotrace_in_call(pc): see PREEMPTION
  *     fibers of another library,    gotrace_go_keyed(id, &entry) instead of a handle; else as coroutines.
  *       known by an id only         gotrace_go_keyed_free(id) when the library frees the fiber
  *
@@ -355,8 +357,32 @@
  *   gotrace_task_begin a task that the trace lacks. Calls that only look something up still answer. A write function
  *   may call gotrace_end and gotrace_get_stats. No call waits for a lock that its own thread holds. A signal handler
  *   that interrupts any other code may make any call, but one that interrupts the C library's allocator should not make
- *   its thread's first call, nor its first with a stack by frame pointers: these may allocate.
+ *   its thread's first call, nor its first with a stack by frame pointers: these may allocate. A handler may end the
+ *   trace (gotrace_stop, gotrace_end) also when it interrupts a call that reports an event.
  *   On an alternate signal stack it needs 24 KiB.
+ *
+ *   Such code may also leave the call for ever: a handler by siglongjmp, pthread_exit or exit, an unwinder or write
+ *   function by longjmp or an exception. The thread's next call that does not lie deeper on the same stack takes over,
+ *   and the record of the call that was left is lost; if that was a block or start, what the thread reports may be
+ *   dropped until its next one. Until then, and on a stack that neither is the thread's own nor has been told by
+ *   gotrace_go_stack_bounds, calls are dropped as nested ones. exit, the end of a thread, and gotrace_stop and
+ *   gotrace_end in a handler need no such call. While the tracer has a lock, signals are blocked on that thread, except
+ *   those that its code raises (SIGSEGV and others), for microseconds in most calls. An allocator, symbolizer or report
+ *   function must return: it is called with a lock. An exception out of GOTRACE_MALLOC, in C++, counts as no memory.
+ *
+ * PREEMPTION
+ *
+ *   A scheduler that takes a task off its thread in a signal handler must not do so inside a call of the tracer, as
+ *   inside malloc or any function with thread-local data. In the handler:
+ *
+ *     const void *pc = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]; // x86-64, with SA_SIGINFO
+ *     if (gotrace_in_call(pc)) return;                   // defer: until the next signal
+ *     gotrace_go_stop(GOTRACE_STOP_PREEMPTED);
+ *     swapcontext(&task->context, &scheduler);
+ *
+ *   examples/preempt.c is such a scheduler. With the program counter, on ELF systems, the answer holds from a call's
+ *   first instruction to its last. Without it the first and last few are missed, and short calls while tracing is off.
+ *   A scheduler that does not ask does no harm to the program, but many calls are dropped and counted as nested.
  *
  * STACK SPACE
  *
@@ -1132,9 +1158,11 @@ GOTRACE_API gotrace_result gotrace_start_environment(void) GOTRACE__OFF(GOTRACE_
  * the service thread, or read by the caller's reader, which must run on another thread. (To read on the same thread,
  * call gotrace_end, then read.) The trace contains every event that happens before the call, ordered by the program's
  * own synchronization, and none after it. Results: OK. LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace
- * ended early (what was written is a complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the
- * write function, which can only fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the
- * reader: the trace has ended, and the caller must read the rest. Go: StopTrace. */
+ * ended early (what was written is a complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_NESTED in an
+ * allocator, unwinder, symbolizer or report function, or in a signal handler that interrupts a call which starts,
+ * reads, cuts or ends a trace. ERROR_READER_BUSY inside the write function, which can only fail or call gotrace_end.
+ * WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the reader: the trace has ended, and the caller must read the
+ * rest. Go: StopTrace. */
 GOTRACE_API gotrace_result gotrace_stop(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Ends the trace without waiting for its delivery (gotrace_go_end is about a goroutine). OK or ERROR_NOT_RUNNING. */
@@ -1205,6 +1233,14 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 
 /* gotrace_enabled as a function. */
 GOTRACE_API bool gotrace_is_enabled(void) GOTRACE__OFF(false);
+
+/* Whether the calling thread is inside a call of the tracer: for a signal handler that switches coroutines, which must
+ * not take one out of a call, as out of any function that uses thread-local data. If true, let it run on until the next
+ * signal: see PREEMPTION. `pc`: the program counter that the signal interrupted, of which calls at their very first and
+ * last instructions can tell, and short calls while tracing is off at all; NULL: unknown, then these are taken to be
+ * outside. It counts on ELF systems (Linux, the BSDs) with GCC or Clang; elsewhere it is ignored. Reads a few words and
+ * waits for nothing. Tracing on or off. */
+GOTRACE_API bool gotrace_in_call(const void *pc) GOTRACE__OFF(false);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
  * short that the 8 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
@@ -2470,7 +2506,8 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* Begins each private function. Hooks at the program's functions (-finstrument-functions) may call the tracer, which
  * would then call them without end. */
-#define GOTRACE__FN GOTRACE__UNINSTRUMENTED static
+#define GOTRACE__SECTION /* code of calls has another, see gotrace__is_code_of_call */
+#define GOTRACE__FN GOTRACE__UNINSTRUMENTED GOTRACE__SECTION static
 #define GOTRACE__ALWAYS_INLINE GOTRACE__FN inline GOTRACE__ALWAYS
 
 #if GOTRACE__GNU
@@ -2495,7 +2532,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
  * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
-#define GOTRACE__DEFINE GOTRACE__UNINSTRUMENTED GOTRACE__NOINLINE GOTRACE_API
+#define GOTRACE__DEFINE GOTRACE__UNINSTRUMENTED GOTRACE__NOINLINE GOTRACE__SECTION GOTRACE_API
 
 #ifdef __cplusplus
 extern "C" {
@@ -2854,6 +2891,14 @@ GOTRACE__FN void gotrace__after_fork(void);
 GOTRACE__FN void gotrace__after_fork_in_child(void);
 #endif
 
+/* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
+ * not. Only glibc reliably reserves room for the alternative (the initial-exec model). */
+#if defined(__GLIBC__) && !GOTRACE_NO_THREADS
+#define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
+#else
+#define GOTRACE__TLS_MODEL
+#endif
+
 /* A test may provide everything up to "systems": tests/explore/platform.h does. */
 #ifdef GOTRACE__PLATFORM
 #include GOTRACE__PLATFORM
@@ -2991,12 +3036,16 @@ GOTRACE__FN inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
  *   gotrace__low_priority()           of the calling thread, as far as the system has priorities of threads
+ *   gotrace__block_signals(), _unblock_signals
+ *                                     of the calling thread, but not those that its code raises; _blocks_signals():
+ *                                     whether it has. Nothing where handlers do not interrupt a thread
  *   gotrace__barrier_init()           false if there is no process-wide barrier
  *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if it failed
  *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends, up to
  *                                     GOTRACE__ROUNDS times if the thread is given other arguments then
  *   gotrace__system_thread_id/_name   of the calling thread
  *   gotrace__stack_bounds             of the calling thread; false if unknown
+ *   gotrace__alternate_stack          the bounds of the thread's alternate signal stack; false: it has none
  *   gotrace__is_privileged()          the program has privileges that whoever started it lacks, as by setuid
  *   gotrace__file, gotrace__file_*    unbuffered files; false and errno on failure. The descriptor is above 2. If the
  *                                     program has closed it, each call fails with EBADF, even if another file has got
@@ -3130,6 +3179,11 @@ GOTRACE__FN void gotrace__platform_init(void) {
 GOTRACE__FN uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
 GOTRACE__FN void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
 GOTRACE__FN bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
+GOTRACE__FN bool gotrace__alternate_stack(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
+GOTRACE__FN bool gotrace__main_stack(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
+#define gotrace__block_signals() ((void)0)
+#define gotrace__unblock_signals() ((void)0)
+#define gotrace__blocks_signals() false
 GOTRACE__FN bool gotrace__is_privileged(void) { return false; }
 
 /* Share modes are the locks: others can read the file, but neither write nor replace it. */
@@ -3244,6 +3298,19 @@ GOTRACE__FN bool gotrace__file_seek(gotrace__file *file, int offset) {
 typedef struct gotrace__sigset {
   unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } gotrace__sigset;
+typedef struct gotrace__sigset_saved { /* what the kernel has of it; thread-locals are scarce */
+  unsigned long words[128 / (8 * sizeof(unsigned long))];
+} gotrace__sigset_saved;
+typedef struct gotrace__signal_stack { /* stack_t */
+  void *ss_sp;
+#if defined(__mips__)
+  size_t ss_size;
+  int ss_flags;
+#else
+  int ss_flags;
+  size_t ss_size;
+#endif
+} gotrace__signal_stack;
 typedef ElfW(Phdr) gotrace__segment;
 typedef ElfW(Dyn) gotrace__dynamic;
 typedef ElfW(Sym) gotrace__elf_symbol;
@@ -3266,9 +3333,11 @@ GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size));
 GOTRACE__LIBC(void *, dlsym, (void *library, const char *name));
 GOTRACE__LIBC(char *, dlerror, (void));
 GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type));
+GOTRACE__LIBC(int, sigaltstack, (const gotrace__signal_stack *, gotrace__signal_stack *));
 GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *));
 GOTRACE__LIBC(int, sigemptyset, (gotrace__sigset *));
 GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal));
+GOTRACE__LIBC(int, sigdelset, (gotrace__sigset *, int signal));
 GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal));
 GOTRACE__LIBC(int, sigpending, (gotrace__sigset *));
 GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit));
@@ -3305,7 +3374,7 @@ enum { GOTRACE__CLOEXEC = O_CLOEXEC, GOTRACE__NOFOLLOW = O_NOFOLLOW };
 #else
 enum { GOTRACE__CLOEXEC = __O_CLOEXEC, GOTRACE__NOFOLLOW = __O_NOFOLLOW };
 #endif
-enum { GOTRACE__DUPFD_CLOEXEC = 1030 };
+enum { GOTRACE__DUPFD_CLOEXEC = 1030, GOTRACE__SS_DISABLE = 2 };
 #if defined(O_LARGEFILE)
 enum { GOTRACE__LARGEFILE = O_LARGEFILE };
 #elif defined(__O_LARGEFILE)
@@ -3315,7 +3384,7 @@ enum { GOTRACE__LARGEFILE = 0 };
 #endif
 #else
 #define GOTRACE__C(name) name
-typedef sigset_t gotrace__sigset;
+typedef sigset_t gotrace__sigset, gotrace__sigset_saved;
 #define GOTRACE__REALTIME CLOCK_REALTIME
 #define GOTRACE__MONOTONIC CLOCK_MONOTONIC
 #define GOTRACE__BLOCK SIG_BLOCK
@@ -3323,6 +3392,7 @@ typedef sigset_t gotrace__sigset;
 #define GOTRACE__CLOEXEC O_CLOEXEC
 #define GOTRACE__NOFOLLOW O_NOFOLLOW
 #define GOTRACE__DUPFD_CLOEXEC F_DUPFD_CLOEXEC
+#define GOTRACE__SS_DISABLE SS_DISABLE
 #define GOTRACE__LARGEFILE 0
 extern int issetugid(void); /* hidden by _POSIX_C_SOURCE */
 #endif
@@ -3494,6 +3564,31 @@ GOTRACE__FN bool gotrace__file_replace(gotrace__file *old, const char *from, con
   return errno != EEXIST && rename(from, to) == 0; /* there are file systems without links */
 }
 
+/* The thread's signals while it holds a lock; the service thread has blocked all of them for good. */
+static GOTRACE__THREAD_LOCAL bool gotrace__blocks GOTRACE__TLS_MODEL;
+static GOTRACE__THREAD_LOCAL bool gotrace__is_service GOTRACE__TLS_MODEL;
+static GOTRACE__THREAD_LOCAL gotrace__sigset_saved gotrace__unblocked GOTRACE__TLS_MODEL;
+GOTRACE__FN void gotrace__block_signals(void) {
+  static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+  gotrace__sigset all, before;
+  size_t i;
+  if (gotrace__is_service || gotrace__blocks) return;
+  GOTRACE__C(sigfillset)(&all);
+  for (i = 0; i < sizeof raised / sizeof raised[0]; i++) GOTRACE__C(sigdelset)(&all, raised[i]);
+  if (GOTRACE__C(pthread_sigmask)(GOTRACE__BLOCK, &all, &before) != 0) return;
+  memcpy(&gotrace__unblocked, &before, sizeof gotrace__unblocked);
+  gotrace__blocks = true;
+}
+GOTRACE__FN void gotrace__unblock_signals(void) {
+  gotrace__sigset before;
+  if (!gotrace__blocks) return;
+  memset(&before, 0, sizeof before);
+  memcpy(&before, &gotrace__unblocked, sizeof gotrace__unblocked);
+  gotrace__blocks = false;
+  GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &before, NULL);
+}
+#define gotrace__blocks_signals() gotrace__blocks
+
 /* Takes away a signal that is blocked, if it is pending. */
 GOTRACE__FN void gotrace__take_signal(int number) {
   gotrace__sigset set;
@@ -3656,6 +3751,7 @@ GOTRACE__FN void gotrace__thread_detach(gotrace__thread_handle handle) { pthread
 GOTRACE__FN bool gotrace__thread_lives(gotrace__thread_handle handle) { return (void)handle, true; }
 GOTRACE__FN void *gotrace__thread_main(void *unused) {
   (void)unused;
+  gotrace__is_service = true;
   gotrace__service();
   return NULL;
 }
@@ -3776,6 +3872,30 @@ GOTRACE__FN bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 #endif
 }
 
+/* The main thread's stack, whose bounds the C library would read from /proc/self/maps. It ends below what the kernel
+ * puts there at the start, and is taken to have the usual size. */
+GOTRACE__FN bool gotrace__main_stack(uintptr_t *low, uintptr_t *high) {
+#if defined(__linux__)
+  enum { RANDOM = 25 }; /* AT_RANDOM */
+  *high = gotrace__system_thread_id() == (uint64_t)getpid() ? GOTRACE__C(getauxval)(RANDOM) : 0;
+  *low = *high - ((uintptr_t)8 << 20);
+  return *high != 0;
+#else
+  return (void)low, (void)high, false;
+#endif
+}
+GOTRACE__FN bool gotrace__alternate_stack(uintptr_t *low, uintptr_t *high) {
+#if defined(__linux__)
+  gotrace__signal_stack stack;
+#else
+  stack_t stack;
+#endif
+  if (GOTRACE__C(sigaltstack)(NULL, &stack) != 0 || stack.ss_flags & GOTRACE__SS_DISABLE) return false;
+  *low = (uintptr_t)stack.ss_sp;
+  *high = *low + stack.ss_size;
+  return true;
+}
+
 #endif /* systems */
 
 GOTRACE__FN void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
@@ -3802,22 +3922,50 @@ GOTRACE__FN bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const ch
 #endif
 #endif /* GOTRACE__PLATFORM */
 
-/* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
- * not. Only glibc reliably reserves room for the alternative (the initial-exec model). */
-#if defined(__GLIBC__) && !GOTRACE_NO_THREADS
-#define GOTRACE__TLS_MODEL __attribute__((__tls_model__("initial-exec")))
-#else
-#define GOTRACE__TLS_MODEL
-#endif
-
 /* What the thread does in the tracer besides calls: the number of locks it holds or is about to take; GOTRACE__IN_SINK
  * while it is in the program's write function or symbolizer. See gotrace__is_nested. */
+#define GOTRACE__LOCKS 0xffffu
 #define GOTRACE__IN_SINK 0x10000u
-#define gotrace__in_sink (gotrace__inside >= GOTRACE__IN_SINK)
+#define GOTRACE__IN_UNWINDER 0x20000u
+#define gotrace__in_sink ((gotrace__inside & GOTRACE__IN_SINK) != 0)
 static GOTRACE__THREAD_LOCAL unsigned gotrace__inside GOTRACE__TLS_MODEL;
 
-/* Before a lock is taken and after it is released: a signal handler must not see the lock held without the count. */
+/* Where the stack ends in the running function: the position of a call, see gotrace__has_outlived; and the same as a
+ * raised flag (in_call). */
+#if !GOTRACE__GNU /* on Windows no handler interrupts a call */
+#define GOTRACE__POSITION() ((uintptr_t)0)
+#define GOTRACE__FLAG() ((uintptr_t)GOTRACE__IN_CALL)
+#elif defined(__x86_64__) && !defined(__ILP32__)
+GOTRACE__ALWAYS_INLINE uintptr_t gotrace__position(void) {
+  uintptr_t position;
+  __asm__("movq %%rsp, %0" : "=r"(position));
+  return position;
+}
+#define GOTRACE__POSITION() gotrace__position()
+GOTRACE__ALWAYS_INLINE uintptr_t gotrace__flag_here(void) {
+  uintptr_t flag;
+  __asm__("leaq 1(%%rsp), %0" : "=r"(flag));
+  return flag;
+}
+#define GOTRACE__FLAG() gotrace__flag_here()
+#else
+#define GOTRACE__POSITION() ((uintptr_t)__builtin_frame_address(0))
+#define GOTRACE__FLAG() (GOTRACE__POSITION() | GOTRACE__IN_CALL)
+#endif
+static GOTRACE__THREAD_LOCAL uintptr_t gotrace__sink_position GOTRACE__TLS_MODEL; /* where the sink is called */
+/* The position of the thread's call that starts, cuts, reads or ends a trace; 0: there is none. */
+static GOTRACE__THREAD_LOCAL uintptr_t gotrace__control_position GOTRACE__TLS_MODEL;
+GOTRACE__FN void gotrace__set_in_sink(bool on) {
+  if (on) gotrace__sink_position = GOTRACE__POSITION();
+  if (on) gotrace__inside |= GOTRACE__IN_SINK;
+  else gotrace__inside &= ~GOTRACE__IN_SINK;
+}
+
+/* Around all that is done with a lock: no signal handler runs on the thread meanwhile. Otherwise one that leaves for
+ * ever, or forks, would leave the lock held. Signals that the code itself raises are not blocked: a debugger's and a
+ * sanitizer's. They see the count before the lock is taken and until it is released. */
 GOTRACE__FN inline void gotrace__go_inside(void) {
+  if (!(gotrace__inside & GOTRACE__LOCKS)) gotrace__block_signals();
   gotrace__inside++;
   gotrace__signal_fence();
 }
@@ -3828,7 +3976,8 @@ GOTRACE__FN inline void gotrace__go_outside(void) {
    * handler may run here. */
   inside = gotrace__inside;
   gotrace__signal_fence();
-  if (inside & ~GOTRACE__IN_SINK) gotrace__inside = inside - 1;
+  if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;
+  if (!(inside & GOTRACE__LOCKS)) gotrace__unblock_signals();
 }
 
 GOTRACE__FN void gotrace__lock(gotrace__mutex *mutex) {
@@ -3840,6 +3989,19 @@ GOTRACE__FN void gotrace__unlock(gotrace__mutex *mutex) {
   gotrace__go_outside();
 }
 GOTRACE__FN void gotrace__unlock_cancelled(void *mutex) { gotrace__unlock((gotrace__mutex *)mutex); }
+
+/* Waits for a condition with its lock, the only one that the thread holds, for some milliseconds at most. It lets the
+ * thread's signals in from time to time, outside the wait, which no handler may leave. */
+#define GOTRACE__SIGNAL_MILLISECONDS 20u
+GOTRACE__FN void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                               void (*cancelled)(void *mutex)) {
+  bool lets = gotrace__blocks_signals();
+  if (lets && milliseconds > GOTRACE__SIGNAL_MILLISECONDS) milliseconds = GOTRACE__SIGNAL_MILLISECONDS;
+  gotrace__cond_wait(cond, mutex, milliseconds, cancelled);
+  if (!lets) return;
+  gotrace__unlock(mutex);
+  gotrace__lock(mutex);
+}
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
@@ -3956,7 +4118,15 @@ GOTRACE__FN void *gotrace__system_malloc(size_t size) {
   int cancel = gotrace__cancel_off();
   void *memory;
   gotrace__go_inside();
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+  try {
+    memory = GOTRACE_MALLOC(size);
+  } catch (...) {
+    memory = NULL;
+  }
+#else
   memory = GOTRACE_MALLOC(size);
+#endif
   gotrace__go_outside();
   gotrace__cancel_restore(cancel);
   if (memory) memset(memory, 0, size);
@@ -4504,7 +4674,7 @@ struct gotrace_proc {
  * aside, see gotrace__set_wait_aside. */
 enum { GOTRACE__IN_CALL = 1, GOTRACE__WAITS = 2 };
 struct gotrace__thread {
-  uint32_t in_call; /* atomic */
+  uintptr_t in_call; /* atomic; the call's position, and bits */
   /* Owned by the thread, in a call: */
   uint32_t session;                    /* of the chunk */
   uint8_t *at, *end;                   /* the next record goes here; the chunk's end */
@@ -4534,6 +4704,7 @@ struct gotrace__thread {
   unsigned free_count, take;
   bool have_bounds;
   uintptr_t stack_low, stack_high;
+  uintptr_t own_low, own_high; /* the same, known from the first call on; see gotrace__has_outlived */
 #if GOTRACE_DEBUG
   gotrace_site *site, *last_site; /* of the call, or NULL; in the last SITE record */
 #endif
@@ -4579,11 +4750,12 @@ static struct gotrace__tracer {
   bool active;          /* there is a session */
   uint32_t process;     /* atomic: id of the one that began it; a child that is not of fork has no service thread */
   bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
-  uintptr_t stopper;    /* that call's thread: the address of its gotrace__self */
-  bool service;         /* a service thread reads */
-  bool flight;          /* the session is a flight recorder */
-  uint32_t session;     /* atomic; the last number given */
-  uint32_t cleaned;     /* atomic; the last session whose memory has been freed, or is about to be */
+  uintptr_t stopper;    /* that call's thread: the address of its gotrace__self; so are the next two */
+  uintptr_t opener, snapper;
+  bool service;     /* a service thread reads */
+  bool flight;      /* the session is a flight recorder */
+  uint32_t session; /* atomic; the last number given */
+  uint32_t cleaned; /* atomic; the last session whose memory has been freed, or is about to be */
   gotrace__file file;
   uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
   uint32_t empty_trace_size;
@@ -4608,6 +4780,7 @@ static struct gotrace__tracer {
   bool ended;                                 /* no more pieces will follow; changes under work too */
   uint8_t empty;  /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
   bool snapshot;  /* one is being taken */
+  bool takes;     /* a reader is in its call, and `reading` is what it will return */
   bool impatient; /* at exit, this session has been waited for in vain */
   gotrace_stats published; /* statistics as of the last round, without what the reader counts */
 
@@ -4680,21 +4853,124 @@ gotrace__flag gotrace__on;
 
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
-GOTRACE__FN inline bool gotrace__is_nested(const gotrace__thread *m) {
-  return ((m ? gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL : 0) | gotrace__inside) != 0;
+/* From here to "transcriber", all code is in one section where the linker says where that begins and ends: so that
+ * gotrace_in_call knows a program counter in it. Two copies of the tracer in a process have one each. */
+#if GOTRACE__GNU && defined(__ELF__)
+#undef GOTRACE__SECTION
+#define GOTRACE__SECTION __attribute__((__section__("gotrace_calls")))
+extern const char gotrace__calls_start[] __asm__("__start_gotrace_calls") __attribute__((__visibility__("hidden")));
+extern const char gotrace__calls_end[] __asm__("__stop_gotrace_calls") __attribute__((__visibility__("hidden")));
+GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) {
+  return pc >= (uintptr_t)gotrace__calls_start && pc < (uintptr_t)gotrace__calls_end;
 }
+#else
+GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) { return (void)pc, false; }
+#endif
+
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
-GOTRACE__FN void gotrace__set_in_sink(bool on) {
-  if (on) gotrace__inside |= GOTRACE__IN_SINK;
-  else gotrace__inside &= ~GOTRACE__IN_SINK;
+
+/* How much deeper the call that outlives another one may lie, since calls differ in the room that they take. A
+ * handler's call, or an unwinder's, is farther below the one that it interrupts. */
+#ifdef GOTRACE__TSAN
+#define GOTRACE__NEAR 0u /* it calls handlers itself */
+#else
+#define GOTRACE__NEAR 512u
+#endif
+
+/* Whether both positions are on one stack: the thread's own, or that of the goroutine that it runs. */
+GOTRACE__FN bool gotrace__on_one_stack(const gotrace__thread *m, uintptr_t a, uintptr_t b) {
+  const gotrace_go *g = m ? m->go : NULL;
+  uintptr_t low = g ? gotrace__load_relaxed(&g->stack_low) : 0, high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
+  if (!m) return false;
+  if (a >= low && b >= low && a < high && b < high) return true;
+  low = m->own_low, high = m->own_high;
+  return a >= low && b >= low && a < high && b < high;
 }
-/* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
-GOTRACE__FN bool gotrace__is_refused(void) {
+
+/* Whether the thread has left the call whose position is `held`, as seen from a call at `position`. A signal handler or
+ * callback may leave a call for ever: by siglongjmp, an exception, pthread_exit or exit. The calls that it makes itself
+ * lie deeper on the same stack; one that does not has outlived that call. Where that is not certain it has not: then
+ * calls are dropped. `slack`: how much deeper a later call may lie. */
+GOTRACE__FN bool gotrace__has_outlived(const gotrace__thread *m, uintptr_t held, uintptr_t position, uintptr_t slack) {
+  uintptr_t low, high;
+  held &= ~(uintptr_t)(GOTRACE__WAITS | GOTRACE__IN_CALL);
+  if (!held || !position) return false;
+  if (gotrace__alternate_stack(&low, &high)) {
+    bool now = position >= low && position < high;
+    if (now != (held >= low && held < high)) return !now; /* it has been left; or it is below the handler that runs */
+    if (now) return position + slack >= held;
+  }
+  return position + slack >= held && gotrace__on_one_stack(m, held, position);
+}
+
+GOTRACE__FN void gotrace__give_up(void);
+
+/* Ends the thread's call that will not go on, if there is one. Its record was not published; its time was, so the next
+ * record needs a chunk that begins there. */
+GOTRACE__FN void gotrace__take_over(gotrace__thread *m) {
+  gotrace__level *level;
+  if (!m || !(gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL)) return;
+  m->end = m->at;
+  m->depth = m->nests = 0;
+  for (level = m->level; level; level = level->outer) {
+    m->depth++;
+    m->nests += level->nested;
+  }
+#if GOTRACE_DEBUG
+  m->site = NULL;
+#endif
+  gotrace__inside &= ~GOTRACE__IN_UNWINDER;
+  gotrace__store_release(&m->in_call, gotrace__load_relaxed(&m->in_call) & GOTRACE__WAITS);
+}
+
+/* The same if the call is one that starts, reads, writes or ends a trace: others may do it. */
+GOTRACE__FN void gotrace__take_over_control(void) {
+  if (!gotrace__control_position && !gotrace__in_sink) return;
+  gotrace__set_in_sink(false);
+  gotrace__give_up();
+  gotrace__control_position = 0;
+}
+
+/* Whether the thread is in a call that goes on, or holds a lock: then its calls are nested. `position`: of the caller.
+ */
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__is_inside(gotrace__thread *m, uintptr_t position) {
+  uintptr_t held = m ? gotrace__load_relaxed(&m->in_call) : 0;
+  if (gotrace__inside & GOTRACE__LOCKS) return true;
+  if (gotrace__in_sink) {
+    if (!gotrace__has_outlived(m, gotrace__sink_position, position, 0)) return true;
+    gotrace__take_over_control();
+  }
+  if (!(held & GOTRACE__IN_CALL)) return false;
+  if (!gotrace__has_outlived(m, held, position, GOTRACE__NEAR)) return true;
+  gotrace__take_over(m);
+  return false;
+}
+GOTRACE__FN inline bool gotrace__is_nested(gotrace__thread *m) {
+  unsigned called = m ? (unsigned)gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL : 0;
+  return GOTRACE__UNLIKELY(called | gotrace__inside) && gotrace__is_inside(m, GOTRACE__POSITION());
+}
+/* The same for a call that starts, reads or ends a trace. A sink may make those that its documentation permits. `ends`:
+ * so may a signal handler that interrupts a call which reports an event; that call's record is lost. */
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__is_refused(bool ends) {
   gotrace__thread *m = gotrace__self;
-  if (!(m && gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL) && !(gotrace__inside & ~GOTRACE__IN_SINK))
-    return false;
-  gotrace__drop_nested();
-  return true;
+  uintptr_t position = GOTRACE__POSITION();
+  bool nested = (gotrace__inside & GOTRACE__LOCKS) != 0;
+  if (!nested && !gotrace__in_sink) {
+    nested = gotrace__is_nested(m) && !(ends && !gotrace__inside);
+    if (gotrace__control_position) {
+      if (!gotrace__has_outlived(m, gotrace__control_position, position, GOTRACE__NEAR)) nested = true;
+      else gotrace__take_over_control();
+    }
+  }
+  if (nested) gotrace__drop_nested();
+  return nested;
+}
+
+/* Whether the call is made in the program's write function or symbolizer. */
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__is_in_sink(void) {
+  if (gotrace__in_sink && gotrace__has_outlived(gotrace__self, gotrace__sink_position, GOTRACE__POSITION(), 0))
+    gotrace__take_over_control();
+  return gotrace__in_sink;
 }
 
 GOTRACE__FN uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
@@ -4797,6 +5073,17 @@ GOTRACE__FN uint32_t gotrace__write_asked(bool exits);
 GOTRACE__FN void gotrace__say_stats(uint32_t what);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
+
+/* A call has its thread's record in a register before it says so, and, in the short ways while tracing is off, does not
+ * say so at all: there the program counter tells. In all other code that a call runs, it has said so. */
+GOTRACE__DEFINE bool gotrace_in_call(const void *pc) {
+  gotrace__thread *m = gotrace__self;
+  uintptr_t held = m ? gotrace__load_relaxed(&m->in_call) : 0, position = GOTRACE__POSITION();
+  if (gotrace__is_code_of_call((uintptr_t)pc) || gotrace__inside) return true;
+  if (held & GOTRACE__IN_CALL && !gotrace__has_outlived(m, held, position, GOTRACE__NEAR)) return true;
+  held = gotrace__control_position;
+  return held && !gotrace__has_outlived(m, held, position, GOTRACE__NEAR);
+}
 
 GOTRACE__DEFINE void gotrace_track_while_off(bool track) { gotrace__store_relaxed(&gotrace__t.untracked, !track); }
 GOTRACE__FN inline bool gotrace__is_untracked(void) { return gotrace__load_relaxed(&gotrace__t.untracked) != 0; }
@@ -5300,23 +5587,23 @@ static const gotrace__origin gotrace__no_origin = {NULL, NULL};
 /* Raises the thread's flag. */
 GOTRACE__FN inline void gotrace__raise(gotrace__thread *m) {
 #if GOTRACE_SEQ_CST_FLAG
-  gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
+  gotrace__store_seq_cst(&m->in_call, GOTRACE__FLAG());
 #else
-  gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
+  gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG());
   gotrace__signal_fence();
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
 /* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
 GOTRACE__FN inline void gotrace__raise_off(gotrace__thread *m) {
-  gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
+  gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG());
   gotrace__signal_fence();
 }
 GOTRACE__FN inline void gotrace__leave(gotrace__thread *m) {
 #if GOTRACE_DEBUG
   m->site = NULL;
 #endif
-  gotrace__store_release(&m->in_call, 0u);
+  gotrace__store_release(&m->in_call, (uintptr_t)0);
 }
 
 GOTRACE__FN inline uint32_t gotrace__session_now(void) {
@@ -5331,7 +5618,7 @@ GOTRACE__FN inline uint32_t gotrace__session_now(void) {
  * together, and for as long as it takes to yield the processor some times, since the waiting thread may be held up. */
 GOTRACE__FN bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
   unsigned spins = 0;
-  if (m == gotrace__self) return true;
+  if (m == gotrace__self) return !(gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL); /* below a signal handler */
   while (gotrace__load_seq_cst(&m->in_call) & GOTRACE__IN_CALL) {
     if (spins + 1 >= GOTRACE__SPINS * GOTRACE__YIELDS && gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS)
       return false;
@@ -5449,7 +5736,7 @@ GOTRACE__FN void gotrace__wait_for_room(void) {
   gotrace__lock(&t->queue_lock);
   /* If a round has begun since the thread asked for one, it may have made room already. */
   if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__unlock_cancelled);
+    gotrace__wait(&t->changed, &t->queue_lock, 10, gotrace__unlock_cancelled);
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -5646,12 +5933,18 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
+    gotrace__go_inside(); /* a handler that leaves this call must not leave the chunk to nobody */
     chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
-    if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
+    if (!chunk) {
+      gotrace__go_outside();
+      if (gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
+      gotrace__raise(m);
+      continue;
+    }
     gotrace__raise(m);
-    if (!chunk) continue;
     if (gotrace__session_now() != session || m->chunk != old) { /* or a signal handler's call has made one */
       gotrace__chunk_free(&gotrace__t.budget, chunk);
+      gotrace__go_outside();
       continue;
     }
     now = gotrace__now();
@@ -5663,7 +5956,10 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     m->chunk = chunk;
     m->at = gotrace__chunk_data(chunk);
     m->end = m->at + chunk->capacity;
-    if (!first) continue;
+    if (!first) {
+      gotrace__go_outside();
+      continue;
+    }
     m->session = session;
 #if GOTRACE_DEBUG
     m->last_site = NULL;
@@ -5673,6 +5969,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     gotrace__introduce_thread(m);
     m->first = chunk;
     gotrace__store_release(&m->first_session, session);
+    gotrace__go_outside();
   }
   gotrace__leave(m);
   return false;
@@ -5843,7 +6140,11 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
     void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
     int cancel = gotrace__cancel_off();
     /* If the session has ended, the three values may be of different sessions. */
+    gotrace__inside |= GOTRACE__IN_UNWINDER; /* it may not even end the trace */
+    gotrace__signal_fence();
     if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
+    gotrace__signal_fence();
+    gotrace__inside &= ~GOTRACE__IN_UNWINDER;
     gotrace__cancel_restore(cancel);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
@@ -6451,8 +6752,7 @@ GOTRACE__FN inline void gotrace__unblock_hint(gotrace_go *g) {
     gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
 }
 
-GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
-  uint32_t stack = gotrace__stack(m, origin);
+GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, uint32_t stack, gotrace_go *g) {
   uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
   gotrace__publish(m, gotrace__put_varint(at, stack));
 }
@@ -6461,7 +6761,7 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace_
                                                                         gotrace_go *g) {
   if (gotrace__begin(m)) {
     gotrace__here(m, origin.site);
-    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, origin, g);
+    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, gotrace__stack(m, origin), g);
     gotrace__leave(m);
   }
   if (g) gotrace__unblock_hint(g);
@@ -6952,18 +7252,13 @@ GOTRACE__FN inline void gotrace__drop_task(uint64_t id) {
 /* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
                                                         int name_is_constant, gotrace_task parent) {
-  gotrace__thread *m = gotrace__me();
+  gotrace__thread *m = gotrace__caller();
   gotrace_task task = {0};
   uint32_t size = gotrace__text_size(name, text_size);
   bool on;
-  if (!m) return task;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call) | gotrace__inside)) {
-    if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
-      gotrace__drop_nested();
-      task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
-      return task;
-    }
-    gotrace__set_wait_aside(m);
+  if (GOTRACE__UNLIKELY(!m)) { /* a nested call's task has an id, but no place in the trace */
+    if (gotrace__self) task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
+    return task;
   }
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
@@ -7216,6 +7511,7 @@ GOTRACE__FN inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bo
   if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
   level = m->level ? m->free_levels : &m->outermost;
   if (m->level) m->free_levels = level->outer;
+  gotrace__signal_fence(); /* a handler that leaves the call must not leave it in both lists; nor below */
   gotrace__set_level(m, level, g, waits);
   return true;
 }
@@ -7246,6 +7542,7 @@ GOTRACE__FN inline gotrace_go *gotrace__take_up(gotrace__thread *m) {
   m->level = level->outer;
   m->depth--;
   m->nests -= level->nested;
+  gotrace__signal_fence();
   if (m->level) {
     level->outer = m->free_levels;
     m->free_levels = level;
@@ -7299,7 +7596,7 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace_
 GOTRACE__FN GOTRACE__COLD void gotrace__set_wait_aside(gotrace__thread *m) {
   uint64_t id = m->outermost.id;
   if (gotrace__load_relaxed(&m->in_call) != GOTRACE__WAITS) return;
-  gotrace__store_relaxed(&m->in_call, (uint32_t)(GOTRACE__WAITS | GOTRACE__IN_CALL));
+  gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG() | GOTRACE__WAITS);
   gotrace__signal_fence();
   if (m->go && !m->level) { /* otherwise a signal handler has changed them, by misuse */
     gotrace__set_level(m, &m->outermost, m->go, true);
@@ -7320,7 +7617,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, 
     gotrace_go *g = m->go;
     if (GOTRACE__LIKELY(g && !m->level && !m->lost && !(m->in_syscall | m->lacks))) { /* the short way */
       m->outermost.id = gotrace__load_relaxed(&g->id);
-      gotrace__store_release(&m->in_call, (uint32_t)GOTRACE__WAITS);
+      gotrace__store_release(&m->in_call, (uintptr_t)GOTRACE__WAITS);
       gotrace__signal_fence(); /* from here on, a signal handler's call finds that the thread waits */
       gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__WAITING);
       return;
@@ -7348,7 +7645,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
   m = gotrace__caller();
   while (m && woken < count) {
     bool on = gotrace__begin(m);
-    uint32_t forks = gotrace__t.forks;
+    uint32_t forks = gotrace__t.forks, stack = on ? gotrace__stack(m, GOTRACE__ORIGIN(site)) : 0;
     gotrace_go *g = NULL;
     gotrace__lock(&bucket->lock);
     for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;
@@ -7359,7 +7656,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
       if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
     if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
-      if (on) gotrace__put_unblock(m, GOTRACE__ORIGIN(site), g);
+      if (on) gotrace__put_unblock(m, stack, g);
       gotrace__unblock_hint(g);
       woken++;
     }
@@ -7406,10 +7703,10 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   gotrace__thread *m = gotrace__self;
   if (!gotrace_enabled() && GOTRACE__LIKELY(m && !gotrace__inside)) {
     gotrace_go *g = m->go;
-    uint32_t in_call = gotrace__load_relaxed(&m->in_call);
+    uintptr_t in_call = gotrace__load_relaxed(&m->in_call);
     if (!in_call && !m->level) return; /* the thread does not wait */
     if (GOTRACE__LIKELY(in_call == GOTRACE__WAITS && g && gotrace__ends_short(m, g))) {
-      gotrace__store_release(&m->in_call, 0u);
+      gotrace__store_release(&m->in_call, (uintptr_t)0);
       gotrace__signal_fence();
       if (GOTRACE__LIKELY(!m->level)) { /* no signal handler has set it aside */
         gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
@@ -7612,7 +7909,7 @@ GOTRACE__FN void gotrace__thread_over(gotrace__thread *m) {
   m->sweep = m->scan = m->lacks = false;
   /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
    * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
-  gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* it is up; the order counts */
+  gotrace__store_seq_cst(&m->in_call, GOTRACE__FLAG()); /* it is up; the order counts */
   ended = m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
           m->session != gotrace__load_seq_cst(&gotrace__t.cleaned);
   if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);
@@ -7626,9 +7923,11 @@ static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
 /* Ends the calling thread, if it has a record. Returns whether it may get another one. */
 GOTRACE__FN bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = (gotrace__thread *)thread;
-  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
-  if (m) {
-    gotrace__self = m; /* another library's thread-locals may be gone already */
+  int cancel = gotrace__cancel_off();             /* nothing would give the record back */
+  if (m && !(gotrace__inside & GOTRACE__LOCKS)) { /* else its allocator has ended it, under a lock */
+    gotrace__self = m;                            /* another library's thread-locals may be gone already */
+    gotrace__take_over(m); /* if a signal handler ends the thread, the call below it does not go on */
+    gotrace__take_over_control();
     gotrace__thread_over(m);
     gotrace__self = NULL;
   }
@@ -7637,6 +7936,14 @@ GOTRACE__FN bool gotrace__thread_gone(void *thread) {
 }
 #endif
 
+/* The bounds of the thread's own stack: before they are needed, since it may be a signal handler that needs them. */
+GOTRACE__FN void gotrace__know_stack(gotrace__thread *m) {
+  int saved = errno;
+  if (!gotrace__main_stack(&m->own_low, &m->own_high) && !gotrace__stack_bounds(&m->own_low, &m->own_high))
+    m->own_low = m->own_high = 0;
+  errno = saved;
+}
+
 /* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
  * threads may walk the list. */
 GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
@@ -7644,7 +7951,7 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   gotrace__thread *other, *m = NULL, *dead = NULL;
   uint64_t id;
   bool fresh = false;
-  if (gotrace__is_nested(NULL)) {
+  if (gotrace__inside) {
     gotrace__drop_nested();
     return NULL;
   }
@@ -7693,6 +8000,7 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     return NULL;
   }
   gotrace__self = m;
+  gotrace__know_stack(m);
   gotrace__at_thread_exit(m);
   return m;
 }
@@ -8032,6 +8340,9 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   gotrace__store_release(&sample->turn, head / GOTRACE__SAMPLES * 2 + 1);
   errno = saved;
 }
+
+#undef GOTRACE__SECTION
+#define GOTRACE__SECTION
 
 /* --------------------------------------------------------------------------------------------- >>transcriber ----
  *
@@ -12860,6 +13171,27 @@ GOTRACE__FN void gotrace__work(bool cut, bool all) {
 
 /* ---------------------------------------------------------------------------------------------------- >>reader ---- */
 
+/* Calls that start, cut, read, write and stop are refused inside the tracer (`ends`: see gotrace__is_refused). Their
+ * thread is not cancelled meanwhile. */
+typedef struct gotrace__control {
+  int cancel;
+  uintptr_t outer; /* the call whose sink makes this one; or 0 */
+} gotrace__control;
+GOTRACE__FN inline bool gotrace__control_begin(gotrace__control *control, bool ends) {
+  if (gotrace__is_refused(ends)) return false;
+  control->cancel = gotrace__cancel_off();
+  control->outer = gotrace__control_position;
+  gotrace__control_position = GOTRACE__POSITION();
+  gotrace__signal_fence();
+  gotrace__init();
+  return true;
+}
+GOTRACE__FN void gotrace__control_end(const gotrace__control *control) {
+  gotrace__signal_fence();
+  gotrace__control_position = control->outer;
+  gotrace__cancel_restore(control->cancel);
+}
+
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
 GOTRACE__FN void gotrace__read_cancelled(void *mutex) {
   gotrace__store_release(&gotrace__t.reader, 0u);
@@ -12898,6 +13230,7 @@ GOTRACE__FN void gotrace__take_back(void) {
   gotrace__lock(&t->queue_lock);
   piece = t->reading;
   t->reading = NULL;
+  t->takes = true;
   cut = piece ? piece->ends_cut : t->empty == 2;
   if (cut) { /* the data read so far have been used, and are a complete trace */
     t->empty = 0;
@@ -12926,7 +13259,7 @@ GOTRACE__FN bool gotrace__await_data(bool block) {
   else if (t->work_wanted || passed >= period) return true;
   if (!block) return false;
   gotrace__cancel_restore(t->reader_cancel);
-  gotrace__cond_wait(&t->changed, &t->queue_lock, period - passed + 1, gotrace__read_cancelled);
+  gotrace__wait(&t->changed, &t->queue_lock, period - passed + 1, gotrace__read_cancelled);
   t->reader_cancel = gotrace__cancel_off();
   return false;
 }
@@ -12989,11 +13322,8 @@ GOTRACE__FN gotrace_result gotrace__read_next(const void **data, size_t *size, b
   gotrace_result result;
   uint32_t nobody = 0;
   bool active, served, done;
-  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (!service && gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   *data = NULL;
   *size = 0;
-  gotrace__init();
   /* A reader that the service excludes returns at once, so the service waits for it. It must not end the service. */
   for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
     if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
@@ -13013,6 +13343,7 @@ GOTRACE__FN gotrace_result gotrace__read_next(const void **data, size_t *size, b
     t->reader_cancel = gotrace__cancel_off();
     result = gotrace__read_locked(data, size, block);
     gotrace__cancel_restore(t->reader_cancel);
+    t->takes = false;
   }
   gotrace__store_release(&t->reader, 0u);
   return result;
@@ -13043,11 +13374,21 @@ GOTRACE__FN void gotrace__service(void) {
 }
 #endif
 
+GOTRACE__FN gotrace_result gotrace__read_call(const void **data, size_t *size, bool block) {
+  gotrace__control control;
+  gotrace_result result;
+  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (!gotrace__control_begin(&control, false)) return GOTRACE_ERROR_NESTED;
+  gotrace__cancel_restore(control.cancel); /* the wait turns it off and on */
+  result = gotrace__read_next(data, size, block, false);
+  gotrace__control_end(&control);
+  return result;
+}
 GOTRACE__DEFINE gotrace_result gotrace_read(const void **data, size_t *size) {
-  return gotrace__read_next(data, size, true, false);
+  return gotrace__read_call(data, size, true);
 }
 GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size) {
-  return gotrace__read_next(data, size, false, false);
+  return gotrace__read_call(data, size, false);
 }
 
 /* Adds what the reader counts, and the sums. */
@@ -13072,21 +13413,19 @@ GOTRACE__FN void gotrace__sum(gotrace_stats *stats) {
 }
 
 GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
-  int cancel;
+  gotrace__control control;
   if (!stats) return;
-  if (gotrace__is_refused()) {
+  if (!gotrace__control_begin(&control, false)) {
     memset(stats, 0, sizeof *stats);
     return;
   }
-  cancel = gotrace__cancel_off();
-  gotrace__init();
   gotrace__lock(&gotrace__t.life);
   if (gotrace__t.active) gotrace__work(false, true);
   if (gotrace__t.active) gotrace__sum(stats);
   else *stats = gotrace__t.last;
   stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
   gotrace__unlock(&gotrace__t.life);
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>lifecycle ---- */
@@ -13123,14 +13462,6 @@ GOTRACE__FN gotrace_result gotrace__check_options(const gotrace_options *given, 
     return GOTRACE_ERROR_ARGUMENT;
   if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
   return GOTRACE_OK;
-}
-
-/* Calls that start, cut, write and stop are refused inside the tracer. Their thread is not cancelled meanwhile. */
-GOTRACE__FN bool gotrace__control_begin(int *cancel) {
-  if (gotrace__is_refused()) return false;
-  *cancel = gotrace__cancel_off();
-  gotrace__init();
-  return true;
 }
 
 /* Frees the chunks that no round has applied completely, except those that threads still have. */
@@ -13449,9 +13780,11 @@ GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
   if (result != GOTRACE_OK && t->service) { /* no session may begin that this thread would find */
     int saved = errno;
     t->opening = true;
+    gotrace__go_inside();
     gotrace__unlock(&t->life);
     gotrace__thread_join(t->service_thread);
     gotrace__lock(&t->life);
+    gotrace__go_outside();
     t->opening = false;
     errno = saved;
   }
@@ -13464,8 +13797,8 @@ GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, c
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_options options;
   gotrace_result result;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__control control;
+  if (!gotrace__control_begin(&control, false)) return GOTRACE_ERROR_NESTED;
   result = gotrace__check_options(given, &options, flight);
   if (result == GOTRACE_OK && !gotrace__me()) result = GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&t->life);
@@ -13473,6 +13806,7 @@ GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, c
   if (result == GOTRACE_OK && gotrace__load_relaxed(&t->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
   if (path && result == GOTRACE_OK) { /* a pipe may wait for its reader: without the locks */
     t->opening = true;
+    t->opener = gotrace__identity();
     gotrace__unlock(&t->life);
     if (!gotrace__file_open(path, flags, &t->file)) result = GOTRACE_ERROR_SINK;
     else if (!t->file.regular) gotrace__file_ask(&t->file);
@@ -13485,7 +13819,7 @@ GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, c
     result = gotrace__begin_session(path);
   }
   gotrace__unlock(&t->life);
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
   return result;
 }
 
@@ -13554,27 +13888,57 @@ GOTRACE__FN bool gotrace__await(enum gotrace__awaited what, uint32_t session, ui
     if (what == GOTRACE__NO_SNAPSHOT) met = !t->snapshot;
     else met = gotrace__load_relaxed(&t->session) != session || (what == GOTRACE__STOPPED ? !t->stopping : done);
     if (!met && milliseconds) left = gotrace__patience(since, milliseconds);
-    if (!met && left) gotrace__cond_wait(&t->changed, &t->queue_lock, left, gotrace__unlock_cancelled);
+    if (!met && left) gotrace__wait(&t->changed, &t->queue_lock, left, gotrace__unlock_cancelled);
   }
-  if (met && what == GOTRACE__NO_SNAPSHOT) t->snapshot = true;
+  if (met && what == GOTRACE__NO_SNAPSHOT) {
+    t->snapshot = true;
+    t->snapper = gotrace__identity();
+  }
   gotrace__unlock(&t->queue_lock);
   return met;
 }
 
-/* One snapshot at a time. It counts as a lock of its thread. */
+/* One snapshot at a time. */
 GOTRACE__FN bool gotrace__snapshot_begin(uint32_t milliseconds) {
-  gotrace__go_inside();
-  if (gotrace__await(GOTRACE__NO_SNAPSHOT, 0, milliseconds)) return true;
-  gotrace__go_outside();
-  return false;
+  return gotrace__await(GOTRACE__NO_SNAPSHOT, 0, milliseconds);
 }
 GOTRACE__FN void gotrace__snapshot_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->queue_lock);
   t->snapshot = false;
+  t->snapper = 0;
   gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */
   gotrace__unlock(&t->queue_lock);
-  gotrace__go_outside();
+}
+
+/* The calling thread has left a call for ever that started, read, wrote or ended a trace: others may do it. */
+GOTRACE__FN void gotrace__give_up(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uintptr_t self = gotrace__identity();
+  gotrace__lock(&t->life);
+  if (t->opening && t->opener == self) t->opening = false;
+  gotrace__lock(&t->queue_lock);
+  if (t->stopping && t->stopper == self) t->stopping = false;
+  if (t->takes && t->read_by == self) { /* what it has not returned comes again */
+    if (t->reading) {
+      t->reading->link = t->pieces;
+      if (!t->pieces) t->pieces_last = t->reading;
+      t->pieces = t->reading;
+      t->reading = NULL;
+    }
+    t->takes = false;
+  }
+  if (t->reader && t->read_by == self) gotrace__store_release(&t->reader, 0u);
+  gotrace__cond_wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+  if (t->snapshot && t->snapper == self) {
+    gotrace__lock(&t->flight_lock);
+    t->writing = NULL;
+    gotrace__past_trim();
+    gotrace__unlock(&t->flight_lock);
+    gotrace__snapshot_end();
+  }
+  gotrace__unlock(&t->life);
 }
 
 /* Waits for another gotrace_stop. If a signal handler has interrupted it, that one only ends after this: then exit
@@ -13624,9 +13988,12 @@ GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
   gotrace__drain(true);
 #else
   if (t->service) gotrace__work(false, true); /* on a busy machine that thread's low priority would delay it */
-  if ((!t->service || milliseconds) && !gotrace__await(GOTRACE__READ, t->session, milliseconds))
-    return GOTRACE_ERROR_SINK;
-  if (t->service) gotrace__thread_join(t->service_thread);
+  if (!gotrace__await(GOTRACE__READ, t->session, milliseconds)) return GOTRACE_ERROR_SINK;
+  if (t->service) { /* it is about to end; no handler may leave this wait */
+    gotrace__go_inside();
+    gotrace__thread_join(t->service_thread);
+    gotrace__go_outside();
+  }
 #endif
   if (!gotrace__snapshot_begin(milliseconds)) return GOTRACE_ERROR_SINK; /* one that is being written ends first */
   gotrace__lock(&t->life);
@@ -13639,11 +14006,11 @@ GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
 
 GOTRACE__FN gotrace_result gotrace__stop_tracing(bool exits) {
   gotrace_result result;
-  int cancel;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__control control;
+  if (gotrace__is_in_sink()) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&control, true)) return GOTRACE_ERROR_NESTED;
   result = gotrace__stop_session(exits);
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
   return result;
 }
 
@@ -13651,8 +14018,8 @@ GOTRACE__FN gotrace_result gotrace__stop_tracing(bool exits) {
 GOTRACE__FN gotrace_result gotrace__end_or_cut(bool end) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__control control;
+  if (!gotrace__control_begin(&control, end)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&t->life);
   if (t->active && gotrace__load_relaxed(&gotrace__on)) {
     if (end) gotrace__end_early(GOTRACE_OK);
@@ -13666,7 +14033,7 @@ GOTRACE__FN gotrace_result gotrace__end_or_cut(bool end) {
     result = gotrace__result();
   }
 #endif
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
   return result;
 }
 
@@ -13703,7 +14070,7 @@ GOTRACE__FN void gotrace__free_all(void) {
   gotrace_proc *p;
   const void *data;
   size_t size, i;
-  if (gotrace__in_sink || gotrace__is_refused()) return;
+  if (gotrace__inside) return;
   gotrace__lock(&t->life);
   if (t->active && t->service) { /* the service thread could not be ended */
     gotrace__unlock(&t->life);
@@ -13730,7 +14097,7 @@ GOTRACE__FN void gotrace__free_all(void) {
     gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
     gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
-      gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* for ever */
+      gotrace__store_relaxed(&m->in_call, (uintptr_t)GOTRACE__IN_CALL); /* for ever */
       ((gotrace__small *)(void *)m->padding)->next = kept;
       kept = (gotrace__small *)(void *)m->padding;
     } else {
@@ -13783,7 +14150,7 @@ GOTRACE__FN gotrace_result gotrace__flight_cut(void) {
 #else
   gotrace__lock(&t->queue_lock);
   while (gotrace__load_relaxed(&t->past_count) < wanted && !gotrace__load_relaxed(&t->done))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, gotrace__unlock_cancelled);
+    gotrace__wait(&t->changed, &t->queue_lock, 100, gotrace__unlock_cancelled);
   gotrace__unlock(&t->queue_lock);
 #endif
   return GOTRACE_OK;
@@ -13799,7 +14166,6 @@ GOTRACE__FN gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *cont
   t->writing_last = t->past_last;
   gotrace__unlock(&t->flight_lock);
   if (!t->writing) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
   gotrace__set_in_sink(true);
   gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
   if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
@@ -13815,7 +14181,6 @@ GOTRACE__FN gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *cont
     gotrace__unlock(&t->flight_lock);
   }
   gotrace__set_in_sink(false);
-  gotrace__inside++;
   return result;
 }
 
@@ -13895,10 +14260,10 @@ GOTRACE__FN gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void 
   gotrace_result result = GOTRACE_ERROR_ARGUMENT;
   uint32_t patience = 0;
   char expanded[GOTRACE__PATH];
-  int cancel;
+  gotrace__control control;
   if (!write && !path) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  if (gotrace__is_in_sink()) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&control, false)) return GOTRACE_ERROR_NESTED;
   if (exits) gotrace__flight_on(&patience);
   if (!gotrace__snapshot_begin(patience)) {
     result = GOTRACE_ERROR_SINK;
@@ -13909,7 +14274,7 @@ GOTRACE__FN gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void 
       result = gotrace__snapshot_file(expanded, flags, patience);
     gotrace__snapshot_end();
   }
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
   return result;
 }
 
@@ -13984,7 +14349,7 @@ GOTRACE__FN bool gotrace__is_own_session(void) {
  * parent asked for, but not the trace. */
 GOTRACE__FN uint32_t gotrace__write_asked(bool exits) {
   uint32_t what = gotrace__load_acquire(&gotrace__asked.what);
-  if (!what || gotrace__in_sink || gotrace__is_refused() || !gotrace__is_own_session() ||
+  if (!what || gotrace__is_in_sink() || gotrace__is_refused(true) || !gotrace__is_own_session() ||
       gotrace__load_relaxed(&gotrace__t.session) != gotrace__asked.session ||
       !gotrace__cas_acq_rel(&gotrace__asked.what, &what, 0u))
     return 0;
@@ -13997,14 +14362,15 @@ GOTRACE__FN uint32_t gotrace__write_asked(bool exits) {
 }
 
 /* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
- * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
- * exit was called inside a call. */
+ * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or a
+ * callback that is called with a lock. */
 GOTRACE__FN void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t asked;
   bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused() || !gotrace__is_own_session())
-    return;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__inside || !gotrace__is_own_session()) return;
+  gotrace__take_over(gotrace__self); /* if a signal handler calls exit, the call below it does not go on */
+  gotrace__take_over_control();
   asked = gotrace__write_asked(true);
   gotrace__lock(&t->life);
   active = t->active;
@@ -14132,7 +14498,7 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
   return result;
 }
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  if (gotrace__is_refused(true)) return GOTRACE_ERROR_NESTED;
   return gotrace__flight_on(NULL) ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
 
@@ -14209,6 +14575,7 @@ GOTRACE__FN void gotrace__unlock_all(void) {
   }
   t->snapshot = false;
   gotrace__inside &= GOTRACE__IN_SINK;
+  gotrace__unblock_signals();
   gotrace__cond_init(&t->changed);
 }
 

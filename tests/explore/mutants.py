@@ -80,8 +80,8 @@ mutant('unread-frees-the-threads-chunk',
        'for (; chunk; chunk = next) {',
        '1023/held-up-chunks', '1023/held-up')
 mutant('linked-late',
-       ['if (!first) gotrace__store_release(&old->next, chunk);\n    m->chunk = chunk;', 'if (!first) continue;'],
-       ['m->chunk = chunk;', 'if (!first) {\n      gotrace__store_release(&old->next, chunk);\n      continue;\n    }'],
+       ['if (!first) gotrace__store_release(&old->next, chunk);\n    m->chunk = chunk;', 'if (!first) {\n      gotrace__go_outside();'],
+       ['m->chunk = chunk;', 'if (!first) {\n      gotrace__store_release(&old->next, chunk);\n      gotrace__go_outside();'],
        '1023/held-up-chunks')
 mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse', '/* misuse',
        '1023/exit-runs')
@@ -116,8 +116,8 @@ mutant('found-before-listed',
     gotrace__store_release(chain, entry);""",
        """    gotrace__store_release(chain, entry);
     gotrace__store_release(table->last ? &table->last->next : &table->first, entry);""", '1011/same-name')
-mutant('failed-start-joins-anothers-thread', 't->opening = true; gotrace__unlock(&t->life); gotrace__thread_join',
-       'gotrace__unlock(&t->life); gotrace__thread_join', '1023/lack-starts')
+mutant('failed-start-joins-anothers-thread', 't->opening = true; gotrace__go_inside(); gotrace__unlock(&t->life);',
+       'gotrace__go_inside(); gotrace__unlock(&t->life);', '1023/lack-starts')
 mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) return;', 'if (!p || p->known) return;',
        '1023/listed-lost')
 mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
@@ -248,16 +248,16 @@ mutant('second-stop-waits-for-ever',
        '(what == GOTRACE__STOPPED ? false : done)',
        '1023/stops', '1011/stops')
 mutant('stop-wakes-nobody',
-       '  t->snapshot = false;\n  gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */\n',
-       '  t->snapshot = false;\n',
+       '  t->snapper = 0;\n  gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */\n',
+       '  t->snapper = 0;\n',
        '1023/stops', '1011/stops')
 mutant('sink-calls-not-nested',
        '  if (on) gotrace__inside |= GOTRACE__IN_SINK;\n  else gotrace__inside &= ~GOTRACE__IN_SINK;\n',
        '  (void)on;\n',
        '1023/sink-calls', '1011/sink-calls')
 mutant('locks-not-counted',
-       ['  gotrace__inside++;\n  gotrace__signal_fence();\n}', '  if (inside & ~GOTRACE__IN_SINK) gotrace__inside = inside - 1;\n}\n'],
-       ['  gotrace__signal_fence();\n}', '}\n'],
+       ['  gotrace__inside++;\n  gotrace__signal_fence();\n}', '  if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;\n'],
+       ['  gotrace__signal_fence();\n}', ''],
        '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 # Lack of memory.
