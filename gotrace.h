@@ -2504,9 +2504,17 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #define GOTRACE__VSNPRINTF vsnprintf
 #endif
 
+/* From here to "transcriber", all code is in one section where the linker says where that begins and ends: so that
+ * gotrace_in_call knows a program counter in it. Two copies of the tracer in a process have one each. */
+#if GOTRACE__GNU && defined(__ELF__)
+#define GOTRACE__HAS_SECTION 1
+#define GOTRACE__SECTION __attribute__((__section__("gotrace_calls")))
+#else
+#define GOTRACE__HAS_SECTION 0
+#define GOTRACE__SECTION
+#endif
 /* Begins each private function. Hooks at the program's functions (-finstrument-functions) may call the tracer, which
  * would then call them without end. */
-#define GOTRACE__SECTION /* code of calls has another, see gotrace__is_code_of_call */
 #define GOTRACE__FN GOTRACE__UNINSTRUMENTED GOTRACE__SECTION static
 #define GOTRACE__ALWAYS_INLINE GOTRACE__FN inline GOTRACE__ALWAYS
 
@@ -3955,17 +3963,50 @@ GOTRACE__ALWAYS_INLINE uintptr_t gotrace__flag_here(void) {
 static GOTRACE__THREAD_LOCAL uintptr_t gotrace__sink_position GOTRACE__TLS_MODEL; /* where the sink is called */
 /* The position of the thread's call that starts, cuts, reads or ends a trace; 0: there is none. */
 static GOTRACE__THREAD_LOCAL uintptr_t gotrace__control_position GOTRACE__TLS_MODEL;
+/* The position at which it has a lock, or is about to, or is in a function of the C library before its call has raised
+ * its flag; 0: none of these. Only gotrace_in_call needs it. */
+static GOTRACE__THREAD_LOCAL uintptr_t gotrace__busy_position GOTRACE__TLS_MODEL;
 GOTRACE__FN void gotrace__set_in_sink(bool on) {
   if (on) gotrace__sink_position = GOTRACE__POSITION();
   if (on) gotrace__inside |= GOTRACE__IN_SINK;
   else gotrace__inside &= ~GOTRACE__IN_SINK;
 }
 
+GOTRACE__FN inline uintptr_t gotrace__mark(void) {
+  uintptr_t before = gotrace__busy_position;
+  gotrace__busy_position = GOTRACE__POSITION();
+  gotrace__signal_fence();
+  return before;
+}
+GOTRACE__FN inline void gotrace__unmark(uintptr_t before) {
+  gotrace__signal_fence();
+  gotrace__busy_position = before;
+}
+GOTRACE__FN inline size_t gotrace__length(const char *text) {
+  uintptr_t before = gotrace__mark();
+  size_t length = strlen(text);
+  gotrace__unmark(before);
+  return length;
+}
+
+GOTRACE__FN bool gotrace__same_text(const char *a, const char *b) {
+  uintptr_t before;
+  bool same;
+  if (!a || !b) return a == b;
+  before = gotrace__mark();
+  same = strcmp(a, b) == 0;
+  gotrace__unmark(before);
+  return same;
+}
+
 /* Around all that is done with a lock: no signal handler runs on the thread meanwhile. Otherwise one that leaves for
  * ever, or forks, would leave the lock held. Signals that the code itself raises are not blocked: a debugger's and a
  * sanitizer's. They see the count before the lock is taken and until it is released. */
 GOTRACE__FN inline void gotrace__go_inside(void) {
-  if (!(gotrace__inside & GOTRACE__LOCKS)) gotrace__block_signals();
+  if (!(gotrace__inside & GOTRACE__LOCKS)) {
+    (void)gotrace__mark();
+    gotrace__block_signals();
+  }
   gotrace__inside++;
   gotrace__signal_fence();
 }
@@ -3977,7 +4018,9 @@ GOTRACE__FN inline void gotrace__go_outside(void) {
   inside = gotrace__inside;
   gotrace__signal_fence();
   if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;
-  if (!(inside & GOTRACE__LOCKS)) gotrace__unblock_signals();
+  if (inside & GOTRACE__LOCKS) return;
+  gotrace__unblock_signals();
+  gotrace__unmark(0);
 }
 
 GOTRACE__FN void gotrace__lock(gotrace__mutex *mutex) {
@@ -4150,6 +4193,7 @@ typedef struct gotrace__budget {
 /* `within`: fail at the limit. The memory is zeroed. NULL: at the limit (*refused), or out of memory. */
 GOTRACE__FN void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
   void *memory;
+  uintptr_t before;
   int saved;
   *refused = false;
   if (budget) {
@@ -4161,9 +4205,13 @@ GOTRACE__FN void *gotrace__allocate_unless(gotrace__budget *budget, size_t size,
     }
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
   }
+  before = gotrace__mark();
   saved = errno; /* a call of the tracer may come before the program looks at it */
+  gotrace__unmark(before);
   memory = gotrace__system_malloc(size);
+  before = gotrace__mark();
   errno = saved;
+  gotrace__unmark(before);
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
 }
@@ -4853,20 +4901,6 @@ gotrace__flag gotrace__on;
 
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
-/* From here to "transcriber", all code is in one section where the linker says where that begins and ends: so that
- * gotrace_in_call knows a program counter in it. Two copies of the tracer in a process have one each. */
-#if GOTRACE__GNU && defined(__ELF__)
-#undef GOTRACE__SECTION
-#define GOTRACE__SECTION __attribute__((__section__("gotrace_calls")))
-extern const char gotrace__calls_start[] __asm__("__start_gotrace_calls") __attribute__((__visibility__("hidden")));
-extern const char gotrace__calls_end[] __asm__("__stop_gotrace_calls") __attribute__((__visibility__("hidden")));
-GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) {
-  return pc >= (uintptr_t)gotrace__calls_start && pc < (uintptr_t)gotrace__calls_end;
-}
-#else
-GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) { return (void)pc, false; }
-#endif
-
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
 
 /* How much deeper the call that outlives another one may lie, since calls differ in the room that they take. A
@@ -5025,7 +5059,7 @@ GOTRACE__FN inline gotrace__thread *gotrace__me(void) {
 
 /* NULL also if the call is nested, and therefore dropped. */
 GOTRACE__FN void gotrace__set_wait_aside(gotrace__thread *m);
-GOTRACE__FN gotrace__thread *gotrace__me_outside(void) {
+GOTRACE__FN GOTRACE__COLD gotrace__thread *gotrace__me_outside(void) {
   gotrace__thread *m = gotrace__me();
   if (m && gotrace__is_nested(m)) {
     gotrace__drop_nested();
@@ -5074,15 +5108,27 @@ GOTRACE__FN void gotrace__say_stats(uint32_t what);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
+#if GOTRACE__HAS_SECTION
+extern const char gotrace__calls_start[] __asm__("__start_gotrace_calls") __attribute__((__visibility__("hidden")));
+extern const char gotrace__calls_end[] __asm__("__stop_gotrace_calls") __attribute__((__visibility__("hidden")));
+GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) {
+  return pc >= (uintptr_t)gotrace__calls_start && pc < (uintptr_t)gotrace__calls_end;
+}
+#else
+GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) { return (void)pc, false; }
+#endif
+
 /* A call has its thread's record in a register before it says so, and, in the short ways while tracing is off, does not
  * say so at all: there the program counter tells. In all other code that a call runs, it has said so. */
 GOTRACE__DEFINE bool gotrace_in_call(const void *pc) {
   gotrace__thread *m = gotrace__self;
-  uintptr_t held = m ? gotrace__load_relaxed(&m->in_call) : 0, position = GOTRACE__POSITION();
+  uintptr_t flag = m ? gotrace__load_relaxed(&m->in_call) : 0, position = GOTRACE__POSITION();
+  const uintptr_t held[] = {flag & GOTRACE__IN_CALL ? flag : 0, gotrace__busy_position, gotrace__control_position};
+  size_t i;
   if (gotrace__is_code_of_call((uintptr_t)pc) || gotrace__inside) return true;
-  if (held & GOTRACE__IN_CALL && !gotrace__has_outlived(m, held, position, GOTRACE__NEAR)) return true;
-  held = gotrace__control_position;
-  return held && !gotrace__has_outlived(m, held, position, GOTRACE__NEAR);
+  for (i = 0; i < sizeof held / sizeof held[0]; i++)
+    if (held[i] && !gotrace__has_outlived(m, held[i], position, GOTRACE__NEAR)) return true;
+  return false;
 }
 
 GOTRACE__DEFINE void gotrace_track_while_off(bool track) { gotrace__store_relaxed(&gotrace__t.untracked, !track); }
@@ -5112,7 +5158,9 @@ static const gotrace__known_reason *const gotrace__known_reasons[] = {gotrace__b
 GOTRACE__FN gotrace__entry *gotrace__keep(gotrace__table **kept, uint32_t most, uint64_t hash, uint32_t size,
                                           const void *payload, size_t bytes, size_t room) {
   gotrace__table *table = gotrace__load_acquire(kept);
+  uintptr_t before = gotrace__mark();
   gotrace__entry *entry = table ? gotrace__table_find(table, hash, size, payload, bytes) : NULL;
+  gotrace__unmark(before);
   if (entry || !most) return entry;
   gotrace__init();
   gotrace__lock(&gotrace__t.records);
@@ -5132,9 +5180,9 @@ GOTRACE__FN gotrace__entry *gotrace__keep_text(gotrace__table **kept, uint32_t m
 
 GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   uint32_t most = gotrace__is_nested(gotrace__self) ? 0 : GOTRACE__REASONS; /* a nested call may look up, but not add */
-  size_t size = name ? gotrace__truncated_size(name, strlen(name)) : 0;
+  size_t size = name ? gotrace__truncated_size(name, gotrace__length(name)) : 0;
   const gotrace__entry *entry;
-  if (!size || strcmp(name, "forever") == 0) return 0;
+  if (!size || gotrace__same_text(name, "forever")) return 0;
   entry = gotrace__keep_text(&gotrace__t.reasons, most, name, size);
   if (!entry) return 0;
   /* Release: a thread that gets the number from another thread must find the name. */
@@ -5512,8 +5560,8 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char 
   uint64_t words[GOTRACE__LABEL_WORDS] = {0};
   gotrace__uint64 *kept;
   size_t i;
-  if (size) memcpy(words, label, gotrace__utf8_prefix(label, size, sizeof words - 1));
   gotrace__lock(&gotrace__t.records);
+  if (size) memcpy(words, label, gotrace__utf8_prefix(label, size, sizeof words - 1));
   kept = gotrace__load_relaxed(&g->label);
   if (!kept && words[0]) kept = (gotrace__uint64 *)gotrace__allocate(NULL, GOTRACE__LABEL, false);
   for (i = 0; kept && i < GOTRACE__LABEL_WORDS; i++) gotrace__store_relaxed(&kept[i], words[i]);
@@ -5592,6 +5640,25 @@ GOTRACE__FN inline void gotrace__raise(gotrace__thread *m) {
   gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG());
   gotrace__signal_fence();
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
+#endif
+}
+/* The same, if it is down. A scheduler that does not ask gotrace_in_call may have moved the call to another thread
+ * since that was seen; then this thread's record is the other one's, which may be in a call. One instruction, without a
+ * lock prefix, since both threads hardly ever execute it at the same time. */
+GOTRACE__FN inline bool gotrace__claim(gotrace__thread *m) {
+#if GOTRACE__GNU && defined(__x86_64__) && !defined(__ILP32__) && !GOTRACE_SEQ_CST_FLAG && !defined(GOTRACE__TSAN) && \
+    !defined(GOTRACE__PLATFORM)
+  uintptr_t before = 0;
+  bool claimed;
+  __asm__ volatile("cmpxchgq %3, %1"
+                   : "=@ccz"(claimed), "+m"(m->in_call), "+a"(before)
+                   : "r"(GOTRACE__FLAG())
+                   : "memory");
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
+  return claimed;
+#else
+  gotrace__raise(m);
+  return true;
 #endif
 }
 /* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
@@ -5978,7 +6045,10 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
 /* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. (Before its
  * first session a thread has no chunk, hence no room.) */
 GOTRACE__FN inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
-  gotrace__raise(m);
+  if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {
+    gotrace__drop_nested();
+    return false;
+  }
   if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end - m->at >= (ptrdiff_t)room)) return true;
   return gotrace__enter_slowly(m, room);
 }
@@ -6191,7 +6261,7 @@ GOTRACE__FN inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site
 /* The bytes of a text that a record has room for; `size` as in the calls ..._n. */
 GOTRACE__FN inline uint32_t gotrace__text_size(const char *text, size_t size) {
   if (!text) size = 0;
-  else if (size == SIZE_MAX) size = strlen(text);
+  else if (size == SIZE_MAX) size = gotrace__length(text);
   return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
 }
 
@@ -6470,9 +6540,14 @@ static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
 
 /* The bytes of a name, which a NUL ends. */
 GOTRACE__FN size_t gotrace__name_size(const char *name, size_t size) {
-  const char *end = name && size != SIZE_MAX ? (const char *)(memchr)(name, 0, size) : NULL;
+  uintptr_t before;
+  const char *end;
   if (!name) return 0;
-  return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
+  if (size == SIZE_MAX) return gotrace__length(name);
+  before = gotrace__mark();
+  end = (const char *)(memchr)(name, 0, size);
+  gotrace__unmark(before);
+  return end ? (size_t)(end - name) : size;
 }
 
 /* An earlier goroutine's label and bounds are not the new one's. */
@@ -6510,6 +6585,7 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
   if (known && !(on && known == m->session)) {
     /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
      * creation. */
+    gotrace__leave(m);
     on = gotrace__begin_anyway(m);
   }
   if (GOTRACE__UNLIKELY(!g)) {
@@ -7359,7 +7435,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
                                               const char *category, size_t category_text, int is_constant,
                                               const char *message, size_t text_size) {
   gotrace__thread *m = gotrace__caller_go(site);
-  uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
+  uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size; /* the compiler knows the first */
   if (GOTRACE__UNLIKELY(!m)) return;
   category_size = is_constant ? 0 : gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
@@ -7398,7 +7474,11 @@ GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, cons
                                      va_list arguments) {
   char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to detect truncation, and where a character begins */
   message[0] = 0;
-  if (format) GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
+  if (format) {
+    uintptr_t before = gotrace__mark();
+    GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
+    gotrace__unmark(before);
+  }
   gotrace_log_at(site, task, category, message);
 }
 
@@ -7423,9 +7503,11 @@ GOTRACE__DEFINE void gotrace_count_at(gotrace_site *site, const char *name, int6
 
 GOTRACE__FN void gotrace__print(char *text, size_t size, const char *format, ...) {
   va_list arguments;
+  uintptr_t before = gotrace__mark();
   va_start(arguments, format);
   GOTRACE__VSNPRINTF(text, size, format, arguments);
   va_end(arguments);
+  gotrace__unmark(before);
 }
 
 GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *name, double value) {
@@ -7837,10 +7919,12 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_s
   }
   if (!m->name) {
     char name[80] = "thread ";
-    char *own = name + strlen(name);
+    char *own = name + sizeof "thread " - 1;
+    uintptr_t before = gotrace__mark();
     gotrace__system_thread_name(own, 64);
     if (strncmp(own, "runtime.", 8) == 0) own = name; /* see gotrace__entry_id */
-    m->name = gotrace__thread_name(own, strlen(own));
+    gotrace__unmark(before);
+    m->name = gotrace__thread_name(own, gotrace__length(own));
   }
   entry.function = m->name;
   /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
@@ -7946,15 +8030,11 @@ GOTRACE__FN void gotrace__know_stack(gotrace__thread *m) {
 
 /* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
  * threads may walk the list. */
-GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *other, *m = NULL, *dead = NULL;
   uint64_t id;
   bool fresh = false;
-  if (gotrace__inside) {
-    gotrace__drop_nested();
-    return NULL;
-  }
   if (gotrace__load_relaxed(&t->gone)) return NULL;
 #if !GOTRACE_NO_THREADS
   if (gotrace__ends >= GOTRACE__ROUNDS) {
@@ -8004,6 +8084,17 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
   gotrace__at_thread_exit(m);
   return m;
 }
+GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+  gotrace__thread *m;
+  if (gotrace__inside) {
+    gotrace__drop_nested();
+    return NULL;
+  }
+  gotrace__go_inside();
+  m = gotrace__assign_record();
+  gotrace__go_outside();
+  return m;
+}
 
 GOTRACE__DEFINE gotrace_go *gotrace_thread_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
@@ -8031,7 +8122,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
 GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
-  if (name) m->name = gotrace__thread_name(name, strlen(name));
+  if (name) m->name = gotrace__thread_name(name, gotrace__length(name));
   gotrace__attach_plain(m);
 }
 
@@ -8068,7 +8159,7 @@ GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotra
 GOTRACE__FN const char *gotrace__site_text(const char *text, uint32_t most, bool *ok) {
   const gotrace__entry *entry;
   if (!text) return NULL;
-  entry = gotrace__keep_text(&gotrace__t.site_texts, most, text, gotrace__truncated_size(text, strlen(text)));
+  entry = gotrace__keep_text(&gotrace__t.site_texts, most, text, gotrace__truncated_size(text, gotrace__length(text)));
   if (!entry) *ok = false;
   return entry ? (const char *)(entry + 1) : NULL;
 }
@@ -8091,8 +8182,6 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(gotrace_l
   if (m) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
   return NULL;
 }
-
-GOTRACE__FN bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Most calls are repeated: each thread remembers some sites. Where they are kept depends on the strings' addresses, but
  * whether one is meant only on the strings. NULL: nowhere, since the tracer may be unloaded. */

@@ -144,7 +144,7 @@ mutant('introduction-seen-before-its-record',
        'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced)', '--stale 1 1023/listed-timed')
 mutant('stamp-before-its-number', 'gotrace__store_release(stamp, m->session);',
        'gotrace__store_relaxed(stamp, m->session);', '--stale 1 1023/listed-numbered')
-mutant('wait-hides-the-last-call', 'gotrace__store_release(&m->in_call, (uint32_t)GOTRACE__WAITS);',
+mutant('wait-hides-the-last-call', 'gotrace__store_release(&m->in_call, (uintptr_t)GOTRACE__WAITS);',
        'gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__WAITS);', '--stale 1 1023/wait-after-end')
 mutant('listed-proc-kept', '(r->go != g || (p && r->proc != p))', '(r->go != g)', '--stale 1 1023/listed-half')
 mutant('introduction-takes-a-stolen-proc', 'if (in_syscall && p && p->number) p = NULL;', '', '1008/steal-introduced')
@@ -446,7 +446,7 @@ transcriber('second-jump-unseen', 't->steady_tick = tick; t->steady_unit = unit;
 transcriber('second-sweep-sums-up', 'p->swept = p->reclaimed = 0;', '')
 
 # The second trace of a process, and what comes before a trace.
-tested('test_sessions', 'stack-of-the-former-trace', 'seen->session == m->session && seen->site == site', 'seen->site == site')
+tested('test_sessions', 'stack-of-the-former-trace', 'seen->session == m->session && seen->place == place', 'seen->place == place')
 tested('test_sessions', 'entry-of-the-former-trace', 'm->entry_session == m->session && m->entry.pc == place->pc',
        'm->entry.pc == place->pc')
 tested('test_sessions', 'name-of-the-former-trace',
