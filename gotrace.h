@@ -241,6 +241,8 @@
  *     symmetric switches            gotrace_go_switch(next), or gotrace_go_switch_end(next) at the end; `next` must
  *                                   have blocked, or be made by gotrace_go_create_blocked. The thread that switches
  *                                   to the first one is gotrace_go_self(), also to return to it
+ *     tasks that a signal handler   as coroutines, with gotrace_go_stop(GOTRACE_STOP_PREEMPTED) in the handler; but it
+ *       switches (preemption)       defers if gotrace_in_call(pc): see PREEMPTION
  *     fibers of another library,    gotrace_go_keyed(id, &entry) instead of a handle; else as coroutines.
  *       known by an id only         gotrace_go_keyed_free(id) when the library frees the fiber
  *
@@ -355,8 +357,32 @@
  *   gotrace_task_begin a task that the trace lacks. Calls that only look something up still answer. A write function
  *   may call gotrace_end and gotrace_get_stats. No call waits for a lock that its own thread holds. A signal handler
  *   that interrupts any other code may make any call, but one that interrupts the C library's allocator should not make
- *   its thread's first call, nor its first with a stack by frame pointers: these may allocate.
+ *   its thread's first call, nor its first with a stack by frame pointers: these may allocate. A handler may end the
+ *   trace (gotrace_stop, gotrace_end) also when it interrupts a call that reports an event.
  *   On an alternate signal stack it needs 24 KiB.
+ *
+ *   Such code may also leave the call for ever: a handler by siglongjmp, pthread_exit or exit, an unwinder or write
+ *   function by longjmp or an exception. The thread's next call that does not lie deeper on the same stack takes over,
+ *   and the record of the call that was left is lost; if that was a block or start, what the thread reports may be
+ *   dropped until its next one. Until then, and on a stack that neither is the thread's own nor has been told by
+ *   gotrace_go_stack_bounds, calls are dropped as nested ones. exit, the end of a thread, and gotrace_stop and
+ *   gotrace_end in a handler need no such call. While the tracer has a lock, signals are blocked on that thread, except
+ *   those that its code raises (SIGSEGV and others), for microseconds in most calls. An allocator, symbolizer or report
+ *   function must return: it is called with a lock. An exception out of GOTRACE_MALLOC, in C++, counts as no memory.
+ *
+ * PREEMPTION
+ *
+ *   A scheduler that takes a task off its thread in a signal handler must not do so inside a call of the tracer, as
+ *   inside malloc or any function with thread-local data. In the handler:
+ *
+ *     const void *pc = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]; // x86-64, with SA_SIGINFO
+ *     if (gotrace_in_call(pc)) return;                   // defer: until the next signal
+ *     gotrace_go_stop(GOTRACE_STOP_PREEMPTED);
+ *     swapcontext(&task->context, &scheduler);
+ *
+ *   examples/preempt.c is such a scheduler. With the program counter, on ELF systems, the answer holds from a call's
+ *   first instruction to its last. Without it the first and last few are missed, and short calls while tracing is off.
+ *   A scheduler that does not ask does no harm to the program, but many calls are dropped and counted as nested.
  *
  * STACK SPACE
  *
@@ -392,10 +418,11 @@
  * OWNERSHIP
  *
  *   The tracer owns gotrace_go and gotrace_proc records. It reuses them, and frees none while the program runs, so
- *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. The strings of a
- *   gotrace_location are not, and must stay valid and unchanged until gotrace_stop returns; those of an entry also as
- *   long as its goroutine lives. Therefore stop, and end these goroutines, before unloading a library that contains
- *   call sites or entries, unless it contains the tracer too.
+ *   using a stale handle causes nothing worse than a wrong event. Names passed to calls are copied. So are the strings
+ *   of a call site, by its first call in a trace. So a library with call sites may be unloaded, and another one loaded
+ *   in its place, while tracing is on. With GOTRACE_DEBUG it may not: reports name the call site. The strings of a
+ *   goroutine's entry must stay valid and unchanged as long as the goroutine lives: destroy it before unloading the
+ *   library with its entry, or name it by gotrace_go_create_named, which copies the name.
  *
  * NAMES OF FUNCTIONS
  *
@@ -1131,9 +1158,11 @@ GOTRACE_API gotrace_result gotrace_start_environment(void) GOTRACE__OFF(GOTRACE_
  * the service thread, or read by the caller's reader, which must run on another thread. (To read on the same thread,
  * call gotrace_end, then read.) The trace contains every event that happens before the call, ordered by the program's
  * own synchronization, and none after it. Results: OK. LIMIT_REACHED, ERROR_OUT_OF_MEMORY or ERROR_SINK if the trace
- * ended early (what was written is a complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_READER_BUSY inside the
- * write function, which can only fail or call gotrace_end. WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the
- * reader: the trace has ended, and the caller must read the rest. Go: StopTrace. */
+ * ended early (what was written is a complete trace). ERROR_NOT_RUNNING if no trace is on. ERROR_NESTED in an
+ * allocator, unwinder, symbolizer or report function, or in a signal handler that interrupts a call which starts,
+ * reads, cuts or ends a trace. ERROR_READER_BUSY inside the write function, which can only fail or call gotrace_end.
+ * WOULD_BLOCK with GOTRACE_NO_THREADS if the caller is the reader: the trace has ended, and the caller must read the
+ * rest. Go: StopTrace. */
 GOTRACE_API gotrace_result gotrace_stop(void) GOTRACE__OFF(GOTRACE_ERROR_DISABLED);
 
 /* Ends the trace without waiting for its delivery (gotrace_go_end is about a goroutine). OK or ERROR_NOT_RUNNING. */
@@ -1204,6 +1233,14 @@ extern GOTRACE_API gotrace__flag gotrace__on;
 
 /* gotrace_enabled as a function. */
 GOTRACE_API bool gotrace_is_enabled(void) GOTRACE__OFF(false);
+
+/* Whether the calling thread is inside a call of the tracer: for a signal handler that switches coroutines, which must
+ * not take one out of a call, as out of any function that uses thread-local data. If true, let it run on until the next
+ * signal: see PREEMPTION. `pc`: the program counter that the signal interrupted, of which calls at their very first and
+ * last instructions can tell, and short calls while tracing is off at all; NULL: unknown, then these are taken to be
+ * outside. It counts on ELF systems (Linux, the BSDs) with GCC or Clang; elsewhere it is ignored. Reads a few words and
+ * waits for nothing. Tracing on or off. */
+GOTRACE_API bool gotrace_in_call(const void *pc) GOTRACE__OFF(false);
 
 /* Whether goroutines are tracked while tracing is off; the default is true. false is for a program whose jobs are so
  * short that the 8 ns which the create, start and end of a goroutine take while tracing is off are too much: they then
@@ -2467,9 +2504,18 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 #define GOTRACE__VSNPRINTF vsnprintf
 #endif
 
+/* From here to "transcriber", all code is in one section where the linker says where that begins and ends: so that
+ * gotrace_in_call knows a program counter in it. Two copies of the tracer in a process have one each. */
+#if GOTRACE__GNU && defined(__ELF__)
+#define GOTRACE__HAS_SECTION 1
+#define GOTRACE__SECTION __attribute__((__section__("gotrace_calls")))
+#else
+#define GOTRACE__HAS_SECTION 0
+#define GOTRACE__SECTION
+#endif
 /* Begins each private function. Hooks at the program's functions (-finstrument-functions) may call the tracer, which
  * would then call them without end. */
-#define GOTRACE__FN GOTRACE__UNINSTRUMENTED static
+#define GOTRACE__FN GOTRACE__UNINSTRUMENTED GOTRACE__SECTION static
 #define GOTRACE__ALWAYS_INLINE GOTRACE__FN inline GOTRACE__ALWAYS
 
 #if GOTRACE__GNU
@@ -2494,7 +2540,7 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 /* Never inlined: a coroutine may change threads between two calls. A compiler that sees both calls in one function may
  * compute the address of a thread-local variable once for both. (GCC -O3 on arm64 did.) */
-#define GOTRACE__DEFINE GOTRACE__UNINSTRUMENTED GOTRACE__NOINLINE GOTRACE_API
+#define GOTRACE__DEFINE GOTRACE__UNINSTRUMENTED GOTRACE__NOINLINE GOTRACE__SECTION GOTRACE_API
 
 #ifdef __cplusplus
 extern "C" {
@@ -2853,6 +2899,14 @@ GOTRACE__FN void gotrace__after_fork(void);
 GOTRACE__FN void gotrace__after_fork_in_child(void);
 #endif
 
+/* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
+ * not. Only glibc reliably reserves room for the alternative (the initial-exec model). */
+#if defined(__GLIBC__) && !GOTRACE_NO_THREADS
+#define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
+#else
+#define GOTRACE__TLS_MODEL
+#endif
+
 /* A test may provide everything up to "systems": tests/explore/platform.h does. */
 #ifdef GOTRACE__PLATFORM
 #include GOTRACE__PLATFORM
@@ -2990,12 +3044,16 @@ GOTRACE__FN inline uint64_t gotrace__read_ticks(void) {
  *   gotrace__sleep()                  sleeps for a millisecond
  *   gotrace__thread_run, _join        the service thread, with all signals blocked
  *   gotrace__low_priority()           of the calling thread, as far as the system has priorities of threads
+ *   gotrace__block_signals(), _unblock_signals
+ *                                     of the calling thread, but not those that its code raises; _blocks_signals():
+ *                                     whether it has. Nothing where handlers do not interrupt a thread
  *   gotrace__barrier_init()           false if there is no process-wide barrier
  *   gotrace__barrier()                on return every thread has passed a full memory barrier; false if it failed
  *   gotrace__at_thread_exit(argument) gotrace__thread_gone(argument) runs when the calling thread ends, up to
  *                                     GOTRACE__ROUNDS times if the thread is given other arguments then
  *   gotrace__system_thread_id/_name   of the calling thread
  *   gotrace__stack_bounds             of the calling thread; false if unknown
+ *   gotrace__alternate_stack          the bounds of the thread's alternate signal stack; false: it has none
  *   gotrace__is_privileged()          the program has privileges that whoever started it lacks, as by setuid
  *   gotrace__file, gotrace__file_*    unbuffered files; false and errno on failure. The descriptor is above 2. If the
  *                                     program has closed it, each call fails with EBADF, even if another file has got
@@ -3129,6 +3187,11 @@ GOTRACE__FN void gotrace__platform_init(void) {
 GOTRACE__FN uint64_t gotrace__system_thread_id(void) { return GetCurrentThreadId(); }
 GOTRACE__FN void gotrace__system_thread_name(char *name, size_t size) { snprintf(name, size, "thread"); }
 GOTRACE__FN bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
+GOTRACE__FN bool gotrace__alternate_stack(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
+GOTRACE__FN bool gotrace__main_stack(uintptr_t *low, uintptr_t *high) { return (void)low, (void)high, false; }
+#define gotrace__block_signals() ((void)0)
+#define gotrace__unblock_signals() ((void)0)
+#define gotrace__blocks_signals() false
 GOTRACE__FN bool gotrace__is_privileged(void) { return false; }
 
 /* Share modes are the locks: others can read the file, but neither write nor replace it. */
@@ -3243,6 +3306,19 @@ GOTRACE__FN bool gotrace__file_seek(gotrace__file *file, int offset) {
 typedef struct gotrace__sigset {
   unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } gotrace__sigset;
+typedef struct gotrace__sigset_saved { /* what the kernel has of it; thread-locals are scarce */
+  unsigned long words[128 / (8 * sizeof(unsigned long))];
+} gotrace__sigset_saved;
+typedef struct gotrace__signal_stack { /* stack_t */
+  void *ss_sp;
+#if defined(__mips__)
+  size_t ss_size;
+  int ss_flags;
+#else
+  int ss_flags;
+  size_t ss_size;
+#endif
+} gotrace__signal_stack;
 typedef ElfW(Phdr) gotrace__segment;
 typedef ElfW(Dyn) gotrace__dynamic;
 typedef ElfW(Sym) gotrace__elf_symbol;
@@ -3265,9 +3341,11 @@ GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size));
 GOTRACE__LIBC(void *, dlsym, (void *library, const char *name));
 GOTRACE__LIBC(char *, dlerror, (void));
 GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type));
+GOTRACE__LIBC(int, sigaltstack, (const gotrace__signal_stack *, gotrace__signal_stack *));
 GOTRACE__LIBC(int, sigfillset, (gotrace__sigset *));
 GOTRACE__LIBC(int, sigemptyset, (gotrace__sigset *));
 GOTRACE__LIBC(int, sigaddset, (gotrace__sigset *, int signal));
+GOTRACE__LIBC(int, sigdelset, (gotrace__sigset *, int signal));
 GOTRACE__LIBC(int, sigismember, (const gotrace__sigset *, int signal));
 GOTRACE__LIBC(int, sigpending, (gotrace__sigset *));
 GOTRACE__LIBC(int, sigtimedwait, (const gotrace__sigset *, void *info, const struct timespec *limit));
@@ -3304,7 +3382,7 @@ enum { GOTRACE__CLOEXEC = O_CLOEXEC, GOTRACE__NOFOLLOW = O_NOFOLLOW };
 #else
 enum { GOTRACE__CLOEXEC = __O_CLOEXEC, GOTRACE__NOFOLLOW = __O_NOFOLLOW };
 #endif
-enum { GOTRACE__DUPFD_CLOEXEC = 1030 };
+enum { GOTRACE__DUPFD_CLOEXEC = 1030, GOTRACE__SS_DISABLE = 2 };
 #if defined(O_LARGEFILE)
 enum { GOTRACE__LARGEFILE = O_LARGEFILE };
 #elif defined(__O_LARGEFILE)
@@ -3314,7 +3392,7 @@ enum { GOTRACE__LARGEFILE = 0 };
 #endif
 #else
 #define GOTRACE__C(name) name
-typedef sigset_t gotrace__sigset;
+typedef sigset_t gotrace__sigset, gotrace__sigset_saved;
 #define GOTRACE__REALTIME CLOCK_REALTIME
 #define GOTRACE__MONOTONIC CLOCK_MONOTONIC
 #define GOTRACE__BLOCK SIG_BLOCK
@@ -3322,6 +3400,7 @@ typedef sigset_t gotrace__sigset;
 #define GOTRACE__CLOEXEC O_CLOEXEC
 #define GOTRACE__NOFOLLOW O_NOFOLLOW
 #define GOTRACE__DUPFD_CLOEXEC F_DUPFD_CLOEXEC
+#define GOTRACE__SS_DISABLE SS_DISABLE
 #define GOTRACE__LARGEFILE 0
 extern int issetugid(void); /* hidden by _POSIX_C_SOURCE */
 #endif
@@ -3493,6 +3572,31 @@ GOTRACE__FN bool gotrace__file_replace(gotrace__file *old, const char *from, con
   return errno != EEXIST && rename(from, to) == 0; /* there are file systems without links */
 }
 
+/* The thread's signals while it holds a lock; the service thread has blocked all of them for good. */
+static GOTRACE__THREAD_LOCAL bool gotrace__blocks GOTRACE__TLS_MODEL;
+static GOTRACE__THREAD_LOCAL bool gotrace__is_service GOTRACE__TLS_MODEL;
+static GOTRACE__THREAD_LOCAL gotrace__sigset_saved gotrace__unblocked GOTRACE__TLS_MODEL;
+GOTRACE__FN void gotrace__block_signals(void) {
+  static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+  gotrace__sigset all, before;
+  size_t i;
+  if (gotrace__is_service || gotrace__blocks) return;
+  GOTRACE__C(sigfillset)(&all);
+  for (i = 0; i < sizeof raised / sizeof raised[0]; i++) GOTRACE__C(sigdelset)(&all, raised[i]);
+  if (GOTRACE__C(pthread_sigmask)(GOTRACE__BLOCK, &all, &before) != 0) return;
+  memcpy(&gotrace__unblocked, &before, sizeof gotrace__unblocked);
+  gotrace__blocks = true;
+}
+GOTRACE__FN void gotrace__unblock_signals(void) {
+  gotrace__sigset before;
+  if (!gotrace__blocks) return;
+  memset(&before, 0, sizeof before);
+  memcpy(&before, &gotrace__unblocked, sizeof gotrace__unblocked);
+  gotrace__blocks = false;
+  GOTRACE__C(pthread_sigmask)(GOTRACE__SETMASK, &before, NULL);
+}
+#define gotrace__blocks_signals() gotrace__blocks
+
 /* Takes away a signal that is blocked, if it is pending. */
 GOTRACE__FN void gotrace__take_signal(int number) {
   gotrace__sigset set;
@@ -3655,6 +3759,7 @@ GOTRACE__FN void gotrace__thread_detach(gotrace__thread_handle handle) { pthread
 GOTRACE__FN bool gotrace__thread_lives(gotrace__thread_handle handle) { return (void)handle, true; }
 GOTRACE__FN void *gotrace__thread_main(void *unused) {
   (void)unused;
+  gotrace__is_service = true;
   gotrace__service();
   return NULL;
 }
@@ -3775,6 +3880,30 @@ GOTRACE__FN bool gotrace__stack_bounds(uintptr_t *low, uintptr_t *high) {
 #endif
 }
 
+/* The main thread's stack, whose bounds the C library would read from /proc/self/maps. It ends below what the kernel
+ * puts there at the start, and is taken to have the usual size. */
+GOTRACE__FN bool gotrace__main_stack(uintptr_t *low, uintptr_t *high) {
+#if defined(__linux__)
+  enum { RANDOM = 25 }; /* AT_RANDOM */
+  *high = gotrace__system_thread_id() == (uint64_t)getpid() ? GOTRACE__C(getauxval)(RANDOM) : 0;
+  *low = *high - ((uintptr_t)8 << 20);
+  return *high != 0;
+#else
+  return (void)low, (void)high, false;
+#endif
+}
+GOTRACE__FN bool gotrace__alternate_stack(uintptr_t *low, uintptr_t *high) {
+#if defined(__linux__)
+  gotrace__signal_stack stack;
+#else
+  stack_t stack;
+#endif
+  if (GOTRACE__C(sigaltstack)(NULL, &stack) != 0 || stack.ss_flags & GOTRACE__SS_DISABLE) return false;
+  *low = (uintptr_t)stack.ss_sp;
+  *high = *low + stack.ss_size;
+  return true;
+}
+
 #endif /* systems */
 
 GOTRACE__FN void gotrace__at_process_exit(void) { atexit(gotrace__exit); }
@@ -3801,22 +3930,83 @@ GOTRACE__FN bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const ch
 #endif
 #endif /* GOTRACE__PLATFORM */
 
-/* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
- * not. Only glibc reliably reserves room for the alternative (the initial-exec model). */
-#if defined(__GLIBC__) && !GOTRACE_NO_THREADS
-#define GOTRACE__TLS_MODEL __attribute__((__tls_model__("initial-exec")))
-#else
-#define GOTRACE__TLS_MODEL
-#endif
-
 /* What the thread does in the tracer besides calls: the number of locks it holds or is about to take; GOTRACE__IN_SINK
  * while it is in the program's write function or symbolizer. See gotrace__is_nested. */
+#define GOTRACE__LOCKS 0xffffu
 #define GOTRACE__IN_SINK 0x10000u
-#define gotrace__in_sink (gotrace__inside >= GOTRACE__IN_SINK)
+#define GOTRACE__IN_UNWINDER 0x20000u
+#define gotrace__in_sink ((gotrace__inside & GOTRACE__IN_SINK) != 0)
 static GOTRACE__THREAD_LOCAL unsigned gotrace__inside GOTRACE__TLS_MODEL;
 
-/* Before a lock is taken and after it is released: a signal handler must not see the lock held without the count. */
+/* Where the stack ends in the running function: the position of a call, see gotrace__has_outlived; and the same as a
+ * raised flag (in_call). */
+#if !GOTRACE__GNU /* on Windows no handler interrupts a call */
+#define GOTRACE__POSITION() ((uintptr_t)0)
+#define GOTRACE__FLAG() ((uintptr_t)GOTRACE__IN_CALL)
+#elif defined(__x86_64__) && !defined(__ILP32__)
+GOTRACE__ALWAYS_INLINE uintptr_t gotrace__position(void) {
+  uintptr_t position;
+  __asm__("movq %%rsp, %0" : "=r"(position));
+  return position;
+}
+#define GOTRACE__POSITION() gotrace__position()
+GOTRACE__ALWAYS_INLINE uintptr_t gotrace__flag_here(void) {
+  uintptr_t flag;
+  __asm__("leaq 1(%%rsp), %0" : "=r"(flag));
+  return flag;
+}
+#define GOTRACE__FLAG() gotrace__flag_here()
+#else
+#define GOTRACE__POSITION() ((uintptr_t)__builtin_frame_address(0))
+#define GOTRACE__FLAG() (GOTRACE__POSITION() | GOTRACE__IN_CALL)
+#endif
+static GOTRACE__THREAD_LOCAL uintptr_t gotrace__sink_position GOTRACE__TLS_MODEL; /* where the sink is called */
+/* The position of the thread's call that starts, cuts, reads or ends a trace; 0: there is none. */
+static GOTRACE__THREAD_LOCAL uintptr_t gotrace__control_position GOTRACE__TLS_MODEL;
+/* The position at which it has a lock, or is about to, or is in a function of the C library before its call has raised
+ * its flag; 0: none of these. Only gotrace_in_call needs it. */
+static GOTRACE__THREAD_LOCAL uintptr_t gotrace__busy_position GOTRACE__TLS_MODEL;
+GOTRACE__FN void gotrace__set_in_sink(bool on) {
+  if (on) gotrace__sink_position = GOTRACE__POSITION();
+  if (on) gotrace__inside |= GOTRACE__IN_SINK;
+  else gotrace__inside &= ~GOTRACE__IN_SINK;
+}
+
+GOTRACE__FN inline uintptr_t gotrace__mark(void) {
+  uintptr_t before = gotrace__busy_position;
+  gotrace__busy_position = GOTRACE__POSITION();
+  gotrace__signal_fence();
+  return before;
+}
+GOTRACE__FN inline void gotrace__unmark(uintptr_t before) {
+  gotrace__signal_fence();
+  gotrace__busy_position = before;
+}
+GOTRACE__FN inline size_t gotrace__length(const char *text) {
+  uintptr_t before = gotrace__mark();
+  size_t length = strlen(text);
+  gotrace__unmark(before);
+  return length;
+}
+
+GOTRACE__FN bool gotrace__same_text(const char *a, const char *b) {
+  uintptr_t before;
+  bool same;
+  if (!a || !b) return a == b;
+  before = gotrace__mark();
+  same = strcmp(a, b) == 0;
+  gotrace__unmark(before);
+  return same;
+}
+
+/* Around all that is done with a lock: no signal handler runs on the thread meanwhile. Otherwise one that leaves for
+ * ever, or forks, would leave the lock held. Signals that the code itself raises are not blocked: a debugger's and a
+ * sanitizer's. They see the count before the lock is taken and until it is released. */
 GOTRACE__FN inline void gotrace__go_inside(void) {
+  if (!(gotrace__inside & GOTRACE__LOCKS)) {
+    (void)gotrace__mark();
+    gotrace__block_signals();
+  }
   gotrace__inside++;
   gotrace__signal_fence();
 }
@@ -3827,7 +4017,10 @@ GOTRACE__FN inline void gotrace__go_outside(void) {
    * handler may run here. */
   inside = gotrace__inside;
   gotrace__signal_fence();
-  if (inside & ~GOTRACE__IN_SINK) gotrace__inside = inside - 1;
+  if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;
+  if (inside & GOTRACE__LOCKS) return;
+  gotrace__unblock_signals();
+  gotrace__unmark(0);
 }
 
 GOTRACE__FN void gotrace__lock(gotrace__mutex *mutex) {
@@ -3839,6 +4032,19 @@ GOTRACE__FN void gotrace__unlock(gotrace__mutex *mutex) {
   gotrace__go_outside();
 }
 GOTRACE__FN void gotrace__unlock_cancelled(void *mutex) { gotrace__unlock((gotrace__mutex *)mutex); }
+
+/* Waits for a condition with its lock, the only one that the thread holds, for some milliseconds at most. It lets the
+ * thread's signals in from time to time, outside the wait, which no handler may leave. */
+#define GOTRACE__SIGNAL_MILLISECONDS 20u
+GOTRACE__FN void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
+                               void (*cancelled)(void *mutex)) {
+  bool lets = gotrace__blocks_signals();
+  if (lets && milliseconds > GOTRACE__SIGNAL_MILLISECONDS) milliseconds = GOTRACE__SIGNAL_MILLISECONDS;
+  gotrace__cond_wait(cond, mutex, milliseconds, cancelled);
+  if (!lets) return;
+  gotrace__unlock(mutex);
+  gotrace__lock(mutex);
+}
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
@@ -3955,7 +4161,15 @@ GOTRACE__FN void *gotrace__system_malloc(size_t size) {
   int cancel = gotrace__cancel_off();
   void *memory;
   gotrace__go_inside();
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+  try {
+    memory = GOTRACE_MALLOC(size);
+  } catch (...) {
+    memory = NULL;
+  }
+#else
   memory = GOTRACE_MALLOC(size);
+#endif
   gotrace__go_outside();
   gotrace__cancel_restore(cancel);
   if (memory) memset(memory, 0, size);
@@ -3979,6 +4193,7 @@ typedef struct gotrace__budget {
 /* `within`: fail at the limit. The memory is zeroed. NULL: at the limit (*refused), or out of memory. */
 GOTRACE__FN void *gotrace__allocate_unless(gotrace__budget *budget, size_t size, bool within, bool *refused) {
   void *memory;
+  uintptr_t before;
   int saved;
   *refused = false;
   if (budget) {
@@ -3990,9 +4205,13 @@ GOTRACE__FN void *gotrace__allocate_unless(gotrace__budget *budget, size_t size,
     }
     if (used > gotrace__load_relaxed(&budget->peak)) gotrace__store_relaxed(&budget->peak, used);
   }
+  before = gotrace__mark();
   saved = errno; /* a call of the tracer may come before the program looks at it */
+  gotrace__unmark(before);
   memory = gotrace__system_malloc(size);
+  before = gotrace__mark();
   errno = saved;
+  gotrace__unmark(before);
   if (!memory && budget) gotrace__add_relaxed(&budget->used, (size_t)0 - size);
   return memory;
 }
@@ -4145,6 +4364,12 @@ GOTRACE__FN uint32_t gotrace__table_put(gotrace__table *table, uint64_t hash, ui
   return entry ? entry->id : 0;
 }
 
+/* The number of a text in a table of strings; 0: it is empty, or out of memory. There a NUL follows it. */
+GOTRACE__FN uint32_t gotrace__text_put(gotrace__table *strings, uint64_t hash, const char *text, size_t size) {
+  const gotrace__entry *entry = size ? gotrace__table_add(strings, hash, (uint32_t)size, text, size, 1) : NULL;
+  return entry ? entry->id : 0;
+}
+
 /* The size of the longest prefix of at most `limit` bytes that does not split a UTF-8 sequence. */
 GOTRACE__FN size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
   size_t back;
@@ -4161,33 +4386,51 @@ GOTRACE__FN size_t gotrace__truncated_size(const char *string, size_t size) {
 GOTRACE__FN uint32_t gotrace__string_put(gotrace__table *strings, const char *string, size_t size, bool *cut) {
   size_t kept = gotrace__truncated_size(string, size);
   *cut = kept != size;
-  return kept ? gotrace__table_put(strings, gotrace__hash_bytes(string, kept), (uint32_t)kept, string, kept) : 0;
+  return gotrace__text_put(strings, gotrace__hash_bytes(string, kept), string, kept);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>stacks ---- */
 
-/* A frame in the table: a location whose padding is zero, so that frames compare as bytes. */
+/* A frame in the table. Its texts are in a table of strings: when it is written, the library of its call site may have
+ * been unloaded. */
 typedef struct gotrace__stack_frame {
-  uint64_t pc;
-  const char *function, *file;
-  uint64_t line;
+  uint64_t pc, line;
+  uint32_t function, file; /* numbers, in the transcriber with GOTRACE__OWN; 0: none */
 } gotrace__stack_frame;
 /* The line of a goroutine's entry that has only an address. It is the function's own, while others are return
  * addresses, which readers look up minus 1. So it is written plus 1, as Go does. */
 #define GOTRACE__ENTRY_LINE ((uint64_t)1 << 32)
-GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 16 + 2 * sizeof(void *), frame_without_padding);
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__stack_frame) == 24, frame_without_padding);
 
-/* Readers identify a frame by its pc alone, so a location without one gets a pc derived from its contents. It has 49
- * bits, more than any address in a program. */
-GOTRACE__FN gotrace__stack_frame gotrace__frame_of(const gotrace_location *location) {
-  gotrace__stack_frame frame = {location->pc, location->function, location->file, location->line};
-  if (!frame.pc) {
-    const char *function = frame.function ? frame.function : "", *file = frame.file ? frame.file : "";
-    uint64_t hash = gotrace__mix(gotrace__hash_bytes(function, strlen(function)), 1); /* 1: the order matters */
-    hash = gotrace__mix(gotrace__mix(hash, gotrace__hash_bytes(file, strlen(file))), frame.line);
-    frame.pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
+/* Puts a location's function or file into a table; false if out of memory. Of a text that is larger than the table's
+ * blocks, the end is kept. */
+GOTRACE__FN bool gotrace__frame_text(gotrace__table *strings, const char *text, uint64_t *hash, uint32_t *number) {
+  const size_t most = GOTRACE__ARENA_BLOCK / 2;
+  size_t size = text ? strlen(text) : 0;
+  if (size > most) {
+    text += size - most;
+    size = most;
   }
-  return frame;
+  *hash = gotrace__hash_bytes(size ? text : "", size);
+  *number = gotrace__text_put(strings, *hash, text, size);
+  return *number || !size;
+}
+
+/* The frame of a location, with its texts in a table; false if out of memory. Readers identify a frame by its pc alone,
+ * so a location without one gets a pc derived from its contents. It has 49 bits, more than any address in a program. */
+GOTRACE__FN bool gotrace__frame_of(gotrace__table *strings, const gotrace_location *location,
+                                   gotrace__stack_frame *frame) {
+  uint64_t function, file;
+  frame->pc = location->pc;
+  frame->line = location->line;
+  if (!gotrace__frame_text(strings, location->function, &function, &frame->function) ||
+      !gotrace__frame_text(strings, location->file, &file, &frame->file))
+    return false;
+  if (!frame->pc) { /* the order of the texts matters */
+    uint64_t hash = gotrace__mix(gotrace__mix(gotrace__mix(function, 1), file), frame->line);
+    frame->pc = (hash & (((uint64_t)1 << 48) - 1)) | (uint64_t)1 << 48;
+  }
+  return true;
 }
 
 /* The names of functions in C++: what GOTRACE_HERE gives is the signature of a lambda inside the function,
@@ -4271,13 +4514,15 @@ GOTRACE__FN const char *gotrace__short_name(const char *function, char *name, si
   return name[0] ? name : "initializer"; /* outside a function */
 }
 
-/* The frame of a goroutine's entry. */
-GOTRACE__FN gotrace__stack_frame gotrace__entry_frame(const gotrace_location *entry) {
-  gotrace__stack_frame frame = gotrace__frame_of(entry);
-  if (!entry->pc || (entry->function && entry->function[0])) return frame;
-  frame.pc++;
-  frame.line = GOTRACE__ENTRY_LINE;
-  return frame;
+/* The frame of a goroutine's entry; false if out of memory. */
+GOTRACE__FN bool gotrace__entry_frame(gotrace__table *strings, const gotrace_location *entry,
+                                      gotrace__stack_frame *frame) {
+  if (!gotrace__frame_of(strings, entry, frame)) return false;
+  if (entry->pc && !frame->function) {
+    frame->pc++;
+    frame->line = GOTRACE__ENTRY_LINE;
+  }
+  return true;
 }
 
 /* The id of a stack, innermost frame first, from 1 on; 0 for the empty stack, or if out of memory. Frames beyond
@@ -4477,7 +4722,7 @@ struct gotrace_proc {
  * aside, see gotrace__set_wait_aside. */
 enum { GOTRACE__IN_CALL = 1, GOTRACE__WAITS = 2 };
 struct gotrace__thread {
-  uint32_t in_call; /* atomic */
+  uintptr_t in_call; /* atomic; the call's position, and bits */
   /* Owned by the thread, in a call: */
   uint32_t session;                    /* of the chunk */
   uint8_t *at, *end;                   /* the next record goes here; the chunk's end */
@@ -4507,6 +4752,7 @@ struct gotrace__thread {
   unsigned free_count, take;
   bool have_bounds;
   uintptr_t stack_low, stack_high;
+  uintptr_t own_low, own_high; /* the same, known from the first call on; see gotrace__has_outlived */
 #if GOTRACE_DEBUG
   gotrace_site *site, *last_site; /* of the call, or NULL; in the last SITE record */
 #endif
@@ -4552,11 +4798,12 @@ static struct gotrace__tracer {
   bool active;          /* there is a session */
   uint32_t process;     /* atomic: id of the one that began it; a child that is not of fork has no service thread */
   bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
-  uintptr_t stopper;    /* that call's thread: the address of its gotrace__self */
-  bool service;         /* a service thread reads */
-  bool flight;          /* the session is a flight recorder */
-  uint32_t session;     /* atomic; the last number given */
-  uint32_t cleaned;     /* atomic; the last session whose memory has been freed, or is about to be */
+  uintptr_t stopper;    /* that call's thread: the address of its gotrace__self; so are the next two */
+  uintptr_t opener, snapper;
+  bool service;     /* a service thread reads */
+  bool flight;      /* the session is a flight recorder */
+  uint32_t session; /* atomic; the last number given */
+  uint32_t cleaned; /* atomic; the last session whose memory has been freed, or is about to be */
   gotrace__file file;
   uint8_t empty_trace[160]; /* a trace without events: the file's contents until the trace replaces them */
   uint32_t empty_trace_size;
@@ -4581,6 +4828,7 @@ static struct gotrace__tracer {
   bool ended;                                 /* no more pieces will follow; changes under work too */
   uint8_t empty;  /* 1: the trace has no cut, and its end is that of the empty trace; 2: which has been delivered */
   bool snapshot;  /* one is being taken */
+  bool takes;     /* a reader is in its call, and `reading` is what it will return */
   bool impatient; /* at exit, this session has been waited for in vain */
   gotrace_stats published; /* statistics as of the last round, without what the reader counts */
 
@@ -4653,21 +4901,110 @@ gotrace__flag gotrace__on;
 
 static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
 
-GOTRACE__FN inline bool gotrace__is_nested(const gotrace__thread *m) {
-  return ((m ? gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL : 0) | gotrace__inside) != 0;
-}
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
-GOTRACE__FN void gotrace__set_in_sink(bool on) {
-  if (on) gotrace__inside |= GOTRACE__IN_SINK;
-  else gotrace__inside &= ~GOTRACE__IN_SINK;
+
+/* How much deeper the call that outlives another one may lie, since calls differ in the room that they take. A
+ * handler's call, or an unwinder's, is farther below the one that it interrupts. */
+#ifdef GOTRACE__TSAN
+#define GOTRACE__NEAR 0u /* it calls handlers itself */
+#else
+#define GOTRACE__NEAR 512u
+#endif
+
+/* Whether both positions are on one stack: the thread's own, or that of the goroutine that it runs. */
+GOTRACE__FN bool gotrace__on_one_stack(const gotrace__thread *m, uintptr_t a, uintptr_t b) {
+  const gotrace_go *g = m ? m->go : NULL;
+  uintptr_t low = g ? gotrace__load_relaxed(&g->stack_low) : 0, high = g ? gotrace__load_relaxed(&g->stack_high) : 0;
+  if (!m) return false;
+  if (a >= low && b >= low && a < high && b < high) return true;
+  low = m->own_low, high = m->own_high;
+  return a >= low && b >= low && a < high && b < high;
 }
-/* The same check for starting, reading and stopping, which a sink may call as far as its documentation permits. */
-GOTRACE__FN bool gotrace__is_refused(void) {
+
+/* Whether the thread has left the call whose position is `held`, as seen from a call at `position`. A signal handler or
+ * callback may leave a call for ever: by siglongjmp, an exception, pthread_exit or exit. The calls that it makes itself
+ * lie deeper on the same stack; one that does not has outlived that call. Where that is not certain it has not: then
+ * calls are dropped. `slack`: how much deeper a later call may lie. */
+GOTRACE__FN bool gotrace__has_outlived(const gotrace__thread *m, uintptr_t held, uintptr_t position, uintptr_t slack) {
+  uintptr_t low, high;
+  held &= ~(uintptr_t)(GOTRACE__WAITS | GOTRACE__IN_CALL);
+  if (!held || !position) return false;
+  if (gotrace__alternate_stack(&low, &high)) {
+    bool now = position >= low && position < high;
+    if (now != (held >= low && held < high)) return !now; /* it has been left; or it is below the handler that runs */
+    if (now) return position + slack >= held;
+  }
+  return position + slack >= held && gotrace__on_one_stack(m, held, position);
+}
+
+GOTRACE__FN void gotrace__give_up(void);
+
+/* Ends the thread's call that will not go on, if there is one. Its record was not published; its time was, so the next
+ * record needs a chunk that begins there. */
+GOTRACE__FN void gotrace__take_over(gotrace__thread *m) {
+  gotrace__level *level;
+  if (!m || !(gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL)) return;
+  m->end = m->at;
+  m->depth = m->nests = 0;
+  for (level = m->level; level; level = level->outer) {
+    m->depth++;
+    m->nests += level->nested;
+  }
+#if GOTRACE_DEBUG
+  m->site = NULL;
+#endif
+  gotrace__inside &= ~GOTRACE__IN_UNWINDER;
+  gotrace__store_release(&m->in_call, gotrace__load_relaxed(&m->in_call) & GOTRACE__WAITS);
+}
+
+/* The same if the call is one that starts, reads, writes or ends a trace: others may do it. */
+GOTRACE__FN void gotrace__take_over_control(void) {
+  if (!gotrace__control_position && !gotrace__in_sink) return;
+  gotrace__set_in_sink(false);
+  gotrace__give_up();
+  gotrace__control_position = 0;
+}
+
+/* Whether the thread is in a call that goes on, or holds a lock: then its calls are nested. `position`: of the caller.
+ */
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__is_inside(gotrace__thread *m, uintptr_t position) {
+  uintptr_t held = m ? gotrace__load_relaxed(&m->in_call) : 0;
+  if (gotrace__inside & GOTRACE__LOCKS) return true;
+  if (gotrace__in_sink) {
+    if (!gotrace__has_outlived(m, gotrace__sink_position, position, 0)) return true;
+    gotrace__take_over_control();
+  }
+  if (!(held & GOTRACE__IN_CALL)) return false;
+  if (!gotrace__has_outlived(m, held, position, GOTRACE__NEAR)) return true;
+  gotrace__take_over(m);
+  return false;
+}
+GOTRACE__FN inline bool gotrace__is_nested(gotrace__thread *m) {
+  unsigned called = m ? (unsigned)gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL : 0;
+  return GOTRACE__UNLIKELY(called | gotrace__inside) && gotrace__is_inside(m, GOTRACE__POSITION());
+}
+/* The same for a call that starts, reads or ends a trace. A sink may make those that its documentation permits. `ends`:
+ * so may a signal handler that interrupts a call which reports an event; that call's record is lost. */
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__is_refused(bool ends) {
   gotrace__thread *m = gotrace__self;
-  if (!(m && gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL) && !(gotrace__inside & ~GOTRACE__IN_SINK))
-    return false;
-  gotrace__drop_nested();
-  return true;
+  uintptr_t position = GOTRACE__POSITION();
+  bool nested = (gotrace__inside & GOTRACE__LOCKS) != 0;
+  if (!nested && !gotrace__in_sink) {
+    nested = gotrace__is_nested(m) && !(ends && !gotrace__inside);
+    if (gotrace__control_position) {
+      if (!gotrace__has_outlived(m, gotrace__control_position, position, GOTRACE__NEAR)) nested = true;
+      else gotrace__take_over_control();
+    }
+  }
+  if (nested) gotrace__drop_nested();
+  return nested;
+}
+
+/* Whether the call is made in the program's write function or symbolizer. */
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__is_in_sink(void) {
+  if (gotrace__in_sink && gotrace__has_outlived(gotrace__self, gotrace__sink_position, GOTRACE__POSITION(), 0))
+    gotrace__take_over_control();
+  return gotrace__in_sink;
 }
 
 GOTRACE__FN uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
@@ -4722,7 +5059,7 @@ GOTRACE__FN inline gotrace__thread *gotrace__me(void) {
 
 /* NULL also if the call is nested, and therefore dropped. */
 GOTRACE__FN void gotrace__set_wait_aside(gotrace__thread *m);
-GOTRACE__FN gotrace__thread *gotrace__me_outside(void) {
+GOTRACE__FN GOTRACE__COLD gotrace__thread *gotrace__me_outside(void) {
   gotrace__thread *m = gotrace__me();
   if (m && gotrace__is_nested(m)) {
     gotrace__drop_nested();
@@ -4771,6 +5108,29 @@ GOTRACE__FN void gotrace__say_stats(uint32_t what);
 
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
+#if GOTRACE__HAS_SECTION
+extern const char gotrace__calls_start[] __asm__("__start_gotrace_calls") __attribute__((__visibility__("hidden")));
+extern const char gotrace__calls_end[] __asm__("__stop_gotrace_calls") __attribute__((__visibility__("hidden")));
+GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) {
+  return pc >= (uintptr_t)gotrace__calls_start && pc < (uintptr_t)gotrace__calls_end;
+}
+#else
+GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) { return (void)pc, false; }
+#endif
+
+/* A call has its thread's record in a register before it says so, and, in the short ways while tracing is off, does not
+ * say so at all: there the program counter tells. In all other code that a call runs, it has said so. */
+GOTRACE__DEFINE bool gotrace_in_call(const void *pc) {
+  gotrace__thread *m = gotrace__self;
+  uintptr_t flag = m ? gotrace__load_relaxed(&m->in_call) : 0, position = GOTRACE__POSITION();
+  const uintptr_t held[] = {flag & GOTRACE__IN_CALL ? flag : 0, gotrace__busy_position, gotrace__control_position};
+  size_t i;
+  if (gotrace__is_code_of_call((uintptr_t)pc) || gotrace__inside) return true;
+  for (i = 0; i < sizeof held / sizeof held[0]; i++)
+    if (held[i] && !gotrace__has_outlived(m, held[i], position, GOTRACE__NEAR)) return true;
+  return false;
+}
+
 GOTRACE__DEFINE void gotrace_track_while_off(bool track) { gotrace__store_relaxed(&gotrace__t.untracked, !track); }
 GOTRACE__FN inline bool gotrace__is_untracked(void) { return gotrace__load_relaxed(&gotrace__t.untracked) != 0; }
 
@@ -4798,7 +5158,9 @@ static const gotrace__known_reason *const gotrace__known_reasons[] = {gotrace__b
 GOTRACE__FN gotrace__entry *gotrace__keep(gotrace__table **kept, uint32_t most, uint64_t hash, uint32_t size,
                                           const void *payload, size_t bytes, size_t room) {
   gotrace__table *table = gotrace__load_acquire(kept);
+  uintptr_t before = gotrace__mark();
   gotrace__entry *entry = table ? gotrace__table_find(table, hash, size, payload, bytes) : NULL;
+  gotrace__unmark(before);
   if (entry || !most) return entry;
   gotrace__init();
   gotrace__lock(&gotrace__t.records);
@@ -4818,9 +5180,9 @@ GOTRACE__FN gotrace__entry *gotrace__keep_text(gotrace__table **kept, uint32_t m
 
 GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
   uint32_t most = gotrace__is_nested(gotrace__self) ? 0 : GOTRACE__REASONS; /* a nested call may look up, but not add */
-  size_t size = name ? gotrace__truncated_size(name, strlen(name)) : 0;
+  size_t size = name ? gotrace__truncated_size(name, gotrace__length(name)) : 0;
   const gotrace__entry *entry;
-  if (!size || strcmp(name, "forever") == 0) return 0;
+  if (!size || gotrace__same_text(name, "forever")) return 0;
   entry = gotrace__keep_text(&gotrace__t.reasons, most, name, size);
   if (!entry) return 0;
   /* Release: a thread that gets the number from another thread must find the name. */
@@ -5054,9 +5416,9 @@ GOTRACE__FN bool gotrace__bounds(gotrace__thread *m, uintptr_t *low, uintptr_t *
 #define GOTRACE__SEEN_WAYS 4
 #define GOTRACE__SEEN_FRAMES 124
 typedef struct gotrace__seen_stack {
-  const gotrace_site *site;
   uint64_t hash;
   uint32_t session, number;
+  uint32_t place; /* the number of the call site's own stack: its address may be another's, in a library loaded since */
   uint32_t count; /* of pcs */
   uint32_t next;  /* in the first entry of a set: the set's oldest entry */
   uintptr_t pcs[GOTRACE__SEEN_FRAMES];
@@ -5065,21 +5427,21 @@ typedef struct gotrace__seen_stack {
 #define gotrace__seen_set(m, hash) (&(m)->seen_stacks[((hash)*0x9e3779b97f4a7c15u >> 61) * GOTRACE__SEEN_WAYS])
 
 /* A stack's cache entry, or NULL. */
-GOTRACE__FN gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, const gotrace_site *site,
+GOTRACE__FN gotrace__seen_stack *gotrace__find_seen(const gotrace__thread *m, uint64_t hash, uint32_t place,
                                                     const uintptr_t *pcs, size_t count) {
   gotrace__seen_stack *set, *seen;
   if (!m->seen_stacks) return NULL;
   set = gotrace__seen_set(m, hash);
   for (seen = set; seen < set + GOTRACE__SEEN_WAYS; seen++)
-    if (seen->hash == hash && seen->session == m->session && seen->site == site && seen->count == count &&
+    if (seen->hash == hash && seen->session == m->session && seen->place == place && seen->count == count &&
         memcmp(seen->pcs, pcs, count * sizeof *pcs) == 0)
       return seen;
   return NULL;
 }
 
 /* Caches a stack, unless it is too deep or memory is out. */
-GOTRACE__FN void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, const gotrace_site *site,
-                                         const uintptr_t *pcs, size_t count, uint32_t number) {
+GOTRACE__FN void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, uint32_t place, const uintptr_t *pcs,
+                                         size_t count, uint32_t number) {
   gotrace__seen_stack *set, *seen;
   if (count > GOTRACE__SEEN_FRAMES) return;
   if (GOTRACE__UNLIKELY(!m->seen_stacks)) {
@@ -5091,7 +5453,7 @@ GOTRACE__FN void gotrace__remember_stack(gotrace__thread *m, uint64_t hash, cons
   seen = &set[set->next++ % GOTRACE__SEEN_WAYS];
   seen->number = number;
   seen->hash = hash;
-  seen->site = site;
+  seen->place = place;
   seen->session = m->session;
   seen->count = (uint32_t)count;
   memcpy(seen->pcs, pcs, count * sizeof *pcs);
@@ -5198,8 +5560,8 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__set_label(gotrace_go *g, const char 
   uint64_t words[GOTRACE__LABEL_WORDS] = {0};
   gotrace__uint64 *kept;
   size_t i;
-  if (size) memcpy(words, label, gotrace__utf8_prefix(label, size, sizeof words - 1));
   gotrace__lock(&gotrace__t.records);
+  if (size) memcpy(words, label, gotrace__utf8_prefix(label, size, sizeof words - 1));
   kept = gotrace__load_relaxed(&g->label);
   if (!kept && words[0]) kept = (gotrace__uint64 *)gotrace__allocate(NULL, GOTRACE__LABEL, false);
   for (i = 0; kept && i < GOTRACE__LABEL_WORDS; i++) gotrace__store_relaxed(&kept[i], words[i]);
@@ -5273,23 +5635,42 @@ static const gotrace__origin gotrace__no_origin = {NULL, NULL};
 /* Raises the thread's flag. */
 GOTRACE__FN inline void gotrace__raise(gotrace__thread *m) {
 #if GOTRACE_SEQ_CST_FLAG
-  gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
+  gotrace__store_seq_cst(&m->in_call, GOTRACE__FLAG());
 #else
-  gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
+  gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG());
   gotrace__signal_fence();
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
+/* The same, if it is down. A scheduler that does not ask gotrace_in_call may have moved the call to another thread
+ * since that was seen; then this thread's record is the other one's, which may be in a call. One instruction, without a
+ * lock prefix, since both threads hardly ever execute it at the same time. */
+GOTRACE__FN inline bool gotrace__claim(gotrace__thread *m) {
+#if GOTRACE__GNU && defined(__x86_64__) && !defined(__ILP32__) && !GOTRACE_SEQ_CST_FLAG && !defined(GOTRACE__TSAN) && \
+    !defined(GOTRACE__PLATFORM)
+  uintptr_t before = 0;
+  bool claimed;
+  __asm__ volatile("cmpxchgq %3, %1"
+                   : "=@ccz"(claimed), "+m"(m->in_call), "+a"(before)
+                   : "r"(GOTRACE__FLAG())
+                   : "memory");
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
+  return claimed;
+#else
+  gotrace__raise(m);
+  return true;
+#endif
+}
 /* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
 GOTRACE__FN inline void gotrace__raise_off(gotrace__thread *m) {
-  gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL);
+  gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG());
   gotrace__signal_fence();
 }
 GOTRACE__FN inline void gotrace__leave(gotrace__thread *m) {
 #if GOTRACE_DEBUG
   m->site = NULL;
 #endif
-  gotrace__store_release(&m->in_call, 0u);
+  gotrace__store_release(&m->in_call, (uintptr_t)0);
 }
 
 GOTRACE__FN inline uint32_t gotrace__session_now(void) {
@@ -5304,7 +5685,7 @@ GOTRACE__FN inline uint32_t gotrace__session_now(void) {
  * together, and for as long as it takes to yield the processor some times, since the waiting thread may be held up. */
 GOTRACE__FN bool gotrace__has_left(gotrace__thread *m, uint64_t since) {
   unsigned spins = 0;
-  if (m == gotrace__self) return true;
+  if (m == gotrace__self) return !(gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL); /* below a signal handler */
   while (gotrace__load_seq_cst(&m->in_call) & GOTRACE__IN_CALL) {
     if (spins + 1 >= GOTRACE__SPINS * GOTRACE__YIELDS && gotrace__nanoseconds() - since >= GOTRACE__STOP_NANOSECONDS)
       return false;
@@ -5422,7 +5803,7 @@ GOTRACE__FN void gotrace__wait_for_room(void) {
   gotrace__lock(&t->queue_lock);
   /* If a round has begun since the thread asked for one, it may have made room already. */
   if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 10, gotrace__unlock_cancelled);
+    gotrace__wait(&t->changed, &t->queue_lock, 10, gotrace__unlock_cancelled);
   gotrace__unlock(&t->queue_lock);
 }
 
@@ -5503,17 +5884,20 @@ GOTRACE__FN void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
   gotrace__publish(m, gotrace__put_varint(at, problem));
 }
 
-/* The number of a stack in the session's table; 0: none. */
-GOTRACE__FN uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count) {
-  uint32_t number = gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count);
+/* The number of a stack in the session's table; 0: none. `whole`: there was memory for its frames. */
+GOTRACE__FN uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack_frame *frames, size_t count,
+                                        bool whole) {
+  uint32_t number = whole ? gotrace__stack_put(gotrace__load_acquire(&gotrace__t.stacks), frames, count) : 0;
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
 GOTRACE__FN uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location, bool entry) {
+  gotrace__table *strings = gotrace__load_acquire(&gotrace__t.strings);
   gotrace__stack_frame frame;
+  bool whole;
   if (!location->pc && !location->function && !location->file) return 0;
-  frame = entry ? gotrace__entry_frame(location) : gotrace__frame_of(location);
-  return gotrace__put_stack(m, &frame, 1);
+  whole = entry ? gotrace__entry_frame(strings, location, &frame) : gotrace__frame_of(strings, location, &frame);
+  return gotrace__put_stack(m, &frame, 1, whole);
 }
 
 /* The stack of a goroutine's entry. Threads keep the last one: most goroutines have the same. */
@@ -5626,12 +6010,18 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
+    gotrace__go_inside(); /* a handler that leaves this call must not leave the chunk to nobody */
     chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
-    if (!chunk && gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
+    if (!chunk) {
+      gotrace__go_outside();
+      if (gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
+      gotrace__raise(m);
+      continue;
+    }
     gotrace__raise(m);
-    if (!chunk) continue;
     if (gotrace__session_now() != session || m->chunk != old) { /* or a signal handler's call has made one */
       gotrace__chunk_free(&gotrace__t.budget, chunk);
+      gotrace__go_outside();
       continue;
     }
     now = gotrace__now();
@@ -5643,7 +6033,10 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     m->chunk = chunk;
     m->at = gotrace__chunk_data(chunk);
     m->end = m->at + chunk->capacity;
-    if (!first) continue;
+    if (!first) {
+      gotrace__go_outside();
+      continue;
+    }
     m->session = session;
 #if GOTRACE_DEBUG
     m->last_site = NULL;
@@ -5653,6 +6046,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     gotrace__introduce_thread(m);
     m->first = chunk;
     gotrace__store_release(&m->first_session, session);
+    gotrace__go_outside();
   }
   gotrace__leave(m);
   return false;
@@ -5661,7 +6055,10 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
 /* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. (Before its
  * first session a thread has no chunk, hence no room.) */
 GOTRACE__FN inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
-  gotrace__raise(m);
+  if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {
+    gotrace__drop_nested();
+    return false;
+  }
   if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end - m->at >= (ptrdiff_t)room)) return true;
   return gotrace__enter_slowly(m, room);
 }
@@ -5771,18 +6168,32 @@ GOTRACE__FN inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned 
 
 /* Stacks. */
 
+/* The number of a stack that consists of the call site alone. A site in a library that has been loaded at the place of
+ * another has none yet. The goroutine's entry that the thread remembers may have been in that other one. */
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
+  uint32_t number = gotrace__location_stack(m, &site->location, false);
+  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
+  m->entry_session = 0;
+  return number;
+}
+GOTRACE__FN inline uint32_t gotrace__place_number(gotrace__thread *m, gotrace_site *site) {
+  uint64_t known = gotrace__load_acquire(&site->stack_id);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
+}
+
 /* A stack that the thread has not captured lately: the call site, if there is one, and `found` return addresses. A
  * function of its own, since its frame is 4 KiB, which finding the bounds of the thread's stack also needs. */
 GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m, gotrace_site *site,
                                                              const uintptr_t *pcs, int found) {
   gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
   size_t count = 0;
+  bool whole = true;
   int i;
-  if (site) frames[count++] = gotrace__frame_of(&site->location);
+  if (site) whole = gotrace__frame_of(gotrace__load_acquire(&gotrace__t.strings), &site->location, &frames[count++]);
   /* The walk's first return address is in the call site's function, which is in the stack already. */
   for (i = count && found ? 1 : 0; i < found && count < GOTRACE_STACK_SIZE; i++) {
     frames[count].pc = pcs[i];
-    frames[count].function = frames[count].file = NULL;
+    frames[count].function = frames[count].file = 0;
     frames[count++].line = 0;
   }
   if (found == GOTRACE_STACK_SIZE) gotrace__record_problem(m, GOTRACE_PROBLEM_STACK_CUT);
@@ -5791,7 +6202,7 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m,
     count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   }
-  return gotrace__put_stack(m, frames, count);
+  return gotrace__put_stack(m, frames, count, whole);
 }
 
 /* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
@@ -5800,45 +6211,44 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
   uintptr_t pcs[GOTRACE_STACK_SIZE], low, high;
   int found = 0, i;
   uint32_t number;
-  uint64_t hash = (uintptr_t)site;
+  uint64_t hash;
   const gotrace__seen_stack *seen;
-  uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode);
+  uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode), place;
   if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
     gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
     void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
     int cancel = gotrace__cancel_off();
     /* If the session has ended, the three values may be of different sessions. */
+    gotrace__inside |= GOTRACE__IN_UNWINDER; /* it may not even end the trace */
+    gotrace__signal_fence();
     if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
+    gotrace__signal_fence();
+    gotrace__inside &= ~GOTRACE__IN_UNWINDER;
     gotrace__cancel_restore(cancel);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
+  }
+  hash = place = site ? gotrace__place_number(m, site) : 0;
+  if (!place) site = NULL;
+  if (mode == GOTRACE_STACKS_UNWIND) {
     for (i = 0; i < found; i++) hash = gotrace__seen_hash(hash, pcs[i]);
   } else if (frame && gotrace__bounds(m, &low, &high)) {
     found = gotrace__walk((uintptr_t)frame, low, high, pcs, GOTRACE_STACK_SIZE, &hash);
   }
-  seen = gotrace__find_seen(m, hash, site, pcs, (size_t)found);
+  seen = gotrace__find_seen(m, hash, place, pcs, (size_t)found);
   if (seen) return seen->number;
   number = gotrace__put_captured(m, site, pcs, found);
-  if (number) gotrace__remember_stack(m, hash, site, pcs, (size_t)found, number);
-  return number;
-}
-
-GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
-  uint32_t number = gotrace__location_stack(m, &site->location, false);
-  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
+  if (number) gotrace__remember_stack(m, hash, place, pcs, (size_t)found, number);
   return number;
 }
 
 /* The number of the call's stack, which shows why the calling goroutine is here. */
 GOTRACE__FN inline uint32_t gotrace__stack(gotrace__thread *m, gotrace__origin origin) {
-  uint64_t known;
   gotrace__here(m, origin.site);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.stack_mode) != GOTRACE_STACKS_CALL_SITE))
     return gotrace__captured_stack(m, origin.site, origin.frame);
-  if (!origin.site) return 0;
-  known = gotrace__load_acquire(&origin.site->stack_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, origin.site);
+  return origin.site ? gotrace__place_number(m, origin.site) : 0;
 }
 
 /* The number of a name that is a constant; 0: the text is in the record. */
@@ -5861,7 +6271,7 @@ GOTRACE__FN inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site
 /* The bytes of a text that a record has room for; `size` as in the calls ..._n. */
 GOTRACE__FN inline uint32_t gotrace__text_size(const char *text, size_t size) {
   if (!text) size = 0;
-  else if (size == SIZE_MAX) size = strlen(text);
+  else if (size == SIZE_MAX) size = gotrace__length(text);
   return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
 }
 
@@ -6142,9 +6552,14 @@ static const gotrace_location gotrace__no_place = {0, NULL, NULL, 0};
 
 /* The bytes of a name, which a NUL ends. */
 GOTRACE__FN size_t gotrace__name_size(const char *name, size_t size) {
-  const char *end = name && size != SIZE_MAX ? (const char *)(memchr)(name, 0, size) : NULL;
+  uintptr_t before;
+  const char *end;
   if (!name) return 0;
-  return end ? (size_t)(end - name) : size == SIZE_MAX ? strlen(name) : size;
+  if (size == SIZE_MAX) return gotrace__length(name);
+  before = gotrace__mark();
+  end = (const char *)(memchr)(name, 0, size);
+  gotrace__unmark(before);
+  return end ? (size_t)(end - name) : size;
 }
 
 /* An earlier goroutine's label and bounds are not the new one's. */
@@ -6182,6 +6597,7 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
   if (known && !(on && known == m->session)) {
     /* If a session that began during this call has seen an earlier goroutine in the place, it must see this one's
      * creation. */
+    gotrace__leave(m);
     on = gotrace__begin_anyway(m);
   }
   if (GOTRACE__UNLIKELY(!g)) {
@@ -6192,8 +6608,8 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);
   gotrace__set_new(m, g, entry, status, flags);
   if (on) {
-    uint32_t number = 1, entry_number = gotrace__entry_number(m, entry);
     uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, origin);
+    uint32_t number = 1, entry_number = gotrace__entry_number(m, entry); /* after the call site, which may be new */
     uint8_t *at;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
     gotrace__store_relaxed(&g->number, number);
@@ -6424,8 +6840,7 @@ GOTRACE__FN inline void gotrace__unblock_hint(gotrace_go *g) {
     gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
 }
 
-GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
-  uint32_t stack = gotrace__stack(m, origin);
+GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, uint32_t stack, gotrace_go *g) {
   uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
   gotrace__publish(m, gotrace__put_varint(at, stack));
 }
@@ -6434,7 +6849,7 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace_
                                                                         gotrace_go *g) {
   if (gotrace__begin(m)) {
     gotrace__here(m, origin.site);
-    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, origin, g);
+    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, gotrace__stack(m, origin), g);
     gotrace__leave(m);
   }
   if (g) gotrace__unblock_hint(g);
@@ -6925,18 +7340,13 @@ GOTRACE__FN inline void gotrace__drop_task(uint64_t id) {
 /* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
                                                         int name_is_constant, gotrace_task parent) {
-  gotrace__thread *m = gotrace__me();
+  gotrace__thread *m = gotrace__caller();
   gotrace_task task = {0};
   uint32_t size = gotrace__text_size(name, text_size);
   bool on;
-  if (!m) return task;
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call) | gotrace__inside)) {
-    if (gotrace__is_nested(m)) { /* it has an id, but no place in the trace */
-      gotrace__drop_nested();
-      task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
-      return task;
-    }
-    gotrace__set_wait_aside(m);
+  if (GOTRACE__UNLIKELY(!m)) { /* a nested call's task has an id, but no place in the trace */
+    if (gotrace__self) task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
+    return task;
   }
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
   on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
@@ -7037,7 +7447,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
                                               const char *category, size_t category_text, int is_constant,
                                               const char *message, size_t text_size) {
   gotrace__thread *m = gotrace__caller_go(site);
-  uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
+  uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size; /* the compiler knows the first */
   if (GOTRACE__UNLIKELY(!m)) return;
   category_size = is_constant ? 0 : gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
@@ -7076,7 +7486,11 @@ GOTRACE__DEFINE void gotrace_logv_at(gotrace_site *site, gotrace_task task, cons
                                      va_list arguments) {
   char message[GOTRACE_MAX_STRING_SIZE + 1 + 4]; /* room to detect truncation, and where a character begins */
   message[0] = 0;
-  if (format) GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
+  if (format) {
+    uintptr_t before = gotrace__mark();
+    GOTRACE__VSNPRINTF(message, sizeof message, format, arguments);
+    gotrace__unmark(before);
+  }
   gotrace_log_at(site, task, category, message);
 }
 
@@ -7101,9 +7515,11 @@ GOTRACE__DEFINE void gotrace_count_at(gotrace_site *site, const char *name, int6
 
 GOTRACE__FN void gotrace__print(char *text, size_t size, const char *format, ...) {
   va_list arguments;
+  uintptr_t before = gotrace__mark();
   va_start(arguments, format);
   GOTRACE__VSNPRINTF(text, size, format, arguments);
   va_end(arguments);
+  gotrace__unmark(before);
 }
 
 GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *name, double value) {
@@ -7189,6 +7605,7 @@ GOTRACE__FN inline bool gotrace__set_aside(gotrace__thread *m, gotrace_go *g, bo
   if (GOTRACE__UNLIKELY(m->depth == GOTRACE__NEST_DEPTH || !gotrace__has_free_level(m))) return false;
   level = m->level ? m->free_levels : &m->outermost;
   if (m->level) m->free_levels = level->outer;
+  gotrace__signal_fence(); /* a handler that leaves the call must not leave it in both lists; nor below */
   gotrace__set_level(m, level, g, waits);
   return true;
 }
@@ -7219,6 +7636,7 @@ GOTRACE__FN inline gotrace_go *gotrace__take_up(gotrace__thread *m) {
   m->level = level->outer;
   m->depth--;
   m->nests -= level->nested;
+  gotrace__signal_fence();
   if (m->level) {
     level->outer = m->free_levels;
     m->free_levels = level;
@@ -7272,7 +7690,7 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__begin_wait(gotrace_
 GOTRACE__FN GOTRACE__COLD void gotrace__set_wait_aside(gotrace__thread *m) {
   uint64_t id = m->outermost.id;
   if (gotrace__load_relaxed(&m->in_call) != GOTRACE__WAITS) return;
-  gotrace__store_relaxed(&m->in_call, (uint32_t)(GOTRACE__WAITS | GOTRACE__IN_CALL));
+  gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG() | GOTRACE__WAITS);
   gotrace__signal_fence();
   if (m->go && !m->level) { /* otherwise a signal handler has changed them, by misuse */
     gotrace__set_level(m, &m->outermost, m->go, true);
@@ -7293,7 +7711,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_begin_at(gotrace_site *site, 
     gotrace_go *g = m->go;
     if (GOTRACE__LIKELY(g && !m->level && !m->lost && !(m->in_syscall | m->lacks))) { /* the short way */
       m->outermost.id = gotrace__load_relaxed(&g->id);
-      gotrace__store_release(&m->in_call, (uint32_t)GOTRACE__WAITS);
+      gotrace__store_release(&m->in_call, (uintptr_t)GOTRACE__WAITS);
       gotrace__signal_fence(); /* from here on, a signal handler's call finds that the thread waits */
       gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__WAITING);
       return;
@@ -7321,7 +7739,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
   m = gotrace__caller();
   while (m && woken < count) {
     bool on = gotrace__begin(m);
-    uint32_t forks = gotrace__t.forks;
+    uint32_t forks = gotrace__t.forks, stack = on ? gotrace__stack(m, GOTRACE__ORIGIN(site)) : 0;
     gotrace_go *g = NULL;
     gotrace__lock(&bucket->lock);
     for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;
@@ -7332,7 +7750,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
       if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
     if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
-      if (on) gotrace__put_unblock(m, GOTRACE__ORIGIN(site), g);
+      if (on) gotrace__put_unblock(m, stack, g);
       gotrace__unblock_hint(g);
       woken++;
     }
@@ -7379,10 +7797,10 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_wait_end(void) {
   gotrace__thread *m = gotrace__self;
   if (!gotrace_enabled() && GOTRACE__LIKELY(m && !gotrace__inside)) {
     gotrace_go *g = m->go;
-    uint32_t in_call = gotrace__load_relaxed(&m->in_call);
+    uintptr_t in_call = gotrace__load_relaxed(&m->in_call);
     if (!in_call && !m->level) return; /* the thread does not wait */
     if (GOTRACE__LIKELY(in_call == GOTRACE__WAITS && g && gotrace__ends_short(m, g))) {
-      gotrace__store_release(&m->in_call, 0u);
+      gotrace__store_release(&m->in_call, (uintptr_t)0);
       gotrace__signal_fence();
       if (GOTRACE__LIKELY(!m->level)) { /* no signal handler has set it aside */
         gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNING);
@@ -7513,10 +7931,12 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__attach(gotrace__thread *m, gotrace_s
   }
   if (!m->name) {
     char name[80] = "thread ";
-    char *own = name + strlen(name);
+    char *own = name + sizeof "thread " - 1;
+    uintptr_t before = gotrace__mark();
     gotrace__system_thread_name(own, 64);
     if (strncmp(own, "runtime.", 8) == 0) own = name; /* see gotrace__entry_id */
-    m->name = gotrace__thread_name(own, strlen(own));
+    gotrace__unmark(before);
+    m->name = gotrace__thread_name(own, gotrace__length(own));
   }
   entry.function = m->name;
   /* The thread is older than its goroutine: regions that it ends may have begun before the trace. */
@@ -7585,7 +8005,7 @@ GOTRACE__FN void gotrace__thread_over(gotrace__thread *m) {
   m->sweep = m->scan = m->lacks = false;
   /* A session reads this record's chunks until it has applied them all; then, once the flag is down, it frees the
    * record. Either its end, which waits for the flag, finds the record ended, or the thread finds the session over. */
-  gotrace__store_seq_cst(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* it is up; the order counts */
+  gotrace__store_seq_cst(&m->in_call, GOTRACE__FLAG()); /* it is up; the order counts */
   ended = m->session && m->session == gotrace__load_relaxed(&gotrace__t.session) &&
           m->session != gotrace__load_seq_cst(&gotrace__t.cleaned);
   if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);
@@ -7599,9 +8019,11 @@ static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
 /* Ends the calling thread, if it has a record. Returns whether it may get another one. */
 GOTRACE__FN bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = (gotrace__thread *)thread;
-  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
-  if (m) {
-    gotrace__self = m; /* another library's thread-locals may be gone already */
+  int cancel = gotrace__cancel_off();             /* nothing would give the record back */
+  if (m && !(gotrace__inside & GOTRACE__LOCKS)) { /* else its allocator has ended it, under a lock */
+    gotrace__self = m;                            /* another library's thread-locals may be gone already */
+    gotrace__take_over(m); /* if a signal handler ends the thread, the call below it does not go on */
+    gotrace__take_over_control();
     gotrace__thread_over(m);
     gotrace__self = NULL;
   }
@@ -7610,17 +8032,21 @@ GOTRACE__FN bool gotrace__thread_gone(void *thread) {
 }
 #endif
 
+/* The bounds of the thread's own stack: before they are needed, since it may be a signal handler that needs them. */
+GOTRACE__FN void gotrace__know_stack(gotrace__thread *m) {
+  int saved = errno;
+  if (!gotrace__main_stack(&m->own_low, &m->own_high) && !gotrace__stack_bounds(&m->own_low, &m->own_high))
+    m->own_low = m->own_high = 0;
+  errno = saved;
+}
+
 /* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
  * threads may walk the list. */
-GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__thread *other, *m = NULL, *dead = NULL;
   uint64_t id;
   bool fresh = false;
-  if (gotrace__is_nested(NULL)) {
-    gotrace__drop_nested();
-    return NULL;
-  }
   if (gotrace__load_relaxed(&t->gone)) return NULL;
 #if !GOTRACE_NO_THREADS
   if (gotrace__ends >= GOTRACE__ROUNDS) {
@@ -7666,7 +8092,19 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
     return NULL;
   }
   gotrace__self = m;
+  gotrace__know_stack(m);
   gotrace__at_thread_exit(m);
+  return m;
+}
+GOTRACE__FN GOTRACE__NOINLINE gotrace__thread *gotrace__thread_register(void) {
+  gotrace__thread *m;
+  if (gotrace__inside) {
+    gotrace__drop_nested();
+    return NULL;
+  }
+  gotrace__go_inside();
+  m = gotrace__assign_record();
+  gotrace__go_outside();
   return m;
 }
 
@@ -7696,7 +8134,7 @@ GOTRACE__DEFINE void gotrace_thread_begin_as(gotrace_go *go) {
 GOTRACE__DEFINE void gotrace_thread_begin(const char *name) {
   gotrace__thread *m = gotrace__me_outside();
   if (!m || m->go || m->proc) return;
-  if (name) m->name = gotrace__thread_name(name, strlen(name));
+  if (name) m->name = gotrace__thread_name(name, gotrace__length(name));
   gotrace__attach_plain(m);
 }
 
@@ -7733,7 +8171,7 @@ GOTRACE__DEFINE uint64_t gotrace_go_id(const gotrace_go *go) { return go ? gotra
 GOTRACE__FN const char *gotrace__site_text(const char *text, uint32_t most, bool *ok) {
   const gotrace__entry *entry;
   if (!text) return NULL;
-  entry = gotrace__keep_text(&gotrace__t.site_texts, most, text, gotrace__truncated_size(text, strlen(text)));
+  entry = gotrace__keep_text(&gotrace__t.site_texts, most, text, gotrace__truncated_size(text, gotrace__length(text)));
   if (!entry) *ok = false;
   return entry ? (const char *)(entry + 1) : NULL;
 }
@@ -7756,8 +8194,6 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace_site *gotrace__find_or_make_site(gotrace_l
   if (m) gotrace__problem_call(m, GOTRACE_PROBLEM_SITES_FULL);
   return NULL;
 }
-
-GOTRACE__FN bool gotrace__same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* Most calls are repeated: each thread remembers some sites. Where they are kept depends on the strings' addresses, but
  * whether one is meant only on the strings. NULL: nowhere, since the tracer may be unloaded. */
@@ -8005,6 +8441,9 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
   gotrace__store_release(&sample->turn, head / GOTRACE__SAMPLES * 2 + 1);
   errno = saved;
 }
+
+#undef GOTRACE__SECTION
+#define GOTRACE__SECTION
 
 /* --------------------------------------------------------------------------------------------- >>transcriber ----
  *
@@ -8502,8 +8941,7 @@ GOTRACE__FN inline const gotrace__row *gotrace__written_row(const gotrace__trans
 
 /* A text made at run time. */
 GOTRACE__FN uint32_t gotrace__text_reference(gotrace__transcriber *t, const char *text, size_t size) {
-  uint32_t number =
-      size ? gotrace__table_put(t->strings[1].table, gotrace__hash_bytes(text, size), (uint32_t)size, text, size) : 0;
+  uint32_t number = gotrace__text_put(t->strings[1].table, gotrace__hash_bytes(text, size), text, size);
   if (!number && size) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   return number ? number | GOTRACE__OWN : 0;
 }
@@ -8569,6 +9007,12 @@ GOTRACE__FN uint32_t gotrace__frame_reference(gotrace__transcriber *t, const cha
   return gotrace__text_reference(t, string, size);
 }
 
+/* The text of a frame; NULL: none. */
+GOTRACE__FN const char *gotrace__frame_text_of(gotrace__transcriber *t, uint32_t reference) {
+  const gotrace__row *row = gotrace__row_of(t, t->strings, reference);
+  return row ? (const char *)(row->entry + 1) : NULL;
+}
+
 /* Names the frames of a stack. */
 GOTRACE__FN bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *row) {
   const gotrace__stack_frame *frames = (const gotrace__stack_frame *)(row->entry + 1);
@@ -8578,12 +9022,12 @@ GOTRACE__FN bool gotrace__resolve_stack(gotrace__transcriber *t, gotrace__row *r
   row->frames = out;
   if (!out) gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
   for (i = 0; out && i < row->entry->size; i++) {
-    gotrace_location place = {(uintptr_t)frames[i].pc, frames[i].function, frames[i].file, (uint32_t)frames[i].line};
+    gotrace_location place = {(uintptr_t)frames[i].pc, gotrace__frame_text_of(t, frames[i].function),
+                              gotrace__frame_text_of(t, frames[i].file), (uint32_t)frames[i].line};
     char name[GOTRACE_MAX_STRING_SIZE + 1];
-    if ((!place.function || !place.function[0]) && place.pc) {
+    if (!place.function && place.pc) {
       bool entry = frames[i].line == GOTRACE__ENTRY_LINE;
       row->named = true;
-      place.function = NULL;
       place.pc -= entry;
       place.line += entry;
       if (!t->options.name || !t->options.name(t->options.context, &place, name, sizeof name) || !place.function ||
@@ -8663,7 +9107,12 @@ GOTRACE__FN uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__
 
 GOTRACE__FN uint32_t gotrace__own_entry(gotrace__transcriber *t, const char *name) {
   gotrace_location place = {0, name, "", 0};
-  gotrace__stack_frame frame = gotrace__frame_of(&place);
+  gotrace__stack_frame frame;
+  if (!gotrace__frame_of(t->strings[1].table, &place, &frame)) {
+    gotrace__transcribe_fail(t, GOTRACE_ERROR_OUT_OF_MEMORY);
+    return 0;
+  }
+  frame.function |= GOTRACE__OWN;
   return gotrace__own_stack(t, &frame, 1);
 }
 
@@ -12841,6 +13290,27 @@ GOTRACE__FN void gotrace__work(bool cut, bool all) {
 
 /* ---------------------------------------------------------------------------------------------------- >>reader ---- */
 
+/* Calls that start, cut, read, write and stop are refused inside the tracer (`ends`: see gotrace__is_refused). Their
+ * thread is not cancelled meanwhile. */
+typedef struct gotrace__control {
+  int cancel;
+  uintptr_t outer; /* the call whose sink makes this one; or 0 */
+} gotrace__control;
+GOTRACE__FN inline bool gotrace__control_begin(gotrace__control *control, bool ends) {
+  if (gotrace__is_refused(ends)) return false;
+  control->cancel = gotrace__cancel_off();
+  control->outer = gotrace__control_position;
+  gotrace__control_position = GOTRACE__POSITION();
+  gotrace__signal_fence();
+  gotrace__init();
+  return true;
+}
+GOTRACE__FN void gotrace__control_end(const gotrace__control *control) {
+  gotrace__signal_fence();
+  gotrace__control_position = control->outer;
+  gotrace__cancel_restore(control->cancel);
+}
+
 /* A thread was cancelled while it waited in gotrace_read: another thread may continue to read. */
 GOTRACE__FN void gotrace__read_cancelled(void *mutex) {
   gotrace__store_release(&gotrace__t.reader, 0u);
@@ -12879,6 +13349,7 @@ GOTRACE__FN void gotrace__take_back(void) {
   gotrace__lock(&t->queue_lock);
   piece = t->reading;
   t->reading = NULL;
+  t->takes = true;
   cut = piece ? piece->ends_cut : t->empty == 2;
   if (cut) { /* the data read so far have been used, and are a complete trace */
     t->empty = 0;
@@ -12907,7 +13378,7 @@ GOTRACE__FN bool gotrace__await_data(bool block) {
   else if (t->work_wanted || passed >= period) return true;
   if (!block) return false;
   gotrace__cancel_restore(t->reader_cancel);
-  gotrace__cond_wait(&t->changed, &t->queue_lock, period - passed + 1, gotrace__read_cancelled);
+  gotrace__wait(&t->changed, &t->queue_lock, period - passed + 1, gotrace__read_cancelled);
   t->reader_cancel = gotrace__cancel_off();
   return false;
 }
@@ -12970,11 +13441,8 @@ GOTRACE__FN gotrace_result gotrace__read_next(const void **data, size_t *size, b
   gotrace_result result;
   uint32_t nobody = 0;
   bool active, served, done;
-  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
-  if (!service && gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
   *data = NULL;
   *size = 0;
-  gotrace__init();
   /* A reader that the service excludes returns at once, so the service waits for it. It must not end the service. */
   for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
     if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
@@ -12994,6 +13462,7 @@ GOTRACE__FN gotrace_result gotrace__read_next(const void **data, size_t *size, b
     t->reader_cancel = gotrace__cancel_off();
     result = gotrace__read_locked(data, size, block);
     gotrace__cancel_restore(t->reader_cancel);
+    t->takes = false;
   }
   gotrace__store_release(&t->reader, 0u);
   return result;
@@ -13024,11 +13493,21 @@ GOTRACE__FN void gotrace__service(void) {
 }
 #endif
 
+GOTRACE__FN gotrace_result gotrace__read_call(const void **data, size_t *size, bool block) {
+  gotrace__control control;
+  gotrace_result result;
+  if (!data || !size) return GOTRACE_ERROR_ARGUMENT;
+  if (!gotrace__control_begin(&control, false)) return GOTRACE_ERROR_NESTED;
+  gotrace__cancel_restore(control.cancel); /* the wait turns it off and on */
+  result = gotrace__read_next(data, size, block, false);
+  gotrace__control_end(&control);
+  return result;
+}
 GOTRACE__DEFINE gotrace_result gotrace_read(const void **data, size_t *size) {
-  return gotrace__read_next(data, size, true, false);
+  return gotrace__read_call(data, size, true);
 }
 GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size) {
-  return gotrace__read_next(data, size, false, false);
+  return gotrace__read_call(data, size, false);
 }
 
 /* Adds what the reader counts, and the sums. */
@@ -13053,21 +13532,19 @@ GOTRACE__FN void gotrace__sum(gotrace_stats *stats) {
 }
 
 GOTRACE__DEFINE void gotrace_get_stats(gotrace_stats *stats) {
-  int cancel;
+  gotrace__control control;
   if (!stats) return;
-  if (gotrace__is_refused()) {
+  if (!gotrace__control_begin(&control, false)) {
     memset(stats, 0, sizeof *stats);
     return;
   }
-  cancel = gotrace__cancel_off();
-  gotrace__init();
   gotrace__lock(&gotrace__t.life);
   if (gotrace__t.active) gotrace__work(false, true);
   if (gotrace__t.active) gotrace__sum(stats);
   else *stats = gotrace__t.last;
   stats->other_copies = gotrace__load_relaxed(&gotrace__other_copies);
   gotrace__unlock(&gotrace__t.life);
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
 }
 
 /* ------------------------------------------------------------------------------------------------- >>lifecycle ---- */
@@ -13104,14 +13581,6 @@ GOTRACE__FN gotrace_result gotrace__check_options(const gotrace_options *given, 
     return GOTRACE_ERROR_ARGUMENT;
   if (options->cut_bytes > options->memory_limit / 2) options->cut_bytes = options->memory_limit / 2;
   return GOTRACE_OK;
-}
-
-/* Calls that start, cut, write and stop are refused inside the tracer. Their thread is not cancelled meanwhile. */
-GOTRACE__FN bool gotrace__control_begin(int *cancel) {
-  if (gotrace__is_refused()) return false;
-  *cancel = gotrace__cancel_off();
-  gotrace__init();
-  return true;
 }
 
 /* Frees the chunks that no round has applied completely, except those that threads still have. */
@@ -13256,8 +13725,7 @@ GOTRACE__FN gotrace_result gotrace__open_session(const char *path) {
 GOTRACE__FN uint32_t gotrace__living_entry(const gotrace_location *entry) {
   gotrace__stack_frame frame;
   if (!entry->pc && !(entry->function && entry->function[0])) return 0;
-  frame = gotrace__entry_frame(entry);
-  return gotrace__stack_put(gotrace__t.stacks, &frame, 1);
+  return gotrace__entry_frame(gotrace__t.strings, entry, &frame) ? gotrace__stack_put(gotrace__t.stacks, &frame, 1) : 0;
 }
 
 /* Lists what lives, for what stays silent. Tracing is on already: records overrule the list. */
@@ -13431,9 +13899,11 @@ GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
   if (result != GOTRACE_OK && t->service) { /* no session may begin that this thread would find */
     int saved = errno;
     t->opening = true;
+    gotrace__go_inside();
     gotrace__unlock(&t->life);
     gotrace__thread_join(t->service_thread);
     gotrace__lock(&t->life);
+    gotrace__go_outside();
     t->opening = false;
     errno = saved;
   }
@@ -13446,8 +13916,8 @@ GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, c
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_options options;
   gotrace_result result;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__control control;
+  if (!gotrace__control_begin(&control, false)) return GOTRACE_ERROR_NESTED;
   result = gotrace__check_options(given, &options, flight);
   if (result == GOTRACE_OK && !gotrace__me()) result = GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&t->life);
@@ -13455,6 +13925,7 @@ GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, c
   if (result == GOTRACE_OK && gotrace__load_relaxed(&t->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
   if (path && result == GOTRACE_OK) { /* a pipe may wait for its reader: without the locks */
     t->opening = true;
+    t->opener = gotrace__identity();
     gotrace__unlock(&t->life);
     if (!gotrace__file_open(path, flags, &t->file)) result = GOTRACE_ERROR_SINK;
     else if (!t->file.regular) gotrace__file_ask(&t->file);
@@ -13467,7 +13938,7 @@ GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, c
     result = gotrace__begin_session(path);
   }
   gotrace__unlock(&t->life);
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
   return result;
 }
 
@@ -13536,27 +14007,57 @@ GOTRACE__FN bool gotrace__await(enum gotrace__awaited what, uint32_t session, ui
     if (what == GOTRACE__NO_SNAPSHOT) met = !t->snapshot;
     else met = gotrace__load_relaxed(&t->session) != session || (what == GOTRACE__STOPPED ? !t->stopping : done);
     if (!met && milliseconds) left = gotrace__patience(since, milliseconds);
-    if (!met && left) gotrace__cond_wait(&t->changed, &t->queue_lock, left, gotrace__unlock_cancelled);
+    if (!met && left) gotrace__wait(&t->changed, &t->queue_lock, left, gotrace__unlock_cancelled);
   }
-  if (met && what == GOTRACE__NO_SNAPSHOT) t->snapshot = true;
+  if (met && what == GOTRACE__NO_SNAPSHOT) {
+    t->snapshot = true;
+    t->snapper = gotrace__identity();
+  }
   gotrace__unlock(&t->queue_lock);
   return met;
 }
 
-/* One snapshot at a time. It counts as a lock of its thread. */
+/* One snapshot at a time. */
 GOTRACE__FN bool gotrace__snapshot_begin(uint32_t milliseconds) {
-  gotrace__go_inside();
-  if (gotrace__await(GOTRACE__NO_SNAPSHOT, 0, milliseconds)) return true;
-  gotrace__go_outside();
-  return false;
+  return gotrace__await(GOTRACE__NO_SNAPSHOT, 0, milliseconds);
 }
 GOTRACE__FN void gotrace__snapshot_end(void) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace__lock(&t->queue_lock);
   t->snapshot = false;
+  t->snapper = 0;
   gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */
   gotrace__unlock(&t->queue_lock);
-  gotrace__go_outside();
+}
+
+/* The calling thread has left a call for ever that started, read, wrote or ended a trace: others may do it. */
+GOTRACE__FN void gotrace__give_up(void) {
+  struct gotrace__tracer *t = &gotrace__t;
+  uintptr_t self = gotrace__identity();
+  gotrace__lock(&t->life);
+  if (t->opening && t->opener == self) t->opening = false;
+  gotrace__lock(&t->queue_lock);
+  if (t->stopping && t->stopper == self) t->stopping = false;
+  if (t->takes && t->read_by == self) { /* what it has not returned comes again */
+    if (t->reading) {
+      t->reading->link = t->pieces;
+      if (!t->pieces) t->pieces_last = t->reading;
+      t->pieces = t->reading;
+      t->reading = NULL;
+    }
+    t->takes = false;
+  }
+  if (t->reader && t->read_by == self) gotrace__store_release(&t->reader, 0u);
+  gotrace__cond_wake(&t->changed);
+  gotrace__unlock(&t->queue_lock);
+  if (t->snapshot && t->snapper == self) {
+    gotrace__lock(&t->flight_lock);
+    t->writing = NULL;
+    gotrace__past_trim();
+    gotrace__unlock(&t->flight_lock);
+    gotrace__snapshot_end();
+  }
+  gotrace__unlock(&t->life);
 }
 
 /* Waits for another gotrace_stop. If a signal handler has interrupted it, that one only ends after this: then exit
@@ -13606,9 +14107,12 @@ GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
   gotrace__drain(true);
 #else
   if (t->service) gotrace__work(false, true); /* on a busy machine that thread's low priority would delay it */
-  if ((!t->service || milliseconds) && !gotrace__await(GOTRACE__READ, t->session, milliseconds))
-    return GOTRACE_ERROR_SINK;
-  if (t->service) gotrace__thread_join(t->service_thread);
+  if (!gotrace__await(GOTRACE__READ, t->session, milliseconds)) return GOTRACE_ERROR_SINK;
+  if (t->service) { /* it is about to end; no handler may leave this wait */
+    gotrace__go_inside();
+    gotrace__thread_join(t->service_thread);
+    gotrace__go_outside();
+  }
 #endif
   if (!gotrace__snapshot_begin(milliseconds)) return GOTRACE_ERROR_SINK; /* one that is being written ends first */
   gotrace__lock(&t->life);
@@ -13621,11 +14125,11 @@ GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
 
 GOTRACE__FN gotrace_result gotrace__stop_tracing(bool exits) {
   gotrace_result result;
-  int cancel;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__control control;
+  if (gotrace__is_in_sink()) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&control, true)) return GOTRACE_ERROR_NESTED;
   result = gotrace__stop_session(exits);
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
   return result;
 }
 
@@ -13633,8 +14137,8 @@ GOTRACE__FN gotrace_result gotrace__stop_tracing(bool exits) {
 GOTRACE__FN gotrace_result gotrace__end_or_cut(bool end) {
   struct gotrace__tracer *t = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
-  int cancel;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  gotrace__control control;
+  if (!gotrace__control_begin(&control, end)) return GOTRACE_ERROR_NESTED;
   gotrace__lock(&t->life);
   if (t->active && gotrace__load_relaxed(&gotrace__on)) {
     if (end) gotrace__end_early(GOTRACE_OK);
@@ -13648,7 +14152,7 @@ GOTRACE__FN gotrace_result gotrace__end_or_cut(bool end) {
     result = gotrace__result();
   }
 #endif
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
   return result;
 }
 
@@ -13685,7 +14189,7 @@ GOTRACE__FN void gotrace__free_all(void) {
   gotrace_proc *p;
   const void *data;
   size_t size, i;
-  if (gotrace__in_sink || gotrace__is_refused()) return;
+  if (gotrace__inside) return;
   gotrace__lock(&t->life);
   if (t->active && t->service) { /* the service thread could not be ended */
     gotrace__unlock(&t->life);
@@ -13712,7 +14216,7 @@ GOTRACE__FN void gotrace__free_all(void) {
     gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
     gotrace__free_levels(m);
     if (m != self && gotrace__load_relaxed(&m->used)) {
-      gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__IN_CALL); /* for ever */
+      gotrace__store_relaxed(&m->in_call, (uintptr_t)GOTRACE__IN_CALL); /* for ever */
       ((gotrace__small *)(void *)m->padding)->next = kept;
       kept = (gotrace__small *)(void *)m->padding;
     } else {
@@ -13765,7 +14269,7 @@ GOTRACE__FN gotrace_result gotrace__flight_cut(void) {
 #else
   gotrace__lock(&t->queue_lock);
   while (gotrace__load_relaxed(&t->past_count) < wanted && !gotrace__load_relaxed(&t->done))
-    gotrace__cond_wait(&t->changed, &t->queue_lock, 100, gotrace__unlock_cancelled);
+    gotrace__wait(&t->changed, &t->queue_lock, 100, gotrace__unlock_cancelled);
   gotrace__unlock(&t->queue_lock);
 #endif
   return GOTRACE_OK;
@@ -13781,7 +14285,6 @@ GOTRACE__FN gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *cont
   t->writing_last = t->past_last;
   gotrace__unlock(&t->flight_lock);
   if (!t->writing) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__inside--; /* for the snapshot: the write function may call gotrace_end */
   gotrace__set_in_sink(true);
   gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
   if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
@@ -13797,7 +14300,6 @@ GOTRACE__FN gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *cont
     gotrace__unlock(&t->flight_lock);
   }
   gotrace__set_in_sink(false);
-  gotrace__inside++;
   return result;
 }
 
@@ -13877,10 +14379,10 @@ GOTRACE__FN gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void 
   gotrace_result result = GOTRACE_ERROR_ARGUMENT;
   uint32_t patience = 0;
   char expanded[GOTRACE__PATH];
-  int cancel;
+  gotrace__control control;
   if (!write && !path) return GOTRACE_ERROR_ARGUMENT;
-  if (gotrace__in_sink) return GOTRACE_ERROR_READER_BUSY;
-  if (!gotrace__control_begin(&cancel)) return GOTRACE_ERROR_NESTED;
+  if (gotrace__is_in_sink()) return GOTRACE_ERROR_READER_BUSY;
+  if (!gotrace__control_begin(&control, false)) return GOTRACE_ERROR_NESTED;
   if (exits) gotrace__flight_on(&patience);
   if (!gotrace__snapshot_begin(patience)) {
     result = GOTRACE_ERROR_SINK;
@@ -13891,7 +14393,7 @@ GOTRACE__FN gotrace_result gotrace__take_snapshot(gotrace_write_fn *write, void 
       result = gotrace__snapshot_file(expanded, flags, patience);
     gotrace__snapshot_end();
   }
-  gotrace__cancel_restore(cancel);
+  gotrace__control_end(&control);
   return result;
 }
 
@@ -13966,7 +14468,7 @@ GOTRACE__FN bool gotrace__is_own_session(void) {
  * parent asked for, but not the trace. */
 GOTRACE__FN uint32_t gotrace__write_asked(bool exits) {
   uint32_t what = gotrace__load_acquire(&gotrace__asked.what);
-  if (!what || gotrace__in_sink || gotrace__is_refused() || !gotrace__is_own_session() ||
+  if (!what || gotrace__is_in_sink() || gotrace__is_refused(true) || !gotrace__is_own_session() ||
       gotrace__load_relaxed(&gotrace__t.session) != gotrace__asked.session ||
       !gotrace__cas_acq_rel(&gotrace__asked.what, &what, 0u))
     return 0;
@@ -13979,14 +14481,15 @@ GOTRACE__FN uint32_t gotrace__write_asked(bool exits) {
 }
 
 /* The process ends or the library is unloaded: ends the trace. If a service thread writes it, waits until it is written
- * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or if
- * exit was called inside a call. */
+ * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or a
+ * callback that is called with a lock. */
 GOTRACE__FN void gotrace__end_use(bool unloaded) {
   struct gotrace__tracer *t = &gotrace__t;
   uint32_t asked;
   bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__in_sink || gotrace__is_refused() || !gotrace__is_own_session())
-    return;
+  if (!gotrace__load_acquire(&t->ready) || gotrace__inside || !gotrace__is_own_session()) return;
+  gotrace__take_over(gotrace__self); /* if a signal handler calls exit, the call below it does not go on */
+  gotrace__take_over_control();
   asked = gotrace__write_asked(true);
   gotrace__lock(&t->life);
   active = t->active;
@@ -14114,7 +14617,7 @@ GOTRACE__DEFINE gotrace_result gotrace_stop(void) {
   return result;
 }
 GOTRACE__DEFINE gotrace_result gotrace_flight_stop(void) {
-  if (gotrace__is_refused()) return GOTRACE_ERROR_NESTED;
+  if (gotrace__is_refused(true)) return GOTRACE_ERROR_NESTED;
   return gotrace__flight_on(NULL) ? gotrace_stop() : GOTRACE_ERROR_NOT_RUNNING;
 }
 
@@ -14127,39 +14630,71 @@ __attribute__((__constructor__)) GOTRACE__FN void gotrace__autostart(void) {
 /* ------------------------------------------------------------------------------------------------------ >>fork ---- */
 
 #if !defined(_WIN32)
-/* The locks that a fork takes, in lock order. Otherwise a thread missing in the child could hold one there, or leave
- * its data inconsistent. */
-static gotrace__mutex *const gotrace__fork_locks[] = {
-    &gotrace__init_lock, &gotrace__t.life,       &gotrace__t.work,
-    &gotrace__t.records, &gotrace__t.queue_lock, &gotrace__t.flight_lock,
-#ifndef GOTRACE_MALLOC
-    &gotrace__pool.lock,
-#endif
+/* The locks of a fork. It takes the first GOTRACE__TAKEN_LOCKS, in lock order. Otherwise a thread missing in the child
+ * could hold one there, or leave its data inconsistent. The child resets all. It goes on with the tables of the session
+ * only in a call that a handler has interrupted, whose records nobody reads; lists of waiters and keys begin anew.
+ * NULL: that table does not exist. */
+enum {
+  GOTRACE__TAKEN_LOCKS = 11,
+  GOTRACE__SINGLE_LOCKS = 13,
+  GOTRACE__FORK_LOCKS = GOTRACE__SINGLE_LOCKS + GOTRACE__WAIT_BUCKETS + GOTRACE__KEY_BUCKETS
 };
-enum { GOTRACE__FORK_LOCKS = sizeof gotrace__fork_locks / sizeof gotrace__fork_locks[0] };
+GOTRACE__FN gotrace__mutex *gotrace__fork_lock(unsigned i) {
+  struct gotrace__tracer *t = &gotrace__t;
+  gotrace__table *table = NULL;
+  switch (i) {
+  case 0: return &gotrace__init_lock;
+  case 1: return &t->life;
+  case 2: return &t->work;
+  case 3: return &t->records;
+  case 4: return &t->queue_lock;
+  case 5: return &t->flight_lock;
+  case 6: table = t->names; break;
+  case 7: table = t->reasons; break;
+  case 8: table = t->sites; break;
+  case 9: table = t->site_texts; break;
+  case 10:
+#ifndef GOTRACE_MALLOC
+    return &gotrace__pool.lock;
+#else
+    break;
+#endif
+  case 11: table = t->strings; break;
+  case 12: table = t->stacks; break;
+  default:
+    i -= GOTRACE__SINGLE_LOCKS;
+    return i < GOTRACE__WAIT_BUCKETS ? &t->wait_buckets[i].lock : &t->key_buckets[i - GOTRACE__WAIT_BUCKETS].lock;
+  }
+  return table ? &table->lock : NULL;
+}
 
 GOTRACE__FN void gotrace__before_fork(void) {
-  int i;
-  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) gotrace__lock(gotrace__fork_locks[i]);
+  unsigned i;
+  for (i = 0; i < GOTRACE__TAKEN_LOCKS; i++) {
+    gotrace__mutex *lock = gotrace__fork_lock(i);
+    if (lock) gotrace__lock(lock);
+  }
 }
 
 GOTRACE__FN void gotrace__after_fork(void) {
-  int i;
-  for (i = GOTRACE__FORK_LOCKS; i--;) gotrace__unlock(gotrace__fork_locks[i]);
+  unsigned i;
+  for (i = GOTRACE__TAKEN_LOCKS; i--;) {
+    gotrace__mutex *lock = gotrace__fork_lock(i);
+    if (lock) gotrace__unlock(lock);
+  }
 }
 
 GOTRACE__FN void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
   struct gotrace__tracer *t = &gotrace__t;
-  gotrace__table *const kept[] = {t->names, t->reasons, t->sites, t->site_texts};
-  size_t i;
-  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) *gotrace__fork_locks[i] = unlocked;
+  unsigned i;
+  for (i = 0; i < GOTRACE__FORK_LOCKS; i++) {
+    gotrace__mutex *lock = gotrace__fork_lock(i);
+    if (lock) *lock = unlocked;
+  }
   t->snapshot = false;
   gotrace__inside &= GOTRACE__IN_SINK;
-  for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
-    if (kept[i]) kept[i]->lock = unlocked;
-  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
-  for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
+  gotrace__unblock_signals();
   gotrace__cond_init(&t->changed);
 }
 

@@ -23,13 +23,20 @@ typedef struct kept_stack {
 
 static const char *const names[] = {NULL, "", "main", "worker", "a_rather_long_name_of_a_function"};
 
-static gotrace__stack_frame frame_of(unsigned byte) {
+static gotrace_location place_of(unsigned byte) {
   gotrace_location place;
   place.pc = byte & 1 ? 0x400000 + byte : 0;
   place.function = names[byte % 5];
   place.file = names[byte / 5 % 5];
   place.line = byte / 25;
-  return gotrace__frame_of(&place);
+  return place;
+}
+
+static gotrace__stack_frame frame_of(gotrace__table *texts, unsigned byte) {
+  gotrace_location place = place_of(byte);
+  gotrace__stack_frame frame;
+  REQUIRE(gotrace__frame_of(texts, &place, &frame));
+  return frame;
 }
 
 static int same_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
@@ -40,14 +47,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t count = 0, i, j;
   uint32_t ids = 0;
   gotrace__budget budget;
-  gotrace__table *table;
+  gotrace__table *table, *texts = gotrace__table_new(NULL, false);
   gotrace__entry *entry;
   fuzz_input in;
   /* Different places have different pcs, even if pcs are derived. */
   if (size >= 2) {
-    gotrace__stack_frame a = frame_of(data[0]), b = frame_of(data[1]);
-    int same = (data[0] & 1) == (data[1] & 1) && same_text(a.function, b.function) && same_text(a.file, b.file) &&
-               a.line == b.line && (!(data[0] & 1) || data[0] == data[1]);
+    gotrace_location place = place_of(data[0]), other = place_of(data[1]);
+    gotrace__stack_frame a = frame_of(texts, data[0]), b = frame_of(texts, data[1]);
+    int same = (data[0] & 1) == (data[1] & 1) && same_text(place.function, other.function) &&
+               same_text(place.file, other.file) && a.line == b.line && (!(data[0] & 1) || data[0] == data[1]);
     REQUIRE(a.pc != 0 && (a.pc == b.pc) == same);
     REQUIRE((data[0] & 1) ? a.pc == 0x400000u + data[0] : a.pc >> 48 == 1);
   }
@@ -62,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned hash = (unsigned)fuzz_take(&in, 1);
     int group = hash < 128 ? -1 : (int)(hash % 4);
     uint32_t id, want = 0;
-    for (i = 0; i < depth; i++) frames[i] = frame_of((unsigned)fuzz_take(&in, 1));
+    for (i = 0; i < depth; i++) frames[i] = frame_of(texts, (unsigned)fuzz_take(&in, 1));
     kept = depth < GOTRACE_STACK_SIZE ? depth : GOTRACE_STACK_SIZE;
     if (group < 0) {
       id = gotrace__stack_put(table, frames, depth);
@@ -102,6 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   REQUIRE(i == count && table->count == ids);
   gotrace__table_free(table);
+  gotrace__table_free(texts);
   REQUIRE(budget.used == 0);
   free(stacks);
   free(frames);

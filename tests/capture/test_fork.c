@@ -323,6 +323,51 @@ static void without_handlers(void) {
 #endif
 }
 
+/* A fork waits until no other thread is inside one of the first locks of the list. The child gets all of them free. */
+static gotrace__mutex *held;
+static uint32_t holds, begun, released; /* atomic */
+static void fork_begins(void) { __atomic_store_n(&begun, 1, __ATOMIC_RELEASE); }
+static void *hold(void *unused) {
+  gotrace__lock(held);
+  __atomic_store_n(&holds, 1, __ATOMIC_RELEASE);
+  while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE)) sched_yield();
+  usleep(10000); /* a fork that does not wait would be over */
+  __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
+  gotrace__unlock(held);
+  return unused;
+}
+static void check_locks(void) {
+  unsigned i;
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_FORMAT_DEFAULT, &bytes);
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  CHECK(pthread_atfork(fork_begins, NULL, NULL) == 0); /* runs before the tracer's */
+  for (i = 0; i <= GOTRACE__SINGLE_LOCKS; i++) {
+    pthread_t thread;
+    int status;
+    pid_t child;
+    if ((held = gotrace__fork_lock(i)) == NULL) continue;
+    holds = begun = released = 0;
+    CHECK(pthread_create(&thread, NULL, hold, NULL) == 0);
+    while (!__atomic_load_n(&holds, __ATOMIC_ACQUIRE)) sched_yield();
+    CHECK((child = fork()) >= 0);
+    if (!child) {
+      for (i = 0; i < GOTRACE__FORK_LOCKS; i++) {
+        gotrace__mutex *lock = gotrace__fork_lock(i);
+        if (!lock) continue;
+        gotrace__lock(lock); /* nobody holds it */
+        gotrace__unlock(lock);
+      }
+      _exit(0);
+    }
+    CHECK(i >= GOTRACE__TAKEN_LOCKS || __atomic_load_n(&released, __ATOMIC_ACQUIRE));
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+  }
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  test_free(&bytes);
+}
+
 int main(void) {
   static const gotrace_location entry = GOTRACE_NAMED_ENTRY("worker");
   pthread_t threads[THREADS];
@@ -370,5 +415,6 @@ int main(void) {
   test_check_statistics(&bytes);
   CHECK_EQUAL(test_count(&bytes, "UserLog"), logged + 1 + (uint64_t)forks);
   test_free(&bytes);
+  check_locks();
   return 0;
 }

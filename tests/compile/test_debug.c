@@ -72,6 +72,7 @@ static const char *const unplaced[] = {
     "gotrace_advance",
     "gotrace_flight_snapshot_file",
     "gotrace_is_enabled",
+    "gotrace_in_call",
     "gotrace_debug_here",
     "gotrace_proc_id",
     "gotrace_go_id",

@@ -23,7 +23,7 @@ int main(void) {
   CHECK_EQUAL(gotrace_read(&data, &size), GOTRACE_ERROR_DISABLED);
   CHECK_EQUAL(gotrace_try_read(&data, &size), GOTRACE_ERROR_DISABLED);
   CHECK_EQUAL(gotrace_advance(), GOTRACE_ERROR_DISABLED);
-  CHECK(!gotrace_enabled() && !gotrace_is_enabled());
+  CHECK(!gotrace_enabled() && !gotrace_is_enabled() && !gotrace_in_call(NULL));
   CHECK_EQUAL(gotrace_start_environment(), GOTRACE_ERROR_DISABLED);
   gotrace_get_stats(&stats);
   CHECK(stats.bytes == 0 && stats.events == 0 && stats.result == GOTRACE_OK && stats.memory_peak == 0);

@@ -73,7 +73,8 @@ typedef struct explore_held {
 
 typedef struct explore_thread {
   void *stack, *sp;
-  gotrace__thread *self; /* gotrace__self and gotrace__inside while another thread runs */
+  gotrace__thread *self; /* gotrace__self, gotrace__inside and gotrace__control_position while another thread runs */
+  uintptr_t control;
   unsigned inside;
   explore_state state;
   const void *waits_for;
@@ -265,8 +266,10 @@ static __attribute__((noinline)) void explore_switch_to(int to) {
   if (!explore.together && explore.threads[to].time < from->time) explore.threads[to].time = from->time;
   from->self = gotrace__self;
   from->inside = gotrace__inside;
+  from->control = gotrace__control_position;
   gotrace__self = explore.threads[to].self;
   gotrace__inside = explore.threads[to].inside;
+  gotrace__control_position = explore.threads[to].control;
   explore.running = to;
   explore_swap(&from->sp, explore.threads[to].sp);
 }
@@ -1026,6 +1029,7 @@ static void explore_run(void) {
   gotrace__on = 0;
   gotrace__self = NULL;
   gotrace__inside = 0;
+  gotrace__control_position = 0;
   explore.running = 0;
   explore_swap(&explore.engine, explore.threads[0].sp);
 }

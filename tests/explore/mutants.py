@@ -80,8 +80,8 @@ mutant('unread-frees-the-threads-chunk',
        'for (; chunk; chunk = next) {',
        '1023/held-up-chunks', '1023/held-up')
 mutant('linked-late',
-       ['if (!first) gotrace__store_release(&old->next, chunk);\n    m->chunk = chunk;', 'if (!first) continue;'],
-       ['m->chunk = chunk;', 'if (!first) {\n      gotrace__store_release(&old->next, chunk);\n      continue;\n    }'],
+       ['if (!first) gotrace__store_release(&old->next, chunk);\n    m->chunk = chunk;', 'if (!first) {\n      gotrace__go_outside();'],
+       ['m->chunk = chunk;', 'if (!first) {\n      gotrace__store_release(&old->next, chunk);\n      gotrace__go_outside();'],
        '1023/held-up-chunks')
 mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse', '/* misuse',
        '1023/exit-runs')
@@ -116,8 +116,8 @@ mutant('found-before-listed',
     gotrace__store_release(chain, entry);""",
        """    gotrace__store_release(chain, entry);
     gotrace__store_release(table->last ? &table->last->next : &table->first, entry);""", '1011/same-name')
-mutant('failed-start-joins-anothers-thread', 't->opening = true; gotrace__unlock(&t->life); gotrace__thread_join',
-       'gotrace__unlock(&t->life); gotrace__thread_join', '1023/lack-starts')
+mutant('failed-start-joins-anothers-thread', 't->opening = true; gotrace__go_inside(); gotrace__unlock(&t->life);',
+       'gotrace__go_inside(); gotrace__unlock(&t->life);', '1023/lack-starts')
 mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) return;', 'if (!p || p->known) return;',
        '1023/listed-lost')
 mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
@@ -144,7 +144,7 @@ mutant('introduction-seen-before-its-record',
        'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced)', '--stale 1 1023/listed-timed')
 mutant('stamp-before-its-number', 'gotrace__store_release(stamp, m->session);',
        'gotrace__store_relaxed(stamp, m->session);', '--stale 1 1023/listed-numbered')
-mutant('wait-hides-the-last-call', 'gotrace__store_release(&m->in_call, (uint32_t)GOTRACE__WAITS);',
+mutant('wait-hides-the-last-call', 'gotrace__store_release(&m->in_call, (uintptr_t)GOTRACE__WAITS);',
        'gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__WAITS);', '--stale 1 1023/wait-after-end')
 mutant('listed-proc-kept', '(r->go != g || (p && r->proc != p))', '(r->go != g)', '--stale 1 1023/listed-half')
 mutant('introduction-takes-a-stolen-proc', 'if (in_syscall && p && p->number) p = NULL;', '', '1008/steal-introduced')
@@ -257,16 +257,16 @@ mutant('second-stop-waits-for-ever',
        '(what == GOTRACE__STOPPED ? false : done)',
        '1023/stops', '1011/stops')
 mutant('stop-wakes-nobody',
-       '  t->snapshot = false;\n  gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */\n',
-       '  t->snapshot = false;\n',
+       '  t->snapper = 0;\n  gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */\n',
+       '  t->snapper = 0;\n',
        '1023/stops', '1011/stops')
 mutant('sink-calls-not-nested',
        '  if (on) gotrace__inside |= GOTRACE__IN_SINK;\n  else gotrace__inside &= ~GOTRACE__IN_SINK;\n',
        '  (void)on;\n',
        '1023/sink-calls', '1011/sink-calls')
 mutant('locks-not-counted',
-       ['  gotrace__inside++;\n  gotrace__signal_fence();\n}', '  if (inside & ~GOTRACE__IN_SINK) gotrace__inside = inside - 1;\n}\n'],
-       ['  gotrace__signal_fence();\n}', '}\n'],
+       ['  gotrace__inside++;\n  gotrace__signal_fence();\n}', '  if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;\n'],
+       ['  gotrace__signal_fence();\n}', ''],
        '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 # Lack of memory.
@@ -455,7 +455,7 @@ transcriber('second-jump-unseen', 't->steady_tick = tick; t->steady_unit = unit;
 transcriber('second-sweep-sums-up', 'p->swept = p->reclaimed = 0;', '')
 
 # The second trace of a process, and what comes before a trace.
-tested('test_sessions', 'stack-of-the-former-trace', 'seen->session == m->session && seen->site == site', 'seen->site == site')
+tested('test_sessions', 'stack-of-the-former-trace', 'seen->session == m->session && seen->place == place', 'seen->place == place')
 tested('test_sessions', 'entry-of-the-former-trace', 'm->entry_session == m->session && m->entry.pc == place->pc',
        'm->entry.pc == place->pc')
 tested('test_sessions', 'name-of-the-former-trace',
@@ -506,6 +506,7 @@ tested('test_flight', 'loss-leaves-a-gap', 't->past_lost = true; gotrace__past_c
 tested('test_flight', 'loss-not-noted', 't->past_lost = true; gotrace__past_clear();', 'gotrace__past_clear();')
 
 # The rest.
+tested('test_reload', 'entry-of-a-library-that-is-gone', '  m->entry_session = 0;\n  return number;', '  return number;')
 tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
 tested('test_flight', 'snapshot-unheld', ' && t->past != t->writing) {', ') {')
 tested('test_flight', 'oldest-not-dropped', 'while (t->kept && t->past_bytes + size > most) gotrace__past_forget();', '')

@@ -124,6 +124,9 @@ static void explore_at_exit(void *thread);
 static uintptr_t explore_identity(void);
 static uint64_t explore_system_id(void);
 
+#define gotrace__block_signals() ((void)0)
+#define gotrace__unblock_signals() ((void)0)
+#define gotrace__blocks_signals() false
 #define gotrace__mutex_lock(mutex) explore_lock((mutex), __LINE__)
 #define gotrace__mutex_unlock(mutex) explore_unlock((mutex), __LINE__)
 #define gotrace__cond_wait(cond, mutex, ms, cancelled) explore_wait((cond), (mutex), (ms), (cancelled), __LINE__)
@@ -151,6 +154,8 @@ static uint64_t explore_system_id(void);
 #define gotrace__system_thread_id() explore_system_id()
 #define gotrace__system_thread_name(name, size) ((void)snprintf((name), (size), "thread"))
 #define gotrace__stack_bounds(low, high) ((void)(low), (void)(high), false)
+#define gotrace__main_stack(low, high) ((void)(low), (void)(high), false)
+#define gotrace__alternate_stack(low, high) (*(low) = *(high) = 0, false)
 
 /* Files are written to the memory of the sink. */
 static bool explore_file_write(const void *data, size_t size);

@@ -21,6 +21,8 @@ ALLOWED = {
     ("gotrace__after_fork", "platform"): "a fork ends in the parent",
     ("gotrace__after_fork_in_child", "platform"): "a fork ends in the child",
     ("gotrace__free_all", "platform"): "the library is unloaded",
+    # What a call that was left had is given up:
+    ("gotrace__give_up", "state"): "a call that a handler has left",
     # The service thread has to do what no other thread is left to do:
     ("gotrace__write_asked", "reader"): "main has left by pthread_exit",
     ("gotrace__say_stats", "reader"): "main has left by pthread_exit",
@@ -32,7 +34,6 @@ ALLOWED = {
     ("gotrace__attach", "waits"): "a plain thread",
     # Any call but the end of a wait settles a wait that began while tracing was off:
     ("gotrace__set_wait_aside", "state"): "the thread waits",
-    ("gotrace__set_wait_aside", "tasks"): "the thread waits",
     # In builds without threads, a call may read before it continues:
     ("gotrace__drain", "capture"): "a call waits for room, or a round is due",
     # Each event may be the first of its object in a generation:

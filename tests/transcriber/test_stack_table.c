@@ -13,19 +13,25 @@ static gotrace__budget budget;
 static uint32_t ids[THREADS][STACKS];
 static long stacks;
 
+static gotrace__table *texts;
+
 static gotrace__stack_frame frame_at(uintptr_t pc) {
   gotrace_location place = {0, NULL, NULL, 0};
+  gotrace__stack_frame frame;
   place.pc = pc;
-  return gotrace__frame_of(&place);
+  CHECK(gotrace__frame_of(texts, &place, &frame));
+  return frame;
 }
 
 static uint64_t made_up(const char *function, const char *file, uint32_t line) {
   gotrace_location place;
+  gotrace__stack_frame frame;
   place.pc = 0;
   place.function = function;
   place.file = file;
   place.line = line;
-  return gotrace__frame_of(&place).pc;
+  CHECK(gotrace__frame_of(texts, &place, &frame));
+  return frame.pc;
 }
 
 /* Each place without a pc gets its own. */
@@ -52,6 +58,27 @@ static void made_up_pcs(void) {
   CHECK(made_up(copy, "x", 3) == made_up("main", "x", 3)); /* the text counts, not its address */
   CHECK(made_up(NULL, NULL, 0) == made_up("", "", 0));
   CHECK(frame_at(77).pc == 77);
+}
+
+/* Of a text larger than a block of the table the end is kept. Without memory for its texts there is no frame. */
+static void long_texts(void) {
+  enum { SIZE = 2 * GOTRACE__ARENA_BLOCK };
+  static char text[SIZE + 1];
+  gotrace_location place = {0, text, "a.c", 1};
+  gotrace__stack_frame frame;
+  gotrace__budget none;
+  gotrace__table *full;
+  const gotrace__entry *kept;
+  memset(text, 'x', SIZE);
+  memcpy(text + SIZE - 4, "last", 4);
+  CHECK(gotrace__frame_of(texts, &place, &frame) && frame.function && frame.file);
+  for (kept = texts->first; kept->id != frame.function;) kept = kept->next;
+  CHECK_EQUAL(kept->size, GOTRACE__ARENA_BLOCK / 2);
+  CHECK(strcmp((const char *)(kept + 1), text + SIZE - kept->size) == 0);
+  memset(&none, 0, sizeof none);
+  CHECK((full = gotrace__table_new(&none, false)) != NULL);
+  CHECK(!gotrace__frame_of(full, &place, &frame));
+  gotrace__table_free(full);
 }
 
 static void depths(void) {
@@ -109,6 +136,7 @@ int main(void) {
   size_t i;
   long n;
   budget.limit = (size_t)64 << 20;
+  CHECK((texts = gotrace__table_new(NULL, false)) != NULL);
   CHECK((table = gotrace__table_new(&budget, false)) != NULL);
   both[0] = one, both[1] = two;
   CHECK_EQUAL(gotrace__stack_put(table, &one, 1), 1);
@@ -125,6 +153,7 @@ int main(void) {
   gotrace__table_free(table);
   CHECK_EQUAL(budget.used, 0);
   made_up_pcs();
+  long_texts();
 
   stacks = test_scaled(STACKS);
   CHECK((table = gotrace__table_new(&budget, false)) != NULL);
@@ -147,5 +176,6 @@ int main(void) {
     for (i = 0; i < THREADS; i++) CHECK(ids[i][n] > 0 && ids[i][n] == ids[0][n]);
   gotrace__table_free(table);
   CHECK_EQUAL(budget.used, 0);
+  gotrace__table_free(texts);
   return 0;
 }

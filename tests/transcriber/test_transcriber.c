@@ -50,8 +50,7 @@ static bool begin(unsigned format) {
   strings = gotrace__table_new(NULL, false);
   stacks = gotrace__table_new(NULL, false);
   for (i = 0; i < 2; i++) gotrace__string_put(strings, names[i], strlen(names[i]), &cut);
-  frames[0] = gotrace__frame_of(&caller);
-  frames[1] = gotrace__frame_of(&entry);
+  CHECK(gotrace__frame_of(strings, &caller, &frames[0]) && gotrace__frame_of(strings, &entry, &frames[1]));
   CHECK_EQUAL(gotrace__stack_put(stacks, &frames[0], 1), 1);
   CHECK_EQUAL(gotrace__stack_put(stacks, &frames[1], 1), 2);
   memset(&options, 0, sizeof options);
@@ -1449,7 +1448,8 @@ static void check_moved_rows(void) {
   step();
   for (i = 3; i <= 500; i++) {
     gotrace_location place = {0, "worker", "test.c", i};
-    gotrace__stack_frame frame = gotrace__frame_of(&place);
+    gotrace__stack_frame frame;
+    CHECK(gotrace__frame_of(strings, &place, &frame));
     CHECK_EQUAL(gotrace__stack_put(stacks, &frame, 1), i);
   }
   proc(0, GOTRACE__REC_PROC_START, 1);
