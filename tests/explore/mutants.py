@@ -56,9 +56,8 @@ mutant('session-read-once',
        'if (GOTRACE__LIKELY(m->session && m->end',
        '1023/off-late')
 mutant('flag-raised-late',
-       ['gotrace__raise(m);\n  if (GOTRACE__LIKELY(gotrace__session_now() == m->session', 'm->end - m->at >= (ptrdiff_t)room)) return true;'],
-       ['if (GOTRACE__LIKELY(gotrace__session_now() == m->session',
-        'm->end - m->at >= (ptrdiff_t)room)) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
+       ['if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {', 'm->end - m->at >= (ptrdiff_t)room)) return true;'],
+       ['if (false) {', 'm->end - m->at >= (ptrdiff_t)room)) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
        '1023/off-late')
 mutant('new-chunk-in-an-old-session',
        'if (gotrace__session_now() != session || m->chunk != old) {', 'if (m->chunk != old) {',
