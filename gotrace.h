@@ -382,7 +382,8 @@
  *
  *   examples/preempt.c is such a scheduler. With the program counter, on ELF systems, the answer holds from a call's
  *   first instruction to its last. Without it the first and last few are missed, and short calls while tracing is off.
- *   A scheduler that does not ask does no harm to the program, but many calls are dropped and counted as nested.
+ *   On x86-64 a scheduler that does not ask does no harm to the program, but many calls are dropped and counted as
+ *   nested. Elsewhere it may write two calls into one place.
  *
  * STACK SPACE
  *
@@ -2902,7 +2903,7 @@ GOTRACE__FN void gotrace__after_fork_in_child(void);
 /* In a library loaded late, a thread's first access to a thread-local would allocate, which gotrace_cpu_sample must
  * not. Only glibc reliably reserves room for the alternative (the initial-exec model). */
 #if defined(__GLIBC__) && !GOTRACE_NO_THREADS
-#define GOTRACE__TLS_MODEL __attribute__((tls_model("initial-exec")))
+#define GOTRACE__TLS_MODEL __attribute__((__tls_model__("initial-exec")))
 #else
 #define GOTRACE__TLS_MODEL
 #endif
@@ -3972,6 +3973,7 @@ GOTRACE__FN void gotrace__set_in_sink(bool on) {
   else gotrace__inside &= ~GOTRACE__IN_SINK;
 }
 
+/* Around what a call does in the C library before it has raised its flag, for gotrace_in_call. */
 GOTRACE__FN inline uintptr_t gotrace__mark(void) {
   uintptr_t before = gotrace__busy_position;
   gotrace__busy_position = GOTRACE__POSITION();
