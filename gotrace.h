@@ -382,8 +382,7 @@
  *
  *   examples/preempt.c is such a scheduler. With the program counter, on ELF systems, the answer holds from a call's
  *   first instruction to its last. Without it the first and last few are missed, and short calls while tracing is off.
- *   On x86-64 a scheduler that does not ask does no harm to the program, but many calls are dropped and counted as
- *   nested. Elsewhere it may write two calls into one place.
+ *   A scheduler that does not ask loses many calls, which are dropped and counted as nested, and may crash.
  *
  * STACK SPACE
  *

@@ -1,8 +1,5 @@
-/* gotrace_in_call is true after each instruction of a call, and false between calls.
- *
- * examples/preempt.c, whose tasks a signal handler switches: it counts exactly. So does its trace, if the scheduler
- * does not ask whether the task is in a call, but for the calls that are dropped: the program goes on and the trace is
- * whole.
+/* gotrace_in_call is true after each instruction of a call, and false between calls. examples/preempt.c, whose tasks a
+ * signal handler switches, asks it and counts exactly.
  *
  * Not in: address thread valgrind windows, which do not know its stacks. */
 #define _GNU_SOURCE 1
@@ -12,13 +9,10 @@
 #include "../test_trace.h"
 
 #if defined(__x86_64__) && defined(__linux__)
-static bool asks = true;
-#define gotrace_in_call(pc) (asks && gotrace_in_call(pc))
 #undef GOTRACE_IMPLEMENTATION
 #define main example
 #include "../../examples/preempt.c"
 #undef main
-#include <sys/wait.h>
 
 /* The processor raises SIGTRAP after each instruction while the flag is set. Code between calls is in a section of its
  * own. */
@@ -35,7 +29,7 @@ static unsigned wrong_count;
 static void after_step(int number, siginfo_t *details, void *context) {
   const ucontext_t *interrupted = (const ucontext_t *)context;
   const char *pc = (const char *)interrupted->uc_mcontext.gregs[REG_RIP];
-  bool between = pc >= between_start && pc < between_end, found = (gotrace_in_call)(pc);
+  bool between = pc >= between_start && pc < between_end, found = gotrace_in_call(pc);
   (void)number, (void)details;
   ++*(between ? &outside : &inside);
   if (found == between && wrong_count < 8) wrong[wrong_count++] = (uintptr_t)pc;
@@ -110,27 +104,13 @@ static void check_steps(void) {
   }
 }
 
-static int run(bool ask) {
+int main(void) {
   static char path[4096], count[24];
   char *arguments[] = {(char *)"preempt", path, count, (char *)"1023", NULL};
-  int status;
-  pid_t child;
-  snprintf(path, sizeof path, "%s", test_trace_path(ask ? "asks" : "never_asks", GOTRACE_GO_1_23));
-  snprintf(count, sizeof count, "%ld", test_scaled(40000));
-  CHECK((child = fork()) >= 0);
-  if (!child) {
-    asks = ask;
-    exit(example(4, arguments));
-  }
-  CHECK(waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status));
-  return WEXITSTATUS(status);
-}
-
-int main(void) {
   check_steps();
-  CHECK_EQUAL(run(true), 0);
-  (void)run(false);
+  snprintf(path, sizeof path, "%s", test_trace_path("asks", GOTRACE_GO_1_23));
+  snprintf(count, sizeof count, "%ld", test_scaled(40000));
+  CHECK_EQUAL(example(4, arguments), 0);
   return 0;
 }
 #else

@@ -1471,7 +1471,7 @@ static void check_large_stack(unsigned format) {
   CHECK(begin(format));
   for (i = 0; i < GOTRACE_STACK_SIZE; i++) {
     gotrace_location place = {UINTPTR_MAX - i, "function", "test.c", UINT32_MAX - (uint32_t)i};
-    frames[i] = gotrace__frame_of(&place);
+    CHECK(gotrace__frame_of(strings, &place, &frames[i]));
   }
   capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
   go(0, GOTRACE__REC_GO_START, 1);
