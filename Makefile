@@ -166,7 +166,7 @@ build/tests/msvc/%: private LDFLAGS += -static
 
 # The rules of a configuration; its programs have a suffix.
 define test_rules
-build/tests/$(1)/gotrace.a: tests/implementation.c $(header)
+build/tests/$(1)/gotrace.a: tests/implementation.c tests/test_room.h $(header)
 	@mkdir -p $$(@D)
 	$$(CCACHE) $$(CC) $$(FLAGS) $$(CFLAGS) -c $$< -o $$(@:.a=.o)
 	@rm -f $$@

@@ -5478,7 +5478,11 @@ GOTRACE__FN inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind
   m->tick = tick;
   return at;
 }
+#ifndef GOTRACE__PUBLISHES
+#define GOTRACE__PUBLISHES(m, at) ((void)0) /* for tests */
+#endif
 GOTRACE__FN inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
+  GOTRACE__PUBLISHES(m, at);
   m->at = at;
   gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
 }

@@ -1,4 +1,6 @@
 /* The tracer by itself, for tests that use only the public API. */
+#include "test_room.h"
+
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 

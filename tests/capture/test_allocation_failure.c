@@ -2,6 +2,7 @@
  * own process, so that the tracer starts without memory. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 static long allocations, fail_from, fail_to; /* atomic: allocations with numbers from fail_from to fail_to fail */
@@ -179,6 +180,29 @@ static void cuts(void) {
   CHECK(seen[4] && !seen[3]); /* a cut without memory ends the trace */
 }
 
+/* A thread finds no memory; what it has recorded before exceeds the limit of the trace. The result is what ended the
+ * trace first. */
+static void first_reason(void) {
+  gotrace_options options;
+  gotrace_stats stats;
+  test_bytes bytes = {NULL, 0, 0};
+  int i;
+  memset(&options, 0, sizeof options);
+  options.size_limit = 4096;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  for (i = 0; i < 2000; i++) gotrace_logf(GOTRACE_NO_TASK, "text", "%d", i);
+  fail_from = __atomic_load_n(&allocations, __ATOMIC_SEQ_CST);
+  fail_to = LONG_MAX;
+  while (gotrace_enabled()) gotrace_log(GOTRACE_NO_TASK, "text", "more");
+  fail_to = 0;
+  test_read_to_end(&bytes);
+  CHECK_OPENS(&bytes);
+  CHECK(test_count(&bytes, "UserLog") < 2000);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.result, GOTRACE_ERROR_OUT_OF_MEMORY);
+  test_free(&bytes);
+}
+
 int main(void) {
   /* The number of allocations is not known: each loop ends when none fails any more. */
   static const struct {
@@ -197,5 +221,6 @@ int main(void) {
       CHECK(n < 1000);
     CHECK(n > 20);
   }
+  first_reason(); /* last, since it is in this process */
   return 0;
 }

@@ -178,6 +178,29 @@ static void while_reading(void) {
   wait_for_child(child);
 }
 
+/* CPU samples that the parent's trace has not got yet are not in the child's, and do not keep its own out of it. */
+static void after_samples(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  pid_t child;
+  int i, samples = 3;
+  CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+  gotrace_log(GOTRACE_NO_TASK, "category", "message");
+  for (i = 0; i < samples; i++) gotrace_cpu_sample(NULL);
+  child = fork();
+  if (child == 0) {
+    CHECK_EQUAL(gotrace_start(NULL), GOTRACE_OK);
+    gotrace_log(GOTRACE_NO_TASK, "category", "in the child");
+    for (samples = 0; samples < 2; samples++) gotrace_cpu_sample(NULL);
+  }
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  CHECK_OPENS(&bytes);
+  CHECK_EQUAL(test_count(&bytes, "CPUSample"), samples);
+  test_free(&bytes);
+  if (child == 0) _exit(0);
+  wait_for_child(child);
+}
+
 /* The thread that has written the first log of a trace. */
 static int64_t thread_of_log(const test_bytes *bytes) {
   gotrace_decoder *decoder;
@@ -318,6 +341,7 @@ int main(void) {
   in_a_system_call(true);
   in_a_snapshot();
   while_reading();
+  after_samples();
   without_handlers();
   proc = gotrace_proc_create();
   waiting = gotrace_go_create_blocked(&entry);

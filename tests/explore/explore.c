@@ -62,6 +62,7 @@ struct gotrace__transcriber;
 struct gotrace__record;
 static void explore_record_applied(const struct gotrace__transcriber *t, const struct gotrace__record *record);
 #define GOTRACE__RECORD_APPLIED(t, record) explore_record_applied(t, record)
+#include "../test_room.h"
 #define GOTRACE_STATIC 1
 #define GOTRACE__UNLOADS /* as if compiled for a shared library */
 #define GOTRACE_IMPLEMENTATION

@@ -472,6 +472,30 @@ tested('test_sessions', 'samples-of-the-former-trace', 'if (sample->session == r
 tested('test_sessions', 'verdict-of-the-former-trace', 'gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);', '')
 tested('test_sessions', 'threads-of-the-former-trace', 't->past_lost = false; t->thread_total = 0;', 't->past_lost = false;')
 
+# A collector's call that is lost, a jump of the counter back, calls that need more room than they ask for.
+tested('test_held_up', 'stop-before-the-start', 'r->stw = gotrace__load_relaxed(&t->stw) != 0;', '')
+tested('test_held_up', 'jump-back-in-the-same-chunk', 'if (m->tick - tick >= GOTRACE__FAR) m->end = m->at;', '(void)tick;')
+transcriber('jump-back-unseen', 'bool jumped = tick < t->to_tick;', 'bool jumped = false;')
+tested('test_chunks', 'room-too-small', '#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)',
+       '#define GOTRACE__CALL_ROOM (64u + 64u * GOTRACE_DEBUG)')
+
+# Ends and limits.
+transcriber('named-reasons-kept', 'memset(t->named_refs, 0, sizeof t->named_refs);', '')
+transcriber('limit-without-ended-threads', '(r->introduced || r->gone) && r->tick > last', 'r->introduced && r->tick > last')
+transcriber('v1-stack-too-large', 'if (t->v1 && at - body > GOTRACE__MOST_STACK) {', 'if (0) {')
+transcriber('v1-stack-cut-uncounted', 'at = before; gotrace__problem_seen(t, GOTRACE_PROBLEM_STACK_CUT);', 'at = before;')
+tested('test_reader', 'second-verdict',
+       '(void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));',
+       '(void)verdict; gotrace__store_seq_cst(&t->verdict, session << 8 | (0xffu & (uint32_t)result));')
+tested('test_allocation_failure', 'verdict-of-the-last-round', 'if (!on && (r->error || r->full) && !gotrace__result())',
+       'if (!on && (r->error || r->full))')
+tested('test_fork', 'childs-samples-full', 'for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;',
+       '(void)i;')
+tested('test_fork', 'childs-samples-behind', 't->sample_head = t->sample_tail = 0;', '')
+tested('test_flight', 'lost-for-ever', 't->past_lost = false; while (t->kept', 'while (t->kept')
+tested('test_flight', 'loss-leaves-a-gap', 't->past_lost = true; gotrace__past_clear();', 't->past_lost = true;')
+tested('test_flight', 'loss-not-noted', 't->past_lost = true; gotrace__past_clear();', 'gotrace__past_clear();')
+
 # The rest.
 tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
 tested('test_flight', 'snapshot-unheld', ' && t->past != t->writing) {', ') {')
@@ -536,9 +560,11 @@ def try_transcriber(source, folder):
 
 def try_test(source, folder, test):
     test_source, = glob.glob(os.path.join(ROOT, 'tests/*', test + '.c'))
-    own = 'GOTRACE_IMPLEMENTATION' in open(test_source).read()
+    text = open(test_source).read()
+    own = 'GOTRACE_IMPLEMENTATION' in text
+    unfit = re.search(r'Not in: ([a-z_ ]*)[.,;]', text)  # as in run.sh
     binary = build(source, folder, test_source, *([] if own else ['tests/implementation.c']),
-                   options=ADDRESS)
+                   options=('-O1',) if unfit and 'address' in unfit.group(1).split() else ADDRESS)
     if not binary:
         return 'gone', 'it does not compile'
     status, out = run(binary, [], folder=folder)

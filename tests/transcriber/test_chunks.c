@@ -1,5 +1,7 @@
 /* What records and the trace pass through: the chunks of threads, the lanes of the transcriber, and the pieces that a
  * reader gets. */
+#include "../test_room.h"
+
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 #include "../test_collect.h"
@@ -113,6 +115,54 @@ static void largest_record(void) {
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_STRING_CUT], 2); /* category and message */
   CHECK_EQUAL(test_count(&bytes, "UserLog"), 1);
+  test_free(&bytes);
+}
+
+/* The largest records without a text of the call introduce a goroutine with the longest label. They fit in the room
+ * that each call asks for, at the end of a chunk that has just this room. */
+static void fill_chunk(void) {
+  while (room_left() < GOTRACE__CALL_ROOM + 3 * LARGEST) log_size(100); /* a chunk in which there is room */
+  while (room_left() > GOTRACE__CALL_ROOM + 300) log_size(100);
+  while (room_left() >= GOTRACE__CALL_ROOM + 8) gotrace_heap_alloc(1);
+}
+static void introduce_by(int call, gotrace_go *g) {
+  switch (call) {
+  case 0: gotrace_go_unblock(g); break;
+  case 1: gotrace_go_start(g); break; /* misuse: another one runs, and this one is blocked */
+  case 2: gotrace_go_switch(g); break;
+  case 3: gotrace_go_destroy(g); break;
+  case 4: (void)gotrace_nest_begin(g); break;
+  default: break;
+  }
+}
+
+static void room_of_calls(void) {
+  enum { CALLS = 5 };
+  gotrace_options options = options_of(GOTRACE_GO_1_26);
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_proc *proc = gotrace_proc_create();
+  gotrace_go *gos[CALLS];
+  int i;
+  gotrace_proc_start(proc);
+  text[GOTRACE__LABEL - 1] = 0;
+  for (i = 0; i < CALLS; i++) {
+    gotrace_go_start(gos[i] = gotrace_go_create(NULL));
+    gotrace_go_label(text);
+    gotrace_go_block(GOTRACE_BLOCK_SYNC);
+  }
+  text[GOTRACE__LABEL - 1] = 'x';
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  log_size(1);
+  for (i = 0; i < CALLS; i++) {
+    const gotrace__record_chunk *chunk;
+    fill_chunk();
+    chunk = gotrace__self->chunk;
+    introduce_by(i, gos[i]);
+    CHECK(gotrace__self->chunk == chunk); /* and test_room.h has found nothing */
+  }
+  CHECK_EQUAL(gotrace_end(), GOTRACE_OK);
+  test_read_to_end(&bytes);
+  CHECK_OPENS(&bytes);
   test_free(&bytes);
 }
 
@@ -301,6 +351,7 @@ int main(void) {
   pieces();
   grow();
   largest_record();
+  room_of_calls();
   use_again();
   of_another_session();
   test_free(&written);

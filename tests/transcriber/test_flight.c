@@ -193,6 +193,80 @@ static void dropped_meanwhile(gotrace_format format) {
   test_free(&bytes);
 }
 
+/* Logs texts that begin with consecutive numbers. As they are all different, the recorder needs as many bytes. */
+static unsigned number;
+static void log_bytes(const char *category, size_t bytes) {
+  char text[1000];
+  size_t written;
+  memset(text, 'x', sizeof text);
+  text[sizeof text - 1] = 0;
+  for (written = 0; written < bytes; written += sizeof text) {
+    text[snprintf(text, 16, "%u", number++)] = 'x';
+    gotrace_log(GOTRACE_NO_TASK, category, text);
+  }
+  CHECK_EQUAL(gotrace_advance(), GOTRACE_OK);
+}
+
+/* The trace has the last logs, without a gap. */
+static void check_no_gap(const test_bytes *bytes) {
+  gotrace_decoder *decoder;
+  gotrace_event event;
+  const char *text;
+  size_t size;
+  unsigned next = 0;
+  CHECK_EQUAL(test_open_decoder(&decoder, bytes->data, bytes->size, false), GOTRACE_OK);
+  while (gotrace_decoder_next(decoder, &event) == GOTRACE_OK) {
+    if (event.kind != GOTRACE_V2_USER_LOG) continue;
+    CHECK(gotrace_decoder_string(decoder, event.args[2], &text, &size));
+    if (next) CHECK_EQUAL(strtoul(text, NULL, 10), next);
+    next = (unsigned)strtoul(text, NULL, 10) + 1;
+  }
+  CHECK_EQUAL(next, number);
+  gotrace_decoder_close(decoder);
+}
+
+/* A snapshot that is being written has all the memory, so that a generation is lost, and those before it, since a trace
+ * has no gaps. The recorder goes on with the next. */
+static void *lose(void *unused) {
+  log_bytes("lost", FLIGHT_BYTES / 2);
+  return unused;
+}
+
+static bool write_and_lose(void *context, const void *data, size_t size) {
+  test_bytes *bytes = context;
+  pthread_t thread;
+  if (bytes->size == 16) { /* after the header */
+    CHECK(pthread_create(&thread, NULL, lose, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+  }
+  test_append(bytes, data, size);
+  return true;
+}
+
+static void after_a_loss(gotrace_format format) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options;
+  memset(&options, 0, sizeof options);
+  options.format = format;
+  options.flight_bytes = FLIGHT_BYTES;
+  options.flight_milliseconds = UINT32_MAX;
+  CHECK_EQUAL(gotrace_flight_start(&options), GOTRACE_OK);
+  log_bytes("old", FLIGHT_BYTES / 2);
+  CHECK_EQUAL(gotrace_flight_snapshot(write_and_lose, &bytes), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  CHECK(test_count_logs(&bytes, "old") > 0);
+  bytes.size = 0;
+  log_bytes("new", 5000);
+  log_bytes("new", 5000);
+  CHECK_EQUAL(gotrace_flight_snapshot(test_sink, &bytes), GOTRACE_OK);
+  CHECK_OPENS(&bytes);
+  CHECK_EQUAL(test_count_logs(&bytes, "old"), 0);
+  check_no_gap(&bytes); /* a small generation may have had room after one that was lost */
+  CHECK_EQUAL(test_count_logs(&bytes, "new"), 10);
+  CHECK_EQUAL(gotrace_flight_stop(), GOTRACE_OK);
+  test_free(&bytes);
+}
+
 /* A recorder whose memory is full drops its oldest generation for a new one, and keeps the others. */
 static void drops_the_oldest(void) {
   gotrace_options options;
@@ -299,6 +373,7 @@ int main(void) {
         record(test_formats[k], test_formats[k] == GOTRACE_GO_1_22 ? NULL : &stop);
       sweeps(test_formats[k]);
       dropped_meanwhile(test_formats[k]);
+      after_a_loss(test_formats[k]);
     }
   drops_the_oldest();
   record(GOTRACE_FORMAT_DEFAULT, NULL);

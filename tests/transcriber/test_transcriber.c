@@ -434,24 +434,25 @@ static void log_times(int64_t times[3]) {
   CHECK_EQUAL(n, 3);
 }
 
-/* The counter jumps in the middle of a round, as when a computer sleeps for an hour: all of it is in one gap. */
-static void check_jump(bool back) {
+/* The counter jumps in the middle of a round, as when a computer sleeps for an hour: all of it is in one gap. One that
+ * jumps back is seen as soon as the trace has begun, when its rate is hardly known. */
+static void check_jump(bool back, int jump_round) {
   int64_t times[3];
   gotrace__clocks clocks;
   uint64_t nanoseconds, hour = (uint64_t)3600 * 1000000000 / CAPTURE_NANOSECONDS, at;
   int round;
-  CHECK(begin(GOTRACE_GO_1_23));
   c.tick = 4 * hour;
+  CHECK(begin(GOTRACE_GO_1_23));
   capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
   go(0, GOTRACE__REC_GO_START, 1);
   nanoseconds = c.tick * CAPTURE_NANOSECONDS;
-  for (round = 0; round < 6; round++) {
+  for (round = 0; round < jump_round + 2; round++) {
     at = c.tick += 250000; /* 5 ms */
-    if (round > 3) user(0, GOTRACE__REC_LOG, 0, 1, "tick");
-    if (round == 4) at = back ? at - hour : at + hour;
+    if (round >= jump_round) user(0, GOTRACE__REC_LOG, 0, 1, "tick");
+    if (round == jump_round) at = back ? at - hour : at + hour;
     c.tick = at += 250000;
-    if (round == 4) {
-      if (back) c.threads[0].tick = at, capture_chunk(&c.threads[0]), c.gos[1].tick = 0;
+    if (round == jump_round) {
+      if (back) c.threads[0].tick = at, capture_chunk(&c.threads[0]), c.gos[1].tick = c.first_tick = 0;
       user(0, GOTRACE__REC_LOG, 0, 1, "tick");
     }
     c.tick = at + 500000;
@@ -1312,6 +1313,35 @@ static void check_forced(bool swapped) {
   done();
 }
 
+/* A trace gets full by the last events of a thread that ends, while another waits for a steal that does not exist. It
+ * goes on until all are as far as the thread that has ended: the others' records before its end may be their cause. */
+static void check_full_at_an_end(void) {
+  unsigned i;
+  CHECK(begin(GOTRACE_GO_1_23));
+  for (i = 0; i < 2; i++) {
+    proc(i, GOTRACE__REC_PROC_START, i + 1);
+    create(i, i + 1);
+    go(i, GOTRACE__REC_GO_START, i + 1);
+  }
+  self(1, GOTRACE__REC_SYSCALL_BEGIN);
+  step();
+  t.options.size_limit = t.bytes + 1;
+  self(1, GOTRACE__REC_SYSCALL_END_BLOCKED);
+  proc(1, GOTRACE__REC_PROC_START, 3);
+  go(1, GOTRACE__REC_GO_START, 2);
+  user(1, GOTRACE__REC_LOG, 0, 1, "cause");
+  c.tick += 2 * GOTRACE__CLOCK_SKEW;
+  user(0, GOTRACE__REC_LOG, 0, 1, "effect");
+  capture_thread_end(&c, 0);
+  c.tick++;
+  user(1, GOTRACE__REC_LOG, 0, 1, "later");
+  step();
+  CHECK(t.full);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK(strstr(told(), "cause") && strstr(told(), "effect") && !strstr(told(), "later"));
+  done();
+}
+
 /* A chunk of another session is skipped; texts that are too long are counted. */
 static void check_skipped(void) {
   static char text[2000];
@@ -1347,23 +1377,29 @@ static void forget_texts(void) {
 }
 
 /* The statuses of a generation have its beginning's time, although the goroutine's next event comes later. Reasons keep
- * their names when so many texts have been made at run time that they are forgotten. */
+ * their names, also those that the program has named, when so many texts have been made at run time that they are
+ * forgotten. */
 static void check_status_time(void) {
+  static const char *const named[GOTRACE__REASONS] = {"named", "tea"};
+  static const char *const reasons[] = {"sync", "tea", "sync", "tea"};
   gotrace_decoder *d;
   gotrace_event event;
   int64_t status = -1;
-  unsigned blocks = 0;
+  unsigned blocks = 0, i;
   CHECK(begin(GOTRACE_GO_1_23));
+  t.options.reason_names = named;
   proc(0, GOTRACE__REC_PROC_START, 1);
-  create(0, 1);
-  go(0, GOTRACE__REC_GO_START, 1);
-  self(0, GOTRACE__REC_GO_BLOCK);
-  create(0, 2);
-  go(0, GOTRACE__REC_GO_START, 2);
-  forget_texts();
-  c.tick += 1000;
-  user(0, GOTRACE__REC_LOG, 0, 1, "late");
-  self(0, GOTRACE__REC_GO_BLOCK);
+  for (i = 1; i <= 4; i++) {
+    create(0, i);
+    go(0, GOTRACE__REC_GO_START, i);
+    if (i == 3) {
+      forget_texts();
+      c.tick += 1000;
+      user(0, GOTRACE__REC_LOG, 0, 1, "late");
+    }
+    c.tick++;
+    capture_running_call(&c, 0, GOTRACE__REC_GO_BLOCK, i % 2 ? GOTRACE_BLOCK_SYNC : 2 << 8 | GOTRACE_BLOCK_SYNC);
+  }
   CHECK_EQUAL(end("status"), GOTRACE_OK);
   d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
@@ -1372,10 +1408,11 @@ static void check_status_time(void) {
     if (event.kind == GOTRACE_V2_GO_STATUS_STACK || event.kind == GOTRACE_V2_GO_STATUS) status = event.time;
     if (event.kind == GOTRACE_V2_USER_LOG) CHECK(status >= 0 && event.time - status >= 1000 * CAPTURE_NANOSECONDS);
     if (event.kind != GOTRACE_V2_GO_BLOCK) continue;
-    CHECK(gotrace_decoder_string(d, event.args[0], &text, &length) && length == 4 && memcmp(text, "sync", 4) == 0);
+    CHECK(blocks < 4 && gotrace_decoder_string(d, event.args[0], &text, &length));
+    CHECK(length == strlen(reasons[blocks]) && memcmp(text, reasons[blocks], length) == 0);
     blocks++;
   }
-  CHECK_EQUAL(blocks, 2);
+  CHECK_EQUAL(blocks, 4);
   gotrace_decoder_close(d);
   done();
 }
@@ -1420,6 +1457,36 @@ static void check_moved_rows(void) {
   self(0, GOTRACE__REC_GO_BLOCK);
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
   CHECK_EQUAL(t.kinds[GOTRACE_V2_GO_BLOCK], 2);
+  done();
+}
+
+/* v1 readers take events of up to 2,048 bytes. A stack that needs more loses its outermost frames, which is counted. */
+static void check_large_stack(unsigned format) {
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
+  gotrace_frame read[GOTRACE_STACK_SIZE];
+  gotrace__record record = capture_record(GOTRACE__REC_LOG);
+  gotrace_decoder *d;
+  gotrace_event event;
+  size_t count = 0, i;
+  CHECK(begin(format));
+  for (i = 0; i < GOTRACE_STACK_SIZE; i++) {
+    gotrace_location place = {UINTPTR_MAX - i, "function", "test.c", UINT32_MAX - (uint32_t)i};
+    frames[i] = gotrace__frame_of(&place);
+  }
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  record.a[1] = 1;
+  record.a[2] = gotrace__stack_put(stacks, frames, GOTRACE_STACK_SIZE);
+  capture_call(&c, 0, &record);
+  CHECK_EQUAL(end("large-stack"), GOTRACE_OK);
+  CHECK_EQUAL(t.problems[GOTRACE_PROBLEM_STACK_CUT], t.v1);
+  d = decoder();
+  while (gotrace_decoder_next(d, &event) == GOTRACE_OK)
+    if (strcmp(event.spec->name, "UserLog") == 0)
+      count = gotrace_decoder_stack(d, event.stack, read, GOTRACE_STACK_SIZE);
+  gotrace_decoder_close(d);
+  if (t.v1) CHECK(count > 100 && count < GOTRACE_STACK_SIZE);
+  else CHECK_EQUAL(count, GOTRACE_STACK_SIZE);
   done();
 }
 
@@ -1479,6 +1546,10 @@ int main(void) {
   check_status_of_a_pushed_proc();
   check_procs_without_goroutine();
   check_sweep_across_a_cut();
+  check_full_at_an_end();
+  check_large_stack(GOTRACE_GO_1_11);
+  check_large_stack(GOTRACE_GO_1_21);
+  check_large_stack(GOTRACE_GO_1_26);
   check_skipped();
   check_status_time();
   check_region_renamed();
@@ -1510,8 +1581,9 @@ int main(void) {
   check_ping(GOTRACE_GO_1_11, true);
   check_ping(GOTRACE_GO_1_26, true);
   check_clock();
-  check_jump(false);
-  check_jump(true);
+  check_jump(false, 4);
+  check_jump(true, 4);
+  check_jump(true, 1);
   check_samples(GOTRACE_GO_1_21);
   check_samples(GOTRACE_GO_1_23);
   check_malformed();
