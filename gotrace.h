@@ -3793,7 +3793,13 @@ GOTRACE__FN void gotrace__at_thread_exit(void *thread) {
  * for the last (POSIX: the fourth or a later one), in which ThreadSanitizer ends the thread first. A call after the
  * last time would leave a thread that never ends. */
 #define GOTRACE__ROUNDS 3
-GOTRACE__FN void gotrace__exit_round(void *thread) {
+/* musl calls it with any stack pointer when a thread is cancelled that has asked for asynchronous cancellation. */
+#if defined(__x86_64__) || defined(__i386__)
+#define GOTRACE__ALIGNS_STACK __attribute__((__force_align_arg_pointer__))
+#else
+#define GOTRACE__ALIGNS_STACK
+#endif
+GOTRACE__ALIGNS_STACK GOTRACE__FN void gotrace__exit_round(void *thread) {
   if (gotrace__thread_gone(thread == &gotrace__exit_key ? NULL : thread)) gotrace__at_thread_exit(&gotrace__exit_key);
 }
 GOTRACE__FN void gotrace__platform_init(void) {
