@@ -357,10 +357,12 @@ if cpu.get("computes", 0) < 150000000: sys.exit(f"the trace does not reach the c
 # A signal that ends the program ends its trace first: whoever sends it, from whichever thread it takes, with --children
 # and the flight recorder. What the program does about the signal itself, or inherits, stays as it is.
 test_signals() {
-  local compiler number setting plain traced options by=(env)
+  local compiler number setting plain traced options by
+  local defaults=(env --default-signal) # the test itself may have inherited ignored signals, as from nohup
   for compiler in "${CC-cc}" musl-gcc; do
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/ends.c "$work/ends"
+    by=("${defaults[@]}")
     signal_ends() { # signal_ends NUMBER SETTING TEXT OPTIONS...: TEXT is in the summary
       plain=0 traced=0
       { (ulimit -c 0; "${by[@]}" "$work/ends" signal $1 "$2") >"$work/plain"; } 2>/dev/null || plain=$?
@@ -380,7 +382,7 @@ test_signals() {
     for setting in handled restored waited_for; do signal_ends 15 $setting . ; done
     by=(sh -c 'trap "" INT HUP; exec "$@"' sh) # as nohup, and a shell's background jobs
     for number in 1 2; do signal_ends $number ignored . ; done
-    by=(env)
+    by=("${defaults[@]}")
     for number in 2 15; do
       for options in --children '--flight 1000'; do signal_ends $number '' 'with which the trace ends' $options; done
     done
@@ -389,7 +391,7 @@ test_signals() {
   printf '%s\n' 'import multiprocessing, time' 'def work(number): time.sleep(0.002); return number' \
     'if __name__ == "__main__":' '  with multiprocessing.get_context("fork").Pool(3) as pool: print(sum(pool.map(work, range(60), 1)))' >"$work/pool.py"
   need /usr/bin/python3
-  [ "$("$tool" record --children --no-symbolize -o "$work/pool.%p.trace" /usr/bin/python3 "$work/pool.py" 2>"$work/err")" = 1770 ] ||
+  [ "$("${defaults[@]}" "$tool" record --children --no-symbolize -o "$work/pool.%p.trace" /usr/bin/python3 "$work/pool.py" 2>"$work/err")" = 1770 ] ||
     { cat "$work/err"; fail "pool: another output"; }
   [ "$(ls "$work"/pool.*.trace | wc -l)" = 4 ] || { cat "$work/err"; fail "pool: not four traces"; }
   traced=0
