@@ -77,6 +77,23 @@ static bool make_calls_until(int which, long steps) {
   return done;
 }
 
+/* The distance of instructions at which that many calls, or some more, are interrupted. */
+static long stride_of(int which, long calls) {
+  long least = MOST_STEPS;
+  int i;
+  make_calls(which);
+  for (i = 0; i < 3; i++) { /* one may need a new chunk */
+    done = false;
+    steps_left = MOST_STEPS;
+    SET_TRAP_FLAG("orq $0x100");
+    make_calls(which);
+    SET_TRAP_FLAG("andq $~0x100");
+    done = true;
+    if (MOST_STEPS - steps_left < least) least = MOST_STEPS - steps_left;
+  }
+  return least / calls > 1 ? least / calls : 1;
+}
+
 static void start(test_bytes *bytes) {
   gotrace_options options;
   memset(&options, 0, sizeof options);
@@ -94,13 +111,15 @@ static void finish(test_bytes *bytes) {
 static void check_jumps(void) {
   test_bytes bytes = {NULL, 0, 0};
   gotrace_stats stats;
-  volatile long jumps = 0, steps, logs = 0;
+  const long least = test_scaled(50);
+  volatile long jumps = 0, steps, stride, logs = 0;
   volatile int which;
   volatile bool more;
   what = JUMP;
   start(&bytes);
-  for (which = 0; which < CALLS; which++)
-    for (more = true, steps = 1; more; steps += which ? 31 : 7) {
+  for (which = 0; which < CALLS; which++) {
+    stride = stride_of(which, least);
+    for (more = true, steps = 1; more; steps += stride) {
       CHECK(steps < MOST_STEPS);
       if (sigsetjmp(before, 1)) jumps++;
       else more = make_calls_until(which, steps);
@@ -112,7 +131,8 @@ static void check_jumps(void) {
       gotrace_log(GOTRACE_NO_TASK, "main", "after");
       logs++;
     }
-  CHECK(jumps > 50);
+  }
+  CHECK(jumps >= CALLS * least);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_NESTED], 0);
@@ -128,15 +148,17 @@ static void *end_in_call(void *steps) {
 
 static void check_ends(void) {
   test_bytes bytes = {NULL, 0, 0};
-  long steps = 1, threads = 0;
+  const long least = test_scaled(60);
+  long steps = 1, stride, threads = 0;
   void *all = NULL;
   what = END_THREAD;
   start(&bytes);
-  for (; !all; steps += 7, threads++) {
+  stride = stride_of(0, least);
+  for (; !all; steps += stride, threads++) {
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, end_in_call, &steps) == 0 && pthread_join(thread, &all) == 0);
   }
-  CHECK(threads > 20);
+  CHECK(threads > least);
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_EQUAL(test_count_logs(&bytes, "main"), (uint64_t)threads);
   finish(&bytes);
@@ -144,12 +166,13 @@ static void check_ends(void) {
 
 /* The interrupted call goes on after the trace has ended. */
 static void check_stops(void) {
-  long steps = 1;
+  long steps = 1, stride = 0;
   bool more = true;
   what = STOP;
-  for (; more; steps += 97) {
+  for (; more; steps += stride) {
     test_bytes bytes = {NULL, 0, 0};
     start(&bytes);
+    if (!stride) stride = stride_of(0, test_scaled(8));
     gotrace_log(GOTRACE_NO_TASK, "main", "before");
     stopped = GOTRACE_ERROR_NOT_RUNNING;
     more = make_calls_until(0, steps);
@@ -162,10 +185,15 @@ static void check_stops(void) {
 /* A process each: the trace has all that happened before the call that was interrupted. */
 static void check_exits(void) {
   const char *path = test_trace_path("exit", GOTRACE_GO_1_23);
-  long steps = 1;
+  test_bytes unused = {NULL, 0, 0};
+  long steps = 1, stride;
   int status = 0, i;
   what = EXIT;
-  for (; !status; steps += 199) {
+  start(&unused);
+  stride = stride_of(0, test_scaled(5));
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  test_free(&unused);
+  for (; !status; steps += stride) {
     test_bytes bytes = {NULL, 0, 0};
     pid_t child = fork();
     FILE *file;
