@@ -6013,11 +6013,19 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     }
     bytes = old ? gotrace__chunk_bytes(old) : 0;
     used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
+    /* A handler that leaves this call must not leave the chunk to nobody. One that moves it to another thread must not
+     * find the flag down, since this thread's next call would raise it too. */
+    gotrace__go_inside();
+    if (GOTRACE__UNLIKELY(m != gotrace__self)) { /* it has been moved already */
+      gotrace__leave(m);
+      gotrace__go_outside();
+      gotrace__drop_nested();
+      return false;
+    }
     gotrace__leave(m);
 #if GOTRACE_NO_THREADS
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
 #endif
-    gotrace__go_inside(); /* a handler that leaves this call must not leave the chunk to nobody */
     chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
     if (!chunk) {
       gotrace__go_outside();

@@ -1,5 +1,5 @@
 /* gotrace_in_call is true after each instruction of a call, and false between calls. examples/preempt.c, whose tasks a
- * signal handler switches, asks it and counts exactly.
+ * signal handler switches, asks it and counts exactly. A call that is moved to another thread nevertheless is dropped.
  *
  * Not in: address thread valgrind windows, which do not know its stacks. */
 #define _GNU_SOURCE 1
@@ -39,13 +39,13 @@ static const char *const name = "name"; /* not a constant */
 static gotrace_go *made;
 BETWEEN static void make_calls(void) {
   static const gotrace_location entry = GOTRACE_NAMED_ENTRY("stepped");
-  gotrace_task task;
+  gotrace_task job;
   gotrace_thread_begin(name);
   gotrace_log(GOTRACE_NO_TASK, name, name);
   gotrace_logf(GOTRACE_NO_TASK, name, "%d", 1);
   GOTRACE_REGION(name) gotrace_count(name, 7);
-  task = gotrace_task_begin(name, GOTRACE_NO_TASK);
-  gotrace_task_end(task);
+  job = gotrace_task_begin(name, GOTRACE_NO_TASK);
+  gotrace_task_end(job);
   gotrace_wait_begin(GOTRACE_BLOCK_SYNC);
   gotrace_wait_end();
   gotrace_wait_on(&made, gotrace_reason(name));
@@ -104,10 +104,39 @@ static void check_steps(void) {
   }
 }
 
+/* A scheduler that does not ask moves a call to another thread. There it does not let go of the first thread's record,
+ * which that thread would use at the same time: the call is dropped. */
+static void *go_on_with(void *record) {
+  gotrace__thread *m = (gotrace__thread *)record;
+  gotrace_log(GOTRACE_NO_TASK, "main", "this thread has a record");
+  CHECK(m != gotrace__self && gotrace__claim(m));
+  CHECK(!gotrace__enter_slowly(m, 1000));
+  CHECK(!m->in_call);
+  return NULL;
+}
+
+static void check_moved(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_GO_1_23, &bytes);
+  gotrace_stats stats;
+  pthread_t thread;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  while (!gotrace__self || gotrace__self->end - gotrace__self->at >= 1000)
+    gotrace_log(GOTRACE_NO_TASK, "main", "until the chunk is almost full");
+  CHECK(pthread_create(&thread, NULL, go_on_with, gotrace__self) == 0 && pthread_join(thread, NULL) == 0);
+  gotrace_log(GOTRACE_NO_TASK, "main", "after");
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_NESTED], 1);
+  CHECK_OPENS(&bytes);
+  test_free(&bytes);
+}
+
 int main(void) {
   static char path[4096], count[24];
   char *arguments[] = {(char *)"preempt", path, count, (char *)"1023", NULL};
   check_steps();
+  check_moved();
   snprintf(path, sizeof path, "%s", test_trace_path("asks", GOTRACE_GO_1_23));
   snprintf(count, sizeof count, "%ld", test_scaled(40000));
   CHECK_EQUAL(example(4, arguments), 0);
