@@ -633,12 +633,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.c.tick = 1000;
   w.strings = gotrace__table_new(NULL, false);
   w.stacks = gotrace__table_new(NULL, false);
+  gotrace__string_put(w.strings, "even", 4, &cut); /* number 1 */
+  gotrace__string_put(w.strings, "constant", 8, &cut);
   for (i = 0; i < 3; i++) {
-    gotrace__stack_frame frame = gotrace__frame_of(&places[i]);
+    gotrace__stack_frame frame;
+    REQUIRE(gotrace__frame_of(w.strings, &places[i], &frame));
     gotrace__stack_put(w.stacks, &frame, 1);
   }
-  gotrace__string_put(w.strings, "even", 4, &cut);
-  gotrace__string_put(w.strings, "constant", 8, &cut);
   memset(&options, 0, sizeof options);
   options.version = format;
   options.alloc_events = before % 2;
