@@ -5116,10 +5116,11 @@ GOTRACE__FN void gotrace__say_stats(uint32_t what);
 GOTRACE__DEFINE bool gotrace_is_enabled(void) { return gotrace_enabled(); }
 
 #if GOTRACE__HAS_SECTION
-extern const char gotrace__calls_start[] __asm__("__start_gotrace_calls") __attribute__((__visibility__("hidden")));
-extern const char gotrace__calls_end[] __asm__("__stop_gotrace_calls") __attribute__((__visibility__("hidden")));
+/* The linker's names: with an __asm__ name, GCC would not hide them in a library. */
+extern const char __start_gotrace_calls[] __attribute__((__visibility__("hidden")));
+extern const char __stop_gotrace_calls[] __attribute__((__visibility__("hidden")));
 GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) {
-  return pc >= (uintptr_t)gotrace__calls_start && pc < (uintptr_t)gotrace__calls_end;
+  return pc >= (uintptr_t)__start_gotrace_calls && pc < (uintptr_t)__stop_gotrace_calls;
 }
 #else
 GOTRACE__FN bool gotrace__is_code_of_call(uintptr_t pc) { return (void)pc, false; }
@@ -6217,7 +6218,7 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m,
     count = site ? 1 : 0; /* there is no end of new stacks: the call site remains */
     gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   }
-  return gotrace__put_stack(m, frames, count, whole);
+  return count ? gotrace__put_stack(m, frames, count, whole) : 0;
 }
 
 /* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a

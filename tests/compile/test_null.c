@@ -90,6 +90,7 @@ static void annotations(void) {
   gotrace_goroutine_stack_alloc(NULL, 0);
   gotrace_goroutine_stack_free(NULL);
   gotrace_cpu_sample(NULL);
+  CHECK(!gotrace_in_call(NULL));
   gotrace_wait_begin_at(NULL, GOTRACE_BLOCK_SYNC);
   gotrace_wait_end();
   gotrace_wait_on_at(NULL, NULL, GOTRACE_BLOCK_SYNC);
