@@ -388,14 +388,14 @@
  *
  *   A call runs on the stack of its coroutine or thread and needs at most this many bytes of it (x86-64):
  *
- *     regions, logs, tasks, waits, counters, goroutines, procs     700
- *     the first call of a thread, and one that takes a new chunk   900
+ *     regions, logs, tasks, waits, counters, goroutines, procs     1,000
+ *     the first call of a thread, and one that takes a new chunk   1,200
  *     gotrace_go_create_named, gotrace_count_double                2,000
  *     gotrace_logf, gotrace_logv                                   3,000
  *     any of these with a stack by frame pointers                  6,000
  *     gotrace_advance, gotrace_get_stats, gotrace_stop             7,000
  *     gotrace_start and its relatives                              9,500
- *     gotrace_flight_snapshot, gotrace_flight_snapshot_file        11,500
+ *     gotrace_flight_snapshot, gotrace_flight_snapshot_file        12,000
  *
  *   Three things come on top: code that is compiled without optimization needs up to three times as much; an unwinder,
  *   a write function and an allocator of the program's own need what they need; and if the program is linked without
@@ -3576,7 +3576,8 @@ GOTRACE__FN bool gotrace__file_replace(gotrace__file *old, const char *from, con
 static GOTRACE__THREAD_LOCAL bool gotrace__blocks GOTRACE__TLS_MODEL;
 static GOTRACE__THREAD_LOCAL bool gotrace__is_service GOTRACE__TLS_MODEL;
 static GOTRACE__THREAD_LOCAL gotrace__sigset_saved gotrace__unblocked GOTRACE__TLS_MODEL;
-GOTRACE__FN void gotrace__block_signals(void) {
+/* Its own function, like the next one, so that calls do not need stack space for the sets. */
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__block_signals(void) {
   static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
   gotrace__sigset all, before;
   size_t i;
@@ -3587,7 +3588,7 @@ GOTRACE__FN void gotrace__block_signals(void) {
   memcpy(&gotrace__unblocked, &before, sizeof gotrace__unblocked);
   gotrace__blocks = true;
 }
-GOTRACE__FN void gotrace__unblock_signals(void) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__unblock_signals(void) {
   gotrace__sigset before;
   if (!gotrace__blocks) return;
   memset(&before, 0, sizeof before);
@@ -5504,7 +5505,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   read_chunk, read_at     transcriber          its thread              rlx              a guess: is there room soon?
  *   number, stamp           owner                owner, wakers           rlx; rel/acq     K3; a number of this session
  *   tick                    owner, wakers        owner, wakers           rlx              a bound; ignored if far ahead
- *   introduced              who introduces       owner, wakers           rel/acq          the record; twice is harmless
+ *   introduced              who introduces       owner, wakers, start    rel/acq          the record; twice is harmless
  *   live                    creator, ender       any                     rel/acq, acq_rel id; one destroyer wins
  *   id, entry               creator              start, introductions    rel/acq          of one goroutine, not of two
  *   open tasks              begin, end           start                   rel/acq          of one task, not of two
@@ -10405,25 +10406,6 @@ GOTRACE__FN void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go
   gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */
 }
 
-/* A goroutine that a cut has shown as the list said, and that no thread has: its first record has this status. */
-GOTRACE__FN void gotrace__correct_listed_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                            unsigned status) {
-  g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
-  if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return;
-  gotrace__restate_go(t, r, g);
-  gotrace__unblock(t, r, g, 0);
-}
-
-/* The thread runs a goroutine, or is in its system call, and the trace has not shown how it came to that. */
-GOTRACE__FN void gotrace__run_unseen(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                     bool in_syscall) {
-  bool lost = !r->proc;
-  if (!gotrace__need_proc(t, r)) return;
-  gotrace__run_go(t, r, g, 0);
-  if (in_syscall) gotrace__enter_call(t, r, 0);
-  if (in_syscall && lost) gotrace__end_proc(t, r);
-}
-
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
 GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
@@ -10470,7 +10452,11 @@ GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source 
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
   if (g && !g->known) gotrace__begin_older(t, g, record, GOTRACE__RUNNABLE, flags);
   if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
-    gotrace__run_unseen(t, r, g, in_syscall);
+    bool lost = !r->proc;
+    if (!gotrace__need_proc(t, r)) return;
+    gotrace__run_go(t, r, g, 0);
+    if (in_syscall) gotrace__enter_call(t, r, 0);
+    if (in_syscall && lost) gotrace__end_proc(t, r);
   } else if (g && r->go == g && g->status != status) {
     if (!in_syscall) gotrace__leave_call(t, r, false);
     else if (gotrace__need_proc(t, r)) gotrace__enter_call(t, r, 0);
@@ -10577,11 +10563,6 @@ GOTRACE__FN gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, got
   if (g->known && g->status != GOTRACE__DEAD) {
     if (g->listed && !g->on && g->id == record->a[2]) { /* its own creation was under way when the trace began */
       t->counters.late_introductions++;
-      gotrace__correct_listed_go(t, r, g, status);
-      if (status == GOTRACE__SYSCALL) {
-        gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-        gotrace__run_unseen(t, r, g, true);
-      }
       return NULL;
     }
     if (!g->listed || g->on) { /* where the trace ends, the former goroutine's end may be missing */
@@ -11195,7 +11176,10 @@ GOTRACE__FN gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__s
       gotrace__leave_list(t, g, record);
       if (g->number) return NULL; /* a later record has been applied: this one was behind one that waited */
       gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
-      gotrace__correct_listed_go(t, r, g, status);
+      g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
+      if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return NULL;
+      gotrace__restate_go(t, r, g);
+      gotrace__unblock(t, r, g, 0);
     }
     if (g->known) return NULL;
     gotrace__begin_older(t, g, record, status, (unsigned)(record->a[4] & 7));
@@ -13759,6 +13743,8 @@ GOTRACE__FN void gotrace__list_living(gotrace__transcriber *r, uint64_t first_ta
       uint64_t id = gotrace__load_acquire(&g->id);
       unsigned status = gotrace__load_relaxed(&g->status);
       if (!id || !gotrace__load_acquire(&g->live)) continue;
+      /* A record tells more, and this may be a later goroutine in the place of the one that it tells of. */
+      if (gotrace__load_acquire(&g->introduced) == gotrace__load_relaxed(&t->session)) continue;
       entry = gotrace__entry_of(g);
       if (!gotrace__load_relaxed(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
       gotrace__transcribe_living_go(r, g->place, id, gotrace__living_entry(&entry), status,

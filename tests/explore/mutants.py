@@ -179,10 +179,9 @@ mutant('given-up-proc-at-the-same-tick', 'if (!counts && m->proc) gotrace__raise
        '1023/skew-given-up')
 mutant('destruction-not-woken', "gotrace__changed(t, &p->waiters); /* its destruction waits", '/* its destruction waits',
        '1023/skew-destroyed')
-mutant('listed-creation-keeps-its-status', 'gotrace__correct_listed_go(t, r, g, status); if (status == GOTRACE__SYSCALL) {',
-       'if (status == GOTRACE__SYSCALL) {', '1023/skew-listed-blocked', '1023/skew-listed-woken')
-mutant('listed-creation-leaves-its-call', 'if (status == GOTRACE__SYSCALL) { gotrace__clear_thread', 'if (0) { gotrace__clear_thread',
-       '1023/skew-listed')
+mutant('listed-though-a-record-tells-it',
+       'if (gotrace__load_acquire(&g->introduced) == gotrace__load_relaxed(&t->session)) continue;', '',
+       '1023/skew-listed-again', '1023/skew-listed', '1023/skew-listed-blocked', '1023/skew-listed-woken')
 
 # Stale reads.
 mutant('no-barrier', 'if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {', 'if (0) {',

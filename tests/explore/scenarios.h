@@ -545,6 +545,9 @@
      "clean ahead1 moves2 pcreate0; 1 pstart0 || 1 create0 start0 block; 2 on heap advance"},
     {"skew-listed-woken", 1008, 1026,
      "clean ahead1 moves2 pcreate0; 1 pstart0 || 1 createblocked0 unblock0; 2 on heap advance"},
+    /* ... and the list names a goroutine that has the place of an earlier one. */
+    {"skew-listed-again", 1008, 1026,
+     "clean ahead1 moves2 pcreate0; 1 pstart0 || 1 create0 start0 end create0; 2 on heap advance"},
     /* A proc is given up in a call that is older than the trace, and started at the same tick. */
     {"skew-given-up", 1008, 1026,
      "clean ahead1 pcreate0 create0; 1 pstart0 start0 syscall; on || 1 pstop post1; 2 await1 pstart0 pstop; 3 advance"},
