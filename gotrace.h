@@ -8723,6 +8723,7 @@ typedef struct gotrace__transcriber {
   uint32_t generation;
   uint64_t generation_time, generation_bytes;
   bool generation_used; /* has an event */
+  uint64_t unused_time; /* of the status in the last one without: of the proc that would be made next */
   bool synced;          /* v2: its beginning is written */
   gotrace__clocks generation_clocks;
   uint32_t globals_generation, program_generation; /* 0: see gotrace__write_program */
@@ -9250,6 +9251,7 @@ GOTRACE__FN gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint
   p = (gotrace__model_proc *)gotrace__model_allocate(t, sizeof *p);
   if (!p) return NULL;
   p->id = wanted;
+  p->time = t->unused_time;
   if (t->v1 && !gotrace__lane_init(t, &p->lane, wanted, 0, GOTRACE__FIRST_LANE(t))) {
     gotrace__release(t->options.budget, p, sizeof *p);
     return NULL;
@@ -11850,9 +11852,11 @@ GOTRACE__FN void gotrace__end_generation_of(gotrace__transcriber *t, bool last) 
     t->stw_closed = true;
   }
   if (t->v1 && last) gotrace__write_v1_ends(t);
-  if (!t->v1 && !t->generation_used) /* readers reject an empty generation */
+  if (!t->v1 && !t->generation_used) { /* readers reject an empty generation */
     gotrace__emit_at(t, &t->service, NULL, NULL, GOTRACE_V2_PROC_STATUS, t->to_unit, 2, t->proc_count,
                      GOTRACE__PROC_IDLE, 0, 0);
+    t->unused_time = t->service.lane.time;
+  }
   for (i = 0; t->v1 && i < t->proc_count; i++)
     if (t->procs[i]) gotrace__lane_flush(t, &t->procs[i]->lane);
   for (r = t->sources; r; r = r->next) {

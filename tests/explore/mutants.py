@@ -290,6 +290,7 @@ tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m
 
 transcriber('procs-without-goroutine-forgotten', 't->globals_generation = 0; /* the number of procs is due */ t->counters.idle++;',
             't->counters.idle++;')
+transcriber('named-by-an-empty-generation', 'p->time = t->unused_time;', '')
 transcriber('procs-not-written-again', 'if (t->proc_count > t->procs_written) t->globals_generation = 0;', '')
 transcriber('row-moved', 'row = gotrace__row_of(t, t->stacks, g->entry); if (!row && !stop)',
             'const gotrace__row *old = row; row = gotrace__row_of(t, t->stacks, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
@@ -382,7 +383,7 @@ transcriber('collection-begins-again',
             '!t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN', 'GOTRACE_V2_GC_BEGIN')
 transcriber('assist-not-restated', 'if (g->assist && !t->v1)', 'if (0)')
 transcriber('sweep-not-restated', 'if (p->sweep_seen && !t->v1)', 'if (0)')
-transcriber('empty-generation', 'if (!t->v1 && !t->generation_used) /* readers', 'if (0) /* readers')
+transcriber('empty-generation', 'if (!t->v1 && !t->generation_used) { /* readers', 'if (0) { /* readers')
 transcriber('living-ids-forgotten', 'if (g && g->known && g->status != GOTRACE__DEAD) gotrace__id_add(t, &t->ids, g->id);', '')
 transcriber('open-names-forgotten',
             '*name = gotrace__text_reference(t, (const char *)(row->entry + 1), row->entry->size);', '')
