@@ -6015,6 +6015,10 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     }
     bytes = old ? gotrace__chunk_bytes(old) : 0;
     used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
+#if GOTRACE_NO_THREADS
+    gotrace__leave(m); /* the write function may make calls, and ends the trace only without a lock */
+    if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
+#endif
     /* A handler that leaves this call must not leave the chunk to nobody. One that moves it to another thread must not
      * find the flag down, since this thread's next call would raise it too. */
     gotrace__go_inside();
@@ -6025,9 +6029,6 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
       return false;
     }
     gotrace__leave(m);
-#if GOTRACE_NO_THREADS
-    if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
-#endif
     chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
     if (!chunk) {
       gotrace__go_outside();

@@ -70,6 +70,31 @@ static void delivers(void) {
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
 }
 
+/* Also where a call fills memory, the write function may end the trace. */
+static gotrace_result ended = GOTRACE_ERROR_NOT_RUNNING;
+static bool ends(void *context, const void *data, size_t size) {
+  (void)data, (void)size;
+  if (*(const bool *)context && ended != GOTRACE_OK) ended = gotrace_end();
+  return true;
+}
+static void ends_at_a_chunk(void) {
+  gotrace_options options;
+  bool logs = false;
+  int i;
+  memset(&options, 0, sizeof options);
+  options.write = ends;
+  options.context = &logs;
+  options.cut_bytes = 1000;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  logs = true;
+  for (i = 0; gotrace_enabled(); i++) {
+    CHECK(i < 1000000);
+    gotrace_log(GOTRACE_NO_TASK, "category", "text");
+  }
+  CHECK_EQUAL(ended, GOTRACE_OK);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+}
+
 static void check(const test_bytes *bytes) {
   gotrace_stats stats;
   CHECK_OPENS(bytes);
@@ -117,6 +142,7 @@ int main(void) {
 
   CHECK_EQUAL(gotrace_stop(), GOTRACE_ERROR_NOT_RUNNING);
   delivers();
+  ends_at_a_chunk();
   test_free(&bytes);
   return 0;
 }
