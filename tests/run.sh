@@ -101,7 +101,8 @@ list_unit() {
 }
 
 list_compile() {
-  local test part level
+  local test part level parts
+  mapfile -t parts < <(tests/compile/test_surroundings.sh --list)
   echo "quick|check_contents|tests/sources/check_contents.sh"
   echo "quick|forward_references|tests/sources/forward_references.py"
   echo "quick|Python programs compile|tests/sources/python.sh"
@@ -121,7 +122,13 @@ list_compile() {
         echo "quick|test_cpp, briefly|$test -b"
         echo "check|test_cpp|$test"
         ;;
-      test_surroundings) $test --list | sed "s|.*|quick\|surroundings: &\|$test &|" ;;
+      test_surroundings)
+        for part in "${parts[@]}"; do
+          level=quick # but for compilers that only `make deps DEPS=all` installs
+          [[ $part != modules* ]] || command -v "${part#* }" >/dev/null || level=check
+          echo "$level|surroundings: $part|$test $part"
+        done
+        ;;
       test_sanitizers) echo "check|test_sanitizers|$test" ;;
       test_unload)
         echo "quick|test_unload, briefly|env GOTRACE_TEST_BRIEF=1 $test"
