@@ -40,7 +40,7 @@ int main(void) {
     sem_init(&go_on[i], 0, 0);
     if (pthread_create(&threads[i], NULL, worker, (void *)i) != 0) return 1;
   }
-  usleep(1000);
+  usleep(50000); /* until they wait */
   if (pthread_setname_np(threads[BY_MAIN], "by_main") != 0 || pthread_setname_np(threads[AT_END], "at_end") != 0)
     return 1;
   for (i = 0; i < THREADS; i++) sem_post(&go_on[i]);
