@@ -32,6 +32,7 @@ enum { TRAP_FLAG = 0x100, MOST_STEPS = 100000 };
 static enum { JUMP, END_THREAD, EXIT, STOP } what;
 static volatile long steps_left; /* until the handler does it */
 static volatile bool done;
+static volatile bool late; /* the calls are over: the stack may not be as the compiler describes it to an unwinder */
 static sigjmp_buf before;
 static gotrace_result stopped;
 static char text[300];
@@ -39,7 +40,7 @@ static char text[300];
 static void after_step(int number, siginfo_t *details, void *context) {
   ucontext_t *interrupted = (ucontext_t *)context;
   (void)number, (void)details;
-  if (done || sigismember(&interrupted->uc_sigmask, SIGUSR1) || --steps_left > 0) return;
+  if (done || late || sigismember(&interrupted->uc_sigmask, SIGUSR1) || --steps_left > 0) return;
   done = true;
   interrupted->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
   if (what == JUMP) siglongjmp(before, 1);
@@ -69,10 +70,11 @@ static __attribute__((noinline)) void make_calls(int which) {
 static bool make_calls_until(int which, long steps) {
   done = true;
   if (steps == 1) make_calls(which); /* what is needed the first time is there */
-  done = false;
+  done = late = false;
   steps_left = steps;
   SET_TRAP_FLAG("orq $0x100");
   make_calls(which);
+  late = true;
   if (!done) SET_TRAP_FLAG("andq $~0x100");
   return done;
 }
@@ -83,7 +85,7 @@ static long stride_of(int which, long calls) {
   int i;
   make_calls(which);
   for (i = 0; i < 3; i++) { /* one may need a new chunk */
-    done = false;
+    done = late = false;
     steps_left = MOST_STEPS;
     SET_TRAP_FLAG("orq $0x100");
     make_calls(which);
@@ -300,7 +302,7 @@ static void check_random(void) {
     volatile int calls = (int)(test_random(&random) % 60);
     for (; calls; calls--) make_random_call(&random);
     if (!sigsetjmp(before, 1)) {
-      done = false;
+      done = late = false;
       steps_left = 1 + (long)(test_random(&random) % 1000);
       SET_TRAP_FLAG("orq $0x100");
       for (;;) make_random_call(&random);
