@@ -812,8 +812,8 @@ typedef struct gotrace_location {
 /* A call site: a location, and the tracer's data about it. Made by GOTRACE_HERE. */
 typedef struct gotrace_site {
   gotrace_location location;
-  gotrace__uint64 stack_id, name_id; /* session in the upper half, number in the lower */
-  gotrace__uint64 reported;          /* bit per problem that GOTRACE_DEBUG has reported here */
+  gotrace__uint64 number;   /* session in the upper half; in the lower, see GOTRACE__NAMED */
+  gotrace__uint64 reported; /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
 /* In C++, reasons are unsigned, as gotrace_reason's: `timed ? GOTRACE_REASON("x") : GOTRACE_BLOCK_NET` would warn. */
@@ -999,18 +999,18 @@ typedef struct gotrace_stats {
 #endif
 #if defined(__cplusplus)
 enum gotrace__call_site { GOTRACE__CALL_SITE };
-#define GOTRACE_HERE                                                                           \
-  ([](gotrace__call_site) -> gotrace_site * {                                                  \
-    static gotrace_site gotrace__here = {{0, GOTRACE__FUNCTION, __FILE__, __LINE__}, 0, 0, 0}; \
-    return &gotrace__here;                                                                     \
+#define GOTRACE_HERE                                                                        \
+  ([](gotrace__call_site) -> gotrace_site * {                                               \
+    static gotrace_site gotrace__here = {{0, GOTRACE__FUNCTION, __FILE__, __LINE__}, 0, 0}; \
+    return &gotrace__here;                                                                  \
   }(GOTRACE__CALL_SITE))
 #else
-#define GOTRACE_HERE                                                                  \
-  (__extension__({                                                                    \
-    GOTRACE__ALLOW_STATIC                                                             \
-    static gotrace_site gotrace__here = {{0, __func__, __FILE__, __LINE__}, 0, 0, 0}; \
-    GOTRACE__ALLOW_END                                                                \
-    &gotrace__here;                                                                   \
+#define GOTRACE_HERE                                                               \
+  (__extension__({                                                                 \
+    GOTRACE__ALLOW_STATIC                                                          \
+    static gotrace_site gotrace__here = {{0, __func__, __FILE__, __LINE__}, 0, 0}; \
+    GOTRACE__ALLOW_END                                                             \
+    &gotrace__here;                                                                \
   }))
 #endif
 #if defined(__clang__) && !defined(__cplusplus)
@@ -2673,17 +2673,6 @@ GOTRACE__FN inline const uint8_t *gotrace__get_varint(const uint8_t *at, const u
     return at + 1;
   }
   return gotrace__get_long_varint(at, end, 0, 0, value);
-}
-
-/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
-GOTRACE__FN bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
-  unsigned i;
-  for (i = 0; i < n; i++) {
-    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
-    if (!next) return false;
-    *at = next;
-  }
-  return true;
 }
 
 /* Reads a number of at most four bytes, as nearly all are; false: it is longer. Inlined once for each number of an
@@ -4378,6 +4367,14 @@ GOTRACE__FN uint32_t gotrace__text_put(gotrace__table *strings, uint64_t hash, c
   return entry ? entry->id : 0;
 }
 
+/* What the number of a call site stands for: numbers in the tables of stacks and strings; 0: none. */
+typedef struct gotrace__site_key {
+  uint32_t stack, name;
+} gotrace__site_key;
+GOTRACE__FN uint32_t gotrace__site_put(gotrace__table *sites, gotrace__site_key key) {
+  return gotrace__table_put(sites, gotrace__mix(gotrace__mix(0, key.stack), key.name), 0, &key, sizeof key);
+}
+
 /* The size of the longest prefix of at most `limit` bytes that does not split a UTF-8 sequence. */
 GOTRACE__FN size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
   size_t back;
@@ -4729,12 +4726,13 @@ struct gotrace_proc {
  * off, when the thread had set nothing aside; a few stores begin and end such a wait. Any other call first sets `go`
  * aside, see gotrace__set_wait_aside. */
 enum { GOTRACE__IN_CALL = 1, GOTRACE__WAITS = 2 };
+#define GOTRACE__NEVER UINT32_MAX /* no session has this number */
 struct gotrace__thread {
   uintptr_t in_call; /* atomic; the call's position, and bits */
   /* Owned by the thread, in a call: */
   uint32_t session;                    /* of the chunk */
-  uint8_t *at, *end;                   /* the next record goes here; the chunk's end */
-  struct gotrace__record_chunk *chunk; /* or NULL */
+  uint32_t ready;                      /* the same while the next call can use the chunk, else GOTRACE__NEVER */
+  struct gotrace__record_chunk *chunk; /* or NULL; the next record goes where its size says */
   gotrace__uint64 tick;                /* of the last record */
   gotrace_go *go;                      /* atomic, like the next two: a start reads them */
   gotrace_proc *proc;
@@ -4785,14 +4783,14 @@ enum gotrace__use {
 };
 
 static struct gotrace__tracer {
-  uint32_t fence;                   /* atomic; a call's flag needs a fence, because there is no barrier */
-  uint32_t version;                 /* atomic; of the format */
-  gotrace__table *strings, *stacks; /* atomic; of the session */
-  uint32_t alloc_events;            /* atomic; memory is traced */
-  uint32_t untracked;               /* atomic; see gotrace_track_while_off */
-  gotrace__uint64 start_tick;       /* atomic */
-  uint32_t chunk_bytes, blocks;     /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
-  uint32_t stack_mode;              /* atomic, like the next two, since a call may be held up across a start */
+  uint32_t fence;   /* atomic; a call's flag needs a fence, because there is no barrier */
+  uint32_t version; /* atomic; of the format */
+  gotrace__table *strings, *stacks, *site_numbers; /* atomic; of the session */
+  uint32_t alloc_events;                           /* atomic; memory is traced */
+  uint32_t untracked;                              /* atomic; see gotrace_track_while_off */
+  gotrace__uint64 start_tick;                      /* atomic */
+  uint32_t chunk_bytes, blocks;                    /* atomic; of a large chunk; GOTRACE_LIMIT_BLOCK */
+  uint32_t stack_mode; /* atomic, like the next two, since a call may be held up across a start */
   gotrace_unwind_fn *unwind;
   void *unwind_context;
   gotrace_options options;
@@ -4898,7 +4896,7 @@ static struct gotrace__tracer {
 } gotrace__t;
 
 /* Otherwise atomic operations on them would call libatomic, cross a cache line, or trap. */
-GOTRACE__STATIC_ASSERT(GOTRACE__ALIGNOF(gotrace__uint64) == 8 && offsetof(gotrace_site, stack_id) % 8 == 0 &&
+GOTRACE__STATIC_ASSERT(GOTRACE__ALIGNOF(gotrace__uint64) == 8 && offsetof(gotrace_site, number) % 8 == 0 &&
                            offsetof(gotrace_go, id) % 8 == 0 && offsetof(gotrace__thread, system_id) % 8 == 0 &&
                            offsetof(struct gotrace__tracer, next_go_id) % 8 == 0,
                        atomics_alignment);
@@ -4952,7 +4950,7 @@ GOTRACE__FN void gotrace__give_up(void);
 GOTRACE__FN void gotrace__take_over(gotrace__thread *m) {
   gotrace__level *level;
   if (!m || !(gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL)) return;
-  m->end = m->at;
+  m->ready = GOTRACE__NEVER;
   m->depth = m->nests = 0;
   for (level = m->level; level; level = level->outer) {
     m->depth++;
@@ -5202,106 +5200,213 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
 /* ------------------------------------------------------------------------------------------------- >>records ----
  *
  * What a thread captures: one record per call, in chunks that only this thread writes. It publishes a record by storing
- * the chunk's new size (release). The transcriber reads what has been published (acquire).
- */
-
-/* X(NAME, count of numbers, count of texts, "arguments"). A record is its kind (a byte), the ticks since the thread's
- * previous record, its numbers and its texts. Texts are preceded by their length. Numbers are in base 128:
+ * the chunk's new size (release). The transcriber reads what has been published (acquire), where it is.
+ *
+ * A record is words of 8 bytes. The first one, its head, has the kind (8 bits), the ticks since the thread's last
+ * record (24) and the call's site (32): its number in the table of sites, which knows the stack that is the site alone,
+ * and the name that the site always gives. Then come the kind's fields, without gaps, and its text. What a head has no
+ * room for is in records before it, which are published with it: TIME, STACK, NAME, OF_TASK and SITE say something of
+ * the next record.
+ *
+ * X(NAME, ORDER, handler, TEXT, fields) says all about a kind. F(type, name) is a field. TEXT has a text after its
+ * fields. ORDER is what must have been applied before the record, and which fields come first:
+ *
+ *   NONE              nothing
+ *   SAID              it is part of the next record (see gotrace__take_said), and has no handler
+ *   FORMER            all records of an ended thread with the same id
+ *   BIRTH, NEXT, START, WAKE, MARK   of the goroutine `go`, up to the transition `number`
+ *   PROC, LAST        of the proc `proc`, up to the transition `number`
+ *   TAKEN             the steal of the proc that the thread lost in a system call
+ *   OPEN              the begin of the task `task`
+ *   COLLECTED         of the collector, up to the transition `number`
+ *
+ * The handler is gotrace__apply_<handler>; >>apply has it, and what ORDER waits for. The fields mean:
  *
  *   go, proc      place of the object's record, plus 1; 0: none
- *   number        the object's transitions so far, see GOTRACE__IS_LATER; of "go", "proc" or the collector
+ *   number        the object's transitions so far, see GOTRACE__IS_LATER
  *   id, task      ids in the trace
  *   entry, stack  numbers in the stack table; 0: none
- *   name          a number in the string table; 0: the text that follows
  *   gc, stw       whether a collection and a stop-the-world have begun; before the collector's first number
  *   site          address of the gotrace_site of the records that follow; 0: none (only with GOTRACE_DEBUG)
  *   status        gotrace__status or gotrace__proc_status
  *   flags         GOTRACE__RECORD_... below
  *   plain         whether the thread runs goroutines inside another one and has no proc
+ *   event         of Go's memory events: its number
  *
- * SITE_REGION_...: a region without a task whose name is a constant, as most are. */
-#define GOTRACE__RECORDS(X)                                   \
-  X(NONE, 0, 0, "")                                           \
-  X(THREAD, 5, 1, "go id entry flags proc label_text")        \
-  X(GO, 5, 1, "go id entry status flags label_text")          \
-  X(PROC, 2, 0, "proc status")                                \
-  X(THREAD_END, 0, 0, "")                                     \
-  X(PROC_START, 2, 0, "proc number")                          \
-  X(PROC_STOP, 0, 0, "")                                      \
-  X(PROC_STEAL, 2, 0, "proc number")                          \
-  X(PROC_DESTROY, 2, 0, "proc number")                        \
-  X(GO_CREATE, 7, 0, "go number id entry status flags stack") \
-  X(GO_START, 2, 0, "go number")                              \
-  X(GO_END, 0, 0, "")                                         \
-  X(GO_END_IN_SYSCALL, 0, 0, "")                              \
-  X(GO_STOP, 2, 0, "reason stack")                            \
-  X(GO_BLOCK, 2, 0, "reason stack")                           \
-  X(GO_UNBLOCK, 3, 0, "go number stack")                      \
-  X(GO_SWITCH, 4, 0, "go number reason stack")                \
-  X(GO_SWITCH_END, 3, 0, "go number stack")                   \
-  X(GO_DESTROY, 3, 0, "go number stack")                      \
-  X(WAIT_END, 3, 0, "go number stack")                        \
-  X(SYSCALL_BEGIN, 1, 0, "stack")                             \
-  X(SYSCALL_END, 0, 0, "")                                    \
-  X(SYSCALL_END_BLOCKED, 0, 0, "")                            \
-  X(GO_LABEL, 0, 1, "label_text")                             \
-  X(GO_RENAME, 3, 1, "go number entry label_text")            \
-  X(GO_TIMER, 2, 0, "go number")                              \
-  X(PROCS_CHANGE, 2, 0, "count stack")                        \
-  X(GC_BEGIN, 2, 0, "number stack")                           \
-  X(GC_END, 1, 0, "number")                                   \
-  X(STW_BEGIN, 3, 0, "number reason stack")                   \
-  X(STW_END, 1, 0, "number")                                  \
-  X(SCAN_BEGIN, 0, 0, "")                                     \
-  X(SCAN_END, 0, 0, "")                                       \
-  X(SWEEP_BEGIN, 0, 0, "")                                    \
-  X(SWEEP_SPAN, 3, 0, "swept reclaimed stack")                \
-  X(SWEEP_END, 0, 0, "")                                      \
-  X(MARK_ASSIST_BEGIN, 1, 0, "stack")                         \
-  X(MARK_ASSIST_END, 0, 0, "")                                \
-  X(HEAP_ALLOC, 1, 0, "bytes")                                \
-  X(HEAP_GOAL, 1, 0, "bytes")                                 \
-  X(MEMORY, 4, 0, "event address bytes class_or_type")        \
-  X(TASK_BEGIN, 4, 1, "task parent name stack name_text")     \
-  X(TASK_END, 2, 0, "task stack")                             \
-  X(REGION_BEGIN, 3, 1, "task name stack name_text")          \
-  X(REGION_END, 3, 1, "task name stack name_text")            \
-  X(SITE_REGION_BEGIN, 2, 0, "name stack")                    \
-  X(SITE_REGION_END, 2, 0, "name stack")                      \
-  X(LOG, 3, 2, "task name stack name_text value_text")        \
-  X(THREAD_START, 2, 0, "go number")                          \
-  X(PROBLEM, 1, 0, "problem")                                 \
-  X(COLLECTOR, 2, 0, "gc stw")                                \
-  X(SITE, 1, 0, "site")                                       \
-  X(NEST_BEGIN, 4, 0, "go number plain stack")                \
-  X(NEST_END, 3, 0, "go number plain")                        \
-  X(REGION_POP, 1, 0, "stack")
+ * The texts are a name (NAME), labels, and a log's message. */
+#define GOTRACE__RECORDS(X, F)                                                                                     \
+  X(TIME, SAID, , NO_TEXT, F(uint64_t, ticks)) /* more than a head has room for */                                 \
+  X(STACK, SAID, , NO_TEXT, F(uint32_t, stack))                                                                    \
+  X(NAME, SAID, , TEXT, )                                                                                          \
+  X(OF_TASK, SAID, , NO_TEXT, F(uint64_t, task))                                                                   \
+  X(SITE, SAID, , NO_TEXT, F(uint64_t, site))                                                                      \
+  X(THREAD, FORMER, thread, TEXT,                                                                                  \
+    F(uint32_t, go) F(uint32_t, proc) F(uint64_t, id) F(uint32_t, entry) F(uint32_t, flags))                       \
+  X(GO, NONE, go, TEXT, F(uint32_t, go) F(uint32_t, entry) F(uint64_t, id) F(uint32_t, status) F(uint32_t, flags)) \
+  X(PROC, NONE, proc, NO_TEXT, F(uint32_t, proc) F(uint32_t, status))                                              \
+  X(THREAD_END, NONE, thread_end, NO_TEXT, )                                                                       \
+  X(PROC_START, PROC, proc_start, NO_TEXT, )                                                                       \
+  X(PROC_STOP, NONE, proc_stop, NO_TEXT, )                                                                         \
+  X(PROC_STEAL, PROC, proc_steal, NO_TEXT, )                                                                       \
+  X(PROC_DESTROY, LAST, proc_destroy, NO_TEXT, )                                                                   \
+  X(GO_CREATE, BIRTH, create, NO_TEXT, F(uint64_t, id) F(uint32_t, entry) F(uint16_t, status) F(uint16_t, flags))  \
+  X(GO_START, START, start, NO_TEXT, )                                                                             \
+  X(THREAD_START, START, start, NO_TEXT, )                                                                         \
+  X(WAIT_END, START, start, NO_TEXT, )                                                                             \
+  X(GO_END, NONE, running, NO_TEXT, )                                                                              \
+  X(GO_END_IN_SYSCALL, NONE, running, NO_TEXT, )                                                                   \
+  X(GO_STOP, NONE, running, NO_TEXT, F(uint32_t, reason))                                                          \
+  X(GO_BLOCK, NONE, running, NO_TEXT, F(uint32_t, reason))                                                         \
+  X(GO_UNBLOCK, WAKE, unblock, NO_TEXT, )                                                                          \
+  X(GO_SWITCH, NEXT, switch, NO_TEXT, F(uint32_t, reason))                                                         \
+  X(GO_SWITCH_END, NEXT, switch, NO_TEXT, )                                                                        \
+  X(GO_DESTROY, NEXT, destroy, NO_TEXT, )                                                                          \
+  X(SYSCALL_BEGIN, NONE, running, NO_TEXT, )                                                                       \
+  X(SYSCALL_END, NONE, running, NO_TEXT, )                                                                         \
+  X(SYSCALL_END_BLOCKED, TAKEN, running, NO_TEXT, )                                                                \
+  X(GO_LABEL, NONE, label, TEXT, )                                                                                 \
+  X(GO_RENAME, MARK, rename, TEXT, F(uint32_t, entry))                                                             \
+  X(GO_TIMER, MARK, timer, NO_TEXT, )                                                                              \
+  X(NEST_BEGIN, START, nest, NO_TEXT, F(uint32_t, plain))                                                          \
+  X(NEST_END, START, nest, NO_TEXT, F(uint32_t, plain))                                                            \
+  X(PROCS_CHANGE, NONE, procs_change, NO_TEXT, F(uint64_t, count))                                                 \
+  X(COLLECTOR, NONE, collector, NO_TEXT, F(uint32_t, gc) F(uint32_t, stw))                                         \
+  X(GC_BEGIN, COLLECTED, gc, NO_TEXT, )                                                                            \
+  X(GC_END, COLLECTED, gc, NO_TEXT, )                                                                              \
+  X(STW_BEGIN, COLLECTED, stw_begin, NO_TEXT, F(uint32_t, reason))                                                 \
+  X(STW_END, COLLECTED, stw_end, NO_TEXT, )                                                                        \
+  X(SCAN_BEGIN, NONE, scan, NO_TEXT, )                                                                             \
+  X(SCAN_END, NONE, scan, NO_TEXT, )                                                                               \
+  X(SWEEP_BEGIN, NONE, sweep, NO_TEXT, )                                                                           \
+  X(SWEEP_SPAN, NONE, sweep, NO_TEXT, F(uint64_t, swept) F(uint64_t, reclaimed))                                   \
+  X(SWEEP_END, NONE, sweep, NO_TEXT, )                                                                             \
+  X(MARK_ASSIST_BEGIN, NONE, mark_assist, NO_TEXT, )                                                               \
+  X(MARK_ASSIST_END, NONE, mark_assist, NO_TEXT, )                                                                 \
+  X(HEAP_ALLOC, NONE, heap, NO_TEXT, F(uint64_t, bytes))                                                           \
+  X(HEAP_GOAL, NONE, heap, NO_TEXT, F(uint64_t, bytes))                                                            \
+  X(MEMORY, NONE, memory, NO_TEXT,                                                                                 \
+    F(uint64_t, address) F(uint64_t, bytes) F(uint64_t, class_or_type) F(uint32_t, event))                         \
+  X(TASK_BEGIN, NONE, task_begin, NO_TEXT, F(uint64_t, task) F(uint64_t, parent))                                  \
+  X(TASK_END, OPEN, task_end, NO_TEXT, )                                                                           \
+  X(REGION_BEGIN, NONE, region, NO_TEXT, )                                                                         \
+  X(REGION_END, NONE, region, NO_TEXT, )                                                                           \
+  X(REGION_POP, NONE, region_pop, NO_TEXT, )                                                                       \
+  X(LOG, NONE, log, TEXT, )                                                                                        \
+  X(PROBLEM, NONE, problem, NO_TEXT, F(uint32_t, problem))
+
+/* The fields that ORDER puts first. */
+#define GOTRACE__FIRST_NONE(F)
+#define GOTRACE__FIRST_SAID(F)
+#define GOTRACE__FIRST_FORMER(F)
+#define GOTRACE__FIRST_TAKEN(F)
+#define GOTRACE__FIRST_BIRTH(F) F(uint32_t, go) F(uint32_t, number)
+#define GOTRACE__FIRST_NEXT(F) GOTRACE__FIRST_BIRTH(F)
+#define GOTRACE__FIRST_START(F) GOTRACE__FIRST_BIRTH(F)
+#define GOTRACE__FIRST_WAKE(F) GOTRACE__FIRST_BIRTH(F)
+#define GOTRACE__FIRST_MARK(F) GOTRACE__FIRST_BIRTH(F)
+#define GOTRACE__FIRST_PROC(F) F(uint32_t, proc) F(uint32_t, number)
+#define GOTRACE__FIRST_LAST(F) GOTRACE__FIRST_PROC(F)
+#define GOTRACE__FIRST_OPEN(F) F(uint64_t, task)
+#define GOTRACE__FIRST_COLLECTED(F) F(uint32_t, number)
+
+/* Whether ORDER names a goroutine. */
+#define GOTRACE__ABOUT_GO_NONE false
+#define GOTRACE__ABOUT_GO_SAID false
+#define GOTRACE__ABOUT_GO_FORMER false
+#define GOTRACE__ABOUT_GO_TAKEN false
+#define GOTRACE__ABOUT_GO_BIRTH true
+#define GOTRACE__ABOUT_GO_NEXT true
+#define GOTRACE__ABOUT_GO_START true
+#define GOTRACE__ABOUT_GO_WAKE true
+#define GOTRACE__ABOUT_GO_MARK true
+#define GOTRACE__ABOUT_GO_PROC false
+#define GOTRACE__ABOUT_GO_LAST false
+#define GOTRACE__ABOUT_GO_OPEN false
+#define GOTRACE__ABOUT_GO_COLLECTED false
+
+/* The size of a text comes before its bytes. */
+#define GOTRACE__TEXT_MEMBER_NO_TEXT
+#define GOTRACE__TEXT_MEMBER_TEXT uint32_t text_size;
+#define GOTRACE__TEXT_BYTES_NO_TEXT 0u
+#define GOTRACE__TEXT_BYTES_TEXT 4u
+#define GOTRACE__FLAG_NO_TEXT 0
+#define GOTRACE__FLAG_TEXT GOTRACE__HAS_TEXT
 
 enum {
-#define GOTRACE__RECORD(NAME, numbers, texts, arguments) GOTRACE__REC_##NAME,
-  GOTRACE__RECORDS(GOTRACE__RECORD)
+  GOTRACE__REC_NONE,
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) GOTRACE__REC_##NAME,
+  GOTRACE__RECORDS(GOTRACE__RECORD, )
 #undef GOTRACE__RECORD
-      GOTRACE__RECORD_KINDS
+      GOTRACE__RECORD_KINDS,
+  GOTRACE__FIRST_APPLIED = GOTRACE__REC_THREAD /* those before it say something of the next one */
 };
 
-static const struct {
-  uint8_t numbers, texts;
-  const char *name, *arguments;
-} gotrace__record_specs[GOTRACE__RECORD_KINDS] = {
-#define GOTRACE__RECORD(NAME, numbers, texts, arguments) {numbers, texts, #NAME, arguments},
-    GOTRACE__RECORDS(GOTRACE__RECORD)
+/* The records. `end`: where the fields end. */
+#define GOTRACE__MEMBER(type, name) type name;
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields)                              \
+  typedef struct gotrace__record_##NAME {                                                \
+    uint64_t head;                                                                       \
+    GOTRACE__FIRST_##ORDER(GOTRACE__MEMBER) fields GOTRACE__TEXT_MEMBER_##TEXT char end; \
+  } gotrace__record_##NAME;
+GOTRACE__RECORDS(GOTRACE__RECORD, GOTRACE__MEMBER)
+#undef GOTRACE__RECORD
+
+typedef union gotrace__record {
+  uint64_t head;
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) gotrace__record_##NAME as_##NAME;
+  GOTRACE__RECORDS(GOTRACE__RECORD, )
+#undef GOTRACE__RECORD
+  gotrace__record_GO_START about_go; /* where ORDER names a goroutine, */
+  gotrace__record_PROC_START about_proc;
+  gotrace__record_GC_END about_collector;
+} gotrace__record;
+
+/* Bytes without the text. */
+enum {
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) \
+  GOTRACE__SIZE_##NAME = offsetof(gotrace__record_##NAME, end),
+  GOTRACE__RECORDS(GOTRACE__RECORD, )
+#undef GOTRACE__RECORD
+      GOTRACE__HAS_TEXT = 0x80
+};
+#define GOTRACE__BYTES(type, name) +sizeof(type)
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields)                                                      \
+  GOTRACE__STATIC_ASSERT(GOTRACE__SIZE_##NAME ==                                                                 \
+                                 8 GOTRACE__FIRST_##ORDER(GOTRACE__BYTES) fields + GOTRACE__TEXT_BYTES_##TEXT && \
+                             GOTRACE__SIZE_##NAME < GOTRACE__HAS_TEXT,                                           \
+                         NAME##_has_a_gap);
+GOTRACE__RECORDS(GOTRACE__RECORD, GOTRACE__BYTES)
+#undef GOTRACE__RECORD
+GOTRACE__STATIC_ASSERT(GOTRACE__RECORD_KINDS <= 256, kinds_in_a_byte);
+
+static const uint8_t gotrace__record_sizes[GOTRACE__RECORD_KINDS] = {0,
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) GOTRACE__SIZE_##NAME | GOTRACE__FLAG_##TEXT,
+                                                                     GOTRACE__RECORDS(GOTRACE__RECORD, )
 #undef GOTRACE__RECORD
 };
 
-#define GOTRACE__RECORD_OWN 1        /* the thread's own goroutine: it needs no proc of the program's */
-#define GOTRACE__RECORD_TIMER 2      /* see gotrace_go_timer */
-#define GOTRACE__RECORD_OLD 4        /* may end regions that are older than its creation */
-#define GOTRACE__RECORD_IN_SYSCALL 8 /* THREAD: its goroutine is in a system call */
-#define GOTRACE__RECORD_SWEEPS 16    /* THREAD, PROC's status: a sweep is open on the proc */
-#define GOTRACE__RECORD_SCANS 32     /* so is a scan */
-#define GOTRACE__RECORD_PLAIN 64     /* THREAD: as "plain" */
-#define GOTRACE__RECORD_LACKS 128    /* THREAD: it may run a goroutine that the trace lacks */
-#define GOTRACE__RECORD_NUMBERS 7
+/* The head. */
+#define GOTRACE__HEAD_TICKS ((uint64_t)1 << 24) /* so many need a TIME */
+#define GOTRACE__NAMED ((uint32_t)1 << 31)      /* in a site's number: it knows the site's name */
+GOTRACE__FN inline uint64_t gotrace__head(unsigned kind, uint64_t ticks, uint32_t site) {
+  return kind | ticks << 8 | (uint64_t)site << 32;
+}
+GOTRACE__FN inline unsigned gotrace__kind_of(const gotrace__record *record) { return record->head & 0xff; }
+GOTRACE__FN inline uint64_t gotrace__ticks_of(const gotrace__record *record) { return record->head >> 8 & 0xffffff; }
+GOTRACE__FN inline uint32_t gotrace__site_of(const gotrace__record *record) {
+  return (uint32_t)(record->head >> 32) & ~GOTRACE__NAMED;
+}
+/* Bytes of a record in its chunk. */
+#define GOTRACE__WORDS(bytes) (((uint32_t)(bytes) + 7u) & ~7u)
+
+#define GOTRACE__RECORD_OWN 1             /* the thread's own goroutine: it needs no proc of the program's */
+#define GOTRACE__RECORD_TIMER 2           /* see gotrace_go_timer */
+#define GOTRACE__RECORD_OLD 4             /* may end regions that are older than its creation */
+#define GOTRACE__RECORD_IN_SYSCALL 8      /* THREAD: its goroutine is in a system call */
+#define GOTRACE__RECORD_SWEEPS 16         /* THREAD, PROC's status: a sweep is open on the proc */
+#define GOTRACE__RECORD_SCANS 32          /* so is a scan */
+#define GOTRACE__RECORD_PLAIN 64          /* THREAD: as "plain" */
+#define GOTRACE__RECORD_LACKS 128         /* THREAD: it may run a goroutine that the trace lacks */
 #define GOTRACE__SWITCH_UNEXPLAINED 0x7fu /* the reason of GO_SWITCH: none; no reason has this number */
 
 /* Whether a number is later than another. Numbers have 32 bits and wrap around. */
@@ -5310,49 +5415,39 @@ static const struct {
 typedef struct gotrace__record_chunk {
   struct gotrace__record_chunk *next; /* atomic: set before `size` is read for the last time */
   gotrace__uint64 tick;               /* of the thread's last record before this chunk */
-  uint32_t size;                      /* atomic: bytes published */
+  uint32_t size;                      /* atomic: bytes published; its thread writes the next record behind them */
   uint32_t session;                   /* records of other sessions are skipped */
   uint32_t capacity;                  /* of the records, which follow in memory */
 } gotrace__record_chunk;
+GOTRACE__STATIC_ASSERT(sizeof(gotrace__record_chunk) % 8 == 0, record_alignment);
 
-typedef struct gotrace__record {
-  unsigned kind;
-  uint64_t tick;
-  uint64_t a[GOTRACE__RECORD_NUMBERS];
-  const char *text[2];
-  uint32_t text_size[2];
-} gotrace__record;
+/* A text in a record. */
+typedef struct gotrace__string {
+  const char *data;
+  uint32_t size;
+} gotrace__string;
 
-/* Its numbers, if one of them is long, there are many, or the end is near. */
-GOTRACE__FN GOTRACE__NOINLINE const uint8_t *gotrace__get_long_record(const uint8_t *at, const uint8_t *end,
-                                                                      gotrace__record *record, unsigned numbers) {
-  if (!gotrace__get_numbers(&at, end, &record->tick, 1) || record->tick > UINT64_MAX / 2) return NULL;
-  return gotrace__get_numbers(&at, end, record->a, numbers) ? at : NULL;
-}
-
-/* Reads a record, whose tick is the difference to the one before it; returns its end, or NULL if it is malformed: the
- * bytes may come from another process. */
-GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__get_record(const uint8_t *at, const uint8_t *end,
-                                                          gotrace__record *record) {
-  const uint8_t *next = at + 1;
-  unsigned kind = *at, numbers, texts, i;
-  if (kind - 1 >= GOTRACE__RECORD_KINDS - 1) return NULL;
-  record->kind = kind;
-  numbers = gotrace__record_specs[kind].numbers;
-  texts = gotrace__record_specs[kind].texts;
-  if (GOTRACE__LIKELY(end - at > GOTRACE__EVENT_BYTES && numbers <= 5 &&
-                      gotrace__take_event(&next, &record->tick, record->a, numbers)))
-    at = next;
-  else if ((at = gotrace__get_long_record(at + 1, end, record, numbers)) == NULL) return NULL;
-  for (i = 0; i < texts; i++) {
-    uint64_t size;
-    at = gotrace__get_varint(at, end, &size);
-    if (!at || size > (uint64_t)(end - at)) return NULL;
-    record->text[i] = (const char *)at;
-    record->text_size[i] = (uint32_t)size;
-    at += size;
+/* Where the record at `at` ends; NULL: it is malformed, as bytes of another process may be. *text: its text, if its
+ * kind has one. */
+GOTRACE__ALWAYS_INLINE const uint8_t *gotrace__record_end(const uint8_t *at, const uint8_t *end,
+                                                          gotrace__string *text) {
+  size_t room = (size_t)(end - at), bytes;
+  unsigned kind, size;
+  if (GOTRACE__UNLIKELY(room < 8)) return NULL;
+  kind = gotrace__kind_of((const gotrace__record *)(const void *)at);
+  if (GOTRACE__UNLIKELY(kind >= GOTRACE__RECORD_KINDS)) return NULL;
+  size = gotrace__record_sizes[kind];
+  bytes = size & (GOTRACE__HAS_TEXT - 1);
+  if (GOTRACE__UNLIKELY(!size)) return NULL;
+  if (size & GOTRACE__HAS_TEXT) {
+    if (GOTRACE__UNLIKELY(bytes > room)) return NULL;
+    text->data = (const char *)at + bytes;
+    memcpy(&text->size, text->data - sizeof text->size, sizeof text->size);
+    if (GOTRACE__UNLIKELY(text->size > room - bytes)) return NULL;
+    bytes += text->size;
   }
-  return at;
+  bytes = (bytes + 7) & ~(size_t)7;
+  return GOTRACE__LIKELY(bytes <= room) ? at + bytes : NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------- >>walks ---- */
@@ -5512,7 +5607,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   status, other hints     owner, wakers        start, introductions    rlx; procs: rel  K5
  *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
  *   collector               its calls            its calls               acq_rel          the program orders them
- *   site: stack_id, name_id who needs it first   calls                   rel/acq          the table's entry
+ *   site: number            who needs it first   calls                   rel/acq          the table's entry
  *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
  *   strings, stacks         start                calls                   rel/acq          the table
  *   options                 start, before on     calls                   plain/plain, acq after or before gotrace__on
@@ -5630,7 +5725,7 @@ static const gotrace__origin gotrace__no_origin = {NULL, NULL};
 #endif
 #define GOTRACE__TEXT_ROOM (GOTRACE_MAX_STRING_SIZE + 8u) /* a longer text is seen to be longer */
 /* Bytes: a record without texts, after an introduction, problems and their sites. */
-#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)
+#define GOTRACE__CALL_ROOM (384u + 128u * GOTRACE_DEBUG)
 #define GOTRACE__FAR ((uint64_t)1 << 24) /* ticks; a time so far ahead is of before a jump of the counter */
 #define GOTRACE__MOST_FREE (4u * GOTRACE__SLAB)
 #define GOTRACE__MODEL_BYTES ((size_t)1 << 20) /* what the transcriber may use beyond the limit */
@@ -5819,8 +5914,8 @@ GOTRACE__FN void gotrace__wait_for_room(void) {
 /* Records. */
 
 GOTRACE__FN GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
-  /* The next call takes a chunk that begins at the clock. This call's records end behind m->end. */
-  if (m->tick - tick >= GOTRACE__FAR) m->end = m->at;
+  /* The next call takes a chunk that begins at the clock. */
+  if (m->tick - tick >= GOTRACE__FAR) m->ready = GOTRACE__NEVER;
   return m->tick;
 }
 
@@ -5849,11 +5944,12 @@ GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_sit
 /* Before a record, the call's site, if it is another one than before. */
 GOTRACE__FN uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
   gotrace_site *site = m->site ? m->site : gotrace__debug_site;
+  gotrace__record *record = (gotrace__record *)(void *)at;
   if (site == m->last_site) return at;
   m->last_site = site;
-  *at++ = GOTRACE__REC_SITE;
-  *at++ = 0; /* ticks */
-  return gotrace__put_varint(at, (uintptr_t)site);
+  record->head = gotrace__head(GOTRACE__REC_SITE, 0, 0);
+  record->as_SITE.site = (uintptr_t)site;
+  return at + GOTRACE__WORDS(GOTRACE__SIZE_SITE);
 }
 #else
 GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
@@ -5861,21 +5957,64 @@ GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { (void)site; }
 #define gotrace__put_site(m, at) (at)
 #endif
 
-GOTRACE__FN inline uint8_t *gotrace__record_at(gotrace__thread *m, unsigned kind, uint64_t tick) {
-  uint8_t *at = gotrace__put_site(m, m->at);
-  *at++ = (uint8_t)kind;
-  at = gotrace__put_varint(at, tick - m->tick);
+/* Where a call is, as its record says it: in the head, unless its stack is another one than its site. */
+typedef struct gotrace__where {
+  uint32_t site; /* number, with GOTRACE__NAMED if the record needs the name; 0: none */
+  uint32_t stack;
+  bool walked; /* the stack is `stack` */
+} gotrace__where;
+static const gotrace__where gotrace__nowhere = {0, 0, false};
+
+/* Where the thread's next record goes. */
+GOTRACE__FN inline uint8_t *gotrace__next_place(const gotrace__thread *m) {
+  return gotrace__chunk_data(m->chunk) + m->chunk->size;
+}
+
+/* What a head has no room for. */
+GOTRACE__FN GOTRACE__NOINLINE uint8_t *gotrace__put_unusual(uint8_t *at, gotrace__where where, uint64_t ticks) {
+  gotrace__record *record = (gotrace__record *)(void *)at;
+  if (where.walked) {
+    record->head = gotrace__head(GOTRACE__REC_STACK, 0, 0);
+    record->as_STACK.stack = where.stack;
+    at += GOTRACE__WORDS(GOTRACE__SIZE_STACK);
+    record = (gotrace__record *)(void *)at;
+  }
+  if (ticks < GOTRACE__HEAD_TICKS) return at;
+  record->head = gotrace__head(GOTRACE__REC_TIME, 0, 0);
+  record->as_TIME.ticks = ticks;
+  return at + GOTRACE__WORDS(GOTRACE__SIZE_TIME);
+}
+
+/* Begins a record behind what has been put before it. */
+GOTRACE__FN inline gotrace__record *gotrace__record_behind(gotrace__thread *m, uint8_t *at, unsigned kind,
+                                                           gotrace__where where, uint64_t tick) {
+  uint64_t ticks = tick - m->tick;
+  gotrace__record *record;
+  at = gotrace__put_site(m, at);
+  if (GOTRACE__UNLIKELY(where.walked || ticks >= GOTRACE__HEAD_TICKS)) {
+    at = gotrace__put_unusual(at, where, ticks);
+    if (ticks >= GOTRACE__HEAD_TICKS) ticks = 0;
+  }
+  record = (gotrace__record *)(void *)at;
+  record->head = gotrace__head(kind, ticks, where.site);
   m->tick = tick;
-  return at;
+  return record;
+}
+GOTRACE__FN inline gotrace__record *gotrace__record_at(gotrace__thread *m, unsigned kind, gotrace__where where,
+                                                       uint64_t tick) {
+  return gotrace__record_behind(m, gotrace__next_place(m), kind, where, tick);
 }
 #ifndef GOTRACE__PUBLISHES
 #define GOTRACE__PUBLISHES(m, at) ((void)0) /* for tests */
 #endif
-GOTRACE__FN inline void gotrace__publish(gotrace__thread *m, uint8_t *at) {
+/* Publishes a record of so many bytes. */
+GOTRACE__FN inline void gotrace__publish(gotrace__thread *m, gotrace__record *record, size_t bytes) {
+  uint8_t *at = (uint8_t *)record + GOTRACE__WORDS(bytes);
   GOTRACE__PUBLISHES(m, at);
-  m->at = at;
   gotrace__store_release(&m->chunk->size, (uint32_t)(at - gotrace__chunk_data(m->chunk)));
 }
+#define gotrace__publish_as(m, record, NAME) gotrace__publish((m), (record), GOTRACE__SIZE_##NAME)
+
 GOTRACE__FN inline uint8_t *gotrace__put_bytes(uint8_t *at, const char *text, size_t size) {
 #if GOTRACE__GNU
   __asm__("" : "+r"(size)); /* if gcc knows a bound it copies by rep movs, which takes as long as the clock read */
@@ -5883,14 +6022,21 @@ GOTRACE__FN inline uint8_t *gotrace__put_bytes(uint8_t *at, const char *text, si
   if (size) memcpy(at, text, size);
   return at + size;
 }
-GOTRACE__FN inline uint8_t *gotrace__put_text(uint8_t *at, const char *text, size_t size) {
-  return gotrace__put_bytes(gotrace__put_varint(at, size), text, size);
+/* The text of a record whose fields and the text's size take `bytes`. Returns its bytes with the text. */
+GOTRACE__FN inline size_t gotrace__put_text(gotrace__record *record, size_t bytes, const char *text, size_t size) {
+  uint8_t *at = (uint8_t *)record + bytes;
+  uint32_t stored = (uint32_t)size;
+  memcpy(at - sizeof stored, &stored, sizeof stored);
+  gotrace__put_bytes(at, text, size);
+  return bytes + size;
 }
 
 /* A misuse that is seen here. */
 GOTRACE__FN void gotrace__record_problem(gotrace__thread *m, unsigned problem) {
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROBLEM, gotrace__record_time(m, NULL, NULL));
-  gotrace__publish(m, gotrace__put_varint(at, problem));
+  gotrace__record *record =
+      gotrace__record_at(m, GOTRACE__REC_PROBLEM, gotrace__nowhere, gotrace__record_time(m, NULL, NULL));
+  record->as_PROBLEM.problem = problem;
+  gotrace__publish_as(m, record, PROBLEM);
 }
 
 /* The number of a stack in the session's table; 0: none. `whole`: there was memory for its frames. */
@@ -5900,11 +6046,14 @@ GOTRACE__FN uint32_t gotrace__put_stack(gotrace__thread *m, const gotrace__stack
   if (GOTRACE__UNLIKELY(!number && count)) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   return number;
 }
+GOTRACE__FN bool gotrace__is_place(const gotrace_location *location) {
+  return location->pc || location->function || location->file;
+}
 GOTRACE__FN uint32_t gotrace__location_stack(gotrace__thread *m, const gotrace_location *location, bool entry) {
   gotrace__table *strings = gotrace__load_acquire(&gotrace__t.strings);
   gotrace__stack_frame frame;
   bool whole;
-  if (!location->pc && !location->function && !location->file) return 0;
+  if (!gotrace__is_place(location)) return 0;
   whole = entry ? gotrace__entry_frame(strings, location, &frame) : gotrace__frame_of(strings, location, &frame);
   return gotrace__put_stack(m, &frame, 1, whole);
 }
@@ -5949,7 +6098,7 @@ GOTRACE__FN bool gotrace__holds(const gotrace__thread *m, const gotrace_proc *p,
   return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;
 }
 
-GOTRACE__FN inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p);
+GOTRACE__FN inline gotrace__record *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p);
 
 /* For a proc in a system call: a thief may change its tick at the same time, which must not become smaller. */
 GOTRACE__FN void gotrace__raise_tick(gotrace__uint64 *at, uint64_t tick) {
@@ -5965,6 +6114,7 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
   char label[GOTRACE__LABEL];
   const char *shown = g ? gotrace__shown_label(g, label) : NULL;
   bool in_syscall = m->in_syscall;
+  size_t bytes;
   uint32_t entry = g ? gotrace__entry_stack(m, g) : 0;
   uint64_t tick = gotrace__record_time(m, g ? &g->tick : NULL, NULL); /* a thief's changes after this are later */
   /* In a system call, a thief may have the proc, and has stamped it then. A load could find an earlier owner. */
@@ -5972,20 +6122,20 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
   bool has = p && !started &&
              (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
                               gotrace__add_relaxed(&p->owner, 0u) == (uint32_t)m->index));
-  uint64_t flags = 0;
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_THREAD, tick);
+  uint32_t flags = 0;
+  gotrace__record *record = gotrace__record_at(m, GOTRACE__REC_THREAD, gotrace__nowhere, tick);
   if (g) flags = gotrace__load_relaxed(&g->flags);
   if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
   if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
   if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
   if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;
   if (m->lacks && !g) flags |= GOTRACE__RECORD_LACKS;
-  at = gotrace__put_varint(at, g ? g->place : 0);
-  at = gotrace__put_varint(at, g ? gotrace__load_relaxed(&g->id) : 0);
-  at = gotrace__put_varint(at, entry);
-  at = gotrace__put_varint(at, flags);
-  at = gotrace__put_varint(at, has ? (uint64_t)p->id + 1 : 0);
-  at = gotrace__put_text(at, shown, shown ? strlen(shown) : 0);
+  record->as_THREAD.go = g ? g->place : 0;
+  record->as_THREAD.id = g ? gotrace__load_relaxed(&g->id) : 0;
+  record->as_THREAD.entry = entry;
+  record->as_THREAD.flags = flags;
+  record->as_THREAD.proc = has ? (uint32_t)p->id + 1 : 0;
+  bytes = gotrace__put_text(record, GOTRACE__SIZE_THREAD, shown, shown ? strlen(shown) : 0);
   if (g) {
     gotrace__stamp_number(m, &g->number, &g->stamp);
     gotrace__store_relaxed(&g->introduced, m->session);
@@ -5993,8 +6143,13 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
   }
   if (has) gotrace__raise_tick(&p->tick, tick + 1);
   if (p && !in_syscall) gotrace__stamp_number(m, &p->number, &p->stamp);
-  gotrace__publish(m, at);
-  if (started) gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
+  gotrace__publish(m, record, bytes);
+  if (started) gotrace__publish_as(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p), PROC_START);
+}
+
+/* Whether the thread, which has a chunk, can put so many bytes into it. */
+GOTRACE__FN inline bool gotrace__has_room(const gotrace__thread *m, uint32_t room) {
+  return m->chunk->size + room <= m->chunk->capacity;
 }
 
 /* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
@@ -6007,14 +6162,14 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     uint64_t now;
     if (!session) break; /* the chunk is not the thread's: the end of the last session may be freeing it */
     old = m->chunk;
-    if (!first && old && m->end - m->at >= (ptrdiff_t)room) return true;
+    if (m->ready == session && gotrace__has_room(m, room)) return true;
     if (first && old) { /* of a session that ended while the thread was in a call */
       gotrace__chunk_free(&gotrace__t.budget, old);
       old = m->chunk = NULL;
-      m->at = m->end = NULL;
+      m->ready = GOTRACE__NEVER;
     }
     bytes = old ? gotrace__chunk_bytes(old) : 0;
-    used = old ? (uint32_t)(m->at - gotrace__chunk_data(old)) : 0;
+    used = old ? old->size : 0;
 #if GOTRACE_NO_THREADS
     gotrace__leave(m); /* the write function may make calls, and ends the trace only without a lock */
     if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
@@ -6049,8 +6204,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     /* While the thread is held up here, its old chunk must be the one that gotrace__unread_free leaves to it. */
     if (!first) gotrace__store_release(&old->next, chunk);
     m->chunk = chunk;
-    m->at = gotrace__chunk_data(chunk);
-    m->end = m->at + chunk->capacity;
+    m->ready = session;
     if (!first) {
       gotrace__go_outside();
       continue;
@@ -6071,13 +6225,13 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
 }
 
 /* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. (Before its
- * first session a thread has no chunk, hence no room.) */
+ * first session a thread is ready for none.) */
 GOTRACE__FN inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
   if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {
     gotrace__drop_nested();
     return false;
   }
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end - m->at >= (ptrdiff_t)room)) return true;
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->ready && gotrace__has_room(m, room))) return true;
   return gotrace__enter_slowly(m, room);
 }
 GOTRACE__FN inline bool gotrace__begin(gotrace__thread *m) {
@@ -6125,33 +6279,39 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__know_go(gotrace__thread *m, gotrace_
     char label[GOTRACE__LABEL];
     const char *shown = gotrace__shown_label(g, label);
     uint32_t entry = gotrace__entry_stack(m, g);
-    const uint64_t a[] = {g->place, gotrace__load_relaxed(&g->id), entry, gotrace__load_acquire(&g->status),
-                          gotrace__load_relaxed(&g->flags)};
-    uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO, gotrace__record_time(m, &g->tick, NULL));
-    at = gotrace__put_text(gotrace__put_varints(at, a, 5), shown, shown ? strlen(shown) : 0);
-    gotrace__publish(m, at);
+    uint64_t id = gotrace__load_relaxed(&g->id);
+    uint32_t status = gotrace__load_acquire(&g->status);
+    gotrace__record *record =
+        gotrace__record_at(m, GOTRACE__REC_GO, gotrace__nowhere, gotrace__record_time(m, &g->tick, NULL));
+    record->as_GO.go = g->place;
+    record->as_GO.id = id;
+    record->as_GO.entry = entry;
+    record->as_GO.status = status;
+    record->as_GO.flags = gotrace__load_relaxed(&g->flags);
+    gotrace__publish(m, record, gotrace__put_text(record, GOTRACE__SIZE_GO, shown, shown ? strlen(shown) : 0));
     gotrace__store_release(&g->introduced, m->session);
   }
   if (owner) gotrace__stamp_number(m, &g->number, &g->stamp);
 }
 
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__know_proc(gotrace__thread *m, gotrace_proc *p) {
-  uint64_t tick = gotrace__record_time(m, NULL, NULL), status = gotrace__load_relaxed(&p->status);
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_PROC, tick);
+  uint64_t tick = gotrace__record_time(m, NULL, NULL);
+  uint32_t status = gotrace__load_relaxed(&p->status);
+  gotrace__record *record = gotrace__record_at(m, GOTRACE__REC_PROC, gotrace__nowhere, tick);
   if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status = GOTRACE__PROC_LOST; /* while off */
   if (gotrace__load_relaxed(&p->sweep)) status |= GOTRACE__RECORD_SWEEPS;
   if (gotrace__load_relaxed(&p->scan)) status |= GOTRACE__RECORD_SCANS;
-  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
-  at = gotrace__put_varint(at, status);
-  gotrace__publish(m, at);
+  record->as_PROC.proc = (uint32_t)p->id + 1;
+  record->as_PROC.status = status;
+  gotrace__publish_as(m, record, PROC);
   gotrace__stamp_number(m, &p->number, &p->stamp);
 }
 
 /* Begin records about another goroutine, about the one that the thread runs, about a proc. */
-GOTRACE__FN inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace_go *g, bool owner,
-                                              gotrace__uint64 *other) {
+GOTRACE__FN inline gotrace__record *gotrace__about_go(gotrace__thread *m, unsigned kind, gotrace__where where,
+                                                      gotrace_go *g, bool owner, gotrace__uint64 *other) {
   uint32_t number;
-  uint8_t *at;
+  gotrace__record *record;
   bool stamped;
   if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->introduced) != m->session ||
                         (owner && gotrace__load_relaxed(&g->stamp) != m->session)))
@@ -6160,43 +6320,67 @@ GOTRACE__FN inline uint8_t *gotrace__about_go(gotrace__thread *m, unsigned kind,
   number = gotrace__load_relaxed(&g->number);
   if (owner) gotrace__store_relaxed(&g->number, ++number);
   else if (GOTRACE__UNLIKELY(!stamped)) number = 0;
-  at = gotrace__record_at(m, kind, gotrace__record_time(m, &g->tick, other));
-  at = gotrace__put_varint(at, g->place);
-  return gotrace__put_varint(at, number);
+  record = gotrace__record_at(m, kind, where, gotrace__record_time(m, &g->tick, other));
+  record->about_go.go = g->place;
+  record->about_go.number = number;
+  return record;
 }
-GOTRACE__FN inline uint8_t *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__uint64 *other) {
+GOTRACE__FN inline gotrace__record *gotrace__about_running(gotrace__thread *m, unsigned kind, gotrace__where where,
+                                                           gotrace__uint64 *other) {
   gotrace_go *g = m->go;
   if (GOTRACE__LIKELY(g != NULL)) gotrace__store_relaxed(&g->number, gotrace__load_relaxed(&g->number) + 1);
-  return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));
+  return gotrace__record_at(m, kind, where, gotrace__record_time(m, g ? &g->tick : NULL, other));
 }
-GOTRACE__FN inline uint8_t *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
+GOTRACE__FN inline gotrace__record *gotrace__about_proc(gotrace__thread *m, unsigned kind, gotrace_proc *p) {
   uint32_t number;
-  uint8_t *at;
+  gotrace__record *record;
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
   number = gotrace__load_relaxed(&p->number) + 1;
   gotrace__store_relaxed(&p->number, number);
-  at = gotrace__record_at(m, kind, gotrace__record_time(m, &p->tick, NULL));
-  at = gotrace__put_varint(at, (uint64_t)p->id + 1);
-  return gotrace__put_varint(at, number);
+  record = gotrace__record_at(m, kind, gotrace__nowhere, gotrace__record_time(m, &p->tick, NULL));
+  record->about_proc.proc = (uint32_t)p->id + 1;
+  record->about_proc.number = number;
+  return record;
 }
 /* Begins a record about no other object: its time is not before the goroutine's last. */
-GOTRACE__FN inline uint8_t *gotrace__about_nothing(gotrace__thread *m, unsigned kind) {
-  return gotrace__record_at(m, kind, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+GOTRACE__FN inline gotrace__record *gotrace__about_nothing(gotrace__thread *m, unsigned kind, gotrace__where where) {
+  return gotrace__record_at(m, kind, where, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
 }
 
 /* Stacks. */
 
-/* The number of a stack that consists of the call site alone. A site in a library that has been loaded at the place of
- * another has none yet. The goroutine's entry that the thread remembers may have been in that other one. */
-GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__site_stack(gotrace__thread *m, gotrace_site *site) {
-  uint32_t number = gotrace__location_stack(m, &site->location, false);
-  gotrace__store_release(&site->stack_id, (uint64_t)m->session << 32 | number);
+/* Gives a site its number in the session, of the stack that is the call site alone, and of its name, unless that is
+ * NULL. A site in a library that has been loaded at the place of another has none yet. The goroutine's entry that the
+ * thread remembers may have been in that other one. */
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__number_site(gotrace__thread *m, gotrace_site *site, const char *name) {
+  gotrace__site_key key = {0, 0};
+  uint32_t number;
+  if (gotrace__load_acquire(&gotrace__t.stack_mode) != GOTRACE_STACKS_NONE)
+    key.stack = gotrace__location_stack(m, &site->location, false);
+  if (name) {
+    bool cut;
+    size_t size = strlen(name);
+    key.name = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, &cut);
+    if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
+    if (!key.name && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  }
+  number = gotrace__site_put(gotrace__load_acquire(&gotrace__t.site_numbers), key);
+  if (!number) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
+  if (name) number |= GOTRACE__NAMED;
+  gotrace__store_release(&site->number, (uint64_t)m->session << 32 | number);
   m->entry_session = 0;
   return number;
 }
-GOTRACE__FN inline uint32_t gotrace__place_number(gotrace__thread *m, gotrace_site *site) {
-  uint64_t known = gotrace__load_acquire(&site->stack_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack(m, site);
+GOTRACE__FN inline uint32_t gotrace__site_number(gotrace__thread *m, gotrace_site *site) {
+  uint64_t known = gotrace__load_acquire(&site->number);
+  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__number_site(m, site, NULL);
+}
+/* The same, with the name that every call at the site gives. */
+GOTRACE__FN inline uint32_t gotrace__named_site(gotrace__thread *m, gotrace_site *site, const char *name) {
+  uint64_t known = gotrace__load_acquire(&site->number);
+  return GOTRACE__LIKELY(known >> 31 == ((uint64_t)m->session << 1 | 1))
+             ? (uint32_t)known
+             : gotrace__number_site(m, site, name ? name : "");
 }
 
 /* A stack that the thread has not captured lately: the call site, if there is one, and `found` return addresses. A
@@ -6232,7 +6416,6 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
   uint64_t hash;
   const gotrace__seen_stack *seen;
   uint32_t mode = gotrace__load_acquire(&gotrace__t.stack_mode), place;
-  if (mode == GOTRACE_STACKS_NONE) return 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
     gotrace_unwind_fn *unwind = gotrace__load_acquire(&gotrace__t.unwind);
     void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
@@ -6247,8 +6430,8 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
   }
-  hash = place = site ? gotrace__place_number(m, site) : 0;
-  if (!place) site = NULL;
+  if (site && !gotrace__is_place(&site->location)) site = NULL;
+  hash = place = site ? gotrace__site_number(m, site) : 0;
   if (mode == GOTRACE_STACKS_UNWIND) {
     for (i = 0; i < found; i++) hash = gotrace__seen_hash(hash, pcs[i]);
   } else if (frame && gotrace__bounds(m, &low, &high)) {
@@ -6261,30 +6444,31 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
   return number;
 }
 
-/* The number of the call's stack, which shows why the calling goroutine is here. */
-GOTRACE__FN inline uint32_t gotrace__stack(gotrace__thread *m, gotrace__origin origin) {
+/* Where the call is, which shows why the calling goroutine is here. */
+GOTRACE__FN inline bool gotrace__walks(void) {
+  return gotrace__load_relaxed(&gotrace__t.stack_mode) >= GOTRACE_STACKS_FRAME_POINTERS;
+}
+GOTRACE__FN inline gotrace__where gotrace__locate(gotrace__thread *m, gotrace__origin origin) {
+  gotrace__where where = {0, 0, false};
   gotrace__here(m, origin.site);
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.stack_mode) != GOTRACE_STACKS_CALL_SITE))
-    return gotrace__captured_stack(m, origin.site, origin.frame);
-  return origin.site ? gotrace__place_number(m, origin.site) : 0;
+  if (GOTRACE__UNLIKELY(gotrace__walks())) {
+    where.stack = gotrace__captured_stack(m, origin.site, origin.frame);
+    where.walked = true;
+  } else if (origin.site) {
+    where.site = gotrace__site_number(m, origin.site);
+  }
+  return where;
 }
-
-/* The number of a name that is a constant; 0: the text is in the record. */
-GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__site_name(gotrace__thread *m, gotrace_site *site, const char *name) {
-  bool cut;
-  size_t size = name ? strlen(name) : 0;
-  uint32_t number = gotrace__string_put(gotrace__load_acquire(&gotrace__t.strings), name, size, &cut);
-  if (cut) gotrace__record_problem(m, GOTRACE_PROBLEM_STRING_CUT);
-  if (!number && size) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
-  gotrace__store_release(&site->name_id, (uint64_t)m->session << 32 | number);
-  return number;
-}
-GOTRACE__FN inline uint32_t gotrace__name(gotrace__thread *m, gotrace_site *site, const char *name,
-                                          int name_is_constant) {
-  uint64_t known;
-  if (!name_is_constant || !site) return 0;
-  known = gotrace__load_acquire(&site->name_id);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_name(m, site, name);
+/* The same, with the site's name. */
+GOTRACE__FN inline gotrace__where gotrace__locate_named(gotrace__thread *m, gotrace__origin origin, const char *name) {
+  gotrace__where where = {0, 0, false};
+  gotrace__here(m, origin.site);
+  if (GOTRACE__UNLIKELY(gotrace__walks())) {
+    where.stack = gotrace__captured_stack(m, origin.site, origin.frame);
+    where.walked = true;
+  }
+  where.site = gotrace__named_site(m, origin.site, name);
+  return where;
 }
 /* The bytes of a text that a record has room for; `size` as in the calls ..._n. */
 GOTRACE__FN inline uint32_t gotrace__text_size(const char *text, size_t size) {
@@ -6325,15 +6509,11 @@ GOTRACE__FN inline gotrace__thread *gotrace__caller_go(gotrace_site *site) {
   return m;
 }
 
-/* A call whose record is about no other object: n numbers, then the stack. Inlined, so that n is a constant. */
-GOTRACE__ALWAYS_INLINE void gotrace__stack_call(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned n,
-                                                uint64_t a, uint64_t b) {
+/* A call whose record is about no other object and has no fields. */
+GOTRACE__FN inline void gotrace__site_call(gotrace__thread *m, gotrace__origin origin, unsigned kind) {
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, origin);
-    uint8_t *at = gotrace__about_nothing(m, kind);
-    if (n > 0) at = gotrace__put_varint(at, a);
-    if (n > 1) at = gotrace__put_varint(at, b);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__where where = gotrace__locate(m, origin);
+    gotrace__publish(m, gotrace__about_nothing(m, kind, where), sizeof(uint64_t));
     gotrace__leave(m);
   }
 }
@@ -6374,7 +6554,7 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
   if (!m || !proc) return;
   if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc));
+    gotrace__publish_as(m, gotrace__about_proc(m, GOTRACE__REC_PROC_DESTROY, proc), PROC_DESTROY);
     gotrace__leave(m);
   }
   if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep)) return;
@@ -6405,7 +6585,7 @@ GOTRACE__FN inline void gotrace__hold_hint(gotrace_proc *p, unsigned status) {
 GOTRACE__FN void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   if (!p) return;
   if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));
+    gotrace__publish_as(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p), PROC_START);
     gotrace__leave(m);
   }
   if (gotrace__load_relaxed(&p->status) == GOTRACE__PROC_RUNNING && gotrace__load_relaxed(&p->owner))
@@ -6432,10 +6612,11 @@ GOTRACE__FN void gotrace__stop_proc(gotrace__thread *m) {
   gotrace_proc *p = m->proc ? m->proc : m->lost;
   if (gotrace__begin(m)) {
     bool counts = p && gotrace__load_relaxed(&p->stamp) == m->session;
-    uint8_t *at;
+    gotrace__record *record;
     if (counts) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + (m->proc != NULL));
-    at = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
-    gotrace__publish(m, at);
+    record = gotrace__record_at(m, GOTRACE__REC_PROC_STOP, gotrace__nowhere,
+                                gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL));
+    gotrace__publish_as(m, record, PROC_STOP);
     /* In a call since before the trace: no number says that this comes before the next start, so the tick has to. */
     if (!counts && m->proc) gotrace__raise_tick(&m->proc->tick, m->tick + 1);
     gotrace__leave(m);
@@ -6456,7 +6637,7 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
   if (!m || !proc) return;
   if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc));
+    gotrace__publish_as(m, gotrace__about_proc(m, GOTRACE__REC_PROC_STEAL, proc), PROC_STEAL);
     gotrace__leave(m);
   }
   if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_SYSCALL) return;
@@ -6626,22 +6807,21 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);
   gotrace__set_new(m, g, entry, status, flags);
   if (on) {
-    uint32_t stack = status == GOTRACE__SYSCALL ? 0 : gotrace__stack(m, origin);
+    gotrace__where where = status == GOTRACE__SYSCALL ? gotrace__nowhere : gotrace__locate(m, origin);
     uint32_t number = 1, entry_number = gotrace__entry_number(m, entry); /* after the call site, which may be new */
-    uint8_t *at;
+    gotrace__record *record;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
     gotrace__store_relaxed(&g->number, number);
     gotrace__store_relaxed(&g->stamp, m->session);
     gotrace__store_relaxed(&g->introduced, m->session);
-    at = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, gotrace__record_time(m, &g->tick, NULL));
-    at = gotrace__put_varint(at, g->place);
-    at = gotrace__put_varint(at, number);
-    at = gotrace__put_varint(at, gotrace__load_relaxed(&g->id));
-    at = gotrace__put_varint(at, entry_number);
-    at = gotrace__put_varint(at, status);
-    at = gotrace__put_varint(at, flags);
-    at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, at);
+    record = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, where, gotrace__record_time(m, &g->tick, NULL));
+    record->as_GO_CREATE.go = g->place;
+    record->as_GO_CREATE.number = number;
+    record->as_GO_CREATE.id = gotrace__load_relaxed(&g->id);
+    record->as_GO_CREATE.entry = entry_number;
+    record->as_GO_CREATE.status = (uint16_t)status;
+    record->as_GO_CREATE.flags = (uint16_t)flags;
+    gotrace__publish_as(m, record, GO_CREATE);
   }
   gotrace__leave(m);
   return g;
@@ -6729,29 +6909,24 @@ GOTRACE__FN inline void gotrace__start_hint(gotrace__thread *m, gotrace_go *g) {
   m->lacks = false;
   gotrace__run_hint(m, g);
 }
-/* The arguments "go number" of a record about no goroutine. */
-GOTRACE__FN inline uint8_t *gotrace__put_no_go(uint8_t *at) {
-  *at++ = 0;
-  *at++ = 0;
-  return at;
+/* Makes a record one about no goroutine. */
+GOTRACE__FN inline gotrace__record *gotrace__about_none(gotrace__record *record) {
+  record->about_go.go = record->about_go.number = 0;
+  return record;
 }
 /* A NULL handle starts: from now on, the thread may run a goroutine that the trace lacks. */
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
-  uint8_t *at = gotrace__record_at(m, GOTRACE__REC_GO_START, gotrace__record_time(m, NULL, NULL));
-  gotrace__publish(m, gotrace__put_no_go(at));
+  gotrace__record *record =
+      gotrace__record_at(m, GOTRACE__REC_GO_START, gotrace__nowhere, gotrace__record_time(m, NULL, NULL));
+  gotrace__publish_as(m, gotrace__about_none(record), GO_START);
 }
 GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind,
                                                                       gotrace_go *g) {
   if (!m && !(m = gotrace__caller())) return;
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
   if (gotrace__begin(m)) {
-    if (GOTRACE__UNLIKELY(!g)) {
-      gotrace__start_null(m);
-    } else {
-      uint8_t *at = gotrace__about_go(m, kind, g, true, NULL);
-      if (kind == GOTRACE__REC_WAIT_END) at = gotrace__put_varint(at, 0);
-      gotrace__publish(m, at);
-    }
+    if (GOTRACE__UNLIKELY(!g)) gotrace__start_null(m);
+    else gotrace__publish_as(m, gotrace__about_go(m, kind, gotrace__nowhere, g, true, NULL), GO_START);
     gotrace__leave(m);
   }
   gotrace__start_hint(m, g);
@@ -6778,7 +6953,7 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread
   gotrace_go *g;
   if (!m && !(m = gotrace__caller())) return;
   g = m->go;
-  if (gotrace__begin_anyway(m)) gotrace__publish(m, gotrace__about_running(m, kind, NULL));
+  if (gotrace__begin_anyway(m)) gotrace__publish_as(m, gotrace__about_running(m, kind, gotrace__nowhere, NULL), GO_END);
   if (GOTRACE__LIKELY(g != NULL)) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
     if (g == m->own_go) m->own_go = NULL;
@@ -6820,10 +6995,10 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace__origin origin,
                                                                       unsigned kind, unsigned status, unsigned reason) {
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, origin);
-    uint8_t *at = gotrace__about_running(m, kind, NULL);
-    at = gotrace__put_varint(at, reason);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__where where = gotrace__locate(m, origin);
+    gotrace__record *record = gotrace__about_running(m, kind, where, NULL);
+    record->as_GO_BLOCK.reason = reason;
+    gotrace__publish_as(m, record, GO_BLOCK);
     gotrace__leave(m);
   }
   gotrace__leave_hint(m, status);
@@ -6858,16 +7033,15 @@ GOTRACE__FN inline void gotrace__unblock_hint(gotrace_go *g) {
     gotrace__store_relaxed(&g->status, (uint8_t)GOTRACE__RUNNABLE);
 }
 
-GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, uint32_t stack, gotrace_go *g) {
-  uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL);
-  gotrace__publish(m, gotrace__put_varint(at, stack));
+GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, gotrace__where where, gotrace_go *g) {
+  gotrace__publish_as(m, gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, where, g, false, NULL), GO_UNBLOCK);
 }
 
 GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace__origin origin,
                                                                         gotrace_go *g) {
   if (gotrace__begin(m)) {
     gotrace__here(m, origin.site);
-    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, gotrace__stack(m, origin), g);
+    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, gotrace__locate(m, origin), g);
     gotrace__leave(m);
   }
   if (g) gotrace__unblock_hint(g);
@@ -6899,12 +7073,12 @@ GOTRACE__FN inline void gotrace__switch(gotrace__thread *m, gotrace__origin orig
   if (on && GOTRACE__UNLIKELY(!from || g == from)) {
     gotrace__record_problem(m, !from ? GOTRACE_PROBLEM_NOT_RUNNING : GOTRACE_PROBLEM_SWITCH_NOT_WAITING);
   } else if (on) {
-    uint32_t stack = gotrace__stack(m, origin);
-    uint8_t *at;
+    gotrace__where where = gotrace__locate(m, origin);
+    gotrace__record *record;
     gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
-    at = gotrace__about_go(m, kind, g, true, &from->tick);
-    if (!end) at = gotrace__put_varint(at, reason);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
+    record = gotrace__about_go(m, kind, where, g, true, &from->tick);
+    if (!end) record->as_GO_SWITCH.reason = reason;
+    gotrace__publish(m, record, end ? GOTRACE__SIZE_GO_SWITCH_END : GOTRACE__SIZE_GO_SWITCH);
   }
   if (g && from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) {
     gotrace__leave_hint(m, end ? GOTRACE__DEAD : GOTRACE__WAITING);
@@ -6942,9 +7116,8 @@ GOTRACE__DEFINE void gotrace_go_destroy_at(gotrace_site *site, gotrace_go *go) {
   gotrace__here(m, site);
   dies = go && go != m->go && !gotrace__runs_elsewhere(m, go) && gotrace__exchange_acq_rel(&go->live, (uint8_t)0);
   if (on && dies) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at = gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, go, true, NULL);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__where where = gotrace__locate(m, GOTRACE__ORIGIN(site));
+    gotrace__publish_as(m, gotrace__about_go(m, GOTRACE__REC_GO_DESTROY, where, go, true, NULL), GO_DESTROY);
   } else if (on && go) {
     gotrace__record_problem(m, GOTRACE_PROBLEM_DESTROY);
   }
@@ -6961,13 +7134,20 @@ GOTRACE__FN void gotrace__label_call(gotrace__thread *m, unsigned kind, gotrace_
                                      size_t size) {
   bool kept = gotrace__set_label(g, label, size);
   uint32_t entry;
-  uint8_t *at;
+  gotrace__record *record;
+  size_t bytes = GOTRACE__SIZE_GO_LABEL;
   if (!gotrace__begin(m)) return;
   if (!kept) gotrace__record_problem(m, GOTRACE_PROBLEM_NO_MEMORY);
   entry = renamed ? gotrace__entry_stack(m, g) : 0;
-  if (kind == GOTRACE__REC_GO_LABEL) at = gotrace__about_nothing(m, kind);
-  else at = gotrace__put_varint(gotrace__about_go(m, kind, g, false, NULL), entry);
-  gotrace__publish(m, gotrace__put_text(at, label, gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1)));
+  if (kind == GOTRACE__REC_GO_LABEL) {
+    record = gotrace__about_nothing(m, kind, gotrace__nowhere);
+  } else {
+    record = gotrace__about_go(m, kind, gotrace__nowhere, g, false, NULL);
+    record->as_GO_RENAME.entry = entry;
+    bytes = GOTRACE__SIZE_GO_RENAME;
+  }
+  gotrace__publish(m, record,
+                   gotrace__put_text(record, bytes, label, gotrace__utf8_prefix(label, size, GOTRACE__LABEL - 1)));
   gotrace__leave(m);
 }
 
@@ -7002,7 +7182,7 @@ GOTRACE__DEFINE void gotrace_go_timer(gotrace_go *go) {
   gotrace__thread *m = gotrace__caller();
   if (!m || !gotrace__may_change(m, go)) return;
   if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_go(m, GOTRACE__REC_GO_TIMER, go, false, NULL));
+    gotrace__publish_as(m, gotrace__about_go(m, GOTRACE__REC_GO_TIMER, gotrace__nowhere, go, false, NULL), GO_TIMER);
     gotrace__leave(m);
   }
   gotrace__store_relaxed(&go->flags, (uint8_t)(gotrace__load_relaxed(&go->flags) | GOTRACE__RECORD_TIMER));
@@ -7024,10 +7204,10 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *
   if (GOTRACE__UNLIKELY(!m)) return;
   p = m->proc;
   if (gotrace__begin(m)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL);
+    gotrace__where where = gotrace__locate(m, GOTRACE__ORIGIN(site));
+    gotrace__record *record = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, where, p ? &p->tick : NULL);
     if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
-    gotrace__publish(m, gotrace__put_varint(at, stack));
+    gotrace__publish_as(m, record, SYSCALL_BEGIN);
     gotrace__leave(m);
   }
   if (GOTRACE__LIKELY(m->go != NULL)) {
@@ -7045,7 +7225,7 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
   p = m->proc;
   if (gotrace__begin(m)) {
     if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
-    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END, NULL));
+    gotrace__publish_as(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END, gotrace__nowhere, NULL), SYSCALL_END);
     gotrace__leave(m);
   }
   if (GOTRACE__UNLIKELY(!m->in_syscall || !m->go)) return;
@@ -7065,7 +7245,8 @@ GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
     return;
   }
   if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END_BLOCKED, NULL));
+    gotrace__publish_as(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END_BLOCKED, gotrace__nowhere, NULL),
+                        SYSCALL_END_BLOCKED);
     gotrace__leave(m);
   }
   gotrace__leave_hint(m, GOTRACE__RUNNABLE);
@@ -7095,7 +7276,13 @@ GOTRACE__DEFINE void gotrace_procs_change_at(gotrace_site *site, unsigned count)
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
   gotrace__store_relaxed(&gotrace__t.procs_changed, (uint64_t)count);
-  gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_PROCS_CHANGE, 1, count, 0);
+  if (gotrace__begin(m)) {
+    gotrace__where where = gotrace__locate(m, GOTRACE__ORIGIN(site));
+    gotrace__record *record = gotrace__about_nothing(m, GOTRACE__REC_PROCS_CHANGE, where);
+    record->as_PROCS_CHANGE.count = count;
+    gotrace__publish_as(m, record, PROCS_CHANGE);
+    gotrace__leave(m);
+  }
   GOTRACE__KEEP_FRAME();
 }
 
@@ -7115,19 +7302,19 @@ GOTRACE__FN void gotrace__collector_call(gotrace__thread *m, gotrace__origin ori
   bool begin = kind == GOTRACE__REC_GC_BEGIN || kind == GOTRACE__REC_STW_BEGIN;
   bool stw = kind == GOTRACE__REC_STW_BEGIN || kind == GOTRACE__REC_STW_END;
   if (gotrace__begin(m)) {
-    uint32_t stack = begin ? gotrace__stack(m, origin) : 0;
+    gotrace__where where = begin ? gotrace__locate(m, origin) : gotrace__nowhere;
     uint32_t number = gotrace__next_collector(m);
-    uint8_t *at;
+    gotrace__record *record;
     if (number == 1) { /* K5 */
-      at = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR);
-      at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));
-      gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));
+      record = gotrace__about_nothing(m, GOTRACE__REC_COLLECTOR, gotrace__nowhere);
+      record->as_COLLECTOR.gc = gotrace__load_relaxed(&gotrace__t.gc);
+      record->as_COLLECTOR.stw = gotrace__load_relaxed(&gotrace__t.stw);
+      gotrace__publish_as(m, record, COLLECTOR);
     }
-    at = gotrace__about_nothing(m, kind);
-    at = gotrace__put_varint(at, number);
-    if (kind == GOTRACE__REC_STW_BEGIN) at = gotrace__put_varint(at, reason);
-    if (begin) at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, at);
+    record = gotrace__about_nothing(m, kind, where);
+    record->about_collector.number = number;
+    if (kind == GOTRACE__REC_STW_BEGIN) record->as_STW_BEGIN.reason = reason;
+    gotrace__publish_as(m, record, STW_BEGIN);
     gotrace__leave(m);
   }
   gotrace__store_relaxed(stw ? &gotrace__t.stw : &gotrace__t.gc, (uint32_t)begin);
@@ -7155,7 +7342,7 @@ GOTRACE__DEFINE void gotrace_stw_end(void) {
 /* A record without arguments. */
 GOTRACE__FN void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
   if (!gotrace__begin(m)) return;
-  gotrace__publish(m, gotrace__about_nothing(m, kind));
+  gotrace__publish(m, gotrace__about_nothing(m, kind, gotrace__nowhere), sizeof(uint64_t));
   gotrace__leave(m);
 }
 
@@ -7180,7 +7367,14 @@ GOTRACE__DEFINE void gotrace_gc_sweep_begin(void) {
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_span_at(gotrace_site *site, uint64_t swept, uint64_t reclaimed) {
   gotrace__thread *m = gotrace__caller();
-  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_SWEEP_SPAN, 2, swept, reclaimed);
+  if (m && gotrace__begin(m)) {
+    gotrace__where where = gotrace__locate(m, GOTRACE__ORIGIN(site));
+    gotrace__record *record = gotrace__about_nothing(m, GOTRACE__REC_SWEEP_SPAN, where);
+    record->as_SWEEP_SPAN.swept = swept;
+    record->as_SWEEP_SPAN.reclaimed = reclaimed;
+    gotrace__publish_as(m, record, SWEEP_SPAN);
+    gotrace__leave(m);
+  }
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
@@ -7189,7 +7383,7 @@ GOTRACE__DEFINE void gotrace_gc_sweep_end(void) {
 }
 GOTRACE__DEFINE void gotrace_gc_mark_assist_begin_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller_go(site);
-  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_MARK_ASSIST_BEGIN, 0, 0, 0);
+  if (m) gotrace__site_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_MARK_ASSIST_BEGIN);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_gc_mark_assist_end(void) {
@@ -7201,7 +7395,9 @@ GOTRACE__FN void gotrace__heap_call(unsigned kind, gotrace__uint64 *last, uint64
   gotrace__thread *m = gotrace__caller();
   if (!m) return;
   if (gotrace__begin(m)) {
-    gotrace__publish(m, gotrace__put_varint(gotrace__about_nothing(m, kind), bytes));
+    gotrace__record *record = gotrace__about_nothing(m, kind, gotrace__nowhere);
+    record->as_HEAP_ALLOC.bytes = bytes;
+    gotrace__publish_as(m, record, HEAP_ALLOC);
     gotrace__leave(m);
   }
   gotrace__store_relaxed(last, bytes + 1);
@@ -7219,11 +7415,12 @@ GOTRACE__FN void gotrace__memory_call(unsigned event, const void *address, size_
   if (GOTRACE__LIKELY(!gotrace__load_relaxed(&gotrace__t.alloc_events))) return;
   m = gotrace__caller();
   if (m && gotrace__begin(m)) {
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_MEMORY);
-    at = gotrace__put_varint(at, event);
-    at = gotrace__put_varint(at, (uintptr_t)address);
-    at = gotrace__put_varint(at, bytes);
-    gotrace__publish(m, gotrace__put_varint(at, class_or_type));
+    gotrace__record *record = gotrace__about_nothing(m, GOTRACE__REC_MEMORY, gotrace__nowhere);
+    record->as_MEMORY.event = event;
+    record->as_MEMORY.address = (uintptr_t)address;
+    record->as_MEMORY.bytes = bytes;
+    record->as_MEMORY.class_or_type = class_or_type;
+    gotrace__publish_as(m, record, MEMORY);
     gotrace__leave(m);
   }
 }
@@ -7355,6 +7552,28 @@ GOTRACE__FN inline void gotrace__drop_task(uint64_t id) {
   else gotrace__drop_distant_task(tasks, id);
 }
 
+/* What a record's head does not say of a region, task or log: its task, and its name if that is not the site's. */
+GOTRACE__FN GOTRACE__NOINLINE uint8_t *gotrace__put_task(uint8_t *at, uint64_t task) {
+  gotrace__record *record = (gotrace__record *)(void *)at;
+  record->head = gotrace__head(GOTRACE__REC_OF_TASK, 0, 0);
+  record->as_OF_TASK.task = task;
+  return at + GOTRACE__WORDS(GOTRACE__SIZE_OF_TASK);
+}
+GOTRACE__FN GOTRACE__NOINLINE uint8_t *gotrace__put_name(uint8_t *at, const char *prefix, uint32_t prefix_size,
+                                                         const char *name, uint32_t size) {
+  gotrace__record *record = (gotrace__record *)(void *)at;
+  record->head = gotrace__head(GOTRACE__REC_NAME, 0, 0);
+  record->as_NAME.text_size = prefix_size + size;
+  memcpy(at + GOTRACE__SIZE_NAME, prefix, prefix_size);
+  gotrace__put_bytes(at + GOTRACE__SIZE_NAME + prefix_size, name, size);
+  return at + GOTRACE__WORDS(GOTRACE__SIZE_NAME + prefix_size + size);
+}
+/* Where such a call is. `is_constant`: its name is the site's. */
+GOTRACE__FN inline gotrace__where gotrace__locate_named_by(gotrace__thread *m, gotrace__origin origin, const char *name,
+                                                           int is_constant) {
+  return is_constant ? gotrace__locate_named(m, origin, name) : gotrace__locate(m, origin);
+}
+
 /* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
                                                         int name_is_constant, gotrace_task parent) {
@@ -7372,13 +7591,15 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   task.id = gotrace__next_task(m);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, name, name_is_constant);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_TASK_BEGIN);
-    at = gotrace__put_varint(at, task.id);
-    at = gotrace__put_varint(at, parent.id);
-    at = gotrace__put_varint(at, number);
-    at = gotrace__put_varint(at, stack);
-    gotrace__publish(m, gotrace__put_text(at, name, number ? 0 : size));
+    gotrace__where where = gotrace__locate_named_by(m, GOTRACE__ORIGIN(site), name, name_is_constant && site);
+    uint8_t *at = gotrace__next_place(m);
+    gotrace__record *record;
+    if (!(where.site & GOTRACE__NAMED)) at = gotrace__put_name(at, "", 0, name, size);
+    record = gotrace__record_behind(m, at, GOTRACE__REC_TASK_BEGIN, where,
+                                    gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+    record->as_TASK_BEGIN.task = task.id;
+    record->as_TASK_BEGIN.parent = parent.id;
+    gotrace__publish_as(m, record, TASK_BEGIN);
   }
   gotrace__keep_task(task.id, parent.id, name, size);
   gotrace__leave(m);
@@ -7406,56 +7627,57 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   gotrace__drop_task(task.id);
   if (!gotrace_enabled()) return;
   if (!m->go) gotrace__attach(m, site);
-  gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_TASK_END, 1, task.id, 0);
+  if (gotrace__begin(m)) {
+    gotrace__where where = gotrace__locate(m, GOTRACE__ORIGIN(site));
+    gotrace__record *record = gotrace__about_nothing(m, GOTRACE__REC_TASK_END, where);
+    record->as_TASK_END.task = task.id;
+    gotrace__publish_as(m, record, TASK_END);
+    gotrace__leave(m);
+  }
   GOTRACE__KEEP_FRAME();
 }
 
-/* REGION_BEGIN, REGION_END; SITE_REGION_BEGIN, SITE_REGION_END. */
-GOTRACE__FN inline void gotrace__region_call(gotrace__origin origin, unsigned kind, unsigned brief, gotrace_task task,
-                                             const char *name, size_t text_size, int name_is_constant) {
+/* REGION_BEGIN, REGION_END. */
+GOTRACE__FN inline void gotrace__region_call(gotrace__origin origin, unsigned kind, gotrace_task task, const char *name,
+                                             size_t text_size, int name_is_constant) {
   gotrace__thread *m = gotrace__caller_go(origin.site);
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (gotrace_enabled() &&
-      gotrace__enter(m, GOTRACE__CALL_ROOM + (name_is_constant ? 0 : gotrace__text_size(name, text_size)))) {
-    uint32_t stack = gotrace__stack(m, origin), number = gotrace__name(m, origin.site, name, name_is_constant);
-    uint8_t *at;
-    if (GOTRACE__LIKELY(name_is_constant && !task.id)) {
-      at = gotrace__put_varint(gotrace__about_nothing(m, brief), number);
-      at = gotrace__put_varint(at, stack);
-    } else {
-      at = gotrace__put_varint(gotrace__about_nothing(m, kind), task.id);
-      at = gotrace__put_varint(at, number);
-      at = gotrace__put_varint(at, stack);
-      at = gotrace__put_text(at, name, name_is_constant ? 0 : gotrace__text_size(name, text_size));
-    }
-    gotrace__publish(m, at);
+  uint32_t size;
+  if (GOTRACE__UNLIKELY(!m) || !gotrace_enabled()) return;
+  size = name_is_constant ? 0 : gotrace__text_size(name, text_size);
+  if (gotrace__enter(m, GOTRACE__CALL_ROOM + size)) {
+    gotrace__where where = gotrace__locate_named_by(m, origin, name, name_is_constant);
+    uint8_t *at = gotrace__next_place(m);
+    if (GOTRACE__UNLIKELY(task.id != 0)) at = gotrace__put_task(at, task.id);
+    if (!name_is_constant) at = gotrace__put_name(at, "", 0, name, size);
+    gotrace__publish_as(
+        m, gotrace__record_behind(m, at, kind, where, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL)),
+        REGION_BEGIN);
     gotrace__leave(m);
   }
 }
 
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
                                                               int name_is_constant) {
-  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, GOTRACE__REC_SITE_REGION_BEGIN, task, name,
-                       SIZE_MAX, name_is_constant && site);
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, task, name, SIZE_MAX,
+                       name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
                                                             int name_is_constant) {
-  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, GOTRACE__REC_SITE_REGION_END, task, name,
-                       SIZE_MAX, name_is_constant && site);
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, task, name, SIZE_MAX, name_is_constant && site);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
-  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, 0, task, name, size, 0);
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, task, name, size, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
-  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, 0, task, name, size, 0);
+  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, task, name, size, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
   gotrace__thread *m = gotrace__caller_go(site);
-  if (m) gotrace__stack_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_POP, 0, 0, 0);
+  if (m) gotrace__site_call(m, GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_POP);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -7471,15 +7693,14 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
   if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + prefix_size + category_size + size)) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site)), number = gotrace__name(m, site, category, is_constant);
-    uint8_t *at = gotrace__about_nothing(m, GOTRACE__REC_LOG);
-    at = gotrace__put_varint(at, task.id);
-    at = gotrace__put_varint(at, number);
-    at = gotrace__put_varint(at, stack);
-    at = gotrace__put_varint(at, prefix_size + category_size);
-    memcpy(at, prefix, prefix_size);
-    at = gotrace__put_bytes(at + prefix_size, category, category_size);
-    gotrace__publish(m, gotrace__put_text(at, message, size));
+    gotrace__where where = gotrace__locate_named_by(m, GOTRACE__ORIGIN(site), category, is_constant);
+    uint8_t *at = gotrace__next_place(m);
+    gotrace__record *record;
+    if (GOTRACE__UNLIKELY(task.id != 0)) at = gotrace__put_task(at, task.id);
+    if (!is_constant) at = gotrace__put_name(at, prefix, prefix_size, category, category_size);
+    record = gotrace__record_behind(m, at, GOTRACE__REC_LOG, where,
+                                    gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+    gotrace__publish(m, record, gotrace__put_text(record, GOTRACE__SIZE_LOG, message, size));
     gotrace__leave(m);
   }
 }
@@ -7757,7 +7978,8 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
   m = gotrace__caller();
   while (m && woken < count) {
     bool on = gotrace__begin(m);
-    uint32_t forks = gotrace__t.forks, stack = on ? gotrace__stack(m, GOTRACE__ORIGIN(site)) : 0;
+    uint32_t forks = gotrace__t.forks;
+    gotrace__where where = on ? gotrace__locate(m, GOTRACE__ORIGIN(site)) : gotrace__nowhere;
     gotrace_go *g = NULL;
     gotrace__lock(&bucket->lock);
     for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;
@@ -7768,7 +7990,7 @@ GOTRACE__DEFINE unsigned gotrace_wake_at(gotrace_site *site, const void *key, un
       if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL; /* something else has ended it */
     }
     if (g && gotrace__load_relaxed(&g->status) == GOTRACE__WAITING) {
-      if (on) gotrace__put_unblock(m, stack, g);
+      if (on) gotrace__put_unblock(m, where, g);
       gotrace__unblock_hint(g);
       woken++;
     }
@@ -7862,16 +8084,16 @@ GOTRACE__DEFINE gotrace_go *gotrace_nest_begin_at(gotrace_site *site, gotrace_go
     go = NULL;
   }
   if (on) {
-    uint32_t stack = gotrace__stack(m, GOTRACE__ORIGIN(site));
-    uint8_t *at;
+    gotrace__where where = gotrace__locate(m, GOTRACE__ORIGIN(site));
+    gotrace__record *record;
     if (go) {
       if (from) gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
-      at = gotrace__about_go(m, GOTRACE__REC_NEST_BEGIN, go, true, from ? &from->tick : NULL);
+      record = gotrace__about_go(m, GOTRACE__REC_NEST_BEGIN, where, go, true, from ? &from->tick : NULL);
     } else {
-      at = gotrace__put_no_go(gotrace__about_running(m, GOTRACE__REC_NEST_BEGIN, NULL));
+      record = gotrace__about_none(gotrace__about_running(m, GOTRACE__REC_NEST_BEGIN, where, NULL));
     }
-    at = gotrace__put_varint(at, gotrace__is_plain(m));
-    gotrace__publish(m, gotrace__put_varint(at, stack));
+    record->as_NEST_BEGIN.plain = gotrace__is_plain(m);
+    gotrace__publish_as(m, record, NEST_BEGIN);
   }
   if (from) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   gotrace__start_hint(m, go);
@@ -7907,9 +8129,11 @@ GOTRACE__FN void gotrace__end_nest(gotrace__thread *m, gotrace__level *level, bo
     if (on && had && !g) gotrace__record_problem(m, GOTRACE_PROBLEM_START_DEAD);
   }
   if (on) {
-    uint8_t *at = g ? gotrace__about_go(m, GOTRACE__REC_NEST_END, g, true, NULL)
-                    : gotrace__put_no_go(gotrace__about_nothing(m, GOTRACE__REC_NEST_END));
-    gotrace__publish(m, gotrace__put_varint(at, gotrace__is_plain(m)));
+    gotrace__record *record =
+        g ? gotrace__about_go(m, GOTRACE__REC_NEST_END, gotrace__nowhere, g, true, NULL)
+          : gotrace__about_none(gotrace__about_nothing(m, GOTRACE__REC_NEST_END, gotrace__nowhere));
+    record->as_NEST_END.plain = gotrace__is_plain(m);
+    gotrace__publish_as(m, record, NEST_END);
   }
   if (m->go && m->go != g) gotrace__leave_hint(m, GOTRACE__RUNNABLE);
   if (g) gotrace__start_hint(m, g);
@@ -7992,7 +8216,8 @@ GOTRACE__FN void gotrace__thread_finish(gotrace__thread *m) {
       session = m->session;
       if (!m->proc && m->sweep) gotrace__proc_range(m, GOTRACE__REC_SWEEP_END, true, false);
       if (!m->proc && gotrace__begin(m)) { /* the transcriber has made a proc for it in that session */
-        if (m->session == session) gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP));
+        if (m->session == session)
+          gotrace__publish_as(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP, gotrace__nowhere), PROC_STOP);
         gotrace__leave(m);
       }
     }
@@ -8010,7 +8235,7 @@ GOTRACE__FN void gotrace__thread_over(gotrace__thread *m) {
   bool ended;
   gotrace__thread_finish(m);
   if (m->session && gotrace_enabled() && gotrace__load_relaxed(&gotrace__on) == m->session && gotrace__begin(m))
-    gotrace__publish(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END));
+    gotrace__publish_as(m, gotrace__about_nothing(m, GOTRACE__REC_THREAD_END, gotrace__nowhere), THREAD_END);
   else gotrace__raise(m);
   if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse; the record's next thread does not run it */
   gotrace__share_free(m, 0);
@@ -8083,7 +8308,7 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
   if (!m) {
     m = (gotrace__thread *)gotrace__allocate(NULL, sizeof *m, false);
     fresh = m != NULL;
-    if (m) m->index = ++t->thread_count;
+    if (m) m->index = ++t->thread_count, m->ready = GOTRACE__NEVER;
   }
   if (m) {
     gotrace__store_relaxed(&m->system_id, id);
@@ -8601,6 +8826,15 @@ struct gotrace__model_proc {
   bool scan, scan_seen;
 };
 
+/* What the records before one say of it. */
+typedef struct gotrace__said {
+  uint64_t ticks, task;
+  gotrace__string name;
+  uint32_t stack;
+  bool any, has_name, has_stack;
+  const gotrace__site_key *site; /* instead of the record's, for a caller that has no table of sites; or NULL */
+} gotrace__said;
+
 /* A thread. */
 struct gotrace__source {
   gotrace__source *next, *same; /* `same`: in the bucket of the id, the system's: */
@@ -8621,13 +8855,16 @@ struct gotrace__source {
   bool plain; /* runs goroutines inside another one, and needs no proc of the program's for them */
   bool lacks; /* since its last start of a goroutine, it may run one that the trace lacks: a NULL handle */
   bool gone;
-  uintptr_t site;             /* of its records; 0: unknown. See GOTRACE__REC_SITE */
-  gotrace__waiters *waits_on; /* or NULL */
-  gotrace__source *link;      /* in that list */
-  bool later;                 /* the next record has given way to others with its tick */
-  uint64_t turn;              /* its place in the heap */
-  gotrace__record record;     /* the next one; its end: */
-  const uint8_t *record_end;
+  uintptr_t site;                /* of its records; 0: unknown. See the record SITE */
+  gotrace__waiters *waits_on;    /* or NULL */
+  gotrace__source *link;         /* in that list */
+  bool later;                    /* the next record has given way to others with its tick */
+  uint64_t turn;                 /* its place in the heap */
+  const gotrace__record *record; /* the next one, where the thread has written it; */
+  const uint8_t *record_end;     /* its end, */
+  uint64_t record_tick;          /* its time, */
+  gotrace__string text;          /* its text, if its kind has one, */
+  gotrace__said said;            /* and more of it */
   /* From the list of the living, until the thread has introduced itself: */
   uint64_t listed_go, listed_proc; /* places + 1 */
   bool listed_in_syscall;
@@ -8669,14 +8906,14 @@ typedef struct gotrace__transcribe_options {
   uint64_t unit;       /* nanoseconds; 0: GOTRACE__UNIT */
   uint64_t made_procs; /* ids of procs that it makes itself begin here; 0: after those that are there */
   gotrace_heap_layout heap;
-  size_t cut_bytes;                 /* a generation ends after so many bytes */
-  uint32_t session;                 /* of the chunks */
-  const uint32_t *on;               /* atomic: from when it is not `session`, calls may be missing; or NULL */
-  gotrace__table *strings, *stacks; /* filled by the threads */
-  const char *const *reason_names;  /* atomic; by number - 1; GOTRACE__REASONS of them, or NULL */
-  gotrace__uint64 *go_ids;          /* atomic: the last id taken */
-  uint64_t first_task;              /* ids from here on begin in this session */
-  uint64_t service_thread;          /* id of the thread that writes what no thread has said */
+  size_t cut_bytes;                         /* a generation ends after so many bytes */
+  uint32_t session;                         /* of the chunks */
+  const uint32_t *on;                       /* atomic: from when it is not `session`, calls may be missing; or NULL */
+  gotrace__table *strings, *stacks, *sites; /* filled by the threads */
+  const char *const *reason_names;          /* atomic; by number - 1; GOTRACE__REASONS of them, or NULL */
+  gotrace__uint64 *go_ids;                  /* atomic: the last id taken */
+  uint64_t first_task;                      /* ids from here on begin in this session */
+  uint64_t service_thread;                  /* id of the thread that writes what no thread has said */
   gotrace_write_fn *write;
   /* Names a return address; or, if place->line is 1, a function's own. NULL: none is named. */
   bool (*name)(void *context, gotrace_location *place, char *text, size_t size);
@@ -8779,6 +9016,7 @@ typedef struct gotrace__transcriber {
   /* Tables: */
   gotrace__arena arena;                  /* resolved stacks */
   gotrace__mirror strings[2], stacks[2]; /* by whether a reference has GOTRACE__OWN */
+  gotrace__mirror sites;                 /* ids: of their stacks */
   gotrace__table *types;
   uint32_t next_often, next_string, next_stack;
   uint32_t reason_refs[3][GOTRACE_BLOCK_REASON_COUNT], named_refs[GOTRACE__REASONS];
@@ -8972,11 +9210,25 @@ GOTRACE__FN inline uint32_t gotrace__kept_size(gotrace__transcriber *t, const ch
   return (uint32_t)kept;
 }
 
-/* The name in a record: a number, or 0 and a text. */
-GOTRACE__FN inline uint32_t gotrace__record_name(gotrace__transcriber *t, uint64_t number, const char *text,
-                                                 uint32_t size) {
-  if (GOTRACE__LIKELY(number)) return number < GOTRACE__OWN ? (uint32_t)number : 0;
-  return gotrace__text_reference(t, text, gotrace__kept_size(t, text, size));
+/* What the site of the thread's record stands for; NULL: it has none. */
+GOTRACE__FN inline const gotrace__site_key *gotrace__site_said(gotrace__transcriber *t, const gotrace__source *r) {
+  uint32_t number = gotrace__site_of(r->record);
+  const gotrace__row *row;
+  if (GOTRACE__UNLIKELY(r->said.site != NULL)) return r->said.site;
+  row = number < t->sites.capacity ? &t->sites.rows[number] : NULL;
+  if (GOTRACE__UNLIKELY(!row || !row->entry)) row = gotrace__find_row(t, &t->sites, number);
+  return row ? (const gotrace__site_key *)(row->entry + 1) : NULL;
+}
+
+/* The name in the thread's record, as a reference. */
+GOTRACE__FN inline uint32_t gotrace__call_name(gotrace__transcriber *t, const gotrace__source *r) {
+  const gotrace__site_key *site;
+  if (GOTRACE__UNLIKELY(r->said.has_name)) {
+    gotrace__string name = r->said.name;
+    return gotrace__text_reference(t, name.data, gotrace__kept_size(t, name.data, name.size));
+  }
+  site = gotrace__site_said(t, r);
+  return site ? site->name : 0;
 }
 
 GOTRACE__FN inline uint32_t gotrace__record_stack(uint64_t number) {
@@ -9112,10 +9364,26 @@ GOTRACE__FN inline uint32_t gotrace__stack_id(gotrace__transcriber *t, uint32_t 
   if (GOTRACE__LIKELY(row != NULL)) return row->id;
   return reference ? gotrace__define_stack(t, reference) : 0;
 }
-GOTRACE__FN inline uint32_t gotrace__record_stack_id(gotrace__transcriber *t, uint64_t number) {
-  const gotrace__row *row = gotrace__written_row(t, t->stacks, number);
-  if (GOTRACE__LIKELY(row != NULL)) return row->id;
-  return gotrace__stack_id(t, gotrace__record_stack(number));
+
+/* The stack of the thread's record, as a reference, and its id. */
+GOTRACE__FN uint32_t gotrace__call_stack(gotrace__transcriber *t, const gotrace__source *r) {
+  const gotrace__site_key *site;
+  if (r->said.has_stack) return gotrace__record_stack(r->said.stack);
+  site = gotrace__site_said(t, r);
+  return site ? site->stack : 0;
+}
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__define_call_stack(gotrace__transcriber *t, const gotrace__source *r) {
+  uint32_t number = gotrace__site_of(r->record), id = gotrace__stack_id(t, gotrace__call_stack(t, r));
+  if (!r->said.has_stack && number < t->sites.capacity) {
+    t->sites.rows[number].generation = t->generation;
+    t->sites.rows[number].id = id;
+  }
+  return id;
+}
+GOTRACE__FN inline uint32_t gotrace__call_stack_id(gotrace__transcriber *t, const gotrace__source *r) {
+  const gotrace__row *row = gotrace__written_row(t, &t->sites, gotrace__site_of(r->record));
+  if (GOTRACE__LIKELY(row && !r->said.has_stack)) return row->id;
+  return gotrace__define_call_stack(t, r);
 }
 
 GOTRACE__FN uint32_t gotrace__own_stack(gotrace__transcriber *t, const gotrace__stack_frame *frames, size_t count) {
@@ -9160,10 +9428,10 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__stack_with_entry(gotrace__transc
   return gotrace__own_stack(t, frames, count);
 }
 GOTRACE__FN inline uint32_t gotrace__stop_stack_id(gotrace__transcriber *t, const gotrace__model_go *g,
-                                                   uint64_t stack) {
+                                                   uint32_t stack) {
   if (t->options.version == GOTRACE_GO_1_22 && (g->flags & GOTRACE__RECORD_OLD) && !t->options.replay)
-    return gotrace__stack_id(t, gotrace__stack_with_entry(t, g, gotrace__record_stack(stack)));
-  return gotrace__record_stack_id(t, stack);
+    stack = gotrace__stack_with_entry(t, g, stack);
+  return gotrace__stack_id(t, stack);
 }
 
 /* Reasons. `sort`: 0 block, 1 stop, 2 stop-the-world. */
@@ -9413,7 +9681,7 @@ GOTRACE__FN bool gotrace__grow_heap(gotrace__transcriber *t) {
 /* Puts a thread into the heap of those whose next record can be tried. There is room for all. */
 GOTRACE__FN void gotrace__enqueue(gotrace__transcriber *t, gotrace__source *r) {
   size_t at = t->heap_count++;
-  r->turn = r->record.tick + r->later;
+  r->turn = r->record_tick + r->later;
   for (; at && r->turn < t->heap[(at - 1) / 2]->turn; at = (at - 1) / 2) t->heap[at] = t->heap[(at - 1) / 2];
   t->heap[at] = r;
   if (r->turn < t->until) t->until = r->turn;
@@ -10001,10 +10269,10 @@ GOTRACE__FN void gotrace__go_forever(gotrace__transcriber *t, gotrace__model_go 
   g->flags |= GOTRACE__RECORD_OLD; /* it may end regions that are older than its creation */
 }
 
-GOTRACE__FN void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint64_t given, uint64_t stack) {
+GOTRACE__FN void gotrace__block_go(gotrace__transcriber *t, gotrace__source *r, uint32_t given, uint32_t stack) {
   gotrace__model_go *g = r->go;
   bool futile = (given & GOTRACE_FUTILE_WAKEUP) != 0;
-  unsigned reason = gotrace__valid_reason(t, given & ~(uint64_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
+  unsigned reason = gotrace__valid_reason(t, given & ~(uint32_t)GOTRACE_FUTILE_WAKEUP, GOTRACE_BLOCK_REASON_COUNT);
   if (reason > 0xff && gotrace__reason_base(reason) == GOTRACE_BLOCK_FOREVER) { /* readers know only its own name */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_REASON);
     reason &= ~0xffu;
@@ -10339,8 +10607,8 @@ GOTRACE__FN void gotrace__end_innermost(gotrace__transcriber *t, gotrace__source
 
 /* ----------------------------------------------------------------------------------------------------- >>apply ----
  *
- * Each of these functions returns the list on which the record waits, or NULL if it has been applied. `force`: it
- * waits no longer.
+ * gotrace__await_... return the list on which a record waits that must come after others, or NULL: it can be applied.
+ * `force`: it waits no longer. gotrace__apply_... apply it.
  */
 
 #define GOTRACE__WAIT_FOR(condition, waiters) \
@@ -10368,7 +10636,7 @@ GOTRACE__FN bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source
   gotrace__source *former;
   for (former = *gotrace__same_id(t, r->id); former; former = former->same) {
     if (former == r || former->id != r->id) continue;
-    if (former->chunk && !former->introduced && !former->gone && former->record.tick >= r->record.tick) continue;
+    if (former->chunk && !former->introduced && !former->gone && former->record_tick >= r->record_tick) continue;
     if (former->chunk && !former->gone && !force) return false;
     gotrace__not_before(t, former->time);
     former->listed_go = former->listed_proc = 0;
@@ -10398,24 +10666,25 @@ GOTRACE__FN void gotrace__show_thread(gotrace__transcriber *t, gotrace__source *
 
 /* The first record about a goroutine that is older than the trace: it has the label, which the list of the living,
  * where a cut may have shown the goroutine, has not. */
-GOTRACE__FN void gotrace__leave_list(gotrace__transcriber *t, gotrace__model_go *g, const gotrace__record *record) {
-  if (g->listed && !g->label) gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+GOTRACE__FN void gotrace__leave_list(gotrace__transcriber *t, gotrace__model_go *g, gotrace__string label) {
+  if (g->listed && !g->label) gotrace__model_label(t, g, label.data, label.size);
   g->listed = false;
 }
-GOTRACE__FN void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go *g, const gotrace__record *record,
-                                      unsigned status, unsigned flags) {
-  gotrace__go_begin(t, g, record->a[1], record->a[2], status, flags | GOTRACE__RECORD_OLD);
-  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+GOTRACE__FN void gotrace__begin_older(gotrace__transcriber *t, gotrace__model_go *g, uint64_t id, uint32_t entry,
+                                      unsigned status, unsigned flags, gotrace__string label) {
+  gotrace__go_begin(t, g, id, entry, status, flags | GOTRACE__RECORD_OLD);
+  gotrace__model_label(t, g, label.data, label.size);
   gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */
 }
 
 /* The thread's first record in the session: what it runs since before. If the trace cannot show that as a status any
  * more, it shows the way there. */
-GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
-  gotrace__model_proc *p = record->a[4] ? gotrace__proc_of(t, record->a[4]) : NULL;
-  bool in_syscall = g && (record->a[3] & GOTRACE__RECORD_IN_SYSCALL);
-  unsigned flags = (unsigned)(record->a[3] & 7);
+GOTRACE__FN void gotrace__apply_introduction(gotrace__transcriber *t, gotrace__source *r,
+                                             const gotrace__record_THREAD *record) {
+  gotrace__model_go *g = record->go ? gotrace__go_of(t, record->go) : NULL;
+  gotrace__model_proc *p = record->proc ? gotrace__proc_of(t, record->proc) : NULL;
+  bool in_syscall = g && (record->flags & GOTRACE__RECORD_IN_SYSCALL);
+  unsigned flags = record->flags & 7;
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
   bool known = r->introduced || r->gone; /* after its end, if malformed: the trace has events of it */
   t->counters.idle++;
@@ -10423,7 +10692,7 @@ GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source 
   if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);
   if (g && g->on != r) gotrace__correct_listed(t, g->on, false);
   if (p && p->on != r && p->status == GOTRACE__PROC_RUNNING) gotrace__correct_listed(t, p->on, false);
-  if (g) gotrace__leave_list(t, g, record);
+  if (g) gotrace__leave_list(t, g, r->text);
   if (p) p->listed = false;
   r->introduced = true;
   if (!r->go && !r->proc && t->generation == 1 && !known && (!p || !p->known) && (!g || !g->known)) {
@@ -10433,7 +10702,7 @@ GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source 
       if (!p) return;
       if (used) gotrace__begin_proc(t, r, p);
     }
-    if (g) gotrace__begin_older(t, g, record, status, flags);
+    if (g) gotrace__begin_older(t, g, record->id, record->entry, status, flags, r->text);
     gotrace__show_thread(t, r, g, p, in_syscall);
     gotrace__restate_thread(t, r);
     return;
@@ -10453,7 +10722,7 @@ GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source 
     gotrace__steal(t, r, p);
   }
   if (p && !r->proc && p->status == GOTRACE__PROC_IDLE && !r->go) gotrace__begin_proc(t, r, p);
-  if (g && !g->known) gotrace__begin_older(t, g, record, GOTRACE__RUNNABLE, flags);
+  if (g && !g->known) gotrace__begin_older(t, g, record->id, record->entry, GOTRACE__RUNNABLE, flags, r->text);
   if (g && !r->go && (g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING)) {
     bool lost = !r->proc;
     if (!gotrace__need_proc(t, r)) return;
@@ -10466,15 +10735,49 @@ GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source 
   }
 }
 
-GOTRACE__FN gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r,
-                                                        const gotrace__record *record, bool force) {
-  gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
-  if (!p) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
-  gotrace__number_proc(t, p, record->a[1]);
+GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  uint32_t flags = record->as_THREAD.flags;
+  r->plain = (flags & GOTRACE__RECORD_PLAIN) != 0;
+  r->lacks = (flags & GOTRACE__RECORD_LACKS) != 0;
+  gotrace__apply_introduction(t, r, &record->as_THREAD);
+  if (r->proc && (flags & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
+  if (r->proc && (flags & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
+}
+
+GOTRACE__FN void gotrace__apply_thread_end(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  (void)record;
+  gotrace__end_thread(t, r);
+  r->introduced = r->lost_proc = r->plain = r->lacks = false;
+  r->listed_go = r->listed_proc = 0;
+  r->gone = true;
+  gotrace__changed(t, &t->end_waiters);
+  t->counters.idle++;
+}
+
+/* GO: a goroutine's state before the first record of the session about it. One that runs is introduced by its thread.
+ */
+GOTRACE__FN void gotrace__apply_go(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  const gotrace__record_GO *said = &record->as_GO;
+  gotrace__model_go *g = gotrace__go_of(t, said->go);
+  unsigned status = said->status == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
+  t->counters.idle++;
+  if (!g || said->status == GOTRACE__RUNNING || said->status == GOTRACE__SYSCALL) return;
+  if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
+    gotrace__leave_list(t, g, r->text);
+    if (g->number) return; /* a later record has been applied: this one was behind one that waited */
+    gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
+    g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
+    if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return;
+    gotrace__restate_go(t, r, g);
+    gotrace__unblock(t, r, g, 0);
+  }
+  if (!g->known) gotrace__begin_older(t, g, said->id, said->entry, status, said->flags & 7, r->text);
+}
+
+GOTRACE__FN void gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   if (!p->known || r->proc == p || p->status == GOTRACE__PROC_RUNNING) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_START_RUNNING);
-    return NULL;
+    return;
   }
   if (r->proc) {
     if (r->proc->status == GOTRACE__PROC_SYSCALL) t->counters.implied++, r->proc->loss_unreported = true;
@@ -10489,14 +10792,14 @@ GOTRACE__FN gotrace__waiters *gotrace__apply_proc_start(gotrace__transcriber *t,
   }
   gotrace__begin_proc(t, r, p);
   r->lost_proc = p->loss_unreported = false;
-  return NULL;
 }
 
 /* PROC: a proc's state before the first record of the session about it. */
-GOTRACE__FN void gotrace__apply_proc_state(gotrace__transcriber *t, const gotrace__record *record) {
-  gotrace__model_proc *p = gotrace__proc_of(t, record->a[0]);
-  unsigned status = (unsigned)record->a[1] & 7;
+GOTRACE__FN void gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__model_proc *p = gotrace__proc_of(t, record->as_PROC.proc);
+  unsigned status = record->as_PROC.status & 7;
   bool lost = status == GOTRACE__PROC_LOST;
+  (void)r;
   if (lost) status = GOTRACE__PROC_SYSCALL;
   t->counters.idle++;
   if (!p || (p->known && !p->listed)) return;
@@ -10505,110 +10808,85 @@ GOTRACE__FN void gotrace__apply_proc_state(gotrace__transcriber *t, const gotrac
   p->listed = false;
   gotrace__changed(t, &p->waiters); /* another thread's record with the same tick */
   if (status != p->status) gotrace__correct_listed(t, p->on, false);
-  p->sweep = (record->a[1] & GOTRACE__RECORD_SWEEPS) != 0;
-  p->scan = (record->a[1] & GOTRACE__RECORD_SCANS) != 0;
+  p->sweep = (record->as_PROC.status & GOTRACE__RECORD_SWEEPS) != 0;
+  p->scan = (record->as_PROC.status & GOTRACE__RECORD_SCANS) != 0;
   /* Idle here, though in a call there: its thread is silent, and a thief speaks of it. */
   p->loss_unreported = lost || (p->status == GOTRACE__PROC_IDLE && status == GOTRACE__PROC_SYSCALL);
 }
 
-GOTRACE__FN gotrace__waiters *gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r,
-                                                  const gotrace__record *record, bool force) {
+GOTRACE__FN void gotrace__apply_proc_stop(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   gotrace__model_proc *p = r->proc;
-  switch (record->kind) {
-  case GOTRACE__REC_PROC: gotrace__apply_proc_state(t, record); break;
-  case GOTRACE__REC_PROC_STOP:
-    if (!p) {
-      if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
-      else t->counters.idle++;
-      r->lost_proc = false;
-      break;
-    }
-    if (!p->made) gotrace__next_proc(t, p);
-    if (r->go && r->go->status == GOTRACE__RUNNING) {
-      if (!(r->go->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_GO);
-      gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
-    }
-    gotrace__end_proc(t, r);
-    break;
-  case GOTRACE__REC_PROC_STEAL:
-    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
-    gotrace__number_proc(t, p, record->a[1]);
-    if (p->known && p->status == GOTRACE__PROC_SYSCALL) gotrace__steal(t, r, p);
-    else if (p->loss_unreported) t->counters.idle++;
-    else gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STEAL);
-    p->loss_unreported = false;
-    break;
-  default: /* PROC_DESTROY */
-    if (!(p = gotrace__proc_of(t, record->a[0]))) break;
-    if (p->loss_unreported)
-      gotrace__correct_listed(t, p->on, false); /* lost in a call under way when the trace began */
-    /* The end of the system call may have made it idle, and waits for a steal. */
-    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || p->status == GOTRACE__PROC_SYSCALL, p->waiters);
-    gotrace__number_proc(t, p, record->a[1]);
-    if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep))
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
+  (void)record;
+  if (!p) {
+    if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
     else t->counters.idle++;
+    r->lost_proc = false;
+    return;
   }
-  return NULL;
+  if (!p->made) gotrace__next_proc(t, p);
+  if (r->go && r->go->status == GOTRACE__RUNNING) {
+    if (!(r->go->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_GO);
+    gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
+  }
+  gotrace__end_proc(t, r);
 }
 
-GOTRACE__FN gotrace__waiters *gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r,
-                                                    const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  unsigned status = record->a[4] == GOTRACE__WAITING || record->a[4] == GOTRACE__SYSCALL ? (unsigned)record->a[4]
+GOTRACE__FN void gotrace__apply_proc_steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  if (p->known && p->status == GOTRACE__PROC_SYSCALL) gotrace__steal(t, r, p);
+  else if (p->loss_unreported) t->counters.idle++;
+  else gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STEAL);
+  p->loss_unreported = false;
+}
+
+GOTRACE__FN void gotrace__apply_proc_destroy(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
+  (void)r;
+  if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
+  else t->counters.idle++;
+}
+
+GOTRACE__FN void gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                       const gotrace__record *record) {
+  const gotrace__record_GO_CREATE *made = &record->as_GO_CREATE;
+  unsigned status = made->status == GOTRACE__WAITING || made->status == GOTRACE__SYSCALL ? (unsigned)made->status
                                                                                          : (unsigned)GOTRACE__RUNNABLE;
-  uint32_t stack;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
   gotrace__correct_listed(t, g->on, false);
   if (g->known && g->status != GOTRACE__DEAD) {
-    if (g->listed && !g->on && g->id == record->a[2]) { /* its own creation was under way when the trace began */
+    if (g->listed && !g->on && g->id == made->id) { /* its own creation was under way when the trace began */
       t->counters.late_introductions++;
-      return NULL;
+      return;
     }
     if (!g->listed || g->on) { /* where the trace ends, the former goroutine's end may be missing */
       const uint32_t *on = t->options.on;
       if (t->limit == UINT64_MAX || (on && gotrace__load_relaxed(on) != t->options.session)) t->counters.stale++;
       else t->counters.malformed++;
-      return NULL;
+      return;
     }
-    if (!gotrace__keep_id(t, g->id)) return NULL; /* a cut has shown the one before it as alive */
+    if (!gotrace__keep_id(t, g->id)) return; /* a cut has shown the one before it as alive */
   }
   if (status == GOTRACE__SYSCALL) gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  gotrace__go_begin(t, g, record->a[2], record->a[3], status, (unsigned)(record->a[5] & 7));
+  gotrace__go_begin(t, g, made->id, made->entry, status, made->flags & 7u);
   if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
     g->unborn = true; /* its unblock creates it */
     t->counters.idle++;
-    return NULL;
+    return;
   }
-  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(record->a[5] & GOTRACE__RECORD_OWN) && !r->plain)
+  if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(made->flags & GOTRACE__RECORD_OWN) && !r->plain)
     gotrace__problem_seen(t, GOTRACE_PROBLEM_CREATE_NO_PROC);
-  stack = gotrace__record_stack_id(t, record->a[6]);
-  gotrace__write_creation(t, r, g, stack);
+  gotrace__write_creation(t, r, g, gotrace__call_stack_id(t, r));
   if (status == GOTRACE__SYSCALL) {
     g->on = r;
     r->go = g;
   }
-  return NULL;
-}
-
-/* What the start of a goroutine waits for; NULL: nothing. */
-GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__awaited_start(gotrace__transcriber *t, const gotrace__source *r,
-                                                                gotrace__model_go *g, const gotrace__record *record,
-                                                                bool force) {
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number + 1) return NULL;
-  return !force && (!r->later || t->waiting) ? &g->waiters : NULL; /* for the unblock */
 }
 
 GOTRACE__ALWAYS_INLINE void gotrace__start_given(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
                                                  const gotrace__record *record) {
-  bool wait_end = record->kind == GOTRACE__REC_WAIT_END;
-  if (g->known && g->status == GOTRACE__WAITING && (uint32_t)record->a[1] == g->number + 1 && !wait_end)
+  uint32_t number = record->about_go.number;
+  unsigned kind = gotrace__kind_of(record);
+  bool wait_end = kind == GOTRACE__REC_WAIT_END;
+  if (g->known && g->status == GOTRACE__WAITING && number == g->number + 1 && !wait_end)
     gotrace__problem_seen(t, GOTRACE_PROBLEM_START_WAITING);
-  gotrace__number_go(t, g, record->a[1]);
+  gotrace__number_go(t, g, number);
   r->lacks = false;
   if (!g->known || g->status == GOTRACE__DEAD) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_START_DEAD);
@@ -10619,30 +10897,25 @@ GOTRACE__ALWAYS_INLINE void gotrace__start_given(gotrace__transcriber *t, gotrac
     return;
   }
   gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (record->kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
+  if (kind == GOTRACE__REC_THREAD_START) g->flags |= GOTRACE__RECORD_OWN;
   if (!gotrace__repair_proc(t, r, g)) return;
-  gotrace__run_go(t, r, g, wait_end ? gotrace__record_stack_id(t, record->a[2]) : 0);
+  gotrace__run_go(t, r, g, wait_end ? gotrace__call_stack_id(t, r) : 0);
 }
 
-/* GO_START, THREAD_START, WAIT_END. */
-GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r,
-                                                              const gotrace__record *record, bool force) {
-  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL;
-  gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
-  if (!record->a[0]) r->lacks = true, t->counters.idle++;
-  if (g && !waiters) gotrace__start_given(t, r, g, record);
-  return waiters;
+/* GO_START, THREAD_START, WAIT_END; of NULL: the thread runs what the trace lacks. */
+GOTRACE__ALWAYS_INLINE void gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                                 const gotrace__record *record) {
+  if (!record->about_go.go) r->lacks = true, t->counters.idle++;
+  if (g) gotrace__start_given(t, r, g, record);
 }
 
 /* NEST_BEGIN, NEST_END: what runs on the thread gives way to a goroutine inside or outside it, or to none. */
-GOTRACE__FN gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotrace__source *r,
-                                                  const gotrace__record *record, bool force) {
-  bool begin = record->kind == GOTRACE__REC_NEST_BEGIN;
-  gotrace__model_go *g = record->a[0] ? gotrace__go_of(t, record->a[0]) : NULL, *from = r->go;
-  gotrace__waiters *waiters = g ? gotrace__awaited_start(t, r, g, record, force) : NULL;
-  if (waiters) return waiters;
-  r->plain = record->a[2] != 0;
-  r->lacks |= !record->a[0];
+GOTRACE__FN void gotrace__apply_nest(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                     const gotrace__record *record) {
+  bool begin = gotrace__kind_of(record) == GOTRACE__REC_NEST_BEGIN;
+  gotrace__model_go *from = r->go;
+  r->plain = (begin ? record->as_NEST_BEGIN.plain : record->as_NEST_END.plain) != 0;
+  r->lacks |= !record->about_go.go;
   if (!from && !g) t->counters.idle++; /* or a malformed place, which is counted */
   if (from && begin) {
     gotrace__next_go(t, from);
@@ -10652,56 +10925,48 @@ GOTRACE__FN gotrace__waiters *gotrace__apply_nest(gotrace__transcriber *t, gotra
     }
     if (r->go == from && gotrace__repair_proc(t, r, from)) {
       gotrace__not_before(t, from->time);
-      gotrace__stop(t, r, GOTRACE_STOP_YIELD, gotrace__stop_stack_id(t, from, record->a[3]));
+      gotrace__stop(t, r, GOTRACE_STOP_YIELD, gotrace__stop_stack_id(t, from, gotrace__call_stack(t, r)));
     }
   } else {
     gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
   }
   if (g) gotrace__start_given(t, r, g, record);
-  return NULL;
 }
 
-GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r,
-                                                                const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  if (!g) return NULL;
-  if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;
-  if (!g->known || g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number) {
-    if (g->known && GOTRACE__IS_LATER(g->number, record->a[1])) t->counters.stale++;
+GOTRACE__ALWAYS_INLINE void gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                                   const gotrace__record *record) {
+  uint32_t number = record->about_go.number;
+  if (!g->known || g->status != GOTRACE__WAITING || number != g->number) {
+    if (g->known && GOTRACE__IS_LATER(g->number, number)) t->counters.stale++;
     else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL || g->unseen_wait ||
-             (uint32_t)record->a[1] == g->number + 1) /* its owner is in a call, as at the end of a wait */
+             number == g->number + 1) /* its owner is in a call, as at the end of a wait */
       t->counters.late++;
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
     g->unseen_wait = false;
-    return NULL;
+    return;
   }
   gotrace__not_before(t, g->time);
   gotrace__restate_go(t, r, g);
-  gotrace__unblock(t, r, g, gotrace__record_stack_id(t, record->a[2]));
+  gotrace__unblock(t, r, g, gotrace__call_stack_id(t, r));
   gotrace__changed(t, &g->waiters);
-  return NULL;
 }
 
 /* GO_SWITCH, GO_SWITCH_END. */
-GOTRACE__FN gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r,
-                                                    const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *from = r->go;
-  bool end = record->kind == GOTRACE__REC_GO_SWITCH_END;
-  bool unexplained = end || record->a[2] == GOTRACE__SWITCH_UNEXPLAINED;
-  uint64_t stack = record->a[end ? 2 : 3];
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
+GOTRACE__FN void gotrace__apply_switch(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                       const gotrace__record *record) {
+  gotrace__model_go *from = r->go;
+  bool end = gotrace__kind_of(record) == GOTRACE__REC_GO_SWITCH_END;
+  bool unexplained = end || record->as_GO_SWITCH.reason == GOTRACE__SWITCH_UNEXPLAINED;
   if (from) gotrace__next_go(t, from);
   if (!from || from == g || !g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
     gotrace__problem_seen(t, from ? GOTRACE_PROBLEM_SWITCH_NOT_WAITING : GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
+    return;
   }
   if (from->status == GOTRACE__SYSCALL) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
     gotrace__leave_call(t, r, false);
   }
-  if (r->go != from || !gotrace__repair_proc(t, r, from)) return NULL;
+  if (r->go != from || !gotrace__repair_proc(t, r, from)) return;
   gotrace__not_before(t, g->time);
   gotrace__not_before(t, from->time);
   gotrace__restate_go(t, r, g);
@@ -10714,41 +10979,40 @@ GOTRACE__FN gotrace__waiters *gotrace__apply_switch(gotrace__transcriber *t, got
     gotrace__moves(t, r, g, GO_START);
     gotrace__write_label(t, r, g);
     gotrace__write_state(t, r);
-    return NULL;
+    return;
   }
-  if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, gotrace__record_stack_id(t, stack));
+  if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, gotrace__call_stack_id(t, r));
   if (end) gotrace__end_go_of(t, r);
-  else gotrace__block_go(t, r, unexplained ? (uint64_t)GOTRACE_BLOCK_GENERIC : record->a[2], stack);
+  else
+    gotrace__block_go(t, r, unexplained ? (uint32_t)GOTRACE_BLOCK_GENERIC : record->as_GO_SWITCH.reason,
+                      gotrace__call_stack(t, r));
   gotrace__run_go(t, r, g, 0);
-  return NULL;
 }
 
 /* Writes that a goroutine has run for zero time and ended. One that runs on the thread yields and resumes at the same
  * time. It keeps its open ranges, including a stop-the-world. */
-GOTRACE__FN gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r,
-                                                     const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]), *over;
+GOTRACE__FN void gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                        const gotrace__record *record) {
+  gotrace__model_go *over;
   gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
   bool lent = !r->proc;
   uint32_t stack;
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
+  (void)record;
   if (!g->known || (g->status != GOTRACE__WAITING && g->status != GOTRACE__RUNNABLE)) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_DESTROY);
-    return NULL;
+    return;
   }
   if (r->go) inside = gotrace__begin_user(t, r);
-  if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return NULL;
+  if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return;
   over = r->go;
-  stack = gotrace__record_stack_id(t, record->a[2]);
+  stack = gotrace__call_stack_id(t, r);
   gotrace__not_before(t, g->time);
   if (over) gotrace__not_before(t, over->time);
   gotrace__restate_go(t, r, g);
   if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   if (over) { /* not GoSwitch: viewers would show it as blocked without a reason */
     gotrace__do2(t, r, over, GO_STOP, gotrace__stop_reason(t, 1, GOTRACE_STOP_GENERIC),
-                 gotrace__stop_stack_id(t, over, record->a[2]));
+                 gotrace__stop_stack_id(t, over, gotrace__call_stack(t, r)));
   }
   gotrace__model_label(t, g, "", 0);
   gotrace__start(t, r, g);
@@ -10756,47 +11020,42 @@ GOTRACE__FN gotrace__waiters *gotrace__apply_destroy(gotrace__transcriber *t, go
   if (over) gotrace__run_go(t, r, over, 0);
   gotrace__end_user(t, r, inside);
   if (lent && r->proc && !r->go) gotrace__end_proc(t, r);
-  return NULL;
 }
 
 /* Records about the goroutine that the thread runs, which is in a system call where the record needs that. */
-GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
-                                                                const gotrace__record *record, bool force) {
+GOTRACE__ALWAYS_INLINE void gotrace__apply_running(gotrace__transcriber *t, gotrace__source *r,
+                                                   const gotrace__record *record) {
   gotrace__model_go *g = r->go;
-  unsigned kind = record->kind;
+  unsigned kind = gotrace__kind_of(record);
   bool ends_call = kind == GOTRACE__REC_SYSCALL_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED ||
                    kind == GOTRACE__REC_GO_END_IN_SYSCALL;
   if (!g) {
     gotrace__no_go(t, r, ends_call ? GOTRACE_PROBLEM_SYSCALL_NONE : GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
+    return;
   }
-  /* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
-   * all that ran on it since the steal would be shown later than it was. */
-  if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && r->proc && r->proc->status == GOTRACE__PROC_SYSCALL && !force)
-    return &r->proc->waiters;
   gotrace__next_go(t, g);
   if (ends_call && g->status != GOTRACE__SYSCALL) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_NONE);
     if (kind == GOTRACE__REC_SYSCALL_END_BLOCKED && gotrace__need_proc(t, r)) /* the thread has left it */
       gotrace__stop(t, r, GOTRACE_STOP_GENERIC, 0);
-    return NULL;
+    return;
   }
   if (!ends_call && g->status == GOTRACE__SYSCALL) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_OPEN);
     gotrace__leave_call(t, r, false);
   }
-  if (r->go != g || (!ends_call && !gotrace__repair_proc(t, r, g))) return NULL;
+  if (r->go != g || (!ends_call && !gotrace__repair_proc(t, r, g))) return;
   gotrace__not_before(t, g->time);
   switch (kind) {
   case GOTRACE__REC_GO_END: gotrace__end_go_of(t, r); break;
   case GOTRACE__REC_GO_STOP:
-    gotrace__stop(t, r, gotrace__valid_reason(t, record->a[0], GOTRACE_STOP_REASON_COUNT),
-                  gotrace__stop_stack_id(t, g, record->a[1]));
+    gotrace__stop(t, r, gotrace__valid_reason(t, record->as_GO_STOP.reason, GOTRACE_STOP_REASON_COUNT),
+                  gotrace__stop_stack_id(t, g, gotrace__call_stack(t, r)));
     break;
-  case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->a[0], record->a[1]); break;
+  case GOTRACE__REC_GO_BLOCK: gotrace__block_go(t, r, record->as_GO_BLOCK.reason, gotrace__call_stack(t, r)); break;
   case GOTRACE__REC_SYSCALL_BEGIN:
     if (!r->proc->made) gotrace__next_proc(t, r->proc);
-    gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, record->a[0]));
+    gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, gotrace__call_stack(t, r)));
     break;
   case GOTRACE__REC_SYSCALL_END:
     if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN) && !r->plain)
@@ -10817,14 +11076,12 @@ GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__apply_running(gotrace__transcr
     gotrace__do0(t, r, g, GO_DESTROY_SYSCALL);
   }
   gotrace__changed(t, &g->waiters);
-  return NULL;
 }
 
 /* A label. v1 shows it at the next start. */
-GOTRACE__FN void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
-                                  const gotrace__record *record) {
+GOTRACE__FN void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g) {
   gotrace__inside_call inside;
-  gotrace__model_label(t, g, record->text[0], record->text_size[0]);
+  gotrace__model_label(t, g, r->text.data, r->text.size);
   if (g != r->go || t->v1) {
     t->counters.idle++;
   } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
@@ -10833,31 +11090,54 @@ GOTRACE__FN void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, g
   }
 }
 
-/* GO_RENAME, GO_TIMER: about a goroutine that the thread runs, or that does not run. */
-GOTRACE__FN gotrace__waiters *gotrace__apply_mark(gotrace__transcriber *t, gotrace__source *r,
-                                                  const gotrace__record *record, bool force) {
-  gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-  if (!g) return NULL;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number) || !g->known, g->waiters);
+GOTRACE__FN void gotrace__apply_label(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  (void)record;
+  if (r->go) gotrace__relabel(t, r, r->go);
+  else gotrace__no_go(t, r, GOTRACE_PROBLEM_NOT_RUNNING);
+}
+
+/* GO_RENAME, GO_TIMER: whether they are about the goroutine that they mean, which the thread runs, or which does not
+ * run. */
+GOTRACE__FN bool gotrace__may_mark(gotrace__transcriber *t, const gotrace__source *r, const gotrace__model_go *g,
+                                   uint32_t number) {
   /* The thread may have waited in vain while others went on. If the goroutine has only started, it is the same one. */
-  if (g->known && (uint32_t)record->a[1] + 1 != g->number && GOTRACE__IS_LATER(g->number, record->a[1])) {
+  if (g->known && number + 1 != g->number && GOTRACE__IS_LATER(g->number, number)) {
     t->counters.stale++;
-    return NULL;
+    return false;
   }
-  if (!g->known || (g != r->go && g->status != GOTRACE__RUNNABLE && g->status != GOTRACE__WAITING &&
-                    (uint32_t)record->a[1] == g->number)) {
-    gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
-  }
-  if (record->kind == GOTRACE__REC_GO_TIMER) {
-    if (!(g->flags & GOTRACE__RECORD_TIMER) && g->in_trace) gotrace__keep_timer(t, g);
-    g->flags |= GOTRACE__RECORD_TIMER;
+  if (g->known &&
+      (g == r->go || g->status == GOTRACE__RUNNABLE || g->status == GOTRACE__WAITING || number != g->number))
+    return true;
+  gotrace__problem_seen(t, GOTRACE_PROBLEM_NOT_RUNNING);
+  return false;
+}
+GOTRACE__FN void gotrace__apply_timer(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                      const gotrace__record *record) {
+  if (!gotrace__may_mark(t, r, g, record->about_go.number)) return;
+  if (!(g->flags & GOTRACE__RECORD_TIMER) && g->in_trace) gotrace__keep_timer(t, g);
+  g->flags |= GOTRACE__RECORD_TIMER;
+  t->counters.idle++;
+}
+GOTRACE__FN void gotrace__apply_rename(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
+                                       const gotrace__record *record) {
+  if (!gotrace__may_mark(t, r, g, record->about_go.number)) return;
+  if (record->as_GO_RENAME.entry) g->entry = gotrace__record_stack(record->as_GO_RENAME.entry);
+  gotrace__relabel(t, r, g);
+}
+
+GOTRACE__FN void gotrace__apply_procs_change(gotrace__transcriber *t, gotrace__source *r,
+                                             const gotrace__record *record) {
+  gotrace__inside_call inside;
+  t->procs_changed = record->as_PROCS_CHANGE.count;
+  if (!r->go && !t->v1 && !t->options.replay) {
+    t->globals_generation = 0; /* the number of procs is due */
     t->counters.idle++;
-    return NULL;
+    return;
   }
-  if (record->a[2]) g->entry = gotrace__record_stack(record->a[2]);
-  gotrace__relabel(t, r, g, record);
-  return NULL;
+  inside = gotrace__begin_global(t, r);
+  if (inside)
+    gotrace__write_procs(t, r, NULL, t->v1 ? t->procs_changed : gotrace__proc_bound(t), gotrace__call_stack_id(t, r));
+  gotrace__end_global(t, r, inside);
 }
 
 GOTRACE__FN void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
@@ -10871,13 +11151,12 @@ GOTRACE__FN void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
 
 /* The state before the first call that is in the trace. A call that found tracing off may have changed it since the
  * trace began. */
-GOTRACE__FN void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace__source *r,
-                                                const gotrace__record *record) {
+GOTRACE__FN void gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   if (t->collector_number) {
     t->counters.malformed++;
     return;
   }
-  if (t->gc && !record->a[0]) {
+  if (t->gc && !record->as_COLLECTOR.gc) {
     gotrace__inside_call inside = gotrace__begin_global(t, r);
     if (!inside) return;
     gotrace__end_gc(t, r);
@@ -10885,157 +11164,161 @@ GOTRACE__FN void gotrace__apply_collector_state(gotrace__transcriber *t, gotrace
   } else {
     t->counters.idle++;
   }
-  t->gc = record->a[0] != 0;
-  t->stw = record->a[1] != 0;
+  t->gc = record->as_COLLECTOR.gc != 0;
+  t->stw = record->as_COLLECTOR.stw != 0;
 }
 
-GOTRACE__FN gotrace__waiters *gotrace__apply_collector(gotrace__transcriber *t, gotrace__source *r,
-                                                       const gotrace__record *record, bool force) {
+/* GC_BEGIN, GC_END. */
+GOTRACE__FN void gotrace__apply_gc(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  bool begin = gotrace__kind_of(record) == GOTRACE__REC_GC_BEGIN;
   gotrace__inside_call inside;
-  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);
-  if (GOTRACE__IS_LATER(record->a[0], t->collector_number)) t->collector_number = (uint32_t)record->a[0];
-  gotrace__changed(t, &t->collector_waiters);
-  switch (record->kind) {
-  case GOTRACE__REC_GC_BEGIN:
-  case GOTRACE__REC_GC_END: {
-    bool begin = record->kind == GOTRACE__REC_GC_BEGIN;
-    if (t->gc == begin) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_GC_STATE);
-      break;
-    }
-    inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
-    if (!inside) break;
-    if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__record_stack_id(t, record->a[1]));
-    else gotrace__end_gc(t, r);
-    t->gc = begin;
-    gotrace__end_global(t, r, inside);
-    break;
+  if (t->gc == begin) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_GC_STATE);
+    return;
   }
-  case GOTRACE__REC_STW_BEGIN: {
-    unsigned kind;
-    if (t->stw) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      break;
-    }
-    t->stw = true;
-    t->stw_reason = gotrace__valid_reason(t, record->a[1], GOTRACE_STW_REASON_COUNT);
-    kind = gotrace__reason_base(t->stw_reason);
-    if (t->v1 &&
-        !gotrace__has_event(t, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
-                                                                                                     : GOTRACE_GO_1_21))
-      break;
-    inside = gotrace__begin_user(t, r);
-    if (inside) gotrace__stw_event(t, r, gotrace__record_stack_id(t, record->a[2]));
-    gotrace__end_user(t, r, inside);
-    break;
-  }
-  default: /* STW_END */
-    if (!t->stw || (t->stw_go && t->stw_go != r->go)) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      break;
-    }
-    if (t->stw_go && !t->stw_closed) gotrace__end_stw(t, r);
-    else t->counters.idle++;
-    t->stw_go = NULL;
-    t->stw = t->stw_closed = false;
-  }
-  return NULL;
+  inside = gotrace__begin_global(t, r); /* writes the collection first where it is older than the generation */
+  if (!inside) return;
+  if (begin) gotrace__gc_event(t, r, GOTRACE_V2_GC_BEGIN, gotrace__call_stack_id(t, r));
+  else gotrace__end_gc(t, r);
+  t->gc = begin;
+  gotrace__end_global(t, r, inside);
 }
 
-/* Sweeps, scans and mark assists. A sweep and a scan belong to a proc. */
-GOTRACE__FN void gotrace__apply_range(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  bool assist = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN || record->kind == GOTRACE__REC_MARK_ASSIST_END;
-  bool scan = record->kind == GOTRACE__REC_SCAN_BEGIN || record->kind == GOTRACE__REC_SCAN_END;
-  gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
+GOTRACE__FN void gotrace__apply_stw_begin(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__inside_call inside;
+  unsigned kind;
+  if (t->stw) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+    return;
+  }
+  t->stw = true;
+  t->stw_reason = gotrace__valid_reason(t, record->as_STW_BEGIN.reason, GOTRACE_STW_REASON_COUNT);
+  kind = gotrace__reason_base(t->stw_reason);
+  if (t->v1 &&
+      !gotrace__has_event(t, kind == GOTRACE_STW_GC_MARK_TERM || kind == GOTRACE_STW_GC_SWEEP_TERM ? GOTRACE_GO_1_10
+                                                                                                   : GOTRACE_GO_1_21))
+    return;
+  inside = gotrace__begin_user(t, r);
+  if (inside) gotrace__stw_event(t, r, gotrace__call_stack_id(t, r));
+  gotrace__end_user(t, r, inside);
+}
+
+GOTRACE__FN void gotrace__apply_stw_end(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  (void)record;
+  if (!t->stw || (t->stw_go && t->stw_go != r->go)) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+    return;
+  }
+  if (t->stw_go && !t->stw_closed) gotrace__end_stw(t, r);
+  else t->counters.idle++;
+  t->stw_go = NULL;
+  t->stw = t->stw_closed = false;
+}
+
+/* MARK_ASSIST_BEGIN, MARK_ASSIST_END. */
+GOTRACE__FN void gotrace__apply_mark_assist(gotrace__transcriber *t, gotrace__source *r,
+                                            const gotrace__record *record) {
+  bool begin = gotrace__kind_of(record) == GOTRACE__REC_MARK_ASSIST_BEGIN;
+  gotrace__inside_call inside;
+  if (!gotrace__has_event(t, 1009)) return;
+  if (!r->go) {
+    gotrace__no_go(t, r, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+  } else if (r->go->assist == begin) {
+    if (begin || !(r->go->flags & GOTRACE__RECORD_OLD)) gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
+    else t->counters.idle++; /* it is older than the trace */
+  } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
+    if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__call_stack_id(t, r));
+    else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
+    r->go->assist = begin;
+    gotrace__end_user(t, r, inside);
+  }
+}
+
+/* Before and after what belongs to the thread's proc: false: it has none. */
+GOTRACE__FN bool gotrace__begin_on_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__inside_call *inside) {
+  *inside = GOTRACE__NOT_IN_CALL;
+  if (r->go && r->go->status == GOTRACE__SYSCALL) *inside = gotrace__begin_user(t, r);
+  return *inside && gotrace__need_proc(t, r);
+}
+
+/* SWEEP_BEGIN, SWEEP_SPAN, SWEEP_END. The trace has a sweep from its first span on. */
+GOTRACE__FN void gotrace__apply_sweep(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  unsigned kind = gotrace__kind_of(record);
+  gotrace__inside_call inside;
   gotrace__model_proc *p;
-  uint64_t stack = record->kind == GOTRACE__REC_SWEEP_SPAN ? record->a[2] : record->a[0];
-  if (assist ? !gotrace__has_event(t, 1009) : scan && t->options.version >= GOTRACE_GO_1_10) {
-    if (scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
-    return;
-  }
-  if (assist) {
-    bool begin = record->kind == GOTRACE__REC_MARK_ASSIST_BEGIN;
-    if (!r->go) {
-      gotrace__no_go(t, r, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-    } else if (r->go->assist == begin) {
-      if (begin || !(r->go->flags & GOTRACE__RECORD_OLD)) gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-      else t->counters.idle++; /* it is older than the trace */
-    } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
-      if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__record_stack_id(t, stack));
-      else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
-      r->go->assist = begin;
-      gotrace__end_user(t, r, inside);
-    }
-    return;
-  }
-  if (r->go && r->go->status == GOTRACE__SYSCALL) inside = gotrace__begin_user(t, r);
-  if (!inside || !gotrace__need_proc(t, r)) return;
+  if (!gotrace__begin_on_proc(t, r, &inside)) return;
   p = r->proc;
-  switch (record->kind) {
-  case GOTRACE__REC_SWEEP_BEGIN:
+  if (kind == GOTRACE__REC_SWEEP_BEGIN) {
     if (p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
     else t->counters.idle++;
     p->sweep = true;
-    break;
-  case GOTRACE__REC_SWEEP_SPAN:
-    if (!p->sweep) {
-      gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-      break;
-    }
+  } else if (kind == GOTRACE__REC_SWEEP_END) {
+    if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+    else if (!p->sweep_seen) t->counters.idle++;
+    if (p->sweep_seen) gotrace__emit2(t, r, NULL, GOTRACE_V2_GC_SWEEP_END, p->swept, p->reclaimed);
+    p->sweep = p->sweep_seen = false;
+  } else if (!p->sweep) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
+  } else {
     if (!p->sweep_seen) {
-      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__record_stack_id(t, stack));
+      gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__call_stack_id(t, r));
       p->swept = p->reclaimed = 0;
     } else {
       t->counters.idle++;
     }
     p->sweep_seen = true;
-    p->swept += record->a[0];
-    p->reclaimed += record->a[1];
-    break;
-  case GOTRACE__REC_SWEEP_END:
-    if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-    else if (!p->sweep_seen) t->counters.idle++;
-    if (p->sweep_seen) gotrace__emit2(t, r, NULL, GOTRACE_V2_GC_SWEEP_END, p->swept, p->reclaimed);
-    p->sweep = p->sweep_seen = false;
-    break;
-  default: { /* SCAN_BEGIN, SCAN_END */
-    bool begin = record->kind == GOTRACE__REC_SCAN_BEGIN;
-    if (p->scan_seen == begin) {
-      if (begin || !p->scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-      else t->counters.idle++; /* it is older than the trace */
-    } else {
-      gotrace__put_v1(t, &p->lane, begin ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
-      p->scan_seen = begin;
-    }
-    p->scan = begin;
+    p->swept += record->as_SWEEP_SPAN.swept;
+    p->reclaimed += record->as_SWEEP_SPAN.reclaimed;
   }
+  gotrace__end_user(t, r, inside);
+}
+
+/* SCAN_BEGIN, SCAN_END. */
+GOTRACE__FN void gotrace__apply_scan(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  bool begin = gotrace__kind_of(record) == GOTRACE__REC_SCAN_BEGIN;
+  gotrace__inside_call inside;
+  gotrace__model_proc *p;
+  if (t->options.version >= GOTRACE_GO_1_10) {
+    gotrace__problem_seen(t, GOTRACE_PROBLEM_FORMAT_LACKS);
+    return;
   }
+  if (!gotrace__begin_on_proc(t, r, &inside)) return;
+  p = r->proc;
+  if (p->scan_seen == begin) {
+    if (begin || !p->scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
+    else t->counters.idle++; /* it is older than the trace */
+  } else {
+    gotrace__put_v1(t, &p->lane, begin ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
+    p->scan_seen = begin;
+  }
+  p->scan = begin;
   gotrace__end_user(t, r, inside);
 }
 
 /* The size of the heap. */
 GOTRACE__FN void gotrace__apply_heap(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  bool goal = record->kind == GOTRACE__REC_HEAP_GOAL;
+  bool goal = gotrace__kind_of(record) == GOTRACE__REC_HEAP_GOAL;
+  uint64_t bytes = goal ? record->as_HEAP_GOAL.bytes : record->as_HEAP_ALLOC.bytes;
   bool has_proc = !t->v1 && r->proc && r->proc->status == GOTRACE__PROC_RUNNING; /* started in the system call */
   gotrace__inside_call inside = GOTRACE__NOT_IN_CALL;
   if (r->go && r->go->status == GOTRACE__SYSCALL && !has_proc) inside = gotrace__begin_user(t, r);
   if (inside && (t->v1 || gotrace__need_proc(t, r)))
-    gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, record->a[0]);
-  *(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;
+    gotrace__emit1(t, r, NULL, goal ? GOTRACE_V2_HEAP_GOAL : GOTRACE_V2_HEAP_ALLOC, bytes);
+  *(goal ? &t->heap_goal : &t->heap_alloc) = bytes + 1;
   gotrace__end_user(t, r, inside);
 }
 
 /* Memory in detail, see gotrace_span. Addresses are in units of one of options.heap's sizes. */
 GOTRACE__FN void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   const gotrace_heap_layout *heap = &t->options.heap;
-  unsigned event = (unsigned)record->a[0];
+  unsigned event = record->as_MEMORY.event;
   int unit = event < GOTRACE_V2_HEAP_OBJECT ? 0 : event < GOTRACE_V2_GOROUTINE_STACK ? 1 : 2;
-  uint64_t offset = record->a[1] - heap->base, bytes = record->a[2];
+  uint64_t offset = record->as_MEMORY.address - heap->base, bytes = record->as_MEMORY.bytes;
   uint64_t place = offset / (unit == 0 ? heap->page_size : unit == 1 ? heap->alignment : heap->stack_unit);
-  uint64_t a = 0, b = record->a[3];
+  uint64_t a = 0, b = record->as_MEMORY.class_or_type;
   int n = unit == 0 ? 3 : 2;
   if (t->v1 || !gotrace__has_event(t, GOTRACE_GO_1_23)) return;
-  if (!t->options.alloc_events || record->a[0] < GOTRACE_V2_SPAN || record->a[0] > GOTRACE_V2_GOROUTINE_STACK_FREE) {
+  if (!t->options.alloc_events || event < GOTRACE_V2_SPAN || event > GOTRACE_V2_GOROUTINE_STACK_FREE) {
     t->counters.malformed++;
     return;
   }
@@ -11051,30 +11334,19 @@ GOTRACE__FN void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source 
   gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
 }
 
+/* REGION_BEGIN, REGION_END. */
 GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r,
                                                   const gotrace__record *record) {
   gotrace__inside_call inside;
   gotrace__model_go *g;
-  uint64_t task;
+  uint64_t task = r->said.task;
   uint32_t name, stack;
   if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
   g = r->go;
   gotrace__not_before(t, g->time);
-  if (GOTRACE__UNLIKELY(record->kind == GOTRACE__REC_REGION_POP)) {
-    gotrace__end_innermost(t, r, gotrace__record_stack_id(t, record->a[0]));
-    gotrace__end_user(t, r, inside);
-    return;
-  }
-  if (GOTRACE__LIKELY(record->kind >= GOTRACE__REC_SITE_REGION_BEGIN)) {
-    task = 0;
-    name = gotrace__record_name(t, record->a[0], NULL, 0);
-    stack = gotrace__record_stack_id(t, record->a[1]);
-  } else {
-    task = record->a[0];
-    name = gotrace__record_name(t, record->a[1], record->text[0], record->text_size[0]);
-    stack = gotrace__record_stack_id(t, record->a[2]);
-  }
-  if (record->kind == GOTRACE__REC_REGION_BEGIN || record->kind == GOTRACE__REC_SITE_REGION_BEGIN) {
+  name = gotrace__call_name(t, r);
+  stack = gotrace__call_stack_id(t, r);
+  if (gotrace__kind_of(record) == GOTRACE__REC_REGION_BEGIN) {
     gotrace__push(t, g, task, name);
     gotrace__emit3(t, r, g, GOTRACE_V2_USER_REGION_BEGIN, task, gotrace__string_id(t, name, true), stack);
   } else if (GOTRACE__LIKELY(g->region_depth && gotrace__region_at(g, g->region_depth - 1u)->task == task &&
@@ -11087,175 +11359,206 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotra
   gotrace__end_user(t, r, inside);
 }
 
-/* Tasks, logs. */
-GOTRACE__FN gotrace__waiters *gotrace__apply_user(gotrace__transcriber *t, gotrace__source *r,
-                                                  const gotrace__record *record, bool force) {
+GOTRACE__FN void gotrace__apply_region_pop(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
   gotrace__inside_call inside;
-  gotrace__keyed_value *task = NULL;
-  uint64_t id = record->a[0];
-  uint32_t name = 0, stack;
-  unsigned last = gotrace__record_specs[record->kind].numbers - 1u; /* the stack; before it, a name */
-  if (!gotrace__has_event(t, GOTRACE_GO_1_11)) return NULL;
-  if (record->kind == GOTRACE__REC_TASK_END) {
-    task = gotrace__task_at(t, id, false);
-    GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);
-    if (task && task->on != r) gotrace__push_time(t, task->value + 1); /* readers order them by time alone */
-  }
-  inside = gotrace__begin_user(t, r);
-  if (!inside) return NULL;
+  (void)record;
+  if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
   gotrace__not_before(t, r->go->time);
-  if (record->kind != GOTRACE__REC_TASK_END)
-    name = gotrace__record_name(t, record->a[last - 1], record->text[0], record->text_size[0]);
-  stack = gotrace__record_stack_id(t, record->a[last]);
-  switch (record->kind) {
-  case GOTRACE__REC_TASK_BEGIN:
-    if (!id || id == UINT64_MAX ||
-        (!t->options.replay && (id < t->options.first_task || !gotrace__id_add(t, &t->task_ids, id)))) {
-      t->counters.malformed++; /* readers reject a task that begins twice */
-      break;
-    }
-    task = gotrace__task_at(t, id, true);
-    if (!task) break;
-    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->a[1], gotrace__string_id(t, name, true), stack);
+  gotrace__end_innermost(t, r, gotrace__call_stack_id(t, r));
+  gotrace__end_user(t, r, inside);
+}
+
+/* Begins an event of the running goroutine about tasks; NOT_POSSIBLE: the trace cannot have it. */
+GOTRACE__FN gotrace__inside_call gotrace__begin_task_event(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__inside_call inside =
+      gotrace__has_event(t, GOTRACE_GO_1_11) ? gotrace__begin_user(t, r) : GOTRACE__NOT_POSSIBLE;
+  if (inside) gotrace__not_before(t, r->go->time);
+  return inside;
+}
+
+GOTRACE__FN void gotrace__apply_task_begin(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__inside_call inside = gotrace__begin_task_event(t, r);
+  uint64_t id = record->as_TASK_BEGIN.task;
+  gotrace__keyed_value *task = NULL;
+  uint32_t name, stack;
+  if (!inside) return;
+  name = gotrace__call_name(t, r);
+  stack = gotrace__call_stack_id(t, r);
+  if (!id || id == UINT64_MAX ||
+      (!t->options.replay && (id < t->options.first_task || !gotrace__id_add(t, &t->task_ids, id))))
+    t->counters.malformed++; /* readers reject a task that begins twice */
+  else task = gotrace__task_at(t, id, true);
+  if (task) {
+    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_TASK_BEGIN, id, record->as_TASK_BEGIN.parent,
+                   gotrace__string_id(t, name, true), stack);
     task->on = r;
     task->value = t->now;
     gotrace__changed(t, &t->task_waiters);
-    break;
-  case GOTRACE__REC_TASK_END:
-    gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, id, stack);
-    if (task) task->key = UINT64_MAX;
-    break;
-  default: { /* LOG */
-    uint32_t kept = gotrace__kept_size(t, record->text[1], record->text_size[1]);
-    uint32_t key = gotrace__string_id(t, name, true);
-    if (!t->v1) {
-      uint32_t value = kept ? gotrace__write_text(t, record->text[1], kept, false) : 0;
-      gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, id, key, value, stack);
-    } else { /* the text follows the event, and is not included in its length */
-      gotrace__lane *lane = gotrace__lane_of(t, r);
-      uint64_t time = t->now < lane->time ? lane->time : t->now;
-      const uint64_t a[] = {id, key, stack};
-      uint8_t *at;
-      gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM + kept + 2, time); /* room for both */
-      gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
-      at = gotrace__put_varint(lane->at, kept);
-      if (kept) memcpy(at, record->text[1], kept);
-      lane->at = at + kept;
-      r->go->time = t->now = time;
-    }
-  }
   }
   gotrace__end_user(t, r, inside);
+}
+
+GOTRACE__FN void gotrace__apply_task_end(gotrace__transcriber *t, gotrace__source *r, gotrace__keyed_value *task,
+                                         const gotrace__record *record) {
+  gotrace__inside_call inside;
+  if (task && task->on != r) gotrace__push_time(t, task->value + 1); /* readers order them by time alone */
+  inside = gotrace__begin_task_event(t, r);
+  if (!inside) return;
+  gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, record->as_TASK_END.task, gotrace__call_stack_id(t, r));
+  if (task) task->key = UINT64_MAX;
+  gotrace__end_user(t, r, inside);
+}
+
+GOTRACE__FN void gotrace__apply_log(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  gotrace__inside_call inside = gotrace__begin_task_event(t, r);
+  gotrace__string text = r->text;
+  uint64_t task = r->said.task;
+  uint32_t name, stack, kept, key;
+  (void)record;
+  if (!inside) return;
+  name = gotrace__call_name(t, r);
+  stack = gotrace__call_stack_id(t, r);
+  kept = gotrace__kept_size(t, text.data, text.size);
+  key = gotrace__string_id(t, name, true);
+  if (!t->v1) {
+    uint32_t value = kept ? gotrace__write_text(t, text.data, kept, false) : 0;
+    gotrace__emit4(t, r, r->go, GOTRACE_V2_USER_LOG, task, key, value, stack);
+  } else { /* the text follows the event, and is not included in its length */
+    gotrace__lane *lane = gotrace__lane_of(t, r);
+    uint64_t time = t->now < lane->time ? lane->time : t->now;
+    const uint64_t a[] = {task, key, stack};
+    uint8_t *at;
+    gotrace__lane_at(t, lane, GOTRACE__EVENT_ROOM + kept + 2, time); /* room for both */
+    gotrace__put_event(t, lane, GOTRACE_V1_USER_LOG, time, 3, a);
+    at = gotrace__put_varint(lane->at, kept);
+    if (kept) memcpy(at, text.data, kept);
+    lane->at = at + kept;
+    r->go->time = t->now = time;
+  }
+  gotrace__end_user(t, r, inside);
+}
+
+GOTRACE__FN void gotrace__apply_problem(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
+  (void)r;
+  if (record->as_PROBLEM.problem < GOTRACE_PROBLEM_COUNT)
+    gotrace__problem_seen(t, (gotrace_problem)record->as_PROBLEM.problem);
+  else t->counters.malformed++;
+}
+
+/* What a record waits for, and whom it is about, by its ORDER. */
+
+/* A transition of a goroutine that the trace knows, and its number. */
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__await_go(gotrace__transcriber *t, gotrace__model_go *g,
+                                                           uint32_t number, bool known, bool force) {
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, g->number + 1) || (known && !g->known), g->waiters);
+  return NULL;
+}
+/* A start, for the unblock too. */
+GOTRACE__ALWAYS_INLINE gotrace__waiters *gotrace__await_start(gotrace__transcriber *t, const gotrace__source *r,
+                                                              gotrace__model_go *g, uint32_t number, bool force) {
+  gotrace__waiters *waiters = gotrace__await_go(t, g, number, true, force);
+  if (waiters || !g->known || g->status != GOTRACE__WAITING || number != g->number + 1) return waiters;
+  return !force && (!r->later || t->waiting) ? &g->waiters : NULL;
+}
+/* What is said of a goroutine without a transition. */
+GOTRACE__FN gotrace__waiters *gotrace__await_mark(gotrace__transcriber *t, gotrace__model_go *g, uint32_t number,
+                                                  bool force) {
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, g->number) || !g->known, g->waiters);
+  return NULL;
+}
+GOTRACE__FN gotrace__waiters *gotrace__await_proc(gotrace__transcriber *t, gotrace__model_proc *p, uint32_t number,
+                                                  bool force) {
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, p->number + 1) || !p->known, p->waiters);
+  return NULL;
+}
+/* The end of a proc. The end of a system call may have made it idle, and waits for a steal. */
+GOTRACE__FN gotrace__waiters *gotrace__await_last(gotrace__transcriber *t, gotrace__model_proc *p, uint32_t number,
+                                                  bool force) {
+  if (p->loss_unreported) gotrace__correct_listed(t, p->on, false); /* lost in a call under way when the trace began */
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, p->number + 1) || p->status == GOTRACE__PROC_SYSCALL, p->waiters);
+  return NULL;
+}
+/* The end of a task of this session. */
+GOTRACE__FN gotrace__waiters *gotrace__await_open(gotrace__transcriber *t, const gotrace__keyed_value *task,
+                                                  uint64_t id, bool force) {
+  GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);
+  return NULL;
+}
+GOTRACE__FN gotrace__waiters *gotrace__await_collected(gotrace__transcriber *t, uint32_t number, bool force) {
+  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, t->collector_number + 1), t->collector_waiters);
+  if (GOTRACE__IS_LATER(number, t->collector_number)) t->collector_number = number;
+  gotrace__changed(t, &t->collector_waiters);
   return NULL;
 }
 
+/* Applies a record, once it may be. Returns the list on which it waits, or NULL. */
+#define GOTRACE__APPLY_NONE(handler) gotrace__apply_##handler(t, r, record)
+#define GOTRACE__APPLY_SAID(handler) t->counters.malformed++ /* it is followed by no other */
+#define GOTRACE__APPLY_FORMER(handler)                                                \
+  if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters; \
+  gotrace__apply_##handler(t, r, record)
+/* A steal comes before the end of the call, if there is one. Otherwise the proc would be idle only from here on, and
+ * all that ran on it since the steal would be shown later than it was. */
+#define GOTRACE__APPLY_TAKEN(handler)                                                                   \
+  if (r->go && r->proc && r->proc->status == GOTRACE__PROC_SYSCALL && !force) return &r->proc->waiters; \
+  gotrace__apply_##handler(t, r, record)
+#define GOTRACE__APPLY_TO_GO(handler, awaited, counts)             \
+  do {                                                             \
+    uint32_t number = record->about_go.number;                     \
+    gotrace__model_go *g = gotrace__go_of(t, record->about_go.go); \
+    gotrace__waiters *waiters = g ? (awaited) : NULL;              \
+    if (waiters) return waiters;                                   \
+    if (g && (counts)) gotrace__number_go(t, g, number);           \
+    if (g) gotrace__apply_##handler(t, r, g, record);              \
+  } while (0)
+#define GOTRACE__APPLY_BIRTH(handler) GOTRACE__APPLY_TO_GO(handler, gotrace__await_go(t, g, number, false, force), true)
+#define GOTRACE__APPLY_NEXT(handler) GOTRACE__APPLY_TO_GO(handler, gotrace__await_go(t, g, number, true, force), true)
+#define GOTRACE__APPLY_MARK(handler) GOTRACE__APPLY_TO_GO(handler, gotrace__await_mark(t, g, number, force), false)
+#define GOTRACE__APPLY_WAKE(handler)                                                                                \
+  GOTRACE__APPLY_TO_GO(handler, (GOTRACE__IS_LATER(number, g->number) || !g->known) && !force ? &g->waiters : NULL, \
+                       false)
+#define GOTRACE__APPLY_START(handler) /* of NULL too */                                                   \
+  do {                                                                                                    \
+    gotrace__model_go *g = record->about_go.go ? gotrace__go_of(t, record->about_go.go) : NULL;           \
+    gotrace__waiters *waiters = g ? gotrace__await_start(t, r, g, record->about_go.number, force) : NULL; \
+    if (waiters) return waiters;                                                                          \
+    gotrace__apply_##handler(t, r, g, record);                                                            \
+  } while (0)
+#define GOTRACE__APPLY_TO_PROC(handler, await)                                            \
+  do {                                                                                    \
+    gotrace__model_proc *p = gotrace__proc_of(t, record->about_proc.proc);                \
+    gotrace__waiters *waiters = p ? await(t, p, record->about_proc.number, force) : NULL; \
+    if (waiters) return waiters;                                                          \
+    if (p) gotrace__number_proc(t, p, record->about_proc.number);                         \
+    if (p) gotrace__apply_##handler(t, r, p);                                             \
+  } while (0)
+#define GOTRACE__APPLY_PROC(handler) GOTRACE__APPLY_TO_PROC(handler, gotrace__await_proc)
+#define GOTRACE__APPLY_LAST(handler) GOTRACE__APPLY_TO_PROC(handler, gotrace__await_last)
+#define GOTRACE__APPLY_OPEN(handler)                                                                             \
+  do {                                                                                                           \
+    uint64_t id = record->as_TASK_END.task;                                                                      \
+    gotrace__keyed_value *task = gotrace__has_event(t, GOTRACE_GO_1_11) ? gotrace__task_at(t, id, false) : NULL; \
+    gotrace__waiters *waiters =                                                                                  \
+        gotrace__has_event(t, GOTRACE_GO_1_11) ? gotrace__await_open(t, task, id, force) : NULL;                 \
+    if (waiters) return waiters;                                                                                 \
+    gotrace__apply_##handler(t, r, task, record);                                                                \
+  } while (0)
+#define GOTRACE__APPLY_COLLECTED(handler)                                                           \
+  do {                                                                                              \
+    gotrace__waiters *waiters = gotrace__await_collected(t, record->about_collector.number, force); \
+    if (waiters) return waiters;                                                                    \
+    gotrace__apply_##handler(t, r, record);                                                         \
+  } while (0)
+
 GOTRACE__FN gotrace__waiters *gotrace__apply(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record,
                                              bool force) {
-  switch (record->kind) {
-  case GOTRACE__REC_THREAD:
-    if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;
-    r->plain = (record->a[3] & GOTRACE__RECORD_PLAIN) != 0;
-    r->lacks = (record->a[3] & GOTRACE__RECORD_LACKS) != 0;
-    gotrace__apply_thread(t, r, record);
-    if (r->proc && (record->a[3] & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
-    if (r->proc && (record->a[3] & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
-    return NULL;
-  case GOTRACE__REC_PROBLEM:
-    if (record->a[0] < GOTRACE_PROBLEM_COUNT) gotrace__problem_seen(t, (gotrace_problem)record->a[0]);
-    else t->counters.malformed++;
-    return NULL;
-  case GOTRACE__REC_COLLECTOR: gotrace__apply_collector_state(t, r, record); return NULL;
-  case GOTRACE__REC_SITE:
-    r->site = (uintptr_t)record->a[0];
-    t->counters.idle++;
-    return NULL;
-  case GOTRACE__REC_GO: {
-    gotrace__model_go *g = gotrace__go_of(t, record->a[0]);
-    unsigned status = record->a[3] == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
-    t->counters.idle++;
-    /* One that runs is introduced by its thread. */
-    if (!g || record->a[3] == GOTRACE__RUNNING || record->a[3] == GOTRACE__SYSCALL) return NULL;
-    if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
-      gotrace__leave_list(t, g, record);
-      if (g->number) return NULL; /* a later record has been applied: this one was behind one that waited */
-      gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);
-      g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;
-      if (g->status != GOTRACE__WAITING || status == GOTRACE__WAITING) return NULL;
-      gotrace__restate_go(t, r, g);
-      gotrace__unblock(t, r, g, 0);
-    }
-    if (g->known) return NULL;
-    gotrace__begin_older(t, g, record, status, (unsigned)(record->a[4] & 7));
-    return NULL;
+  switch (gotrace__kind_of(record)) {
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) \
+  case GOTRACE__REC_##NAME: GOTRACE__APPLY_##ORDER(handler); break;
+    GOTRACE__RECORDS(GOTRACE__RECORD, )
+#undef GOTRACE__RECORD
   }
-  case GOTRACE__REC_THREAD_END:
-    gotrace__end_thread(t, r);
-    r->introduced = r->lost_proc = r->plain = r->lacks = false;
-    r->listed_go = r->listed_proc = 0;
-    r->gone = true;
-    gotrace__changed(t, &t->end_waiters);
-    t->counters.idle++;
-    return NULL;
-  case GOTRACE__REC_PROC_START: return gotrace__apply_proc_start(t, r, record, force);
-  case GOTRACE__REC_PROC:
-  case GOTRACE__REC_PROC_STOP:
-  case GOTRACE__REC_PROC_STEAL:
-  case GOTRACE__REC_PROC_DESTROY: return gotrace__apply_proc(t, r, record, force);
-  case GOTRACE__REC_GO_CREATE: return gotrace__apply_create(t, r, record, force);
-  case GOTRACE__REC_GO_START:
-  case GOTRACE__REC_THREAD_START:
-  case GOTRACE__REC_WAIT_END: return gotrace__apply_start(t, r, record, force);
-  case GOTRACE__REC_NEST_BEGIN:
-  case GOTRACE__REC_NEST_END: return gotrace__apply_nest(t, r, record, force);
-  case GOTRACE__REC_GO_UNBLOCK: return gotrace__apply_unblock(t, r, record, force);
-  case GOTRACE__REC_GO_SWITCH:
-  case GOTRACE__REC_GO_SWITCH_END: return gotrace__apply_switch(t, r, record, force);
-  case GOTRACE__REC_GO_DESTROY: return gotrace__apply_destroy(t, r, record, force);
-  case GOTRACE__REC_GO_END:
-  case GOTRACE__REC_GO_STOP:
-  case GOTRACE__REC_GO_BLOCK:
-  case GOTRACE__REC_SYSCALL_BEGIN:
-  case GOTRACE__REC_SYSCALL_END:
-  case GOTRACE__REC_SYSCALL_END_BLOCKED:
-  case GOTRACE__REC_GO_END_IN_SYSCALL: return gotrace__apply_running(t, r, record, force);
-  case GOTRACE__REC_GO_LABEL:
-    if (r->go) gotrace__relabel(t, r, r->go, record);
-    else gotrace__no_go(t, r, GOTRACE_PROBLEM_NOT_RUNNING);
-    return NULL;
-  case GOTRACE__REC_GO_RENAME:
-  case GOTRACE__REC_GO_TIMER: return gotrace__apply_mark(t, r, record, force);
-  case GOTRACE__REC_PROCS_CHANGE: {
-    gotrace__inside_call inside;
-    t->procs_changed = record->a[0];
-    if (!r->go && !t->v1 && !t->options.replay) {
-      t->globals_generation = 0; /* the number of procs is due */
-      t->counters.idle++;
-      return NULL;
-    }
-    inside = gotrace__begin_global(t, r);
-    if (inside)
-      gotrace__write_procs(t, r, NULL, t->v1 ? record->a[0] : gotrace__proc_bound(t),
-                           gotrace__record_stack_id(t, record->a[1]));
-    gotrace__end_global(t, r, inside);
-    return NULL;
-  }
-  case GOTRACE__REC_GC_BEGIN:
-  case GOTRACE__REC_GC_END:
-  case GOTRACE__REC_STW_BEGIN:
-  case GOTRACE__REC_STW_END: return gotrace__apply_collector(t, r, record, force);
-  case GOTRACE__REC_HEAP_ALLOC:
-  case GOTRACE__REC_HEAP_GOAL: gotrace__apply_heap(t, r, record); return NULL;
-  case GOTRACE__REC_MEMORY: gotrace__apply_memory(t, r, record); return NULL;
-  case GOTRACE__REC_REGION_BEGIN:
-  case GOTRACE__REC_REGION_END:
-  case GOTRACE__REC_SITE_REGION_BEGIN:
-  case GOTRACE__REC_SITE_REGION_END:
-  case GOTRACE__REC_REGION_POP: gotrace__apply_region(t, r, record); return NULL;
-  case GOTRACE__REC_TASK_BEGIN:
-  case GOTRACE__REC_TASK_END:
-  case GOTRACE__REC_LOG: return gotrace__apply_user(t, r, record, force);
-  default: gotrace__apply_range(t, r, record); return NULL;
-  }
+  return NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------- >>rounds ---- */
@@ -11283,6 +11586,7 @@ GOTRACE__FN GOTRACE__NOINLINE uint64_t gotrace__unit_clamped(gotrace__transcribe
     t->counters.clamped += tick < t->from_tick;
     return t->from_unit;
   }
+  if (tick > t->to_tick && tick - t->to_tick >= GOTRACE__FAR) return t->to_unit; /* any number, if malformed */
   unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
   return unit < t->to_unit ? unit : t->to_unit;
 }
@@ -11321,18 +11625,48 @@ GOTRACE__FN void gotrace__look_at(gotrace__source *r) {
 #define GOTRACE__MANY_GOS 16384
 #endif
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__look_ahead(const gotrace__transcriber *t, gotrace__source *r) {
+  static const bool about_go[GOTRACE__RECORD_KINDS] = {false,
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) GOTRACE__ABOUT_GO_##ORDER,
+                                                       GOTRACE__RECORDS(GOTRACE__RECORD, )
+#undef GOTRACE__RECORD
+  };
   const uint8_t *at = r->at;
-  gotrace__record record;
   uint64_t places[65];
   unsigned i, count = 0;
   places[0] = 0;
   for (i = 0; i < 64 && at && at < r->end; i++) {
-    record.a[0] = 0;
-    at = gotrace__get_record(at, r->end, &record);
-    if (at && record.a[0] - 1 < t->go_places && places[count] != record.a[0]) places[++count] = record.a[0];
+    const gotrace__record *record = (const gotrace__record *)(const void *)at;
+    gotrace__string text;
+    at = gotrace__record_end(at, r->end, &text);
+    if (!at || !about_go[gotrace__kind_of(record)]) continue;
+    if (record->about_go.go - 1u < t->go_places && places[count] != record->about_go.go)
+      places[++count] = record->about_go.go;
   }
   for (i = 1; i <= count; i++) GOTRACE__PREFETCH(gotrace__go_at(t, places[i]));
   if (at) r->end = at;
+}
+
+/* Takes up what a record says of the next one; false: it is malformed. */
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__take_said(gotrace__source *r, const gotrace__record *record) {
+  gotrace__said *said = &r->said;
+  said->any = true;
+  switch (gotrace__kind_of(record)) {
+  case GOTRACE__REC_TIME: said->ticks = record->as_TIME.ticks; return said->ticks <= UINT64_MAX / 2;
+  case GOTRACE__REC_STACK:
+    said->stack = record->as_STACK.stack;
+    said->has_stack = true;
+    return true;
+  case GOTRACE__REC_NAME:
+    said->name = r->text;
+    said->has_name = true;
+    return true;
+  case GOTRACE__REC_OF_TASK: said->task = record->as_OF_TASK.task; return true;
+  default: r->site = (uintptr_t)record->as_SITE.site; return true; /* SITE */
+  }
+}
+GOTRACE__FN inline void gotrace__forget_said(gotrace__source *r) {
+  static const gotrace__said nothing = {0, 0, {NULL, 0}, 0, false, false, false, NULL};
+  if (GOTRACE__UNLIKELY(r->said.any)) r->said = nothing;
 }
 
 /* Finds the chunk with the thread's next record; false: there is none in this round. */
@@ -11348,6 +11682,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, 
     if (done == r->known) return false;
     r->chunk = gotrace__load_acquire(&done->next);
     r->at = r->end = gotrace__chunk_data(r->chunk);
+    gotrace__forget_said(r);
     if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);
     r->tick = r->chunk->tick; /* that of its last record, unless the counter has jumped back */
   }
@@ -11357,13 +11692,21 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__next_chunk(gotrace__transcriber *t, 
 /* Reads the thread's next record, which may be later than this round; false: there is none. */
 GOTRACE__ALWAYS_INLINE bool gotrace__peek(gotrace__transcriber *t, gotrace__source *r) {
   while (GOTRACE__LIKELY(r->at < r->end) || gotrace__next_chunk(t, r)) {
-    r->record_end = gotrace__get_record(r->at, r->end, &r->record);
-    if (GOTRACE__LIKELY(r->record_end != NULL)) {
-      r->record.tick += r->tick;
+    const gotrace__record *record = (const gotrace__record *)(const void *)r->at;
+    const uint8_t *end = gotrace__record_end(r->at, r->end, &r->text);
+    if (GOTRACE__LIKELY(end && gotrace__kind_of(record) >= GOTRACE__FIRST_APPLIED)) {
+      r->record = record;
+      r->record_end = end;
+      r->record_tick = r->tick + gotrace__ticks_of(record) + r->said.ticks;
       return true;
+    }
+    if (GOTRACE__LIKELY(end && gotrace__take_said(r, record))) {
+      r->at = end;
+      continue;
     }
     t->counters.malformed++;
     r->at = r->end; /* nothing after it can be found */
+    gotrace__forget_said(r);
   }
   return false;
 }
@@ -11377,8 +11720,8 @@ GOTRACE__FN inline void gotrace__set_time(gotrace__transcriber *t, gotrace__sour
 }
 
 /* The same if the record before was another thread's. A caller that has records of all threads in the order in which
- * they happened, as from a trace that has been read, needs no rounds: it calls this function, and then gotrace__apply
- * with `force`. */
+ * they happened, as from a trace that has been read, needs no rounds: it calls this function, sets the thread's
+ * `record`, `text` and `said`, and calls gotrace__apply with `force`. */
 GOTRACE__FN inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__source *r, uint64_t time) {
   t->current = r;
   gotrace__set_time(t, r, time);
@@ -11387,17 +11730,18 @@ GOTRACE__FN inline void gotrace__turn_to(gotrace__transcriber *t, gotrace__sourc
 
 /* Whether the thread's next record is the next of all. Surely if its tick is below t->until. */
 GOTRACE__FN GOTRACE__NOINLINE bool gotrace__goes_on(const gotrace__transcriber *t, const gotrace__source *r) {
-  return !t->full && r->record.tick <= t->limit && (!t->heap_count || r->record.tick <= t->heap[0]->turn);
+  return !t->full && r->record_tick <= t->limit && (!t->heap_count || r->record_tick <= t->heap[0]->turn);
 }
 
 /* Applies the record that has been read, and those after it that are earlier than all other threads'. `force`: the
  * first does not wait. */
 GOTRACE__FN void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
   t->until = t->full ? 0 : t->heap_count && t->heap[0]->turn < t->limit ? t->heap[0]->turn : t->limit;
-  gotrace__turn_to(t, r, gotrace__unit_of(t, r->record.tick));
+  gotrace__turn_to(t, r, gotrace__unit_of(t, r->record_tick));
   for (;;) {
-    gotrace__waiters *waiters = gotrace__apply(t, r, &r->record, force);
-    if (waiters && r->record.kind == GOTRACE__REC_WAIT_END && !r->later) { /* a wake-up has a tick up to this one's */
+    gotrace__waiters *waiters = gotrace__apply(t, r, r->record, force);
+    if (waiters && gotrace__kind_of(r->record) == GOTRACE__REC_WAIT_END &&
+        !r->later) { /* a wake-up has a tick up to this one's */
       r->later = true;
       gotrace__enqueue(t, r);
       return;
@@ -11410,33 +11754,35 @@ GOTRACE__FN void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, b
       return;
     }
     r->later = false;
-    GOTRACE__RECORD_APPLIED(t, &r->record);
+    GOTRACE__RECORD_APPLIED(t, r->record);
     t->counters.records++;
     r->time = t->now;
-    r->tick = r->record.tick;
+    r->tick = r->record_tick;
     r->at = r->record_end;
+    gotrace__forget_said(r);
     force = false;
     if (!gotrace__peek(t, r)) return;
-    if (r->record.tick >= t->until && !gotrace__goes_on(t, r)) break;
-    gotrace__set_time(t, r, gotrace__unit_of(t, r->record.tick));
+    if (r->record_tick >= t->until && !gotrace__goes_on(t, r)) break;
+    gotrace__set_time(t, r, gotrace__unit_of(t, r->record_tick));
   }
-  if (r->record.tick <= t->limit) gotrace__enqueue(t, r);
+  if (r->record_tick <= t->limit) gotrace__enqueue(t, r);
 }
 
 /* Whether a record of a correct program may wait for one that does not exist, or comes later: the end of a wait for a
  * wake-up, the end of a system call for a steal. */
 GOTRACE__FN inline bool gotrace__waits_in_vain(const gotrace__record *record) {
-  return record->kind == GOTRACE__REC_WAIT_END || record->kind == GOTRACE__REC_SYSCALL_END_BLOCKED;
+  unsigned kind = gotrace__kind_of(record);
+  return kind == GOTRACE__REC_WAIT_END || kind == GOTRACE__REC_SYSCALL_END_BLOCKED;
 }
 
 /* All threads wait. Whether thread a's record is applied before b's (O2): first those that may wait in vain; all other
  * records of a correct program are for ones that come after these. Last, a thread that waits until another has ended.
  * Else the smaller tick. */
 GOTRACE__FN bool gotrace__is_forced_before(const gotrace__source *a, const gotrace__source *b) {
-  int late = a->record.kind == GOTRACE__REC_THREAD, early = gotrace__waits_in_vain(&a->record);
-  late -= b->record.kind == GOTRACE__REC_THREAD;
-  early -= gotrace__waits_in_vain(&b->record);
-  return late != 0 ? late < 0 : early != 0 ? early > 0 : a->record.tick < b->record.tick;
+  int late = gotrace__kind_of(a->record) == GOTRACE__REC_THREAD, early = gotrace__waits_in_vain(a->record);
+  late -= gotrace__kind_of(b->record) == GOTRACE__REC_THREAD;
+  early -= gotrace__waits_in_vain(b->record);
+  return late != 0 ? late < 0 : early != 0 ? early > 0 : a->record_tick < b->record_tick;
 }
 
 /* Takes the waiting thread whose record is to be applied off its list; NULL: none is to be. Near the end of the round,
@@ -11444,8 +11790,8 @@ GOTRACE__FN bool gotrace__is_forced_before(const gotrace__source *a, const gotra
 GOTRACE__FN gotrace__source *gotrace__first_waiting(gotrace__transcriber *t) {
   gotrace__source *r, *first = NULL, **link;
   for (r = t->sources; r; r = r->next)
-    if (r->waits_on && r->record.tick <= t->limit && (!first || gotrace__is_forced_before(r, first))) first = r;
-  if (!first || (t->limit != UINT64_MAX && first->record.tick + GOTRACE__CLOCK_SKEW > t->limit)) return NULL;
+    if (r->waits_on && r->record_tick <= t->limit && (!first || gotrace__is_forced_before(r, first))) first = r;
+  if (!first || (t->limit != UINT64_MAX && first->record_tick + GOTRACE__CLOCK_SKEW > t->limit)) return NULL;
   for (link = &first->waits_on->first; *link != first; link = &(*link)->link) continue;
   *link = first->link;
   first->waits_on = NULL;
@@ -11466,8 +11812,8 @@ GOTRACE__FN void gotrace__write_first(gotrace__transcriber *t) {
 /* Writes the next CPU sample (write), and waits for the one after it. */
 GOTRACE__FN void gotrace__next_sample(gotrace__transcriber *t, bool write) {
   if (!t->options.sample || t->options.version < GOTRACE_GO_1_19) return;
-  t->sampler.record.tick = t->options.sample(t->options.context, t, write);
-  if (t->sampler.record.tick != UINT64_MAX && t->sampler.record.tick <= t->limit) gotrace__enqueue(t, &t->sampler);
+  t->sampler.record_tick = t->options.sample(t->options.context, t, write);
+  if (t->sampler.record_tick != UINT64_MAX && t->sampler.record_tick <= t->limit) gotrace__enqueue(t, &t->sampler);
 }
 
 /* The trace is full. It is a consistent cut when the threads that have waited have come as far as the others. */
@@ -11487,12 +11833,12 @@ GOTRACE__FN void gotrace__apply_all(gotrace__transcriber *t) {
   if (t->full) return;
   gotrace__next_sample(t, false);
   for (r = t->sources; r; r = r->next)
-    if (gotrace__peek(t, r) && r->record.tick <= t->limit) gotrace__enqueue(t, r);
+    if (gotrace__peek(t, r) && r->record_tick <= t->limit) gotrace__enqueue(t, r);
   for (;;) {
     if (t->full && !full) gotrace__limit_round(t);
     full = t->full;
     r = gotrace__dequeue(t);
-    if (r && full && r->record.tick > t->limit) continue;
+    if (r && full && r->record_tick > t->limit) continue;
     if (r == &t->sampler) {
       gotrace__next_sample(t, true);
     } else if (r) {
@@ -11912,6 +12258,7 @@ GOTRACE__FN bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrac
   t->arena.budget = options->budget;
   t->strings[0].table = options->strings;
   t->stacks[0].table = options->stacks;
+  t->sites.table = options->sites;
   t->arena.beyond = options->beyond_limit;
   if (options->alloc_events && options->version >= GOTRACE_GO_1_23) {
     t->types = gotrace__own_table(t);
@@ -11973,6 +12320,7 @@ GOTRACE__FN gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t,
 GOTRACE__FN void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
   r->chunk = r->known = NULL;
   r->at = r->end = NULL;
+  gotrace__forget_said(r);
   r->known_size = r->generation = 0;
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
@@ -12130,6 +12478,7 @@ GOTRACE__FN void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__release(budget, t->kept_ids, t->kept_capacity * sizeof *t->kept_ids);
   gotrace__mirror_free(t, &t->strings[0]);
   gotrace__mirror_free(t, &t->stacks[0]);
+  gotrace__mirror_free(t, &t->sites);
   gotrace__own_free(t, &t->strings[1]);
   gotrace__own_free(t, &t->stacks[1]);
   gotrace__table_free(t->types);
@@ -13200,7 +13549,7 @@ GOTRACE__FN void gotrace__look_at_threads(gotrace__transcriber *r) {
     gotrace__chunk_done(&gotrace__t, chunk);
     m->source = NULL;
     m->chunk = NULL;
-    m->at = m->end = NULL;
+    m->ready = GOTRACE__NEVER;
     m->session = m->read_session = 0;
     gotrace__store_relaxed(&m->first_session, 0u);
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
@@ -13623,7 +13972,7 @@ GOTRACE__FN bool gotrace__chunks_free(gotrace__budget *budget) {
     if (m->chunk) {
       gotrace__chunk_free(budget, m->chunk);
       m->chunk = NULL;
-      m->at = m->end = NULL;
+      m->ready = GOTRACE__NEVER;
     }
     if (gotrace__load_acquire(&m->used) == GOTRACE__ENDED)
       gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
@@ -13655,7 +14004,8 @@ GOTRACE__FN void gotrace__session_free(gotrace__budget *budget) {
   if (!gotrace__chunks_free(budget)) return;
   gotrace__table_free(t->strings);
   gotrace__table_free(t->stacks);
-  t->strings = t->stacks = NULL;
+  gotrace__table_free(t->site_numbers);
+  t->strings = t->stacks = t->site_numbers = NULL;
 }
 
 /* Ends the session, after the trace has been read to its end. The caller holds the life lock. */
@@ -13816,7 +14166,7 @@ GOTRACE__FN gotrace_result gotrace__turn_on(void) {
   gotrace__transcriber *r = t->transcriber;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
-  uint32_t session = t->session + 1 ? t->session + 1 : 1;
+  uint32_t session = t->session + 1 < GOTRACE__NEVER ? t->session + 1 : 1;
   memset(&options, 0, sizeof options);
   options.version = (unsigned)t->options.format;
   options.futile_wakeups = t->options.futile_wakeups;
@@ -13828,6 +14178,7 @@ GOTRACE__FN gotrace_result gotrace__turn_on(void) {
   options.on = (const uint32_t *)&gotrace__on;
   options.strings = t->strings;
   options.stacks = t->stacks;
+  options.sites = t->site_numbers;
   options.reason_names = t->reason_names;
   options.go_ids = &t->next_go_id;
   options.first_task = gotrace__load_relaxed(&t->next_task_id) + 1;
@@ -13879,7 +14230,7 @@ GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
   bool beyond = t->options.on_limit == GOTRACE_LIMIT_BLOCK; /* nobody could wait */
   bool samples = t->options.format >= GOTRACE_GO_1_19;
   gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__table *strings, *stacks;
+  gotrace__table *strings, *stacks, *sites;
   if (!t->exit_registered) {
     t->exit_registered = true;
     gotrace__at_process_exit();
@@ -13893,12 +14244,14 @@ GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
   t->transcriber = (gotrace__transcriber *)gotrace__allocate(&t->budget, sizeof *t->transcriber, false);
   strings = gotrace__table_new(&t->budget, beyond);
   stacks = gotrace__table_new(&t->budget, beyond);
+  sites = gotrace__table_new(&t->budget, beyond);
   if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
   if (stacks) gotrace__store_release(&t->stacks, stacks);
+  if (sites) gotrace__store_release(&t->site_numbers, sites);
   if (samples && !t->samples)
     gotrace__store_release(&t->samples,
                            (gotrace__sample *)gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false));
-  if (t->transcriber && strings && stacks && (!samples || t->samples)) result = gotrace__open_session(path);
+  if (t->transcriber && strings && stacks && sites && (!samples || t->samples)) result = gotrace__open_session(path);
   if (result == GOTRACE_OK) result = gotrace__turn_on();
   if (result != GOTRACE_OK) gotrace__undo_session(path);
   gotrace__unlock(&t->work);
@@ -14643,7 +14996,7 @@ __attribute__((__constructor__)) GOTRACE__FN void gotrace__autostart(void) {
  * NULL: that table does not exist. */
 enum {
   GOTRACE__TAKEN_LOCKS = 11,
-  GOTRACE__SINGLE_LOCKS = 13,
+  GOTRACE__SINGLE_LOCKS = 14,
   GOTRACE__FORK_LOCKS = GOTRACE__SINGLE_LOCKS + GOTRACE__WAIT_BUCKETS + GOTRACE__KEY_BUCKETS
 };
 GOTRACE__FN gotrace__mutex *gotrace__fork_lock(unsigned i) {
@@ -14668,6 +15021,7 @@ GOTRACE__FN gotrace__mutex *gotrace__fork_lock(unsigned i) {
 #endif
   case 11: table = t->strings; break;
   case 12: table = t->stacks; break;
+  case 13: table = t->site_numbers; break;
   default:
     i -= GOTRACE__SINGLE_LOCKS;
     return i < GOTRACE__WAIT_BUCKETS ? &t->wait_buckets[i].lock : &t->key_buckets[i - GOTRACE__WAIT_BUCKETS].lock;
@@ -14763,8 +15117,8 @@ GOTRACE__FN void gotrace__after_fork_in_child(void) {
     gotrace__unread_free(NULL);
     gotrace__session_free(NULL);
   }
-  if (in_call && t->strings && t->stacks) /* the call goes on to use them; they stay for ever */
-    t->strings->arena.budget = t->stacks->arena.budget = NULL;
+  if (in_call && t->strings && t->stacks && t->site_numbers) /* the call goes on to use them; they stay for ever */
+    t->strings->arena.budget = t->stacks->arena.budget = t->site_numbers->arena.budget = NULL;
   t->transcriber = NULL;
   gotrace__modules_free();
   if (t->file.number >= 0) gotrace__file_abandon(&t->file);
@@ -15454,6 +15808,17 @@ GOTRACE__FN int gotrace__dec_read_header(const uint8_t *header) {
   if (memcmp(header, "go 1.", 5) != 0 || header[5] < '1' || header[5] > '9') return 0;
   for (; i < 8 && header[i] >= '0' && header[i] <= '9'; i++) version = 10 * version + (header[i] - '0');
   return memcmp(header + i, tail, 16 - i) == 0 ? 1000 + version : 0;
+}
+
+/* Reads `n` numbers before `end`. False: *at is where the bad one begins. */
+GOTRACE__FN bool gotrace__get_numbers(const uint8_t **at, const uint8_t *end, uint64_t *values, unsigned n) {
+  unsigned i;
+  for (i = 0; i < n; i++) {
+    const uint8_t *next = gotrace__get_varint(*at, end, &values[i]);
+    if (!next) return false;
+    *at = next;
+  }
+  return true;
 }
 
 /* Reports why gotrace__get_numbers failed. */

@@ -60,7 +60,7 @@ static struct {
   } samples[SAMPLES];
   unsigned samples_at, samples_end;
   gotrace__transcriber t;
-  gotrace__table *strings, *stacks;
+  gotrace__table *strings, *stacks, *sites;
   gotrace__budget budget;
   uint8_t *trace;
   size_t size;
@@ -141,16 +141,13 @@ static uint64_t sample(void *context, gotrace__transcriber *t, bool write) {
 
 static void applied(const void *transcriber, const void *given) {
   const gotrace__transcriber *t = (const gotrace__transcriber *)transcriber;
-  const gotrace__record *record = (const gotrace__record *)given;
+  unsigned kind = gotrace__kind_of((const gotrace__record *)given);
   uint64_t now = sum(t);
-  if (w.shows)
-    fprintf(stderr, "%llu %s on %llu: %llu %llu %llu\n", (unsigned long long)record->tick,
-            gotrace__record_specs[record->kind].name, (unsigned long long)t->current->id,
-            (unsigned long long)record->a[0], (unsigned long long)record->a[1], (unsigned long long)record->a[2]);
-  if (now == w.seen && !t->error && !(t->v1 && record->kind == GOTRACE__REC_SYSCALL_END) &&
-      !(t->v1 && record->kind == GOTRACE__REC_SYSCALL_END_BLOCKED) && !(t->v1 && record->kind == GOTRACE__REC_MEMORY) &&
-      !(t->v1 && record->kind == GOTRACE__REC_HEAP_ALLOC)) {
-    fprintf(stderr, "%s is neither in the trace nor counted\n", gotrace__record_specs[record->kind].name);
+  if (w.shows) capture_show(stderr, t);
+  if (now == w.seen && !t->error && !(t->v1 && kind == GOTRACE__REC_SYSCALL_END) &&
+      !(t->v1 && kind == GOTRACE__REC_SYSCALL_END_BLOCKED) && !(t->v1 && kind == GOTRACE__REC_MEMORY) &&
+      !(t->v1 && kind == GOTRACE__REC_HEAP_ALLOC)) {
+    fprintf(stderr, "%s is neither in the trace nor counted\n", capture_names[kind]);
     abort();
   }
   w.seen = now;
@@ -160,55 +157,61 @@ static unsigned take(unsigned below) { return (unsigned)fuzz_take(&w.in, 1) % be
 
 static const gotrace_type types[] = {{"node", 32, 8}, {NULL, 8, 0}};
 
-/* A record with arbitrary arguments that the capture does not follow. */
-static gotrace__record arbitrary(unsigned kind) {
-  gotrace__record record = capture_record(kind);
+/* Sets a field to an arbitrary value, and returns the place of the next one. */
+static uint8_t *fill(uint8_t *at, size_t bytes) {
+  unsigned how = take(16);
+  uint64_t value = how < 12 ? how : how == 12 ? take(256) : how == 13 ? fuzz_take(&w.in, 2) << 7 : fuzz_take(&w.in, 8);
+  uint32_t word = (uint32_t)value;
+  uint16_t half = (uint16_t)value;
+  memcpy(at, bytes == 8 ? (const void *)&value : bytes == 4 ? (const void *)&word : (const void *)&half, bytes);
+  return at + bytes;
+}
+
+/* A record with arbitrary fields that the capture does not follow; also one that says something of the next one. */
+static capture_record arbitrary(unsigned kind) {
+  capture_record record = capture_made(kind);
   static const char text[] = "a text \xc3\xb6 that is made at run time";
-  unsigned i;
-  for (i = 0; i < gotrace__record_specs[kind].numbers; i++) {
-    unsigned how = take(16);
-    record.a[i] = how < 12 ? how : how == 12 ? take(256) : how == 13 ? fuzz_take(&w.in, 2) << 7 : fuzz_take(&w.in, 8);
+  uint8_t *at = (uint8_t *)&record.is + sizeof record.is.head;
+  switch (kind) {
+#define FIELD(type, name) at = fill(at, sizeof(type));
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) \
+  case GOTRACE__REC_##NAME: GOTRACE__FIRST_##ORDER(FIELD) fields break;
+    GOTRACE__RECORDS(GOTRACE__RECORD, FIELD)
+#undef GOTRACE__RECORD
+#undef FIELD
   }
-  for (i = 0; i < gotrace__record_specs[kind].texts; i++) {
-    record.text[i] = text;
-    record.text_size[i] = take(sizeof text);
+  if (capture_has_text(kind)) {
+    record.text = text;
+    record.text_size = take(sizeof text);
   }
-  if (kind == GOTRACE__REC_MEMORY && record.a[3]) record.a[3] = (uint64_t)(uintptr_t)&types[record.a[3] % 2];
+  if (take(4) == 0) record.is.head |= fuzz_take(&w.in, 4) << 32; /* a site */
+  if (kind == GOTRACE__REC_MEMORY && record.is.as_MEMORY.class_or_type)
+    record.is.as_MEMORY.class_or_type = (uint64_t)(uintptr_t)&types[record.is.as_MEMORY.class_or_type % 2];
   return record;
 }
 
 static void user_call(unsigned thread, unsigned kind, uint64_t id, unsigned name) {
-  gotrace__record record = capture_record(kind);
+  capture_record record = capture_made(kind);
   char value[32];
-  record.a[0] = id;
+  record.site.stack = 1;
   if (kind == GOTRACE__REC_REGION_POP || (kind == GOTRACE__REC_REGION_END && id && name % 3 == 2)) {
-    record.kind = GOTRACE__REC_REGION_POP;
-    record.a[0] = 1;
+    record.is.head = gotrace__head(GOTRACE__REC_REGION_POP, 0, 0);
     capture_call(&w.c, thread, &record);
     return;
   }
-  if ((kind == GOTRACE__REC_REGION_BEGIN || kind == GOTRACE__REC_REGION_END) && !id && name % 3 == 2) {
-    record.kind = kind == GOTRACE__REC_REGION_BEGIN ? GOTRACE__REC_SITE_REGION_BEGIN : GOTRACE__REC_SITE_REGION_END;
-    record.a[0] = 2;
-    record.a[1] = 1;
-    capture_call(&w.c, thread, &record);
-    return;
+  if (kind == GOTRACE__REC_TASK_BEGIN) record.is.as_TASK_BEGIN.task = id;
+  else if (kind == GOTRACE__REC_TASK_END) record.is.as_TASK_END.task = id;
+  else record.task = id;
+  record.site.name = name % 3;
+  record.walked = name % 5 == 1;
+  if (!record.site.name && kind != GOTRACE__REC_TASK_END) {
+    record.name = name % 2 ? "odd" : "even";
+    record.name_size = (uint32_t)strlen(record.name);
   }
-  if (kind == GOTRACE__REC_TASK_BEGIN) {
-    record.a[2] = name % 3;
-    record.a[3] = 1;
-  } else if (kind == GOTRACE__REC_TASK_END) {
-    record.a[1] = 1;
-  } else {
-    record.a[1] = name % 3;
-    record.a[2] = 1;
-  }
-  record.text[0] = name % 2 ? "odd" : "even";
-  record.text_size[0] = (uint32_t)strlen(record.text[0]);
   if (kind == GOTRACE__REC_LOG) {
     if (w.logs + 1 == MOST_LOGS) return;
-    record.text_size[1] = (uint32_t)snprintf(value, sizeof value, "%llu", (unsigned long long)++w.logs);
-    record.text[1] = value;
+    record.text_size = (uint32_t)snprintf(value, sizeof value, "%llu", (unsigned long long)++w.logs);
+    record.text = value;
   }
   capture_call(&w.c, thread, &record);
   if (kind == GOTRACE__REC_LOG && w.c.t) {
@@ -254,7 +257,7 @@ static void wild_call(void) {
   } else if (call < 53) {
     capture_collector_call(&w.c, thread, GOTRACE__REC_GC_BEGIN + call % 2 + on % 2 * 2, on % 19);
   } else if (call < 58) {
-    gotrace__record record = arbitrary(1 + take(GOTRACE__RECORD_KINDS - 1));
+    capture_record record = arbitrary(1 + take(GOTRACE__RECORD_KINDS - 1));
     capture_call(&w.c, thread, &record);
   } else if (call == 58) {
     capture_thread_end(&w.c, thread);
@@ -459,9 +462,9 @@ static void correct_call(void) {
     }
     break;
   case 24: {
-    gotrace__record record = capture_record(GOTRACE__REC_GO_LABEL);
-    record.text[0] = "label";
-    record.text_size[0] = call % 2 ? 5 : 0;
+    capture_record record = capture_made(GOTRACE__REC_GO_LABEL);
+    record.text = "label";
+    record.text_size = call % 2 ? 5 : 0;
     capture_call(&w.c, thread, &record);
     break;
   }
@@ -476,15 +479,14 @@ static void correct_call(void) {
     w.stw_go = go;
     break;
   case 27: {
-    gotrace__record record =
-        capture_record(w.assist[go] ? GOTRACE__REC_MARK_ASSIST_END : GOTRACE__REC_MARK_ASSIST_BEGIN);
+    capture_record record = capture_made(w.assist[go] ? GOTRACE__REC_MARK_ASSIST_END : GOTRACE__REC_MARK_ASSIST_BEGIN);
     capture_call(&w.c, thread, &record);
     if (w.c.t) w.assist[go] = !w.assist[go];
     break;
   }
   case 28: {
-    gotrace__record record = capture_record(call % 2 ? GOTRACE__REC_HEAP_ALLOC : GOTRACE__REC_HEAP_GOAL);
-    record.a[0] = w.c.tick;
+    capture_record record = capture_made(call % 2 ? GOTRACE__REC_HEAP_ALLOC : GOTRACE__REC_HEAP_GOAL);
+    record.is.as_HEAP_ALLOC.bytes = w.c.tick;
     capture_call(&w.c, thread, &record);
     break;
   }
@@ -594,9 +596,8 @@ static void check_correct(void) {
   REQUIRE(k[GOTRACE_V2_USER_TASK_BEGIN] >= r[GOTRACE__REC_TASK_BEGIN]); /* and those older than the trace */
   REQUIRE(k[GOTRACE_V2_USER_TASK_BEGIN] <= r[GOTRACE__REC_TASK_BEGIN] + w.old_tasks);
   REQUIRE(k[GOTRACE_V2_USER_TASK_END] == r[GOTRACE__REC_TASK_END]);
-  REQUIRE(k[GOTRACE_V2_USER_REGION_BEGIN] == r[GOTRACE__REC_REGION_BEGIN] + r[GOTRACE__REC_SITE_REGION_BEGIN]);
-  REQUIRE(k[GOTRACE_V2_USER_REGION_END] + w.left_out ==
-          r[GOTRACE__REC_REGION_END] + r[GOTRACE__REC_SITE_REGION_END] + r[GOTRACE__REC_REGION_POP]);
+  REQUIRE(k[GOTRACE_V2_USER_REGION_BEGIN] == r[GOTRACE__REC_REGION_BEGIN]);
+  REQUIRE(k[GOTRACE_V2_USER_REGION_END] + w.left_out == r[GOTRACE__REC_REGION_END] + r[GOTRACE__REC_REGION_POP]);
   REQUIRE(k[GOTRACE_V2_USER_LOG] == r[GOTRACE__REC_LOG]);
 }
 
@@ -633,12 +634,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.c.tick = 1000;
   w.strings = gotrace__table_new(NULL, false);
   w.stacks = gotrace__table_new(NULL, false);
+  w.sites = gotrace__table_new(NULL, false);
   gotrace__string_put(w.strings, "even", 4, &cut); /* number 1 */
   gotrace__string_put(w.strings, "constant", 8, &cut);
   for (i = 0; i < 3; i++) {
     gotrace__stack_frame frame;
     REQUIRE(gotrace__frame_of(w.strings, &places[i], &frame));
     gotrace__stack_put(w.stacks, &frame, 1);
+  }
+  for (i = 0; i < 6; i++) { /* all that calls have: the capture does not run out of memory */
+    gotrace__site_key key = {(uint32_t)(i / 3), (uint32_t)(i % 3)};
+    REQUIRE(gotrace__site_put(w.sites, key) == (uint32_t)i + 1);
   }
   memset(&options, 0, sizeof options);
   options.version = format;
@@ -647,6 +653,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.cut_bytes = 1024;
   options.strings = w.strings;
   options.stacks = w.stacks;
+  options.sites = w.sites;
   options.service_thread = 1;
   options.write = keep_trace;
   options.chunk_done = chunk_done;
@@ -705,6 +712,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   gotrace__transcribe_free(&w.t);
   gotrace__table_free(w.strings);
   gotrace__table_free(w.stacks);
+  gotrace__table_free(w.sites);
   capture_free(&w.c);
   REQUIRE(w.budget.used == 0);
   return 0;

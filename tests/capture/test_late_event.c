@@ -44,16 +44,17 @@ static enum { BEFORE_CLOCK, BEFORE_PUBLISHING } way; /* where it is held up */
 /* Stays in a call from before the cut or stop until another thread lets it go on. */
 static void *held_up(void *unused) {
   gotrace__thread *m;
-  uint8_t *at = NULL;
+  gotrace__record *record = NULL;
   gotrace_thread_begin("held up");
   gotrace_heap_alloc(1);
   m = gotrace__caller();
   CHECK(gotrace__begin(m));
-  if (way == BEFORE_PUBLISHING) at = gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_HEAP_ALLOC), LATE);
+  if (way == BEFORE_PUBLISHING) record = gotrace__about_nothing(m, GOTRACE__REC_HEAP_ALLOC, gotrace__nowhere);
   reach(1);
   await(2);
-  if (way == BEFORE_CLOCK) at = gotrace__put_varint(gotrace__about_nothing(m, GOTRACE__REC_HEAP_ALLOC), LATE);
-  gotrace__publish(m, at);
+  if (way == BEFORE_CLOCK) record = gotrace__about_nothing(m, GOTRACE__REC_HEAP_ALLOC, gotrace__nowhere);
+  record->as_HEAP_ALLOC.bytes = LATE;
+  gotrace__publish_as(m, record, HEAP_ALLOC);
   gotrace__leave(m);
   gotrace_heap_alloc(AFTER);
   return unused;

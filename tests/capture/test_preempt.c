@@ -121,7 +121,7 @@ static void check_moved(void) {
   gotrace_stats stats;
   pthread_t thread;
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
-  while (!gotrace__self || gotrace__self->end - gotrace__self->at >= 1000)
+  while (!gotrace__self || !gotrace__self->chunk || gotrace__self->chunk->capacity - gotrace__self->chunk->size >= 1000)
     gotrace_log(GOTRACE_NO_TASK, "main", "until the chunk is almost full");
   CHECK(pthread_create(&thread, NULL, go_on_with, gotrace__self) == 0 && pthread_join(thread, NULL) == 0);
   gotrace_log(GOTRACE_NO_TASK, "main", "after");

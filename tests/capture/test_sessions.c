@@ -28,12 +28,14 @@ static const char *const place_names[PLACES] = {"first", "second"};
 static const gotrace_location entries[PLACES] = {GOTRACE_NAMED_ENTRY("entry of the first"),
                                                  GOTRACE_NAMED_ENTRY("entry of the second")};
 
-/* Each place has a call site with a constant name. */
+/* Each place has a call site with a constant name, and one without a name. */
 static void first(void) {
-  GOTRACE_REGION("first") continue;
+  gotrace_region_begin(GOTRACE_NO_TASK, "first");
+  gotrace_region_end_innermost();
 }
 static void second(void) {
-  GOTRACE_REGION("second") continue;
+  gotrace_region_begin(GOTRACE_NO_TASK, "second");
+  gotrace_region_end_innermost();
 }
 static void (*const places[PLACES])(void) = {first, second};
 
@@ -64,7 +66,7 @@ static void check_places(const int *order, int count) {
   gotrace_decoder *decoder;
   gotrace_event event;
   gotrace_result result;
-  int regions = 0, creations = 0;
+  int regions = 0, ends = 0, creations = 0;
   CHECK_EQUAL(test_open_decoder(&decoder, bytes.data, bytes.size, false), GOTRACE_OK);
   while ((result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK) {
     const bool v1 = strcmp(event.spec->name, "UserRegion") == 0;
@@ -77,6 +79,9 @@ static void check_places(const int *order, int count) {
       CHECK(size == strlen(place_names[order[regions]]) && memcmp(text, place_names[order[regions]], size) == 0);
       CHECK(is_function(decoder, event.stack, place_names[order[regions]]));
       regions++;
+    } else if (strcmp(event.spec->name, "UserRegionEnd") == 0 || v1) {
+      CHECK(regions && is_function(decoder, event.stack, place_names[order[regions - 1]]));
+      ends++;
     }
     if (strcmp(event.spec->name, "GoCreate") == 0) {
       CHECK(creations < count);
@@ -86,6 +91,7 @@ static void check_places(const int *order, int count) {
   }
   CHECK_EQUAL(result, GOTRACE_END_OF_TRACE);
   CHECK_EQUAL(regions, count);
+  CHECK_EQUAL(ends, count);
   CHECK_EQUAL(creations, count);
   gotrace_decoder_close(decoder);
 }

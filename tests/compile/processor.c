@@ -78,7 +78,7 @@ static void alignment(void) {
   memset(&arena, 0, sizeof arena);
   for (i = 1; i < 30; i++) CHECK_ALIGNED(gotrace__arena_alloc(&arena, (size_t)i));
   gotrace__arena_free(&arena);
-  CHECK_ALIGNED(&site->stack_id);
+  CHECK_ALIGNED(&site->number);
   CHECK_ALIGNED(&site->reported);
   CHECK_ALIGNED(&go->tick);
   CHECK_ALIGNED(&go->id);

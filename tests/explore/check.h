@@ -445,38 +445,37 @@ static void explore_check_tick(explore_last_tick *last, uint64_t place, uint64_t
 }
 
 static void explore_check_ticks(const gotrace__transcriber *t, const gotrace__record *record, explore_owner *owner) {
+  unsigned kind = gotrace__kind_of(record);
+  uint64_t tick = t->current->record_tick;
   if (owner->source != t->current) owner->go = owner->proc = 0; /* another thread has the former's place */
   owner->source = t->current;
-  switch (record->kind) {
+  switch (kind) {
   case GOTRACE__REC_PROC_START:
   case GOTRACE__REC_PROC_STEAL:
   case GOTRACE__REC_PROC_DESTROY:
-    explore_check_tick(world.proc_ticks, record->a[0], record->a[1], record->tick, "proc");
+    explore_check_tick(world.proc_ticks, record->about_proc.proc, record->about_proc.number, tick, "proc");
     break;
-  case GOTRACE__REC_PROC_STOP: explore_check_tick(world.proc_ticks, owner->proc, 0, record->tick, "proc"); break;
+  case GOTRACE__REC_PROC_STOP: explore_check_tick(world.proc_ticks, owner->proc, 0, tick, "proc"); break;
   case GOTRACE__REC_GO_SWITCH:
   case GOTRACE__REC_GO_SWITCH_END:
   case GOTRACE__REC_NEST_BEGIN:
   case GOTRACE__REC_NEST_END:
-    if (record->kind != GOTRACE__REC_NEST_END)
-      explore_check_tick(world.go_ticks, owner->go, 0, record->tick, "goroutine");
-    explore_check_tick(world.go_ticks, record->a[0], record->a[1], record->tick, "goroutine");
+    if (kind != GOTRACE__REC_NEST_END) explore_check_tick(world.go_ticks, owner->go, 0, tick, "goroutine");
+    explore_check_tick(world.go_ticks, record->about_go.go, record->about_go.number, tick, "goroutine");
     break;
   case GOTRACE__REC_GO_CREATE:
   case GOTRACE__REC_GO_START:
   case GOTRACE__REC_GO_DESTROY:
   case GOTRACE__REC_THREAD_START:
   case GOTRACE__REC_WAIT_END:
-    explore_check_tick(world.go_ticks, record->a[0], record->a[1], record->tick, "goroutine");
+    explore_check_tick(world.go_ticks, record->about_go.go, record->about_go.number, tick, "goroutine");
     break;
   case GOTRACE__REC_SYSCALL_BEGIN:
   case GOTRACE__REC_GO_END:
   case GOTRACE__REC_GO_END_IN_SYSCALL:
   case GOTRACE__REC_GO_STOP:
   case GOTRACE__REC_GO_BLOCK:
-  case GOTRACE__REC_SYSCALL_END_BLOCKED:
-    explore_check_tick(world.go_ticks, owner->go, 0, record->tick, "goroutine");
-    break;
+  case GOTRACE__REC_SYSCALL_END_BLOCKED: explore_check_tick(world.go_ticks, owner->go, 0, tick, "goroutine"); break;
   default: break;
   }
   owner->go = explore_place_of_go(t, t->current->go);
@@ -486,13 +485,13 @@ static void explore_check_ticks(const gotrace__transcriber *t, const gotrace__re
 /* The transcriber has applied a record: called by GOTRACE__RECORD_APPLIED. */
 static void explore_record_applied(const gotrace__transcriber *t, const gotrace__record *record) {
   uint64_t thread = (t->current->id - EXPLORE_FIRST_ID) % EXPLORE_IDS;
-#define EXPLORE_KIND(name, numbers, texts, arguments) #name,
-  static const char *const kinds[] = {GOTRACE__RECORDS(EXPLORE_KIND)};
+#define EXPLORE_KIND(NAME, ORDER, handler, TEXT, fields) #NAME,
+  static const char *const kinds[] = {"NONE", GOTRACE__RECORDS(EXPLORE_KIND, )};
 #undef EXPLORE_KIND
   if (explore.trace)
-    printf("          applies %s of T%d at %llu: %llu %llu %llu\n", kinds[record->kind], (int)thread,
-           (unsigned long long)record->tick, (unsigned long long)record->a[0], (unsigned long long)record->a[1],
-           (unsigned long long)record->a[2]);
+    printf("          applies %s of T%d at %llu: %llu %llu\n", kinds[gotrace__kind_of(record)], (int)thread,
+           (unsigned long long)t->current->record_tick, (unsigned long long)record->about_go.go,
+           (unsigned long long)record->about_go.number);
   if (thread < EXPLORE_THREADS && t->options.session < EXPLORE_SESSIONS) world.applied[t->options.session][thread]++;
   if (!explore_clock_skew || !world.clean || thread >= EXPLORE_THREADS) return;
   if (world.tick_session != t->options.session) {

@@ -47,8 +47,8 @@ static void explore_free(void *memory, size_t size);
 /* Small tables and chunks, so that a run is short. */
 #define GOTRACE__PLATFORM "tests/explore/platform.h"
 #define GOTRACE__CHAINS ((size_t)32)
-#define GOTRACE__CHUNK_BYTES 376u /* room for two short logs: a call needs more room than it uses */
-#define GOTRACE__FIRST_CHUNK_BYTES 376u
+#define GOTRACE__CHUNK_BYTES 480u /* room for two short logs: a call needs more room than it uses */
+#define GOTRACE__FIRST_CHUNK_BYTES 480u
 static uint64_t explore_clock_skew;
 #define GOTRACE__CLOCK_SKEW explore_clock_skew /* see "TIME" in engine.h */
 #define GOTRACE__ARENA_BLOCK 4096
@@ -59,8 +59,8 @@ static uint64_t explore_clock_skew;
 #define GOTRACE__WAIT_BUCKETS 2
 #define GOTRACE__SITES 3u
 struct gotrace__transcriber;
-struct gotrace__record;
-static void explore_record_applied(const struct gotrace__transcriber *t, const struct gotrace__record *record);
+union gotrace__record;
+static void explore_record_applied(const struct gotrace__transcriber *t, const union gotrace__record *record);
 #define GOTRACE__RECORD_APPLIED(t, record) explore_record_applied(t, record)
 #include "../test_room.h"
 #define GOTRACE_STATIC 1

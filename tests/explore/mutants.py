@@ -51,13 +51,11 @@ TRANSCRIBER = ('transcriber',)
 
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
 mutant('stop-waits-for-nobody', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop', '1023/cause-restart')
-mutant('session-read-once',
-       'if (GOTRACE__LIKELY(gotrace__session_now() == m->session && m->end',
-       'if (GOTRACE__LIKELY(m->session && m->end',
+mutant('session-read-once', 'if (GOTRACE__LIKELY(gotrace__session_now() == m->ready && gotrace__has_room',
+       'if (GOTRACE__LIKELY(m->ready != GOTRACE__NEVER && gotrace__has_room',
        '1023/off-late')
-mutant('flag-raised-late',
-       ['if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {', 'm->end - m->at >= (ptrdiff_t)room)) return true;'],
-       ['if (false) {', 'm->end - m->at >= (ptrdiff_t)room)) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
+mutant('flag-raised-late', ['if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {', 'm->ready && gotrace__has_room(m, room))) return true;'],
+       ['if (false) {', 'm->ready && gotrace__has_room(m, room))) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
        '1023/off-late')
 mutant('new-chunk-in-an-old-session',
        'if (gotrace__session_now() != session || m->chunk != old) {', 'if (m->chunk != old) {',
@@ -87,8 +85,8 @@ mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, G
 mutant('stolen-proc-taken-for-started',
        'return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;', 'return held;',
        '1023/steal-started')
-mutant('proc-started-in-a-call-not-introduced',
-       'if (started) gotrace__publish(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p));', '(void)started;',
+mutant('proc-started-in-a-call-not-introduced', 'if (started) gotrace__publish_as(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p), PROC_START);',
+       '(void)started;',
        '1023/found-late')
 mutant('proc-started-in-a-call-given-to-it', 'if (!r->proc && !p->made) gotrace__begin_proc(t, r, p);', '(void)p;',
        '1023/found-logs')
@@ -104,7 +102,9 @@ mutant('listed-proc-not-corrected', 'if (status != p->status) gotrace__correct_l
        '1023/listed-handed')
 mutant('lost-proc-said-to-be-in-a-call', 'status = GOTRACE__PROC_LOST;', 'status = GOTRACE__PROC_SYSCALL;',
        '1023/lost-destroyed-listed')
-mutant('listed-creation-again', 'if (g->listed && !g->on && g->id == record->a[2]) {', 'if (0) {', '1022/listed-created')
+mutant('listed-creation-again', 'if (g->listed && !g->on && g->id == made->id) {',
+       'if (0) {',
+       '1022/listed-created')
 mutant('listed-wait-unseen', 'g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;', '',
        '1026/listed-waits')
 mutant('record-of-another-thread', 'if (!m->source || m->source->id != id)', 'if (!m->source)', '1023/listed-again',
@@ -135,9 +135,9 @@ mutant('go-not-introduced',
        '1023/pass-late', '1011/pass-late')
 
 # What one thread has published is visible to whoever relies on it.
-mutant('introduction-without-its-record',
-       'gotrace__publish(m, at);\n    gotrace__store_release(&g->introduced, m->session);',
-       'gotrace__publish(m, at);\n    gotrace__store_relaxed(&g->introduced, m->session);', '--stale 1 1023/listed-timed')
+mutant('introduction-without-its-record', 'shown ? strlen(shown) : 0));\n    gotrace__store_release(&g->introduced, m->session);',
+       'shown ? strlen(shown) : 0));\n    gotrace__store_relaxed(&g->introduced, m->session);',
+       '--stale 1 1023/listed-timed')
 mutant('introduction-seen-before-its-record',
        'if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->introduced)',
        'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced)', '--stale 1 1023/listed-timed')
@@ -157,21 +157,23 @@ mutant('threads-before-clock',
        'gotrace__read_clocks(&clocks);\n  gotrace__attach_threads(r);',
        'gotrace__attach_threads(r);\n  gotrace__read_clocks(&clocks);',
        '1023/pass-new', '1011/pass-new')
-mutant('waker-counts', 'gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, false, NULL)',
-       'gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, g, true, NULL)', '1023/pass-wake')
+mutant('waker-counts', 'gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, where, g, false, NULL)',
+       'gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, where, g, true, NULL)',
+       '1023/pass-wake')
 
 # Threads, goroutines and procs remember the tick of their last record, since the clocks of processors differ.
 mutant('thread-forgets-its-tick', 'if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);', '',
        '1023/skew-moves')
 mutant('ticks-not-kept', 'if (a) gotrace__store_relaxed(a, tick); return tick;', 'return tick;', '1023/skew-handed')
-mutant('goroutine-forgets-its-tick',
-       'gotrace__record_time(m, &g->tick, other)); at = gotrace__put_varint(at, g->place);',
-       'gotrace__record_time(m, NULL, other)); at = gotrace__put_varint(at, g->place);', '1023/skew-handed')
-mutant('running-goroutine-forgets-its-tick',
-       'return gotrace__record_at(m, kind, gotrace__record_time(m, g ? &g->tick : NULL, other));',
-       'return gotrace__record_at(m, kind, gotrace__record_time(m, NULL, other));', '--random 6000,200,1')
-mutant('proc-forgets-its-tick', 'at = gotrace__record_at(m, kind, gotrace__record_time(m, &p->tick, NULL));',
-       'at = gotrace__record_at(m, kind, gotrace__record_time(m, NULL, NULL));', '--random 6000,200,1')
+mutant('goroutine-forgets-its-tick', 'record = gotrace__record_at(m, kind, where, gotrace__record_time(m, &g->tick, other));',
+       'record = gotrace__record_at(m, kind, where, gotrace__record_time(m, NULL, other));',
+       '1023/skew-handed')
+mutant('running-goroutine-forgets-its-tick', 'return gotrace__record_at(m, kind, where, gotrace__record_time(m, g ? &g->tick : NULL, other));',
+       'return gotrace__record_at(m, kind, where, gotrace__record_time(m, NULL, other));',
+       '--random 6000,200,1')
+mutant('proc-forgets-its-tick', 'record = gotrace__record_at(m, kind, gotrace__nowhere, gotrace__record_time(m, &p->tick, NULL));',
+       'record = gotrace__record_at(m, kind, gotrace__nowhere, gotrace__record_time(m, NULL, NULL));',
+       '--random 6000,200,1')
 mutant('stopped-proc-forgets-its-tick', 'gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL)',
        'gotrace__record_time(m, NULL, NULL)', '--random 6000,200,1')
 
@@ -297,65 +299,59 @@ transcriber('row-moved', 'row = gotrace__row_of(t, t->stacks, g->entry); if (!ro
 transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
 transcriber('creation-for-a-wake-up', 'gotrace__write_creation(t, r, g, stack);\n    return;',
             'gotrace__write_creation(t, r, g, stack);\n    g->woken = true;\n    return;')
-transcriber('end-of-a-task-reads-a-name', 'if (record->kind != GOTRACE__REC_TASK_END)\n    name =', 'name =')
 transcriber('sampled-before-its-creation', 'if (GOTRACE__UNLIKELY(g->sampled == g->id) &&', 'if (false &&')
-transcriber('start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  if (!g->known || g->status != GOTRACE__WAITING""", 'if (!g->known || g->status != GOTRACE__WAITING')
-transcriber('start-before-unblock', 'return !force && (!r->later || t->waiting) ? &g->waiters : NULL; /* for the unblock */', 'return NULL;')
-transcriber('proc-start-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
-  gotrace__number_proc(t, p, record->a[1]);
-  if (!p->known""", """gotrace__number_proc(t, p, record->a[1]);
-  if (!p->known""")
-transcriber('steal-waits-not', """    GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], p->number + 1) || !p->known, p->waiters);
-    gotrace__number_proc(t, p, record->a[1]);
-    if (p->known""", """gotrace__number_proc(t, p, record->a[1]);
-    if (p->known""")
-transcriber('late-steal', """r->proc->status == GOTRACE__PROC_SYSCALL && !force)
-    return &r->proc->waiters;""", """r->proc->status == GOTRACE__PROC_SYSCALL && !force)
-    ;""")
-transcriber('unblock-waits-not',
-            'if ((GOTRACE__IS_LATER(record->a[1], g->number) || !g->known) && !force) return &g->waiters;', '')
-transcriber('stale-unblock', 'g->status != GOTRACE__WAITING || (uint32_t)record->a[1] != g->number)',
+transcriber('start-waits-not', 'gotrace__waiters *waiters = gotrace__await_go(t, g, number, true, force);',
+            'gotrace__waiters *waiters = NULL;')
+transcriber('start-before-unblock', 'return !force && (!r->later || t->waiting) ? &g->waiters : NULL;',
+            'return NULL;')
+transcriber('proc-start-waits-not', 'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, p->number + 1) || !p->known, p->waiters);',
+            '')
+transcriber('late-steal', 'X(SYSCALL_END_BLOCKED, TAKEN, running',
+            'X(SYSCALL_END_BLOCKED, NONE, running')
+transcriber('unblock-waits-not', '(GOTRACE__IS_LATER(number, g->number) || !g->known) && !force ? &g->waiters : NULL',
+            'NULL')
+transcriber('stale-unblock', 'g->status != GOTRACE__WAITING || number != g->number)',
             'g->status != GOTRACE__WAITING)')
-transcriber('switch-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1) || !g->known, g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
-  if (from)""", """gotrace__number_go(t, g, record->a[1]);
-  if (from)""")
-transcriber('create-waits-not', """  GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[1], g->number + 1), g->waiters);
-  gotrace__number_go(t, g, record->a[1]);
-  gotrace__correct_listed(t, g->on, false);""", """gotrace__number_go(t, g, record->a[1]);
-  gotrace__correct_listed(t, g->on, false);""")
+transcriber('switch-waits-not', 'gotrace__await_go(t, g, number, true, force), true)',
+            'NULL, true)')
+transcriber('create-waits-not', 'gotrace__await_go(t, g, number, false, force), true)',
+            'NULL, true)')
 transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);', '')
-transcriber('collector-waits-not',
-            'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(record->a[0], t->collector_number + 1), t->collector_waiters);', '')
-transcriber('last-is-forced', 'early > 0 : a->record.tick < b->record.tick',
-            'early > 0 : a->record.tick > b->record.tick')
+transcriber('collector-waits-not', 'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, t->collector_number + 1), t->collector_waiters);',
+            '')
+transcriber('last-is-forced', 'early > 0 : a->record_tick < b->record_tick',
+            'early > 0 : a->record_tick > b->record_tick')
 transcriber('end-of-a-former-thread',
             'if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;', '')
 transcriber('former-thread-written-last', 'if (r->proc) gotrace__end_proc(t, r); gotrace__lane_flush(t, &r->lane);',
             'if (r->proc) gotrace__end_proc(t, r);')
-transcriber('end-of-a-call-forced-last', ' || record->kind == GOTRACE__REC_SYSCALL_END_BLOCKED;', ';')
+transcriber('end-of-a-call-forced-last', '|| kind == GOTRACE__REC_SYSCALL_END_BLOCKED;',
+            ';')
 transcriber('end-of-a-wait-forced-last', 'early != 0 ? early > 0 :', '')
-transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->record.tick + GOTRACE__CLOCK_SKEW > t->limit)',
+transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->record_tick + GOTRACE__CLOCK_SKEW > t->limit)',
             '')
 transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL)) {',
             'if (GOTRACE__UNLIKELY(waiters->first != NULL)) {')
 transcriber('heap-unordered', 'for (; at && r->turn < t->heap[(at - 1) / 2]->turn;', 'for (; 0;')
-transcriber('thread-runs-ahead', '&& (!t->heap_count || r->record.tick <= t->heap[0]->turn);', ';')
-transcriber('round-without-limit', '!t->full && r->record.tick <= t->limit &&', '!t->full &&')
+transcriber('thread-runs-ahead', '&& (!t->heap_count || r->record_tick <= t->heap[0]->turn);',
+            ';')
+transcriber('round-without-limit', '!t->full && r->record_tick <= t->limit &&',
+            '!t->full &&')
 transcriber('round-of-everything', 'gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2)',
             'gotrace__is_more(t, t->from_tick + ticks, UINT64_MAX)')
 transcriber('number-not-counted', '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)',
             '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number)')
-transcriber('unblock-not-told', """gotrace__record_stack_id(t, record->a[2]));
-  gotrace__changed(t, &g->waiters);""", 'gotrace__record_stack_id(t, record->a[2]));')
+transcriber('unblock-not-told', 'gotrace__unblock(t, r, g, gotrace__call_stack_id(t, r));\n  gotrace__changed(t, &g->waiters);',
+            'gotrace__unblock(t, r, g, gotrace__call_stack_id(t, r));')
 
 # Chunks.
 transcriber('other-sessions-read', 'if (done->session != t->options.session) r->at = r->end;', '')
 transcriber('chunk-without-base', 'r->tick = r->chunk->tick; /* that of its last record', 'r->tick = r->tick; /* that of its last record')
 transcriber('chunk-not-given-back', 'if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);', '')
-transcriber('numbers-beyond-the-end', 'if (!at || size > (uint64_t)(end - at)) return NULL;', 'if (!at) return NULL;')
-transcriber('kind-unchecked', 'if (kind - 1 >= GOTRACE__RECORD_KINDS - 1) return NULL;', '')
+transcriber('record-beyond-the-end', 'return GOTRACE__LIKELY(bytes <= room) ? at + bytes : NULL;', 'return at + bytes;')
+transcriber('said-of-the-one-after-too', 'r->at = r->record_end;\n    gotrace__forget_said(r);', 'r->at = r->record_end;')
+transcriber('kind-unchecked', 'if (GOTRACE__UNLIKELY(kind >= GOTRACE__RECORD_KINDS)) return NULL;',
+            '')
 transcriber('look-ahead-ends-in-a-record', 'if (at) r->end = at;', 'if (at) r->end = r->at + 1;')
 
 # Time.
@@ -417,14 +413,16 @@ transcriber('call-not-resumed', """  if (inside < GOTRACE__KEPT_PROC || !r->go) 
   gotrace__enter_call(t, r, 0);""", """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;""")
 transcriber('thread-ends-with-a-proc', 'if (r->proc) gotrace__end_proc(t, r); gotrace__lane_flush(t, &r->lane);',
             'gotrace__lane_flush(t, &r->lane);')
-transcriber('start-over-a-goroutine',
-            """gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);
-  if (record->kind == GOTRACE__REC_THREAD_START)""", 'if (record->kind == GOTRACE__REC_THREAD_START)')
+transcriber('start-over-a-goroutine', 'gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);\n  if (kind == GOTRACE__REC_THREAD_START)',
+            'if (kind == GOTRACE__REC_THREAD_START)')
 transcriber('switch-runs-two', 'gotrace__moves(t, r, g, GO_START); gotrace__write_label(t, r, g);',
             'g->sequence++; g->on = r; r->go = g; gotrace__write_label(t, r, g);')
-transcriber('label-of-a-listed-goroutine', 'gotrace__leave_list(t, g, record); if (g->number)', 'g->listed = false; if (g->number)')
-tested('test_generations', 'label-of-a-listed-thread', 'if (g) gotrace__leave_list(t, g, record);', 'if (g) g->listed = false;')
-transcriber('introduction-behind-a-wait', 'if (g->number) return NULL; /* a later record', '/* a later record')
+transcriber('label-of-a-listed-goroutine', 'gotrace__leave_list(t, g, r->text); if (g->number)',
+            'g->listed = false; if (g->number)')
+tested('test_generations', 'label-of-a-listed-thread', 'if (g) gotrace__leave_list(t, g, r->text);',
+       'if (g) g->listed = false;')
+transcriber('introduction-behind-a-wait', 'if (g->number) return; /* a later record',
+            '/* a later record')
 transcriber('name-without-memory', 'if (GOTRACE__LIKELY(!t->error)) gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END',
             'gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END')
 transcriber('forever-without-memory', 'gotrace__keep_id(t, g->id); /* if', 'if (!gotrace__keep_id(t, g->id)) return; /* if')
@@ -457,34 +455,33 @@ transcriber('second-sweep-sums-up', 'p->swept = p->reclaimed = 0;', '')
 tested('test_sessions', 'stack-of-the-former-trace', 'seen->session == m->session && seen->place == place', 'seen->place == place')
 tested('test_sessions', 'entry-of-the-former-trace', 'm->entry_session == m->session && m->entry.pc == place->pc',
        'm->entry.pc == place->pc')
-tested('test_sessions', 'name-of-the-former-trace',
-       'known = gotrace__load_acquire(&site->name_id); return GOTRACE__LIKELY(known >> 32 == m->session)',
-       'known = gotrace__load_acquire(&site->name_id); return GOTRACE__LIKELY(known != 0)')
-tested('test_sessions', 'site-of-the-former-trace',
-       'return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__site_stack',
-       'return known ? (uint32_t)known : gotrace__site_stack')
+tested('test_sessions', 'name-of-the-former-trace', 'return GOTRACE__LIKELY(known >> 31 == ((uint64_t)m->session << 1 | 1))',
+       'return GOTRACE__LIKELY((known >> 31 & 1) != 0)')
+tested('test_sessions', 'site-of-the-former-trace', 'return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__number_site',
+       'return known ? (uint32_t)known : gotrace__number_site')
 tested('test_sessions', 'goal-before-the-start', 'r->heap_goal = gotrace__load_relaxed(&t->heap_goal);', '')
 tested('test_sessions', 'heap-before-the-start', 'r->heap_alloc = gotrace__load_relaxed(&t->heap_alloc);', '')
 tested('test_sessions', 'procs-before-the-start', 'r->procs_changed = gotrace__load_relaxed(&t->procs_changed);', '')
 tested('test_sessions', 'collection-before-the-start', 'r->gc = gotrace__load_relaxed(&t->gc) != 0;', '')
-tested('test_sessions', 'collection-before-the-first-call', 'at = gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.gc));',
-       'at = gotrace__put_varint(at, 0);')
-tested('test_sessions', 'stop-before-the-first-call',
-       'gotrace__publish(m, gotrace__put_varint(at, gotrace__load_relaxed(&gotrace__t.stw)));',
-       'gotrace__publish(m, gotrace__put_varint(at, 0));')
+tested('test_sessions', 'collection-before-the-first-call', 'record->as_COLLECTOR.gc = gotrace__load_relaxed(&gotrace__t.gc);',
+       'record->as_COLLECTOR.gc = 0;')
+tested('test_sessions', 'stop-before-the-first-call', 'record->as_COLLECTOR.stw = gotrace__load_relaxed(&gotrace__t.stw);',
+       'record->as_COLLECTOR.stw = 0;')
 tested('test_sessions', 'goal-of-later-generations', 'if (t->heap_goal) gotrace__emit1', 'if (t->heap_goal && t->generation == 1) gotrace__emit1')
 tested('test_sessions', 'heap-of-later-generations', 'if (t->heap_alloc) gotrace__emit1',
        'if (t->heap_alloc && t->generation == 1) gotrace__emit1')
-tested('test_sessions', 'heap-values-forgotten', '*(goal ? &t->heap_goal : &t->heap_alloc) = record->a[0] + 1;', '')
+tested('test_sessions', 'heap-values-forgotten', '*(goal ? &t->heap_goal : &t->heap_alloc) = bytes + 1;',
+       '')
 tested('test_sessions', 'samples-of-the-former-trace', 'if (sample->session == r->options.session) {', 'if (1) {')
 tested('test_sessions', 'verdict-of-the-former-trace', 'gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);', '')
 tested('test_sessions', 'threads-of-the-former-trace', 't->past_lost = false; t->thread_total = 0;', 't->past_lost = false;')
 
 # A collector's call that is lost, a jump of the counter back, calls that need more room than they ask for.
 tested('test_held_up', 'stop-before-the-start', 'r->stw = gotrace__load_relaxed(&t->stw) != 0;', '')
-tested('test_held_up', 'jump-back-in-the-same-chunk', 'if (m->tick - tick >= GOTRACE__FAR) m->end = m->at;', '(void)tick;')
+tested('test_held_up', 'jump-back-in-the-same-chunk', 'if (m->tick - tick >= GOTRACE__FAR) m->ready = GOTRACE__NEVER;',
+       '(void)tick;')
 transcriber('jump-back-unseen', 'bool jumped = tick < t->to_tick;', 'bool jumped = false;')
-tested('test_chunks', 'room-too-small', '#define GOTRACE__CALL_ROOM (320u + 64u * GOTRACE_DEBUG)',
+tested('test_chunks', 'room-too-small', '#define GOTRACE__CALL_ROOM (384u + 128u * GOTRACE_DEBUG)',
        '#define GOTRACE__CALL_ROOM (64u + 64u * GOTRACE_DEBUG)')
 
 # Ends and limits.

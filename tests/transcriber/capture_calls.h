@@ -20,7 +20,7 @@
 #define CAPTURE_PROCS 16
 #endif
 #ifndef CAPTURE_CHUNK
-#define CAPTURE_CHUNK 512 /* bytes of records */
+#define CAPTURE_CHUNK 1024 /* bytes of records */
 #endif
 #define CAPTURE_NANOSECONDS 20 /* per tick */
 
@@ -67,18 +67,76 @@ typedef struct capture {
   uint64_t kinds[GOTRACE__RECORD_KINDS]; /* records written */
 } capture;
 
-/* Appends a record and returns its end. */
-static inline uint8_t *capture_put_record(uint8_t *at, const gotrace__record *record, uint64_t dt) {
-  unsigned i;
-  *at++ = (uint8_t)record->kind;
-  at = gotrace__put_varint(at, dt);
-  for (i = 0; i < gotrace__record_specs[record->kind].numbers; i++) at = gotrace__put_varint(at, record->a[i]);
-  for (i = 0; i < gotrace__record_specs[record->kind].texts; i++) {
-    at = gotrace__put_varint(at, record->text_size[i]);
-    if (record->text_size[i]) memcpy(at, record->text[i], record->text_size[i]);
-    at += record->text_size[i];
+/* The names of kinds, and how many bytes their fields have. */
+static const char *const capture_names[] = {"NONE",
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) #NAME,
+                                            GOTRACE__RECORDS(GOTRACE__RECORD, )
+#undef GOTRACE__RECORD
+};
+static inline bool capture_has_text(unsigned kind) { return (gotrace__record_sizes[kind] & GOTRACE__HAS_TEXT) != 0; }
+static inline size_t capture_size(unsigned kind) { return gotrace__record_sizes[kind] & (GOTRACE__HAS_TEXT - 1u); }
+
+/* Prints the record that the transcriber applies. */
+static inline void capture_show(FILE *to, const gotrace__transcriber *t) {
+  const gotrace__source *r = t->current;
+  unsigned kind = gotrace__kind_of(r->record);
+  const uint32_t *word = (const uint32_t *)r->record;
+  size_t i;
+  fprintf(to, "%llu %s on %llu, site %x:", (unsigned long long)r->record_tick, capture_names[kind],
+          (unsigned long long)r->id, (unsigned)word[1]);
+  for (i = 2; i < capture_size(kind) / sizeof *word; i++) fprintf(to, " %lx", (unsigned long)word[i]);
+  fputc('\n', to);
+}
+
+/* A record, and what is said of it: a name and a text have no bytes if they are NULL. */
+typedef struct capture_record {
+  gotrace__record is;
+  uint64_t task;
+  const char *name;       /* instead of the site's */
+  gotrace__site_key site; /* numbers; name and stack of the call */
+  const char *text;
+  uint32_t name_size, text_size;
+  bool walked; /* the stack is not the site's */
+} capture_record;
+
+static inline gotrace__record *capture_word(uint8_t *at, unsigned kind, uint64_t ticks, uint32_t site) {
+  gotrace__record *record = (gotrace__record *)(void *)at;
+  record->head = gotrace__head(kind, ticks, site);
+  return record;
+}
+static inline uint8_t *capture_put_text(uint8_t *at, size_t bytes, const char *text, uint32_t size) {
+  memcpy(at + bytes - sizeof size, &size, sizeof size);
+  if (size) memcpy(at + bytes, text, size);
+  return at + GOTRACE__WORDS(bytes + size);
+}
+
+/* Appends a record, with what is said of it before, and returns its end. `sites`: the table of sites. */
+static inline uint8_t *capture_put_record(gotrace__table *sites, uint8_t *at, const capture_record *record,
+                                          uint64_t dt) {
+  unsigned kind = gotrace__kind_of(&record->is);
+  gotrace__site_key key = record->site;
+  if (record->task) {
+    capture_word(at, GOTRACE__REC_OF_TASK, 0, 0)->as_OF_TASK.task = record->task;
+    at += GOTRACE__WORDS(GOTRACE__SIZE_OF_TASK);
   }
-  return at;
+  if (record->name) {
+    capture_word(at, GOTRACE__REC_NAME, 0, 0);
+    at = capture_put_text(at, GOTRACE__SIZE_NAME, record->name, record->name_size);
+  }
+  if (record->walked) {
+    capture_word(at, GOTRACE__REC_STACK, 0, 0)->as_STACK.stack = key.stack;
+    key.stack = 0;
+    at += GOTRACE__WORDS(GOTRACE__SIZE_STACK);
+  }
+  if (dt >= GOTRACE__HEAD_TICKS) {
+    capture_word(at, GOTRACE__REC_TIME, 0, 0)->as_TIME.ticks = dt;
+    dt = 0;
+    at += GOTRACE__WORDS(GOTRACE__SIZE_TIME);
+  }
+  memcpy(at, &record->is, capture_size(kind));
+  capture_word(at, kind, dt, key.stack || key.name ? gotrace__site_put(sites, key) : 0);
+  if (capture_has_text(kind)) return capture_put_text(at, capture_size(kind), record->text, record->text_size);
+  return at + GOTRACE__WORDS(capture_size(kind));
 }
 
 static inline gotrace__clocks capture_clocks(const capture *c) {
@@ -106,14 +164,15 @@ static inline void capture_chunk(capture_thread *m) {
 }
 
 /* Appends a record at a tick not before the thread's last one. */
-static inline void capture_put(capture *c, unsigned thread, const gotrace__record *record, uint64_t tick) {
+static inline void capture_put(capture *c, unsigned thread, const capture_record *record, uint64_t tick) {
   capture_thread *m = &c->threads[thread];
   if (!m->last || m->written > CAPTURE_CHUNK) capture_chunk(m);
   if (tick < m->tick) tick = m->tick;
-  m->written = (uint32_t)(capture_put_record((uint8_t *)(m->last + 1) + m->written, record, tick - m->tick) -
+  m->written = (uint32_t)(capture_put_record(c->t->options.sites, (uint8_t *)(m->last + 1) + m->written, record,
+                                             tick - m->tick) -
                           (uint8_t *)(m->last + 1));
   m->tick = tick;
-  c->kinds[record->kind]++;
+  c->kinds[gotrace__kind_of(&record->is)]++;
   if (!m->held) capture_publish(m);
 }
 
@@ -123,11 +182,10 @@ static inline uint64_t capture_now(const capture *c) {
   return tick < c->first_tick ? c->first_tick : tick;
 }
 
-static inline gotrace__record capture_record(unsigned kind) {
-  gotrace__record record;
+static inline capture_record capture_made(unsigned kind) {
+  capture_record record;
   memset(&record, 0, sizeof record);
-  record.kind = kind;
-  record.text[0] = record.text[1] = "";
+  record.is.head = gotrace__head(kind, 0, 0);
   return record;
 }
 
@@ -136,7 +194,8 @@ static inline bool capture_begin(capture *c, unsigned thread) {
   capture_thread *m = &c->threads[thread];
   capture_go *g = m->go ? &c->gos[m->go] : NULL;
   capture_proc *p = m->proc ? &c->procs[m->proc] : NULL;
-  gotrace__record record;
+  capture_record record;
+  gotrace__record_THREAD *told = &record.is.as_THREAD;
   if (!c->t) return false;
   if (m->introduced) return true;
   m->introduced = true;
@@ -145,36 +204,36 @@ static inline bool capture_begin(capture *c, unsigned thread) {
     m->source = gotrace__transcribe_thread(c->t, 100 + thread, m->first);
     if (!m->source) return false; /* out of memory: the trace ends */
   }
-  record = capture_record(GOTRACE__REC_THREAD);
+  record = capture_made(GOTRACE__REC_THREAD);
   if (g) {
-    record.a[0] = m->go;
-    record.a[1] = g->id;
-    record.a[2] = g->entry;
-    record.a[3] = g->flags | (m->in_syscall ? GOTRACE__RECORD_IN_SYSCALL : 0);
+    told->go = m->go;
+    told->id = g->id;
+    told->entry = g->entry;
+    told->flags = g->flags | (m->in_syscall ? GOTRACE__RECORD_IN_SYSCALL : 0);
     if (!g->stamped) g->number = 0;
     g->stamped = g->introduced = true;
   }
-  if (m->plain) record.a[3] |= GOTRACE__RECORD_PLAIN;
-  if (p && (!m->in_syscall || (!p->stamped && p->owner == thread + 1))) record.a[4] = m->proc;
+  if (m->plain) told->flags |= GOTRACE__RECORD_PLAIN;
+  if (p && (!m->in_syscall || (!p->stamped && p->owner == thread + 1))) told->proc = m->proc;
   if (p && !m->in_syscall && !p->stamped) {
     p->number = 0;
     p->stamped = true;
   }
   capture_put(c, thread, &record, capture_now(c));
   if (g && g->tick <= m->tick) g->tick = m->tick + 1; /* others speak of them later, by any clock */
-  if (record.a[4] && p->tick <= m->tick) p->tick = m->tick + 1;
+  if (told->proc && p->tick <= m->tick) p->tick = m->tick + 1;
   return true;
 }
 
 static inline void capture_know_go(capture *c, unsigned thread, unsigned place, bool owner) {
   capture_go *g = &c->gos[place];
   if (!g->introduced) {
-    gotrace__record record = capture_record(GOTRACE__REC_GO);
-    record.a[0] = place;
-    record.a[1] = g->id;
-    record.a[2] = g->entry;
-    record.a[3] = g->status;
-    record.a[4] = g->flags;
+    capture_record record = capture_made(GOTRACE__REC_GO);
+    record.is.as_GO.go = place;
+    record.is.as_GO.id = g->id;
+    record.is.as_GO.entry = g->entry;
+    record.is.as_GO.status = g->status;
+    record.is.as_GO.flags = g->flags;
     capture_put(c, thread, &record, capture_now(c));
     g->introduced = true;
   }
@@ -186,10 +245,10 @@ static inline void capture_know_go(capture *c, unsigned thread, unsigned place, 
 
 static inline void capture_know_proc(capture *c, unsigned thread, unsigned place) {
   capture_proc *p = &c->procs[place];
-  gotrace__record record = capture_record(GOTRACE__REC_PROC);
+  capture_record record = capture_made(GOTRACE__REC_PROC);
   if (p->stamped) return;
-  record.a[0] = place;
-  record.a[1] = p->status;
+  record.is.as_PROC.proc = place;
+  record.is.as_PROC.status = p->status;
   capture_put(c, thread, &record, capture_now(c));
   p->number = 0;
   p->stamped = true;
@@ -226,11 +285,15 @@ static inline void capture_proc_call(capture *c, unsigned thread, unsigned kind,
   if (kind == GOTRACE__REC_PROC_STOP) place = m->proc;
   p = &c->procs[place];
   if (on) {
-    gotrace__record record = capture_record(kind);
+    capture_record record = capture_made(kind);
     uint64_t tick;
     if (place && kind != GOTRACE__REC_PROC_STOP) capture_know_proc(c, thread, place);
     tick = capture_time(c, thread, NULL, place ? p : NULL, NULL);
-    if (place) record.a[0] = place, record.a[1] = ++p->number;
+    if (place) p->number++;
+    if (place && kind != GOTRACE__REC_PROC_STOP) {
+      record.is.about_proc.proc = place;
+      record.is.about_proc.number = p->number;
+    }
     capture_put(c, thread, &record, tick);
   }
   if (kind == GOTRACE__REC_PROC_START && place) {
@@ -255,18 +318,18 @@ static inline void capture_create(capture *c, unsigned thread, unsigned place, u
   g->status = status;
   memset(g->known, 0, sizeof g->known); /* which place it gets is no affair of the program */
   if (capture_begin(c, thread)) {
-    gotrace__record record = capture_record(GOTRACE__REC_GO_CREATE);
+    capture_record record = capture_made(GOTRACE__REC_GO_CREATE);
     uint64_t tick;
     if (!g->stamped) g->number = 0;
     g->stamped = g->introduced = true; /* the former occupant's numbers go on */
     tick = capture_time(c, thread, g, NULL, NULL);
-    record.a[0] = place;
-    record.a[1] = ++g->number;
-    record.a[2] = g->id;
-    record.a[3] = entry;
-    record.a[4] = status;
-    record.a[5] = flags;
-    record.a[6] = 1;
+    record.is.as_GO_CREATE.go = place;
+    record.is.as_GO_CREATE.number = ++g->number;
+    record.is.as_GO_CREATE.id = g->id;
+    record.is.as_GO_CREATE.entry = entry;
+    record.is.as_GO_CREATE.status = (uint16_t)status;
+    record.is.as_GO_CREATE.flags = (uint16_t)flags;
+    record.site.stack = 1;
     capture_put(c, thread, &record, tick);
   } else {
     g->introduced = g->stamped = false;
@@ -287,17 +350,18 @@ static inline void capture_go_call(capture *c, unsigned thread, unsigned kind, u
   bool leaves = is_switch || kind == GOTRACE__REC_NEST_BEGIN;
   bool waker = kind == GOTRACE__REC_GO_UNBLOCK || kind == GOTRACE__REC_GO_RENAME || kind == GOTRACE__REC_GO_TIMER;
   if (capture_begin(c, thread)) {
-    gotrace__record record = capture_record(kind);
+    capture_record record = capture_made(kind);
     uint64_t tick;
     if (place) capture_know_go(c, thread, place, !waker);
     tick = capture_time(c, thread, place ? g : NULL, NULL, leaves || !place ? from : NULL);
-    record.a[0] = place;
+    record.is.about_go.go = place;
     if (leaves && from) from->number++;
-    if (place) record.a[1] = waker ? (g->stamped ? g->number : 0) : ++g->number;
-    record.a[2] = kind == GOTRACE__REC_GO_SWITCH ? GOTRACE__SWITCH_UNEXPLAINED : kind == GOTRACE__REC_GO_RENAME ? 0 : 1;
-    record.a[3] = 1;
-    if (is_nest) record.a[2] = m->plain;
-    if (kind == GOTRACE__REC_GO_RENAME) record.text[0] = "renamed", record.text_size[0] = 7;
+    if (place) record.is.about_go.number = waker ? (g->stamped ? g->number : 0) : ++g->number;
+    record.site.stack = 1;
+    if (kind == GOTRACE__REC_GO_SWITCH) record.is.as_GO_SWITCH.reason = GOTRACE__SWITCH_UNEXPLAINED;
+    if (kind == GOTRACE__REC_NEST_BEGIN) record.is.as_NEST_BEGIN.plain = m->plain;
+    if (kind == GOTRACE__REC_NEST_END) record.is.as_NEST_END.plain = m->plain;
+    if (kind == GOTRACE__REC_GO_RENAME) record.text = "renamed", record.text_size = 7;
     capture_put(c, thread, &record, tick);
   }
   if (is_nest && from && from != g) {
@@ -324,19 +388,20 @@ static inline void capture_go_call(capture *c, unsigned thread, unsigned kind, u
 
 /* Calls about the goroutine that the thread runs: GO_END, GO_STOP, GO_BLOCK, SYSCALL_BEGIN, SYSCALL_END,
  * SYSCALL_END_BLOCKED, GO_END_IN_SYSCALL. */
-static inline void capture_running_call(capture *c, unsigned thread, unsigned kind, uint64_t reason) {
+static inline void capture_running_call(capture *c, unsigned thread, unsigned kind, uint32_t reason) {
   capture_thread *m = &c->threads[thread];
   capture_go *g = m->go ? &c->gos[m->go] : NULL;
   capture_proc *p = m->proc ? &c->procs[m->proc] : NULL;
   bool begins = kind == GOTRACE__REC_SYSCALL_BEGIN;
   if (capture_begin(c, thread)) {
-    gotrace__record record = capture_record(kind);
+    capture_record record = capture_made(kind);
     uint64_t tick = capture_time(c, thread, g, begins ? p : NULL, NULL);
     if (g) g->number++;
     if (begins && p) p->number++;
     if (kind == GOTRACE__REC_SYSCALL_END && p) capture_know_proc(c, thread, m->proc);
-    record.a[0] = begins ? 1 : reason;
-    record.a[1] = 1;
+    if (kind == GOTRACE__REC_GO_STOP) record.is.as_GO_STOP.reason = reason;
+    if (kind == GOTRACE__REC_GO_BLOCK) record.is.as_GO_BLOCK.reason = reason;
+    record.site.stack = 1;
     capture_put(c, thread, &record, tick);
   }
   if (begins) {
@@ -366,25 +431,25 @@ static inline void capture_running_call(capture *c, unsigned thread, unsigned ki
 }
 
 /* Any other call: a record that changes nothing that the capture remembers. */
-static inline void capture_call(capture *c, unsigned thread, const gotrace__record *record) {
+static inline void capture_call(capture *c, unsigned thread, const capture_record *record) {
   capture_thread *m = &c->threads[thread];
   if (!capture_begin(c, thread)) return;
   capture_put(c, thread, record, capture_time(c, thread, m->go ? &c->gos[m->go] : NULL, NULL, NULL));
 }
 
 /* Calls about the collector: GC_BEGIN, GC_END, STW_BEGIN, STW_END. */
-static inline void capture_collector_call(capture *c, unsigned thread, unsigned kind, uint64_t reason) {
-  gotrace__record record = capture_record(kind);
+static inline void capture_collector_call(capture *c, unsigned thread, unsigned kind, uint32_t reason) {
+  capture_record record = capture_made(kind);
   if (!c->t) return;
-  record.a[0] = ++c->collector;
-  record.a[1] = reason;
+  record.is.about_collector.number = ++c->collector;
+  if (kind == GOTRACE__REC_STW_BEGIN) record.is.as_STW_BEGIN.reason = reason;
   capture_call(c, thread, &record);
 }
 
 /* The thread ends. */
 static inline void capture_thread_end(capture *c, unsigned thread) {
   capture_thread *m = &c->threads[thread];
-  gotrace__record record = capture_record(GOTRACE__REC_THREAD_END);
+  capture_record record = capture_made(GOTRACE__REC_THREAD_END);
   if (m->go) c->gos[m->go].status = GOTRACE__RUNNABLE;
   if (m->proc) c->procs[m->proc].status = GOTRACE__PROC_IDLE;
   m->go = m->proc = 0;

@@ -65,7 +65,7 @@ static uint32_t status_stack(writer *w, uint32_t entry, uint32_t stack) {
  * set to this one. */
 static const char *const reason_names[GOTRACE__REASONS] = {""};
 
-static uint64_t reason_of(writer *w, uint32_t text, const gotrace__known_reason *known, unsigned count) {
+static uint32_t reason_of(writer *w, uint32_t text, const gotrace__known_reason *known, unsigned count) {
   if (!w->t->v1) {
     w->t->named_refs[0] = use_text(w, text);
     return 1 << 8;
@@ -80,10 +80,10 @@ static written_go *written(writer *w, const goroutine *g) { return SIDE(written_
 
 static written_thread *written_on(writer *w, const thread *m) { return SIDE(written_thread, &w->threads, m->number); }
 
-static uint64_t place_of(writer *w, const goroutine *g) {
+static uint32_t place_of(writer *w, const goroutine *g) {
   written_go *of = written(w, g);
   if (!of->place) of->place = w->free_count ? w->free[--w->free_count] : ++w->places;
-  return of->place;
+  return (uint32_t)of->place;
 }
 
 static gotrace__model_go *model_of(writer *w, const goroutine *g) {
@@ -100,10 +100,10 @@ static void free_place(writer *w, const goroutine *g) {
   written(w, g)->place = 0;
 }
 
-static uint64_t proc_place(writer *w, const proc *p) {
+static uint32_t proc_place(writer *w, const proc *p) {
   uint64_t *place = SIDE(uint64_t, &w->procs, p->number);
   if (!*place) *place = 1 + (p->id < GOTRACE_FAKE_PROC ? p->id : FRESH_PROC + 50000 + w->large_procs++);
-  return *place;
+  return (uint32_t)*place;
 }
 
 static gotrace__model_proc *model_of_proc(writer *w, const proc *p) {
@@ -121,17 +121,25 @@ static void turn_over(writer *w, gotrace__source *r) {
   if (w->latest < t->now) w->latest = t->now;
 }
 
-static void put(writer *w, gotrace__source *r, int64_t time, const gotrace__record *record) {
+/* `said`: what the record itself does not say: its stack, name and task. */
+static void put(writer *w, gotrace__source *r, int64_t time, const gotrace__said *said, const gotrace__record *record) {
   turn_to(w, r, time);
+  r->said = *said;
+  r->record = record;
   gotrace__apply(w->t, r, record, true);
+  r->record = NULL;
+  gotrace__forget_said(r);
   turn_over(w, r);
 }
-#define PUT(w, r, time, KIND, ...) \
-  put((w), (r), (time), &(const gotrace__record){.kind = GOTRACE__REC_##KIND, .a = {__VA_ARGS__}})
+#define SITE(stack, name) (&(const gotrace__site_key){(stack), (name)})
+#define SAID(stack, name, task_id) \
+  (&(const gotrace__said){.any = true, .site = SITE((stack), (name)), .task = (task_id)})
+#define RECORD(KIND, ...) (&(const gotrace__record){.as_##KIND = {GOTRACE__REC_##KIND, __VA_ARGS__}})
+#define PUT(w, r, time, stack, KIND, ...) put((w), (r), (time), SAID((stack), 0, 0), RECORD(KIND, __VA_ARGS__))
 
 /* v1: a goroutine that has been in a mark assist since before the part begins it where it first runs. */
 static void resume_assist(writer *w, gotrace__source *r, const goroutine *g, int64_t time) {
-  if (w->t->v1 && g->assist && !model_of(w, g)->assist) PUT(w, r, time, MARK_ASSIST_BEGIN, 0);
+  if (w->t->v1 && g->assist && !model_of(w, g)->assist) PUT(w, r, time, 0, MARK_ASSIST_BEGIN, 0);
 }
 
 /* The thread as the transcriber knows it; NULL: the transcriber's own. v1 has a goroutine's label in the event that
@@ -145,7 +153,7 @@ static gotrace__source *source_of(writer *w, const thread *m) {
   if (of->starting) {
     const goroutine *g = of->starting;
     of->starting = NULL;
-    PUT(w, of->source, of->start_time, GO_START, place_of(w, g));
+    PUT(w, of->source, of->start_time, 0, GO_START, place_of(w, g));
     resume_assist(w, of->source, g, of->start_time);
   }
   return of->source;
@@ -202,10 +210,10 @@ static void introduce_go(writer *w, goroutine *g, unsigned status, uint32_t stac
   } else if (bound) {
     pool_text label = pool_text_of(g->label);
     if (t->v1) gotrace__model_label(t, to, label.data, label.size); /* for this start only: see take_label */
-    PUT(w, its, time, GO_START, place_of(w, g));
+    PUT(w, its, time, 0, GO_START, place_of(w, g));
     if (t->v1) gotrace__model_label(t, to, "", 0);
     resume_assist(w, its, g, time);
-    if (status == GO_SYSCALL) PUT(w, its, time, SYSCALL_BEGIN, 0);
+    if (status == GO_SYSCALL) PUT(w, its, time, 0, SYSCALL_BEGIN, 0);
   }
 }
 
@@ -288,8 +296,9 @@ static void take_create(writer *w, const op *o) {
   const gotrace__model_go *old = model_of(w, g);
   bool again = old->known && old->status != GOTRACE__DEAD; /* the id, before its goroutine has ended */
   if (again) written(w, g)->place = 0;
-  PUT(w, source_of(w, status == GO_SYSCALL || (o->m && o->m->p) ? o->m : NULL), o->time, GO_CREATE, place_of(w, g), 0,
-      again ? 0 : g->id, use_stack(w, o->new_stack), status, GOTRACE__RECORD_OLD, use_stack(w, o->stack));
+  PUT(w, source_of(w, status == GO_SYSCALL || (o->m && o->m->p) ? o->m : NULL), o->time, use_stack(w, o->stack),
+      GO_CREATE, place_of(w, g), 0, again ? 0 : g->id, use_stack(w, o->new_stack), (uint16_t)status,
+      GOTRACE__RECORD_OLD);
 }
 
 static void take_label(writer *w, const op *o) {
@@ -310,18 +319,18 @@ static void take_unblock(writer *w, const op *o) {
   goroutine *g = world_go(w->c.w, o->id);
   gotrace__source *r = source_of(w, o->m);
   if (!g) return;
-  if (runs(o->m) && o->m->g->timer) PUT(w, r, o->time, GO_TIMER, place_of(w, o->m->g));
-  PUT(w, r, o->time, GO_UNBLOCK, place_of(w, g), model_of(w, g)->number, use_stack(w, o->stack));
+  if (runs(o->m) && o->m->g->timer) PUT(w, r, o->time, 0, GO_TIMER, place_of(w, o->m->g));
+  PUT(w, r, o->time, use_stack(w, o->stack), GO_UNBLOCK, place_of(w, g), model_of(w, g)->number);
 }
 
 /* The thread's goroutine ends. */
 static void take_end(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
   goroutine *g = o->m ? o->m->g : NULL;
-  if (w->t->stw_go && w->t->stw_go == r->go) PUT(w, r, o->time, STW_END, w->t->collector_number);
-  if (o->kind == GOTRACE_V2_GO_DESTROY) PUT(w, r, o->time, GO_END, 0);
-  else if (o->kind == GOTRACE_V2_GO_DESTROY_SYSCALL) PUT(w, r, o->time, GO_END_IN_SYSCALL, 0);
-  else PUT(w, r, o->time, GO_SWITCH_END, place_of(w, go_record(w->c.w, o->id)), 0, use_stack(w, o->stack));
+  if (w->t->stw_go && w->t->stw_go == r->go) PUT(w, r, o->time, 0, STW_END, w->t->collector_number);
+  if (o->kind == GOTRACE_V2_GO_DESTROY) PUT(w, r, o->time, 0, GO_END, 0);
+  else if (o->kind == GOTRACE_V2_GO_DESTROY_SYSCALL) PUT(w, r, o->time, 0, GO_END_IN_SYSCALL, 0);
+  else PUT(w, r, o->time, use_stack(w, o->stack), GO_SWITCH_END, place_of(w, go_record(w->c.w, o->id)), 0);
   free_place(w, g);
 }
 
@@ -330,7 +339,7 @@ static void take_proc_stop(writer *w, const op *o) {
   gotrace__transcriber *t = w->t;
   if (t->v1 && o->a[0] && r->proc) /* when its system call lost it */
     gotrace__lower_syscall_block(t, &r->proc->lane, r->go, tick_of(w, (int64_t)o->a[0]));
-  PUT(w, r, o->time, PROC_STOP, 0);
+  PUT(w, r, o->time, 0, PROC_STOP, 0);
 }
 
 /* Before 1.10, a proc scans during mark termination, and there are no stopped worlds. `p`: NULL: unknown. */
@@ -350,12 +359,12 @@ static void take_scan(writer *w, proc *p, bool begins, int64_t time) {
 static void take_stw(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
   bool begins = o->kind == GOTRACE_V2_STW_BEGIN;
-  uint64_t reason = begins ? reason_of(w, o->name, gotrace__stw_reasons, GOTRACE_STW_REASON_COUNT) : 0;
+  uint32_t reason = begins ? reason_of(w, o->name, gotrace__stw_reasons, GOTRACE_STW_REASON_COUNT) : 0;
   w->lost[LOST_STW] += begins && w->format < GOTRACE_GO_1_21 && reason != GOTRACE_STW_GC_MARK_TERM &&
                        (reason != GOTRACE_STW_GC_SWEEP_TERM || w->format < GOTRACE_GO_1_10);
   if (w->format >= GOTRACE_GO_1_10) {
-    if (!begins) PUT(w, r, o->time, STW_END, w->t->collector_number);
-    else if (runs(o->m)) PUT(w, r, o->time, STW_BEGIN, w->t->collector_number, reason, use_stack(w, o->stack));
+    if (!begins) PUT(w, r, o->time, 0, STW_END, w->t->collector_number);
+    else if (runs(o->m)) PUT(w, r, o->time, use_stack(w, o->stack), STW_BEGIN, w->t->collector_number, reason);
   } else if (w->c.input >= GOTRACE_GO_1_10) { /* otherwise there are scans */
     if (begins && (w->stw_scan || reason != GOTRACE_STW_GC_MARK_TERM || !o->m || !o->m->p)) return;
     if (begins) w->stw_scan = o->m->p;
@@ -373,9 +382,9 @@ static void take_shared(writer *w, const op *o) {
   bool waits = o->kind == GOTRACE_V2_PROCS_CHANGE && m && written_on(w, m)->starting;
   gotrace__source *r = waits ? &t->service : source_of(w, m || !idle ? m : o->m);
   uint32_t stack = use_stack(w, o->stack);
-  if (o->kind == GOTRACE_V2_GC_BEGIN) PUT(w, r, o->time, GC_BEGIN, t->collector_number, stack);
-  else if (o->kind == GOTRACE_V2_GC_END) PUT(w, r, o->time, GC_END, t->collector_number);
-  else PUT(w, r, o->time, PROCS_CHANGE, o->id, stack);
+  if (o->kind == GOTRACE_V2_GC_BEGIN) PUT(w, r, o->time, stack, GC_BEGIN, t->collector_number);
+  else if (o->kind == GOTRACE_V2_GC_END) PUT(w, r, o->time, 0, GC_END, t->collector_number);
+  else PUT(w, r, o->time, stack, PROCS_CHANGE, o->id);
   w->procs_told |= o->kind == GOTRACE_V2_PROCS_CHANGE;
 }
 
@@ -383,9 +392,9 @@ static void take_shared(writer *w, const op *o) {
 static void take_sweep(writer *w, const op *o) {
   gotrace__source *r = source_of(w, o->m);
   if (!r->proc) return;
-  if (o->kind == GOTRACE_V2_GC_SWEEP_BEGIN) PUT(w, r, o->time, SWEEP_BEGIN, 0);
-  PUT(w, r, o->time, SWEEP_SPAN, o->a[0], o->a[1], use_stack(w, o->stack));
-  if (o->kind == GOTRACE_V2_GC_SWEEP_END) PUT(w, r, o->time, SWEEP_END, 0);
+  if (o->kind == GOTRACE_V2_GC_SWEEP_BEGIN) PUT(w, r, o->time, 0, SWEEP_BEGIN, 0);
+  PUT(w, r, o->time, use_stack(w, o->stack), SWEEP_SPAN, o->a[0], o->a[1]);
+  if (o->kind == GOTRACE_V2_GC_SWEEP_END) PUT(w, r, o->time, 0, SWEEP_END, 0);
 }
 
 static void take_user(writer *w, const op *o) {
@@ -394,22 +403,20 @@ static void take_user(writer *w, const op *o) {
   uint32_t name = use_text(w, o->name), stack = use_stack(w, o->stack);
   pool_text value = pool_text_of(o->value);
   bool known = w->format >= GOTRACE_GO_1_11, borrows = !r->go && known;
-  gotrace__record record = {.a = {o->id, name, stack}, .text = {"", value.data}, .text_size = {0, value.size}};
-  switch (o->kind) {
-  case GOTRACE_V2_USER_TASK_BEGIN:
-    record = (gotrace__record){.kind = GOTRACE__REC_TASK_BEGIN, .a = {o->id, o->a[0], name, stack}};
-    break;
-  case GOTRACE_V2_USER_TASK_END: record = (gotrace__record){.kind = GOTRACE__REC_TASK_END, .a = {o->id, stack}}; break;
-  case GOTRACE_V2_USER_REGION_BEGIN: record.kind = GOTRACE__REC_REGION_BEGIN; break;
-  case GOTRACE_V2_USER_REGION_END: record.kind = GOTRACE__REC_REGION_END; break;
-  default: record.kind = GOTRACE__REC_LOG; break;
-  }
+  const gotrace__said *said = SAID(stack, name, o->id);
   w->lost[LOST_ANNOTATIONS] += !known && o->kind != GOTRACE_V2_USER_TASK_END && o->kind != GOTRACE_V2_USER_REGION_END;
   if (borrows) {
     turn_to(w, r, o->time);
     gotrace__begin_global(t, r);
   }
-  put(w, r, o->time, &record);
+  r->text = (gotrace__string){value.data, value.size};
+  switch (o->kind) {
+  case GOTRACE_V2_USER_TASK_BEGIN: put(w, r, o->time, said, RECORD(TASK_BEGIN, o->id, o->a[0])); break;
+  case GOTRACE_V2_USER_TASK_END: put(w, r, o->time, said, RECORD(TASK_END, o->id)); break;
+  case GOTRACE_V2_USER_REGION_BEGIN: put(w, r, o->time, said, RECORD(REGION_BEGIN, 0)); break;
+  case GOTRACE_V2_USER_REGION_END: put(w, r, o->time, said, RECORD(REGION_END, 0)); break;
+  default: put(w, r, o->time, said, RECORD(LOG, 0)); break;
+  }
   if (borrows) {
     gotrace__end_global(t, r, GOTRACE__NOT_IN_CALL);
     turn_over(w, r);
@@ -443,7 +450,7 @@ static void take_memory(writer *w, const op *o) {
 static void tell_procs(writer *w, const thread *m, int64_t time) {
   if (w->procs_told || w->t->v1 || !w->c.w->gomaxprocs) return;
   w->procs_told = true;
-  PUT(w, source_of(w, m), time, PROCS_CHANGE, w->c.w->gomaxprocs);
+  PUT(w, source_of(w, m), time, 0, PROCS_CHANGE, w->c.w->gomaxprocs);
 }
 
 static void take_op(writer *w, const op *o) {
@@ -455,11 +462,11 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_PROC_STATUS: introduce_proc(w, world_proc(all, o->id, true), (unsigned)o->a[0], m, o->time); break;
   case GOTRACE_V2_PROC_START:
     introduce_proc(w, world_proc(all, o->id, true), PROC_IDLE, NULL, o->time);
-    PUT(w, source_of(w, m), o->time, PROC_START, proc_place(w, world_proc(all, o->id, true)));
+    PUT(w, source_of(w, m), o->time, 0, PROC_START, proc_place(w, world_proc(all, o->id, true)));
     break;
   case GOTRACE_V2_PROC_STOP: take_proc_stop(w, o); break;
   case GOTRACE_V2_PROC_STEAL:
-    PUT(w, source_of(w, m), o->time, PROC_STEAL, proc_place(w, world_proc(all, o->id, true)));
+    PUT(w, source_of(w, m), o->time, 0, PROC_STEAL, proc_place(w, world_proc(all, o->id, true)));
     break;
   case GOTRACE_V2_GO_STATUS:
     if (!model_of(w, go_record(all, o->id))->known)
@@ -471,7 +478,7 @@ static void take_op(writer *w, const op *o) {
     if (!g || !m) break;
     source_of(w, m);
     if (w->t->v1) written_on(w, m)->starting = g, written_on(w, m)->start_time = o->time;
-    else PUT(w, source_of(w, m), o->time, GO_START, place_of(w, g));
+    else PUT(w, source_of(w, m), o->time, 0, GO_START, place_of(w, g));
     tell_procs(w, m, o->time);
     break;
   case GOTRACE_V2_GO_LABEL: take_label(w, o); break;
@@ -480,28 +487,28 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_GO_DESTROY_SYSCALL:
   case GOTRACE_V2_GO_SWITCH_DESTROY: take_end(w, o); break;
   case GOTRACE_V2_GO_SWITCH:
-    PUT(w, source_of(w, m), o->time, GO_SWITCH, place_of(w, go_record(all, o->id)), 0, GOTRACE__SWITCH_UNEXPLAINED,
-        stack);
+    PUT(w, source_of(w, m), o->time, stack, GO_SWITCH, place_of(w, go_record(all, o->id)), 0,
+        GOTRACE__SWITCH_UNEXPLAINED);
     break;
   case GOTRACE_V2_GO_STOP:
-    PUT(w, source_of(w, m), o->time, GO_STOP, reason_of(w, o->name, gotrace__stop_reasons, GOTRACE_STOP_REASON_COUNT),
-        stack);
+    PUT(w, source_of(w, m), o->time, stack, GO_STOP,
+        reason_of(w, o->name, gotrace__stop_reasons, GOTRACE_STOP_REASON_COUNT));
     break;
   case GOTRACE_V2_GO_BLOCK: {
-    uint64_t reason = reason_of(w, o->name, gotrace__block_reasons, GOTRACE_BLOCK_REASON_COUNT);
+    uint32_t reason = reason_of(w, o->name, gotrace__block_reasons, GOTRACE_BLOCK_REASON_COUNT);
     if (reason == GOTRACE_BLOCK_FOREVER && w->c.family != 1) reason = 0; /* in v1 it ends the goroutine */
     w->lost[LOST_REASONS] += w->t->v1 && gotrace__block_reasons[reason].v1 == GOTRACE_V1_GO_BLOCK &&
                              !pool_text_is(o->name, gotrace__block_reasons[0].name);
-    PUT(w, source_of(w, m), o->time, GO_BLOCK, reason, stack);
+    PUT(w, source_of(w, m), o->time, stack, GO_BLOCK, reason);
     break;
   }
-  case GOTRACE_V2_GO_SYSCALL_BEGIN: PUT(w, source_of(w, m), o->time, SYSCALL_BEGIN, stack); break;
+  case GOTRACE_V2_GO_SYSCALL_BEGIN: PUT(w, source_of(w, m), o->time, stack, SYSCALL_BEGIN, 0); break;
   case GOTRACE_V2_GO_SYSCALL_END: /* the transcriber shows a long call as one that lost its proc */
     w->lost[LOST_SYSCALLS] += w->t->v1 && w->c.family == 2 && m && m->g && m->g->status == GO_SYSCALL &&
                               between(m->g->since, o->time) < GOTRACE__LONG_SYSCALL;
-    PUT(w, source_of(w, m), o->time, SYSCALL_END, 0);
+    PUT(w, source_of(w, m), o->time, 0, SYSCALL_END, 0);
     break;
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: PUT(w, source_of(w, m), o->time, SYSCALL_END_BLOCKED, 0); break;
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: PUT(w, source_of(w, m), o->time, 0, SYSCALL_END_BLOCKED, 0); break;
   case GOTRACE_V2_STW_BEGIN:
   case GOTRACE_V2_STW_END: take_stw(w, o); break;
   case OP_GC_SCAN_BEGIN:
@@ -513,11 +520,11 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_GC_SWEEP_END: take_sweep(w, o); break;
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN:
     w->lost[LOST_ASSISTS] += w->format < GOTRACE_GO_1_10;
-    PUT(w, source_of(w, m), o->time, MARK_ASSIST_BEGIN, stack);
+    PUT(w, source_of(w, m), o->time, stack, MARK_ASSIST_BEGIN, 0);
     break;
-  case GOTRACE_V2_GC_MARK_ASSIST_END: PUT(w, source_of(w, m), o->time, MARK_ASSIST_END, 0); break;
-  case GOTRACE_V2_HEAP_ALLOC: PUT(w, source_of(w, m && m->p ? m : NULL), o->time, HEAP_ALLOC, o->a[0]); break;
-  case GOTRACE_V2_HEAP_GOAL: PUT(w, source_of(w, m && m->p ? m : NULL), o->time, HEAP_GOAL, o->a[0]); break;
+  case GOTRACE_V2_GC_MARK_ASSIST_END: PUT(w, source_of(w, m), o->time, 0, MARK_ASSIST_END, 0); break;
+  case GOTRACE_V2_HEAP_ALLOC: PUT(w, source_of(w, m && m->p ? m : NULL), o->time, 0, HEAP_ALLOC, o->a[0]); break;
+  case GOTRACE_V2_HEAP_GOAL: PUT(w, source_of(w, m && m->p ? m : NULL), o->time, 0, HEAP_GOAL, o->a[0]); break;
   case GOTRACE_V2_USER_TASK_BEGIN:
   case GOTRACE_V2_USER_TASK_END:
   case GOTRACE_V2_USER_REGION_BEGIN:
@@ -658,8 +665,8 @@ static void writer_begin(consumer *c, int64_t time) {
     if (runs(m) && (label.name = m->g->label)) take_label(w, &label);
   }
   m = any_running(w);
-  if (m && c->w->heap) PUT(w, source_of(w, m), time, HEAP_ALLOC, c->w->heap);
-  if (m && c->w->heap_goal) PUT(w, source_of(w, m), time, HEAP_GOAL, c->w->heap_goal);
+  if (m && c->w->heap) PUT(w, source_of(w, m), time, 0, HEAP_ALLOC, c->w->heap);
+  if (m && c->w->heap_goal) PUT(w, source_of(w, m), time, 0, HEAP_GOAL, c->w->heap_goal);
   for (p = c->w->proc_list; p; p = p->next)
     if (p->scan) take_scan(w, p, true, time);
   t->gc = c->w->gc;
