@@ -6951,9 +6951,17 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
 /* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. `m`: NULL means the caller's. */
 GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, unsigned kind) {
   gotrace_go *g;
+  bool on;
   if (!m && !(m = gotrace__caller())) return;
   g = m->go;
-  if (gotrace__begin_anyway(m)) gotrace__publish_as(m, gotrace__about_running(m, kind, gotrace__nowhere, NULL), GO_END);
+  on = gotrace__begin_anyway(m);
+  if (on) gotrace__publish_as(m, gotrace__about_running(m, kind, gotrace__nowhere, NULL), GO_END);
+  if (kind == GOTRACE__REC_GO_END_IN_SYSCALL) {
+    gotrace_proc *p = m->proc;
+    /* No number says that this comes before the proc's next start, so the tick has to. */
+    if (on && p && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) gotrace__raise_tick(&p->tick, m->tick + 1);
+    gotrace__idle_hint(m, p);
+  }
   if (GOTRACE__LIKELY(g != NULL)) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
     if (g == m->own_go) m->own_go = NULL;
@@ -7265,7 +7273,6 @@ GOTRACE__DEFINE void gotrace_go_end_in_syscall(void) {
     gotrace__lacking_call(m, GOTRACE_PROBLEM_SYSCALL_NONE);
     return;
   }
-  gotrace__idle_hint(m, m->proc);
   gotrace__end(m, GOTRACE__REC_GO_END_IN_SYSCALL);
   gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL);
 }

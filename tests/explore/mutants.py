@@ -85,6 +85,9 @@ mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, G
 mutant('stolen-proc-taken-for-started',
        'return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;', 'return held;',
        '1023/steal-started')
+mutant('ended-in-a-call-without-its-tick',
+       'if (on && p && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) gotrace__raise_tick(&p->tick, m->tick + 1);',
+       '(void)on;', '1023/skew-ended')
 mutant('proc-started-in-a-call-not-introduced', 'if (started) gotrace__publish_as(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p), PROC_START);',
        '(void)started;',
        '1023/found-late')

@@ -551,6 +551,9 @@
     /* A proc is given up in a call that is older than the trace, and started at the same tick. */
     {"skew-given-up", 1008, 1026,
      "clean ahead1 pcreate0 create0; 1 pstart0 start0 syscall; on || 1 pstop post1; 2 await1 pstart0 pstop; 3 advance"},
+    /* ... or by a goroutine that ends in its call, in which the thread has started it. */
+    {"skew-ended", 1008, 1026,
+     "clean ahead1 pcreate0; on || 1 createsys0 pstart0 endsys post1; 2 await1 pstart0 pstop; 3 advance"},
     /* A proc is destroyed after a call that has lost it without a steal. The thread's next record is for one that is
      * behind by its clock. */
     {"skew-destroyed", 1008, 1026,
