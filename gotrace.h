@@ -1897,11 +1897,12 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
  *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
  *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
- *   3. Tracer: the call; its record, in GOTRACE__RECORDS; what the record does, in >>apply. If older formats lack the
- *      event: gotrace__has_event.
+ *   3. Tracer: the call; its record, a row of GOTRACE__RECORDS; the row's handler, in >>apply, without which it does
+ * not compile. If older formats lack the event: gotrace__has_event.
  *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
- *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell.
- *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event.
+ *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell; digest.c and
+ * collector.c if `info` counts it.
+ *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event; check_v2.h.
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
@@ -5309,20 +5310,21 @@ GOTRACE__DEFINE unsigned gotrace_reason(const char *name) {
 #define GOTRACE__FIRST_OPEN(F) F(uint64_t, task)
 #define GOTRACE__FIRST_COLLECTED(F) F(uint32_t, number)
 
-/* Whether ORDER names a goroutine. */
-#define GOTRACE__ABOUT_GO_NONE false
-#define GOTRACE__ABOUT_GO_SAID false
-#define GOTRACE__ABOUT_GO_FORMER false
-#define GOTRACE__ABOUT_GO_TAKEN false
-#define GOTRACE__ABOUT_GO_BIRTH true
-#define GOTRACE__ABOUT_GO_NEXT true
-#define GOTRACE__ABOUT_GO_START true
-#define GOTRACE__ABOUT_GO_WAKE true
-#define GOTRACE__ABOUT_GO_MARK true
-#define GOTRACE__ABOUT_GO_PROC false
-#define GOTRACE__ABOUT_GO_LAST false
-#define GOTRACE__ABOUT_GO_OPEN false
-#define GOTRACE__ABOUT_GO_COLLECTED false
+/* What ORDER is about. */
+enum { GOTRACE__OF_OTHERS, GOTRACE__OF_NEXT_RECORD, GOTRACE__OF_GO };
+#define GOTRACE__ABOUT_NONE GOTRACE__OF_OTHERS
+#define GOTRACE__ABOUT_SAID GOTRACE__OF_NEXT_RECORD
+#define GOTRACE__ABOUT_FORMER GOTRACE__OF_OTHERS
+#define GOTRACE__ABOUT_TAKEN GOTRACE__OF_OTHERS
+#define GOTRACE__ABOUT_BIRTH GOTRACE__OF_GO
+#define GOTRACE__ABOUT_NEXT GOTRACE__OF_GO
+#define GOTRACE__ABOUT_START GOTRACE__OF_GO
+#define GOTRACE__ABOUT_WAKE GOTRACE__OF_GO
+#define GOTRACE__ABOUT_MARK GOTRACE__OF_GO
+#define GOTRACE__ABOUT_PROC GOTRACE__OF_OTHERS
+#define GOTRACE__ABOUT_LAST GOTRACE__OF_OTHERS
+#define GOTRACE__ABOUT_OPEN GOTRACE__OF_OTHERS
+#define GOTRACE__ABOUT_COLLECTED GOTRACE__OF_OTHERS
 
 /* The size of a text comes before its bytes. */
 #define GOTRACE__TEXT_MEMBER_NO_TEXT
@@ -5374,7 +5376,10 @@ enum {
   GOTRACE__STATIC_ASSERT(GOTRACE__SIZE_##NAME ==                                                                 \
                                  8 GOTRACE__FIRST_##ORDER(GOTRACE__BYTES) fields + GOTRACE__TEXT_BYTES_##TEXT && \
                              GOTRACE__SIZE_##NAME < GOTRACE__HAS_TEXT,                                           \
-                         NAME##_has_a_gap);
+                         NAME##_has_a_gap);                                                                      \
+  GOTRACE__STATIC_ASSERT((GOTRACE__REC_##NAME < GOTRACE__FIRST_APPLIED) ==                                       \
+                             (GOTRACE__ABOUT_##ORDER == GOTRACE__OF_NEXT_RECORD),                                \
+                         NAME##_is_among_the_wrong_ones);
 GOTRACE__RECORDS(GOTRACE__RECORD, GOTRACE__BYTES)
 #undef GOTRACE__RECORD
 GOTRACE__STATIC_ASSERT(GOTRACE__RECORD_KINDS <= 256, kinds_in_a_byte);
@@ -11633,7 +11638,7 @@ GOTRACE__FN void gotrace__look_at(gotrace__source *r) {
 #endif
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__look_ahead(const gotrace__transcriber *t, gotrace__source *r) {
   static const bool about_go[GOTRACE__RECORD_KINDS] = {false,
-#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) GOTRACE__ABOUT_GO_##ORDER,
+#define GOTRACE__RECORD(NAME, ORDER, handler, TEXT, fields) GOTRACE__ABOUT_##ORDER == GOTRACE__OF_GO,
                                                        GOTRACE__RECORDS(GOTRACE__RECORD, )
 #undef GOTRACE__RECORD
   };
