@@ -125,7 +125,7 @@ mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) return;', '
 mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
 mutant('listed-end-forgotten', 'if (!g->listed || g->on) {', 'if (true) {', '--random 60000,200,1')
 mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
-       '1023/held-up-exit')
+       '--most 1000000 1023/held-up-exit')
 
 # A start while calls are under way.
 mutant('creation-overtaken', 'if (known && !(on && known == m->session)) {', 'if (0) {', '1023/exit-late')
