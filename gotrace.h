@@ -5401,6 +5401,11 @@ GOTRACE__FN inline uint64_t gotrace__ticks_of(const gotrace__record *record) { r
 GOTRACE__FN inline uint32_t gotrace__site_of(const gotrace__record *record) {
   return (uint32_t)(record->head >> 32) & ~GOTRACE__NAMED;
 }
+GOTRACE__FN inline gotrace__record *gotrace__put_head(uint8_t *at, unsigned kind, uint64_t ticks, uint32_t site) {
+  gotrace__record *record = (gotrace__record *)(void *)at;
+  record->head = gotrace__head(kind, ticks, site);
+  return record;
+}
 /* Bytes of a record in its chunk. */
 #define GOTRACE__WORDS(bytes) (((uint32_t)(bytes) + 7u) & ~7u)
 
@@ -5949,11 +5954,9 @@ GOTRACE__DEFINE void gotrace_debug_here(gotrace_site *site) { gotrace__debug_sit
 /* Before a record, the call's site, if it is another one than before. */
 GOTRACE__FN uint8_t *gotrace__put_site(gotrace__thread *m, uint8_t *at) {
   gotrace_site *site = m->site ? m->site : gotrace__debug_site;
-  gotrace__record *record = (gotrace__record *)(void *)at;
   if (site == m->last_site) return at;
   m->last_site = site;
-  record->head = gotrace__head(GOTRACE__REC_SITE, 0, 0);
-  record->as_SITE.site = (uintptr_t)site;
+  gotrace__put_head(at, GOTRACE__REC_SITE, 0, 0)->as_SITE.site = (uintptr_t)site;
   return at + GOTRACE__WORDS(GOTRACE__SIZE_SITE);
 }
 #else
@@ -5977,16 +5980,12 @@ GOTRACE__FN inline uint8_t *gotrace__next_place(const gotrace__thread *m) {
 
 /* What a head has no room for. */
 GOTRACE__FN GOTRACE__NOINLINE uint8_t *gotrace__put_unusual(uint8_t *at, gotrace__where where, uint64_t ticks) {
-  gotrace__record *record = (gotrace__record *)(void *)at;
   if (where.walked) {
-    record->head = gotrace__head(GOTRACE__REC_STACK, 0, 0);
-    record->as_STACK.stack = where.stack;
+    gotrace__put_head(at, GOTRACE__REC_STACK, 0, 0)->as_STACK.stack = where.stack;
     at += GOTRACE__WORDS(GOTRACE__SIZE_STACK);
-    record = (gotrace__record *)(void *)at;
   }
   if (ticks < GOTRACE__HEAD_TICKS) return at;
-  record->head = gotrace__head(GOTRACE__REC_TIME, 0, 0);
-  record->as_TIME.ticks = ticks;
+  gotrace__put_head(at, GOTRACE__REC_TIME, 0, 0)->as_TIME.ticks = ticks;
   return at + GOTRACE__WORDS(GOTRACE__SIZE_TIME);
 }
 
@@ -5994,16 +5993,13 @@ GOTRACE__FN GOTRACE__NOINLINE uint8_t *gotrace__put_unusual(uint8_t *at, gotrace
 GOTRACE__FN inline gotrace__record *gotrace__record_behind(gotrace__thread *m, uint8_t *at, unsigned kind,
                                                            gotrace__where where, uint64_t tick) {
   uint64_t ticks = tick - m->tick;
-  gotrace__record *record;
   at = gotrace__put_site(m, at);
   if (GOTRACE__UNLIKELY(where.walked || ticks >= GOTRACE__HEAD_TICKS)) {
     at = gotrace__put_unusual(at, where, ticks);
     if (ticks >= GOTRACE__HEAD_TICKS) ticks = 0;
   }
-  record = (gotrace__record *)(void *)at;
-  record->head = gotrace__head(kind, ticks, where.site);
   m->tick = tick;
-  return record;
+  return gotrace__put_head(at, kind, ticks, where.site);
 }
 GOTRACE__FN inline gotrace__record *gotrace__record_at(gotrace__thread *m, unsigned kind, gotrace__where where,
                                                        uint64_t tick) {
@@ -6348,8 +6344,12 @@ GOTRACE__FN inline gotrace__record *gotrace__about_proc(gotrace__thread *m, unsi
   return record;
 }
 /* Begins a record about no other object: its time is not before the goroutine's last. */
+GOTRACE__FN inline gotrace__record *gotrace__about_nothing_behind(gotrace__thread *m, uint8_t *at, unsigned kind,
+                                                                  gotrace__where where) {
+  return gotrace__record_behind(m, at, kind, where, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+}
 GOTRACE__FN inline gotrace__record *gotrace__about_nothing(gotrace__thread *m, unsigned kind, gotrace__where where) {
-  return gotrace__record_at(m, kind, where, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+  return gotrace__about_nothing_behind(m, gotrace__next_place(m), kind, where);
 }
 
 /* Stacks. */
@@ -6453,27 +6453,21 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
 GOTRACE__FN inline bool gotrace__walks(void) {
   return gotrace__load_relaxed(&gotrace__t.stack_mode) >= GOTRACE_STACKS_FRAME_POINTERS;
 }
-GOTRACE__FN inline gotrace__where gotrace__locate(gotrace__thread *m, gotrace__origin origin) {
+/* `named`: with the name that every call at the site gives. */
+GOTRACE__FN inline gotrace__where gotrace__locate_as(gotrace__thread *m, gotrace__origin origin, const char *name,
+                                                     int named) {
   gotrace__where where = {0, 0, false};
   gotrace__here(m, origin.site);
   if (GOTRACE__UNLIKELY(gotrace__walks())) {
     where.stack = gotrace__captured_stack(m, origin.site, origin.frame);
     where.walked = true;
-  } else if (origin.site) {
-    where.site = gotrace__site_number(m, origin.site);
   }
+  if (named) where.site = gotrace__named_site(m, origin.site, name);
+  else if (!where.walked && origin.site) where.site = gotrace__site_number(m, origin.site);
   return where;
 }
-/* The same, with the site's name. */
-GOTRACE__FN inline gotrace__where gotrace__locate_named(gotrace__thread *m, gotrace__origin origin, const char *name) {
-  gotrace__where where = {0, 0, false};
-  gotrace__here(m, origin.site);
-  if (GOTRACE__UNLIKELY(gotrace__walks())) {
-    where.stack = gotrace__captured_stack(m, origin.site, origin.frame);
-    where.walked = true;
-  }
-  where.site = gotrace__named_site(m, origin.site, name);
-  return where;
+GOTRACE__FN inline gotrace__where gotrace__locate(gotrace__thread *m, gotrace__origin origin) {
+  return gotrace__locate_as(m, origin, NULL, 0);
 }
 /* The bytes of a text that a record has room for; `size` as in the calls ..._n. */
 GOTRACE__FN inline uint32_t gotrace__text_size(const char *text, size_t size) {
@@ -7566,26 +7560,16 @@ GOTRACE__FN inline void gotrace__drop_task(uint64_t id) {
 
 /* What a record's head does not say of a region, task or log: its task, and its name if that is not the site's. */
 GOTRACE__FN GOTRACE__NOINLINE uint8_t *gotrace__put_task(uint8_t *at, uint64_t task) {
-  gotrace__record *record = (gotrace__record *)(void *)at;
-  record->head = gotrace__head(GOTRACE__REC_OF_TASK, 0, 0);
-  record->as_OF_TASK.task = task;
+  gotrace__put_head(at, GOTRACE__REC_OF_TASK, 0, 0)->as_OF_TASK.task = task;
   return at + GOTRACE__WORDS(GOTRACE__SIZE_OF_TASK);
 }
 GOTRACE__FN GOTRACE__NOINLINE uint8_t *gotrace__put_name(uint8_t *at, const char *prefix, uint32_t prefix_size,
                                                          const char *name, uint32_t size) {
-  gotrace__record *record = (gotrace__record *)(void *)at;
-  record->head = gotrace__head(GOTRACE__REC_NAME, 0, 0);
-  record->as_NAME.text_size = prefix_size + size;
+  gotrace__put_head(at, GOTRACE__REC_NAME, 0, 0)->as_NAME.text_size = prefix_size + size;
   memcpy(at + GOTRACE__SIZE_NAME, prefix, prefix_size);
   gotrace__put_bytes(at + GOTRACE__SIZE_NAME + prefix_size, name, size);
   return at + GOTRACE__WORDS(GOTRACE__SIZE_NAME + prefix_size + size);
 }
-/* Where such a call is. `is_constant`: its name is the site's. */
-GOTRACE__FN inline gotrace__where gotrace__locate_named_by(gotrace__thread *m, gotrace__origin origin, const char *name,
-                                                           int is_constant) {
-  return is_constant ? gotrace__locate_named(m, origin, name) : gotrace__locate(m, origin);
-}
-
 /* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
                                                         int name_is_constant, gotrace_task parent) {
@@ -7603,12 +7587,11 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
   task.id = gotrace__next_task(m);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
-    gotrace__where where = gotrace__locate_named_by(m, GOTRACE__ORIGIN(site), name, name_is_constant && site);
+    gotrace__where where = gotrace__locate_as(m, GOTRACE__ORIGIN(site), name, name_is_constant && site);
     uint8_t *at = gotrace__next_place(m);
     gotrace__record *record;
     if (!(where.site & GOTRACE__NAMED)) at = gotrace__put_name(at, "", 0, name, size);
-    record = gotrace__record_behind(m, at, GOTRACE__REC_TASK_BEGIN, where,
-                                    gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+    record = gotrace__about_nothing_behind(m, at, GOTRACE__REC_TASK_BEGIN, where);
     record->as_TASK_BEGIN.task = task.id;
     record->as_TASK_BEGIN.parent = parent.id;
     gotrace__publish_as(m, record, TASK_BEGIN);
@@ -7657,13 +7640,11 @@ GOTRACE__FN inline void gotrace__region_call(gotrace__origin origin, unsigned ki
   if (GOTRACE__UNLIKELY(!m) || !gotrace_enabled()) return;
   size = name_is_constant ? 0 : gotrace__text_size(name, text_size);
   if (gotrace__enter(m, GOTRACE__CALL_ROOM + size)) {
-    gotrace__where where = gotrace__locate_named_by(m, origin, name, name_is_constant);
+    gotrace__where where = gotrace__locate_as(m, origin, name, name_is_constant);
     uint8_t *at = gotrace__next_place(m);
     if (GOTRACE__UNLIKELY(task.id != 0)) at = gotrace__put_task(at, task.id);
     if (!name_is_constant) at = gotrace__put_name(at, "", 0, name, size);
-    gotrace__publish_as(
-        m, gotrace__record_behind(m, at, kind, where, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL)),
-        REGION_BEGIN);
+    gotrace__publish_as(m, gotrace__about_nothing_behind(m, at, kind, where), REGION_BEGIN);
     gotrace__leave(m);
   }
 }
@@ -7705,13 +7686,12 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
   if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + prefix_size + category_size + size)) {
-    gotrace__where where = gotrace__locate_named_by(m, GOTRACE__ORIGIN(site), category, is_constant);
+    gotrace__where where = gotrace__locate_as(m, GOTRACE__ORIGIN(site), category, is_constant);
     uint8_t *at = gotrace__next_place(m);
     gotrace__record *record;
     if (GOTRACE__UNLIKELY(task.id != 0)) at = gotrace__put_task(at, task.id);
     if (!is_constant) at = gotrace__put_name(at, prefix, prefix_size, category, category_size);
-    record = gotrace__record_behind(m, at, GOTRACE__REC_LOG, where,
-                                    gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+    record = gotrace__about_nothing_behind(m, at, GOTRACE__REC_LOG, where);
     gotrace__publish(m, record, gotrace__put_text(record, GOTRACE__SIZE_LOG, message, size));
     gotrace__leave(m);
   }
@@ -11346,16 +11326,22 @@ GOTRACE__FN void gotrace__apply_memory(gotrace__transcriber *t, gotrace__source 
   gotrace__emit_at(t, r, NULL, NULL, event, t->now, n, place, a, b, 0);
 }
 
+/* Begins an event of the running goroutine about tasks, regions, logs; NOT_POSSIBLE: the trace cannot have it. */
+GOTRACE__FN inline gotrace__inside_call gotrace__begin_annotation(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__inside_call inside =
+      gotrace__has_event(t, GOTRACE_GO_1_11) ? gotrace__begin_user(t, r) : GOTRACE__NOT_POSSIBLE;
+  if (inside) gotrace__not_before(t, r->go->time);
+  return inside;
+}
+
 /* REGION_BEGIN, REGION_END. */
 GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotrace__source *r,
                                                   const gotrace__record *record) {
-  gotrace__inside_call inside;
-  gotrace__model_go *g;
+  gotrace__inside_call inside = gotrace__begin_annotation(t, r);
+  gotrace__model_go *g = r->go;
   uint64_t task = r->said.task;
   uint32_t name, stack;
-  if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
-  g = r->go;
-  gotrace__not_before(t, g->time);
+  if (!inside) return;
   name = gotrace__call_name(t, r);
   stack = gotrace__call_stack_id(t, r);
   if (gotrace__kind_of(record) == GOTRACE__REC_REGION_BEGIN) {
@@ -11372,24 +11358,15 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_region(gotrace__transcriber *t, gotra
 }
 
 GOTRACE__FN void gotrace__apply_region_pop(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  gotrace__inside_call inside;
+  gotrace__inside_call inside = gotrace__begin_annotation(t, r);
   (void)record;
-  if (!gotrace__has_event(t, GOTRACE_GO_1_11) || !(inside = gotrace__begin_user(t, r))) return;
-  gotrace__not_before(t, r->go->time);
+  if (!inside) return;
   gotrace__end_innermost(t, r, gotrace__call_stack_id(t, r));
   gotrace__end_user(t, r, inside);
 }
 
-/* Begins an event of the running goroutine about tasks; NOT_POSSIBLE: the trace cannot have it. */
-GOTRACE__FN gotrace__inside_call gotrace__begin_task_event(gotrace__transcriber *t, gotrace__source *r) {
-  gotrace__inside_call inside =
-      gotrace__has_event(t, GOTRACE_GO_1_11) ? gotrace__begin_user(t, r) : GOTRACE__NOT_POSSIBLE;
-  if (inside) gotrace__not_before(t, r->go->time);
-  return inside;
-}
-
 GOTRACE__FN void gotrace__apply_task_begin(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  gotrace__inside_call inside = gotrace__begin_task_event(t, r);
+  gotrace__inside_call inside = gotrace__begin_annotation(t, r);
   uint64_t id = record->as_TASK_BEGIN.task;
   gotrace__keyed_value *task = NULL;
   uint32_t name, stack;
@@ -11414,7 +11391,7 @@ GOTRACE__FN void gotrace__apply_task_end(gotrace__transcriber *t, gotrace__sourc
                                          const gotrace__record *record) {
   gotrace__inside_call inside;
   if (task && task->on != r) gotrace__push_time(t, task->value + 1); /* readers order them by time alone */
-  inside = gotrace__begin_task_event(t, r);
+  inside = gotrace__begin_annotation(t, r);
   if (!inside) return;
   gotrace__emit2(t, r, r->go, GOTRACE_V2_USER_TASK_END, record->as_TASK_END.task, gotrace__call_stack_id(t, r));
   if (task) task->key = UINT64_MAX;
@@ -11422,7 +11399,7 @@ GOTRACE__FN void gotrace__apply_task_end(gotrace__transcriber *t, gotrace__sourc
 }
 
 GOTRACE__FN void gotrace__apply_log(gotrace__transcriber *t, gotrace__source *r, const gotrace__record *record) {
-  gotrace__inside_call inside = gotrace__begin_task_event(t, r);
+  gotrace__inside_call inside = gotrace__begin_annotation(t, r);
   gotrace__string text = r->text;
   uint64_t task = r->said.task;
   uint32_t name, stack, kept, key;
@@ -11493,7 +11470,8 @@ GOTRACE__FN gotrace__waiters *gotrace__await_last(gotrace__transcriber *t, gotra
 /* The end of a task of this session. */
 GOTRACE__FN gotrace__waiters *gotrace__await_open(gotrace__transcriber *t, const gotrace__keyed_value *task,
                                                   uint64_t id, bool force) {
-  GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);
+  bool known = task || !gotrace__has_event(t, GOTRACE_GO_1_11);
+  GOTRACE__WAIT_FOR(!known && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);
   return NULL;
 }
 GOTRACE__FN gotrace__waiters *gotrace__await_collected(gotrace__transcriber *t, uint32_t number, bool force) {
@@ -11550,8 +11528,7 @@ GOTRACE__FN gotrace__waiters *gotrace__await_collected(gotrace__transcriber *t, 
   do {                                                                                                           \
     uint64_t id = record->as_TASK_END.task;                                                                      \
     gotrace__keyed_value *task = gotrace__has_event(t, GOTRACE_GO_1_11) ? gotrace__task_at(t, id, false) : NULL; \
-    gotrace__waiters *waiters =                                                                                  \
-        gotrace__has_event(t, GOTRACE_GO_1_11) ? gotrace__await_open(t, task, id, force) : NULL;                 \
+    gotrace__waiters *waiters = gotrace__await_open(t, task, id, force);                                         \
     if (waiters) return waiters;                                                                                 \
     gotrace__apply_##handler(t, r, task, record);                                                                \
   } while (0)

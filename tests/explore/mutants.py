@@ -319,7 +319,7 @@ transcriber('switch-waits-not', 'gotrace__await_go(t, g, number, true, force), t
             'NULL, true)')
 transcriber('create-waits-not', 'gotrace__await_go(t, g, number, false, force), true)',
             'NULL, true)')
-transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!task && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);', '')
+transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!known && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);', '')
 transcriber('collector-waits-not', 'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, t->collector_number + 1), t->collector_waiters);',
             '')
 transcriber('last-is-forced', 'early > 0 : a->record_tick < b->record_tick',

@@ -99,15 +99,8 @@ typedef struct capture_record {
   bool walked; /* the stack is not the site's */
 } capture_record;
 
-static inline gotrace__record *capture_word(uint8_t *at, unsigned kind, uint64_t ticks, uint32_t site) {
-  gotrace__record *record = (gotrace__record *)(void *)at;
-  record->head = gotrace__head(kind, ticks, site);
-  return record;
-}
 static inline uint8_t *capture_put_text(uint8_t *at, size_t bytes, const char *text, uint32_t size) {
-  memcpy(at + bytes - sizeof size, &size, sizeof size);
-  if (size) memcpy(at + bytes, text, size);
-  return at + GOTRACE__WORDS(bytes + size);
+  return at + GOTRACE__WORDS(gotrace__put_text((gotrace__record *)(void *)at, bytes, text, size));
 }
 
 /* Appends a record, with what is said of it before, and returns its end. `sites`: the table of sites. */
@@ -116,25 +109,25 @@ static inline uint8_t *capture_put_record(gotrace__table *sites, uint8_t *at, co
   unsigned kind = gotrace__kind_of(&record->is);
   gotrace__site_key key = record->site;
   if (record->task) {
-    capture_word(at, GOTRACE__REC_OF_TASK, 0, 0)->as_OF_TASK.task = record->task;
+    gotrace__put_head(at, GOTRACE__REC_OF_TASK, 0, 0)->as_OF_TASK.task = record->task;
     at += GOTRACE__WORDS(GOTRACE__SIZE_OF_TASK);
   }
   if (record->name) {
-    capture_word(at, GOTRACE__REC_NAME, 0, 0);
+    gotrace__put_head(at, GOTRACE__REC_NAME, 0, 0);
     at = capture_put_text(at, GOTRACE__SIZE_NAME, record->name, record->name_size);
   }
   if (record->walked) {
-    capture_word(at, GOTRACE__REC_STACK, 0, 0)->as_STACK.stack = key.stack;
+    gotrace__put_head(at, GOTRACE__REC_STACK, 0, 0)->as_STACK.stack = key.stack;
     key.stack = 0;
     at += GOTRACE__WORDS(GOTRACE__SIZE_STACK);
   }
   if (dt >= GOTRACE__HEAD_TICKS) {
-    capture_word(at, GOTRACE__REC_TIME, 0, 0)->as_TIME.ticks = dt;
+    gotrace__put_head(at, GOTRACE__REC_TIME, 0, 0)->as_TIME.ticks = dt;
     dt = 0;
     at += GOTRACE__WORDS(GOTRACE__SIZE_TIME);
   }
   memcpy(at, &record->is, capture_size(kind));
-  capture_word(at, kind, dt, key.stack || key.name ? gotrace__site_put(sites, key) : 0);
+  gotrace__put_head(at, kind, dt, key.stack || key.name ? gotrace__site_put(sites, key) : 0);
   if (capture_has_text(kind)) return capture_put_text(at, capture_size(kind), record->text, record->text_size);
   return at + GOTRACE__WORDS(capture_size(kind));
 }
