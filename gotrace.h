@@ -812,7 +812,7 @@ typedef struct gotrace_location {
 /* A call site: a location, and the tracer's data about it. Made by GOTRACE_HERE. */
 typedef struct gotrace_site {
   gotrace_location location;
-  gotrace__uint64 number;   /* session in the upper half; in the lower, see GOTRACE__NAMED */
+  gotrace__uint64 number;   /* session in the lower half; in the upper, see GOTRACE__NAMED */
   gotrace__uint64 reported; /* bit per problem that GOTRACE_DEBUG has reported here */
 } gotrace_site;
 
@@ -3934,6 +3934,22 @@ GOTRACE__FN bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const ch
 #define GOTRACE__IN_UNWINDER 0x20000u
 #define gotrace__in_sink ((gotrace__inside & GOTRACE__IN_SINK) != 0)
 static GOTRACE__THREAD_LOCAL unsigned gotrace__inside GOTRACE__TLS_MODEL;
+static GOTRACE__THREAD_LOCAL struct gotrace__thread *gotrace__self
+    GOTRACE__TLS_MODEL; /* the thread's record, or NULL */
+/* The same while gotrace__inside is 0, else NULL: a call makes one test of both. */
+static GOTRACE__THREAD_LOCAL struct gotrace__thread *gotrace__outside GOTRACE__TLS_MODEL;
+GOTRACE__FN inline void gotrace__set_self(struct gotrace__thread *m) {
+  gotrace__self = m;
+  gotrace__outside = gotrace__inside ? NULL : m;
+}
+/* A signal handler finds at any time that the thread is inside if it is. */
+GOTRACE__FN inline void gotrace__set_inside(unsigned inside) {
+  gotrace__outside = NULL;
+  gotrace__signal_fence();
+  gotrace__inside = inside;
+  gotrace__signal_fence();
+  if (!inside) gotrace__outside = gotrace__self;
+}
 
 /* Where the stack ends in the running function: the position of a call, see gotrace__has_outlived; and the same as a
  * raised flag (in_call). */
@@ -3965,8 +3981,7 @@ static GOTRACE__THREAD_LOCAL uintptr_t gotrace__control_position GOTRACE__TLS_MO
 static GOTRACE__THREAD_LOCAL uintptr_t gotrace__busy_position GOTRACE__TLS_MODEL;
 GOTRACE__FN void gotrace__set_in_sink(bool on) {
   if (on) gotrace__sink_position = GOTRACE__POSITION();
-  if (on) gotrace__inside |= GOTRACE__IN_SINK;
-  else gotrace__inside &= ~GOTRACE__IN_SINK;
+  gotrace__set_inside(on ? gotrace__inside | GOTRACE__IN_SINK : gotrace__inside & ~GOTRACE__IN_SINK);
 }
 
 /* Around what a call does in the C library before it has raised its flag, for gotrace_in_call. */
@@ -4005,7 +4020,7 @@ GOTRACE__FN inline void gotrace__go_inside(void) {
     (void)gotrace__mark();
     gotrace__block_signals();
   }
-  gotrace__inside++;
+  gotrace__set_inside(gotrace__inside + 1);
   gotrace__signal_fence();
 }
 GOTRACE__FN inline void gotrace__go_outside(void) {
@@ -4015,7 +4030,7 @@ GOTRACE__FN inline void gotrace__go_outside(void) {
    * handler may run here. */
   inside = gotrace__inside;
   gotrace__signal_fence();
-  if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;
+  if (inside & GOTRACE__LOCKS) gotrace__set_inside(--inside);
   if (inside & GOTRACE__LOCKS) return;
   gotrace__unblock_signals();
   gotrace__unmark(0);
@@ -4733,6 +4748,7 @@ struct gotrace__thread {
   /* Owned by the thread, in a call: */
   uint32_t session;                    /* of the chunk */
   uint32_t ready;                      /* the same while the next call can use the chunk, else GOTRACE__NEVER */
+  uint32_t quick;                      /* the same while calls may go the short way, see gotrace__call */
   struct gotrace__record_chunk *chunk; /* or NULL; the next record goes where its size says */
   gotrace__uint64 tick;                /* of the last record */
   gotrace_go *go;                      /* atomic, like the next two: a start reads them */
@@ -4906,8 +4922,6 @@ GOTRACE__STATIC_ASSERT(GOTRACE__ALIGNOF(gotrace__uint64) == 8 && offsetof(gotrac
 gotrace__flag gotrace__on;
 #endif
 
-static GOTRACE__THREAD_LOCAL gotrace__thread *gotrace__self GOTRACE__TLS_MODEL;
-
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__drop_nested(void) { gotrace__add_relaxed(&gotrace__t.nested, 1); }
 
 /* How much deeper the call that outlives another one may lie, since calls differ in the room that they take. A
@@ -4951,7 +4965,7 @@ GOTRACE__FN void gotrace__give_up(void);
 GOTRACE__FN void gotrace__take_over(gotrace__thread *m) {
   gotrace__level *level;
   if (!m || !(gotrace__load_relaxed(&m->in_call) & GOTRACE__IN_CALL)) return;
-  m->ready = GOTRACE__NEVER;
+  m->ready = m->quick = GOTRACE__NEVER;
   m->depth = m->nests = 0;
   for (level = m->level; level; level = level->outer) {
     m->depth++;
@@ -4960,7 +4974,7 @@ GOTRACE__FN void gotrace__take_over(gotrace__thread *m) {
 #if GOTRACE_DEBUG
   m->site = NULL;
 #endif
-  gotrace__inside &= ~GOTRACE__IN_UNWINDER;
+  gotrace__set_inside(gotrace__inside & ~GOTRACE__IN_UNWINDER);
   gotrace__store_release(&m->in_call, gotrace__load_relaxed(&m->in_call) & GOTRACE__WAITS);
 }
 
@@ -5428,6 +5442,7 @@ typedef struct gotrace__record_chunk {
   uint32_t size;                      /* atomic: bytes published; its thread writes the next record behind them */
   uint32_t session;                   /* records of other sessions are skipped */
   uint32_t capacity;                  /* of the records, which follow in memory */
+  uint32_t last;                      /* the largest size at which it has room for a record without texts */
 } gotrace__record_chunk;
 GOTRACE__STATIC_ASSERT(sizeof(gotrace__record_chunk) % 8 == 0, record_alignment);
 
@@ -5642,8 +5657,8 @@ GOTRACE__FN bool gotrace__reads(void) {
 GOTRACE__DEFINE int gotrace_proc_id(const gotrace_proc *proc) { return proc ? proc->id : GOTRACE_GLOBAL_PROC; }
 
 /* Ids are assigned in blocks, so that threads do not contend for a counter. */
-GOTRACE__FN uint64_t gotrace__next_go(gotrace__thread *m) {
-  if (m->next_go_id == m->last_go_id) {
+GOTRACE__FN inline uint64_t gotrace__new_go_id(gotrace__thread *m) {
+  if (GOTRACE__UNLIKELY(m->next_go_id == m->last_go_id)) {
     m->next_go_id = gotrace__add_relaxed(&gotrace__t.next_go_id, 64);
     m->last_go_id = m->next_go_id + 64;
   }
@@ -5747,18 +5762,27 @@ static const gotrace__origin gotrace__no_origin = {NULL, NULL};
 #define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
 
 /* Raises the thread's flag. */
-GOTRACE__FN inline void gotrace__raise(gotrace__thread *m) {
+GOTRACE__FN inline void gotrace__set_flag(gotrace__thread *m) {
 #if GOTRACE_SEQ_CST_FLAG
   gotrace__store_seq_cst(&m->in_call, GOTRACE__FLAG());
 #else
   gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG());
   gotrace__signal_fence();
+#endif
+}
+/* What is between a raised flag and the next read of gotrace__on. */
+GOTRACE__FN inline void gotrace__order_flag(void) {
+#if !GOTRACE_SEQ_CST_FLAG
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
-/* The same, if it is down. A scheduler that does not ask gotrace_in_call may have moved the call to another thread
- * since that was seen; then this thread's record is the other one's, which may be in a call. One instruction, without a
- * lock prefix, since both threads hardly ever execute it at the same time. */
+GOTRACE__FN inline void gotrace__raise(gotrace__thread *m) {
+  gotrace__set_flag(m);
+  gotrace__order_flag();
+}
+/* Raises it if it is down; gotrace__order_flag has to follow. A scheduler that does not ask gotrace_in_call may have
+ * moved the call to another thread since that was seen; then this thread's record is the other one's, which may be in a
+ * call. One instruction, without a lock prefix, since both threads hardly ever execute it at the same time. */
 GOTRACE__FN inline bool gotrace__claim(gotrace__thread *m) {
 #if GOTRACE__GNU && defined(__x86_64__) && !defined(__ILP32__) && !GOTRACE_SEQ_CST_FLAG && !defined(GOTRACE__TSAN) && \
     !defined(GOTRACE__PLATFORM)
@@ -5768,10 +5792,10 @@ GOTRACE__FN inline bool gotrace__claim(gotrace__thread *m) {
                    : "=@ccz"(claimed), "+m"(m->in_call), "+a"(before)
                    : "r"(GOTRACE__FLAG())
                    : "memory");
-  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
   return claimed;
 #else
-  gotrace__raise(m);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call))) return false;
+  gotrace__set_flag(m);
   return true;
 #endif
 }
@@ -5866,6 +5890,12 @@ GOTRACE__FN gotrace__record_chunk *gotrace__take_spare(void) {
   return chunk;
 }
 
+/* A new chunk has so many bytes in all. */
+GOTRACE__FN void gotrace__set_capacity(gotrace__record_chunk *chunk, size_t bytes) {
+  chunk->capacity = (uint32_t)(bytes - sizeof *chunk);
+  chunk->last = chunk->capacity - GOTRACE__CALL_ROOM;
+}
+
 /* An empty chunk for the thread, which is not in a call. Its old one, or NULL, has a size of `bytes` and `used` bytes
  * of records; it may have been freed, since the session may have ended. NULL: the session has ended, or the caller must
  * try again later. */
@@ -5891,7 +5921,7 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
     waits = false;
   if (!chunk) {
     chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&t->budget, size, waits || !block, &refused);
-    if (chunk) chunk->capacity = (uint32_t)(size - sizeof *chunk);
+    if (chunk) gotrace__set_capacity(chunk, size);
     else if (refused) chunk = gotrace__take_spare();
   }
   if (!chunk && !waits) gotrace__end_of(session, refused ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY);
@@ -5925,7 +5955,7 @@ GOTRACE__FN void gotrace__wait_for_room(void) {
 
 GOTRACE__FN GOTRACE__NOINLINE uint64_t gotrace__tick_behind(gotrace__thread *m, uint64_t tick) {
   /* The next call takes a chunk that begins at the clock. */
-  if (m->tick - tick >= GOTRACE__FAR) m->ready = GOTRACE__NEVER;
+  if (m->tick - tick >= GOTRACE__FAR) m->ready = m->quick = GOTRACE__NEVER;
   return m->tick;
 }
 
@@ -5972,6 +6002,13 @@ typedef struct gotrace__where {
   bool walked; /* the stack is `stack` */
 } gotrace__where;
 static const gotrace__where gotrace__nowhere = {0, 0, false};
+
+/* Whether the calls of the session may go the short way, see gotrace__call: each then writes one record, whose stack is
+ * the call site, and needs no fence. */
+GOTRACE__FN bool gotrace__is_usual(void) {
+  return !GOTRACE_DEBUG && !gotrace__load_relaxed(&gotrace__t.fence) &&
+         gotrace__load_acquire(&gotrace__t.stack_mode) < GOTRACE_STACKS_FRAME_POINTERS;
+}
 
 /* Where the thread's next record goes. */
 GOTRACE__FN inline uint8_t *gotrace__next_place(const gotrace__thread *m) {
@@ -6069,12 +6106,12 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__other_entry(gotrace__thread *m, 
   m->entry_session = m->session;
   return m->entry_number = gotrace__location_stack(m, &place, true);
 }
+GOTRACE__FN inline bool gotrace__is_last_entry(const gotrace__thread *m, const gotrace_location *place) {
+  return m->entry_session == m->session && m->entry.pc == place->pc && m->entry.function == place->function &&
+         m->entry.file == place->file && m->entry.line == place->line;
+}
 GOTRACE__FN inline uint32_t gotrace__entry_number(gotrace__thread *m, const gotrace_location *place) {
-  if (GOTRACE__LIKELY(m->entry_session == m->session && m->entry.pc == place->pc &&
-                      m->entry.function == place->function && m->entry.file == place->file &&
-                      m->entry.line == place->line))
-    return m->entry_number;
-  return gotrace__other_entry(m, *place);
+  return GOTRACE__LIKELY(gotrace__is_last_entry(m, place)) ? m->entry_number : gotrace__other_entry(m, *place);
 }
 GOTRACE__FN uint32_t gotrace__entry_stack(gotrace__thread *m, const gotrace_go *g) {
   gotrace_location entry = gotrace__entry_of(g);
@@ -6148,13 +6185,13 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
   if (started) gotrace__publish_as(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p), PROC_START);
 }
 
-/* Whether the thread, which has a chunk, can put so many bytes into it. */
-GOTRACE__FN inline bool gotrace__has_room(const gotrace__thread *m, uint32_t room) {
-  return m->chunk->size + room <= m->chunk->capacity;
+/* Whether the thread, which has a chunk, can put a call's records into it, with so many bytes of texts. */
+GOTRACE__FN inline bool gotrace__has_room(const gotrace__thread *m, uint32_t texts) {
+  return m->chunk->size + texts <= m->chunk->last;
 }
 
 /* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
-GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t room) {
+GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t texts) {
   for (;;) {
     uint32_t session = gotrace__session_now();
     bool first = m->session != session;
@@ -6163,11 +6200,11 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     uint64_t now;
     if (!session) break; /* the chunk is not the thread's: the end of the last session may be freeing it */
     old = m->chunk;
-    if (m->ready == session && gotrace__has_room(m, room)) return true;
+    if (m->ready == session && gotrace__has_room(m, texts)) return true;
     if (first && old) { /* of a session that ended while the thread was in a call */
       gotrace__chunk_free(&gotrace__t.budget, old);
       old = m->chunk = NULL;
-      m->ready = GOTRACE__NEVER;
+      m->ready = m->quick = GOTRACE__NEVER;
     }
     bytes = old ? gotrace__chunk_bytes(old) : 0;
     used = old ? old->size : 0;
@@ -6185,7 +6222,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
       return false;
     }
     gotrace__leave(m);
-    chunk = gotrace__chunk_new(m, session, room, old, bytes, used);
+    chunk = gotrace__chunk_new(m, session, GOTRACE__CALL_ROOM + texts, old, bytes, used);
     if (!chunk) {
       gotrace__go_outside();
       if (gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
@@ -6206,6 +6243,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     if (!first) gotrace__store_release(&old->next, chunk);
     m->chunk = chunk;
     m->ready = session;
+    m->quick = gotrace__is_usual() ? session : GOTRACE__NEVER;
     if (!first) {
       gotrace__go_outside();
       continue;
@@ -6225,19 +6263,18 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
   return false;
 }
 
-/* Begins a call while tracing is on: then the flag is up and there are `room` bytes. False: tracing is off. (Before its
- * first session a thread is ready for none.) */
-GOTRACE__FN inline bool gotrace__enter(gotrace__thread *m, uint32_t room) {
+/* Begins a call while tracing is on: then the flag is up and there is room, also for so many bytes of texts. False:
+ * tracing is off. (Before its first session a thread is ready for none.) */
+GOTRACE__FN inline bool gotrace__enter(gotrace__thread *m, uint32_t texts) {
   if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {
     gotrace__drop_nested();
     return false;
   }
-  if (GOTRACE__LIKELY(gotrace__session_now() == m->ready && gotrace__has_room(m, room))) return true;
-  return gotrace__enter_slowly(m, room);
+  gotrace__order_flag();
+  if (GOTRACE__LIKELY(gotrace__session_now() == m->ready && gotrace__has_room(m, texts))) return true;
+  return gotrace__enter_slowly(m, texts);
 }
-GOTRACE__FN inline bool gotrace__begin(gotrace__thread *m) {
-  return gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM);
-}
+GOTRACE__FN inline bool gotrace__begin(gotrace__thread *m) { return gotrace_enabled() && gotrace__enter(m, 0); }
 
 /* The same for a call that uses ids or free lists: the flag is up in any case (K6). */
 GOTRACE__FN inline bool gotrace__begin_anyway(gotrace__thread *m) {
@@ -6255,11 +6292,14 @@ GOTRACE__FN inline bool gotrace__begin_anyway(gotrace__thread *m) {
 #define gotrace__see_slabs() ((void)0)
 #endif
 
+/* Whether a thread, or NULL, is in no call and does not wait. */
+GOTRACE__FN inline bool gotrace__is_free(const gotrace__thread *m) { return m && !gotrace__load_relaxed(&m->in_call); }
+
 /* The calling thread's record; NULL: the call is dropped. */
 GOTRACE__FN inline gotrace__thread *gotrace__caller(void) {
-  gotrace__thread *m = gotrace__self;
+  gotrace__thread *m = gotrace__outside;
   gotrace__see_slabs();
-  if (GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside))) return m;
+  if (GOTRACE__LIKELY(gotrace__is_free(m))) return m;
   return gotrace__me_outside();
 }
 
@@ -6268,9 +6308,9 @@ GOTRACE__FN inline gotrace__thread *gotrace__caller(void) {
 GOTRACE__FN inline gotrace__thread *gotrace__caller_off(void) {
   gotrace__thread *m;
   if (gotrace_enabled()) return NULL;
-  m = gotrace__self;
+  m = gotrace__outside;
   gotrace__see_slabs();
-  return GOTRACE__LIKELY(m && !(gotrace__load_relaxed(&m->in_call) | gotrace__inside)) ? m : NULL;
+  return GOTRACE__LIKELY(gotrace__is_free(m)) ? m : NULL;
 }
 
 /* Introduces a goroutine that the thread does not run (K5). `owner`: the call's transition gets a number. The time is
@@ -6343,10 +6383,10 @@ GOTRACE__FN inline gotrace__record *gotrace__about_proc(gotrace__thread *m, unsi
   record->about_proc.number = number;
   return record;
 }
-/* Begins a record about no other object: its time is not before the goroutine's last. */
+/* Begins a record about no other object. */
 GOTRACE__FN inline gotrace__record *gotrace__about_nothing_behind(gotrace__thread *m, uint8_t *at, unsigned kind,
                                                                   gotrace__where where) {
-  return gotrace__record_behind(m, at, kind, where, gotrace__record_time(m, m->go ? &m->go->tick : NULL, NULL));
+  return gotrace__record_behind(m, at, kind, where, gotrace__record_time(m, NULL, NULL));
 }
 GOTRACE__FN inline gotrace__record *gotrace__about_nothing(gotrace__thread *m, unsigned kind, gotrace__where where) {
   return gotrace__about_nothing_behind(m, gotrace__next_place(m), kind, where);
@@ -6372,19 +6412,19 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__number_site(gotrace__thread *m, 
   number = gotrace__site_put(gotrace__load_acquire(&gotrace__t.site_numbers), key);
   if (!number) gotrace__record_problem(m, GOTRACE_PROBLEM_TABLE_FULL);
   if (name) number |= GOTRACE__NAMED;
-  gotrace__store_release(&site->number, (uint64_t)m->session << 32 | number);
+  gotrace__store_release(&site->number, (uint64_t)number << 32 | m->session);
   m->entry_session = 0;
   return number;
 }
 GOTRACE__FN inline uint32_t gotrace__site_number(gotrace__thread *m, gotrace_site *site) {
   uint64_t known = gotrace__load_acquire(&site->number);
-  return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__number_site(m, site, NULL);
+  return GOTRACE__LIKELY((uint32_t)known == m->session) ? (uint32_t)(known >> 32) : gotrace__number_site(m, site, NULL);
 }
 /* The same, with the name that every call at the site gives. */
 GOTRACE__FN inline uint32_t gotrace__named_site(gotrace__thread *m, gotrace_site *site, const char *name) {
   uint64_t known = gotrace__load_acquire(&site->number);
-  return GOTRACE__LIKELY(known >> 31 == ((uint64_t)m->session << 1 | 1))
-             ? (uint32_t)known
+  return GOTRACE__LIKELY((uint32_t)known == m->session && (known >> 32 & GOTRACE__NAMED))
+             ? (uint32_t)(known >> 32)
              : gotrace__number_site(m, site, name ? name : "");
 }
 
@@ -6426,11 +6466,11 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
     void *context = gotrace__load_acquire(&gotrace__t.unwind_context);
     int cancel = gotrace__cancel_off();
     /* If the session has ended, the three values may be of different sessions. */
-    gotrace__inside |= GOTRACE__IN_UNWINDER; /* it may not even end the trace */
+    gotrace__set_inside(gotrace__inside | GOTRACE__IN_UNWINDER); /* it may not even end the trace */
     gotrace__signal_fence();
     if (gotrace__load_relaxed(&gotrace__on) == m->session) found = unwind(context, pcs, GOTRACE_STACK_SIZE);
     gotrace__signal_fence();
-    gotrace__inside &= ~GOTRACE__IN_UNWINDER;
+    gotrace__set_inside(gotrace__inside & ~GOTRACE__IN_UNWINDER);
     gotrace__cancel_restore(cancel);
     if (found > 0) site = NULL; /* the unwinder's frames include the call site */
     if (found < 0) found = 0;
@@ -6475,6 +6515,126 @@ GOTRACE__FN inline uint32_t gotrace__text_size(const char *text, size_t size) {
   else if (size == SIZE_MAX) size = gotrace__length(text);
   return size < GOTRACE__TEXT_ROOM ? (uint32_t)size : GOTRACE__TEXT_ROOM;
 }
+
+/* TWO WAYS OF A CALL. What programs do most often is written once and compiled twice, by `quick`, a constant. The short
+ * way is for a call at which nothing is unusual: the thread is not inside the tracer and goes on in the session and the
+ * chunk that it has, what the record mentions is known, and time goes on by less than a head holds. One comparison of
+ * m->quick stands for most of that. It calls no function, so the public function saves no registers. If anything is
+ * unusual, it has changed nothing, and the public function goes the long way. */
+typedef struct gotrace__call {
+  bool quick;
+  gotrace__thread *m;
+  gotrace__where where;         /* the long way */
+  gotrace__record_chunk *chunk; /* the short way, like what follows */
+  uint32_t session;             /* its and the thread's */
+  uint32_t size;                /* of the chunk */
+  uint64_t site;                /* the upper half of the head */
+  uint64_t tick, ticks;         /* the record's; since the last record */
+} gotrace__call;
+
+/* The calling thread's record; NULL: the call is dropped, or has to go the long way. */
+GOTRACE__ALWAYS_INLINE gotrace__thread *gotrace__caller_by(bool quick) {
+  if (!quick) return gotrace__caller();
+  gotrace__see_slabs();
+  return gotrace__outside;
+}
+
+/* Raises the flag. False: not, since tracing is off, or the call has to go the long way. */
+GOTRACE__ALWAYS_INLINE bool gotrace__call_begin(gotrace__call *c, bool quick, gotrace__thread *m, uint32_t texts) {
+  c->quick = quick;
+  c->m = m;
+  c->where = gotrace__nowhere;
+  c->site = 0;
+  if (!quick) return gotrace_enabled() && gotrace__enter(m, texts);
+  if (GOTRACE__UNLIKELY(!gotrace__claim(m))) return false;
+  c->session = gotrace__session_now();
+  if (GOTRACE__LIKELY(c->session == m->quick)) {
+    c->chunk = m->chunk;
+    c->size = c->chunk->size;
+    if (GOTRACE__LIKELY(c->size + texts <= c->chunk->last)) return true;
+  }
+  gotrace__leave(m);
+  return false;
+}
+
+/* The short way does not apply. Always false. */
+GOTRACE__ALWAYS_INLINE bool gotrace__call_fails(gotrace__call *c) {
+  gotrace__leave(c->m);
+  return false;
+}
+
+/* Where the call is. `named`: with the name that every call at the site gives. */
+GOTRACE__ALWAYS_INLINE bool gotrace__call_locate(gotrace__call *c, gotrace__origin origin, const char *name,
+                                                 int named) {
+  uint64_t known;
+  if (!c->quick) {
+    c->where = gotrace__locate_as(c->m, origin, name, named);
+    return true;
+  }
+  if (!origin.site) return !named;
+  known = gotrace__load_acquire(&origin.site->number);
+  c->site = known - c->session;
+  return GOTRACE__LIKELY((uint32_t)known == c->session && (!named || (int64_t)known < 0));
+}
+
+/* The time of a record about two objects, each or NULL, as gotrace__record_time. */
+GOTRACE__ALWAYS_INLINE bool gotrace__call_time(gotrace__call *c, const gotrace__uint64 *a, const gotrace__uint64 *b) {
+  c->tick = gotrace__now();
+  c->ticks = c->tick - c->m->tick;
+  return GOTRACE__LIKELY(c->ticks < GOTRACE__HEAD_TICKS) &&
+         GOTRACE__LIKELY(!a || c->tick >= gotrace__load_relaxed(a)) &&
+         GOTRACE__LIKELY(!b || c->tick >= gotrace__load_relaxed(b));
+}
+GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_head(gotrace__call *c, unsigned kind) {
+  gotrace__record *record = (gotrace__record *)(void *)(gotrace__chunk_data(c->chunk) + c->size);
+  record->head = kind | c->ticks << 8 | c->site;
+  c->m->tick = c->tick;
+  return record;
+}
+
+/* Begin a record about nothing else, about the goroutine that the thread runs and another object, and about another
+ * goroutine. NULL: the short way does not apply. */
+GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_nothing(gotrace__call *c, unsigned kind) {
+  if (!c->quick) return gotrace__about_nothing(c->m, kind, c->where);
+  return gotrace__call_time(c, NULL, NULL) ? gotrace__call_head(c, kind) : NULL;
+}
+GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_running(gotrace__call *c, unsigned kind, gotrace__uint64 *other) {
+  gotrace_go *g;
+  if (!c->quick) return gotrace__about_running(c->m, kind, c->where, other);
+  g = c->m->go;
+  if (GOTRACE__UNLIKELY(!g) || !gotrace__call_time(c, &g->tick, other)) return NULL;
+  gotrace__store_relaxed(&g->number, gotrace__load_relaxed(&g->number) + 1);
+  gotrace__store_relaxed(&g->tick, c->tick);
+  if (other) gotrace__store_relaxed(other, c->tick);
+  return gotrace__call_head(c, kind);
+}
+GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_go(gotrace__call *c, unsigned kind, gotrace_go *g, bool owner,
+                                                         gotrace__uint64 *other) {
+  gotrace__record *record;
+  uint32_t number;
+  if (!c->quick) return gotrace__about_go(c->m, kind, c->where, g, owner, other);
+  if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->stamp) != c->session)) return NULL;
+  number = gotrace__load_relaxed(&g->number);
+  if (!gotrace__call_time(c, &g->tick, other)) return NULL;
+  if (owner) gotrace__store_relaxed(&g->number, ++number);
+  gotrace__store_relaxed(&g->tick, c->tick);
+  if (other) gotrace__store_relaxed(other, c->tick);
+  record = gotrace__call_head(c, kind);
+  record->about_go.go = g->place;
+  record->about_go.number = number;
+  return record;
+}
+
+/* Publishes the record, and lowers the flag. */
+GOTRACE__ALWAYS_INLINE void gotrace__call_publish(gotrace__call *c, gotrace__record *record, size_t bytes) {
+  if (!c->quick) {
+    gotrace__publish(c->m, record, bytes);
+    return;
+  }
+  GOTRACE__PUBLISHES(c->m, (uint8_t *)record + GOTRACE__WORDS(bytes));
+  gotrace__store_release(&c->chunk->size, c->size + GOTRACE__WORDS(bytes));
+}
+#define gotrace__call_publish_as(c, record, NAME) gotrace__call_publish((c), (record), GOTRACE__SIZE_##NAME)
 
 /* The running goroutine: hints. */
 
@@ -6774,7 +6934,17 @@ GOTRACE__FN inline void gotrace__set_new(gotrace__thread *m, gotrace_go *g, cons
   gotrace__set_entry(g, entry);
   gotrace__store_relaxed(&g->flags, (uint8_t)flags);
   gotrace__store_relaxed(&g->status, (uint8_t)status);
-  gotrace__store_release(&g->id, gotrace__next_go(m));
+  gotrace__store_release(&g->id, gotrace__new_go_id(m));
+}
+
+GOTRACE__FN inline void gotrace__fill_create(gotrace__record *record, const gotrace_go *g, uint32_t number,
+                                             uint32_t entry, unsigned status, unsigned flags) {
+  record->as_GO_CREATE.go = g->place;
+  record->as_GO_CREATE.number = number;
+  record->as_GO_CREATE.id = gotrace__load_relaxed(&g->id);
+  record->as_GO_CREATE.entry = entry;
+  record->as_GO_CREATE.status = (uint16_t)status;
+  record->as_GO_CREATE.flags = (uint16_t)flags;
 }
 
 /* `m`: NULL means the caller's. */
@@ -6787,7 +6957,7 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
   if (!m && !(m = gotrace__caller())) return NULL;
   if (!entry) entry = &gotrace__no_place;
   if (!on && gotrace__is_untracked()) return NULL;
-  if (on) on = gotrace__enter(m, GOTRACE__CALL_ROOM);
+  if (on) on = gotrace__enter(m, 0);
   if (!on) gotrace__raise(m);
   gotrace__here(m, origin.site);
   g = gotrace__go_new(m);
@@ -6814,13 +6984,8 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
     gotrace__store_relaxed(&g->stamp, m->session);
     gotrace__store_relaxed(&g->introduced, m->session);
     record = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, where, gotrace__record_time(m, &g->tick, NULL));
-    record->as_GO_CREATE.go = g->place;
-    record->as_GO_CREATE.number = number;
-    record->as_GO_CREATE.id = gotrace__load_relaxed(&g->id);
-    record->as_GO_CREATE.entry = entry_number;
-    record->as_GO_CREATE.status = (uint16_t)status;
-    record->as_GO_CREATE.flags = (uint16_t)flags;
-    gotrace__publish_as(m, record, GO_CREATE);
+        gotrace__fill_create(record, g, number, entry_number, status, flags);
+gotrace__publish_as(m, record, GO_CREATE);
   }
   gotrace__leave(m);
   return g;
@@ -6858,15 +7023,48 @@ GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__create_go(gotrace__thread *m, gotrac
   return gotrace__create(m, GOTRACE__ORIGIN(site), entry, status, 0);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller_off();
+/* The short way while tracing is on: in a place that the session has seen, with the entry of the goroutine before. */
+GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__try_create(gotrace__thread *m, gotrace_site *site,
+                                                       const gotrace_location *entry, unsigned status) {
   gotrace_go *g;
-  if (GOTRACE__LIKELY(m && gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g))) return g;
+  gotrace__call c;
+  if (GOTRACE__UNLIKELY(!m || !entry) || !gotrace__call_begin(&c, true, m, 0)) return NULL;
+  if (GOTRACE__LIKELY(m->free_count && gotrace__is_last_entry(m, entry)) &&
+      gotrace__call_locate(&c, gotrace__origin_of(site, NULL), NULL, 0)) {
+    g = m->free_gos[m->free_count - 1];
+    if (GOTRACE__LIKELY(gotrace__load_relaxed(&g->stamp) == c.session && !gotrace__load_relaxed(&g->live) &&
+                        !gotrace__load_relaxed(&g->extra)) &&
+        gotrace__call_time(&c, &g->tick, NULL)) {
+      uint32_t number = gotrace__load_relaxed(&g->number) + 1;
+      gotrace__record *record;
+      m->free_count--;
+      gotrace__occupy(g);
+      gotrace__store_relaxed(&g->number, number);
+      gotrace__store_relaxed(&g->tick, c.tick);
+      gotrace__set_new(m, g, entry, status, 0);
+      record = gotrace__call_head(&c, GOTRACE__REC_GO_CREATE);
+      gotrace__fill_create(record, g, number, m->entry_number, status, 0);
+      gotrace__call_publish_as(&c, record, GO_CREATE);
+      gotrace__leave(m);
+      return g;
+    }
+  }
+  gotrace__leave(m);
+  return NULL;
+}
+
+GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace_go *g;
+  if (gotrace_enabled()) {
+    if (GOTRACE__LIKELY((g = gotrace__try_create(m, site, entry, GOTRACE__RUNNABLE)) != NULL)) return g;
+  } else if (GOTRACE__LIKELY(gotrace__is_free(m) && gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g))) {
+    return g;
+  }
   g = gotrace__create(NULL, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE, 0);
   GOTRACE__KEEP_FRAME();
   return g;
 }
-
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_blocked_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller();
   gotrace_go *g = m ? gotrace__create_go(m, site, entry, GOTRACE__WAITING) : NULL;
@@ -6919,21 +7117,35 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__start_null(gotrace__thread *m) {
       gotrace__record_at(m, GOTRACE__REC_GO_START, gotrace__nowhere, gotrace__record_time(m, NULL, NULL));
   gotrace__publish_as(m, gotrace__about_none(record), GO_START);
 }
-GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__start_on(gotrace__thread *m, unsigned kind,
-                                                                      gotrace_go *g) {
-  if (!m && !(m = gotrace__caller())) return;
+GOTRACE__ALWAYS_INLINE bool gotrace__try_start(bool quick, gotrace__thread *m, unsigned kind, gotrace_go *g) {
+  gotrace__call c;
+  if (quick && GOTRACE__UNLIKELY(!m || !g || m->lost)) return false;
   if (GOTRACE__UNLIKELY(m->lost != NULL)) gotrace__regain_proc(m);
-  if (gotrace__begin(m)) {
-    if (GOTRACE__UNLIKELY(!g)) gotrace__start_null(m);
-    else gotrace__publish_as(m, gotrace__about_go(m, kind, gotrace__nowhere, g, true, NULL), GO_START);
+  if (gotrace__call_begin(&c, quick, m, 0)) {
+    if (GOTRACE__UNLIKELY(!g)) {
+      gotrace__start_null(m);
+    } else {
+      gotrace__record *record = gotrace__call_go(&c, kind, g, true, NULL);
+      if (!record) return gotrace__call_fails(&c);
+      gotrace__call_publish_as(&c, record, GO_START);
+    }
     gotrace__leave(m);
+  } else if (quick) {
+    return false;
   }
   gotrace__start_hint(m, g);
+  return true;
+}
+/* `m`: NULL means the caller's. */
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__start_on(gotrace__thread *m, unsigned kind, gotrace_go *g) {
+  if (m || (m = gotrace__caller()) != NULL) (void)gotrace__try_start(false, m, kind, g);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller_off();
-  if (GOTRACE__LIKELY(m && !m->lost)) { /* the short way */
+GOTRACE__DEFINE void gotrace_go_start(gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  if (gotrace_enabled()) {
+    if (GOTRACE__LIKELY(gotrace__try_start(true, m, GOTRACE__REC_GO_START, go))) return;
+  } else if (GOTRACE__LIKELY(gotrace__is_free(m) && !m->lost)) {
     if (!go) {
       m->lacks = true;
       return;
@@ -6947,14 +7159,29 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_start(gotrace_go *go) {
   gotrace__start_on(NULL, GOTRACE__REC_GO_START, go);
 }
 
-/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. `m`: NULL means the caller's. */
-GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread *m, unsigned kind) {
+/* Whether the end of the thread's goroutine does no more than to put its place into the thread's list. */
+GOTRACE__FN inline bool gotrace__may_free(const gotrace__thread *m, const gotrace_go *g) {
+  return GOTRACE__LIKELY(g && gotrace__load_relaxed(&g->live) && g != m->own_go && m->free_gos &&
+                         m->free_count < GOTRACE__MOST_FREE);
+}
+
+/* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
+GOTRACE__ALWAYS_INLINE bool gotrace__try_end(bool quick, gotrace__thread *m, unsigned kind) {
   gotrace_go *g;
+  gotrace__call c;
   bool on;
-  if (!m && !(m = gotrace__caller())) return;
+  if (quick && GOTRACE__UNLIKELY(!m)) return false;
+  on = gotrace__call_begin(&c, quick, m, 0);
+  if (quick && !on) return false;
+  if (!on) gotrace__raise(m);
   g = m->go;
-  on = gotrace__begin_anyway(m);
-  if (on) gotrace__publish_as(m, gotrace__about_running(m, kind, gotrace__nowhere, NULL), GO_END);
+  if (on) {
+    gotrace__record *record;
+    if (quick && !gotrace__may_free(m, g)) return gotrace__call_fails(&c);
+    record = gotrace__call_running(&c, kind, NULL);
+    if (!record) return gotrace__call_fails(&c);
+    gotrace__call_publish_as(&c, record, GO_END);
+  }
   if (kind == GOTRACE__REC_GO_END_IN_SYSCALL) {
     gotrace_proc *p = m->proc;
     /* No number says that this comes before the proc's next start, so the tick has to. */
@@ -6963,33 +7190,40 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__end(gotrace__thread
   }
   if (GOTRACE__LIKELY(g != NULL)) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
-    if (g == m->own_go) m->own_go = NULL;
-    gotrace__go_free(m, g);
+    if (quick) {
+      gotrace__store_relaxed(&g->live, (uint8_t)0);
+      m->free_gos[m->free_count++] = g;
+    } else {
+      if (g == m->own_go) m->own_go = NULL;
+      gotrace__go_free(m, g);
+    }
   } else {
     m->lacks = false;
   }
   gotrace__leave(m);
+  return true;
+}
+/* `m`: NULL means the caller's. */
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__end(gotrace__thread *m, unsigned kind) {
+  if (m || (m = gotrace__caller()) != NULL) (void)gotrace__try_end(false, m, kind);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
-  gotrace__thread *m = gotrace__caller_off();
-  if (GOTRACE__LIKELY(m != NULL)) { /* the short way */
-    gotrace_go *g, **free_gos;
-    unsigned count;
+GOTRACE__DEFINE void gotrace_go_end(void) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  if (gotrace_enabled()) {
+    if (GOTRACE__LIKELY(gotrace__try_end(true, m, GOTRACE__REC_GO_END))) return;
+  } else if (GOTRACE__LIKELY(gotrace__is_free(m))) {
+        gotrace_go *g;
     gotrace__raise_off(m);
     g = m->go;
-    free_gos = m->free_gos;
-    count = m->free_count;
-    if (GOTRACE__LIKELY(g && gotrace__load_relaxed(&g->live) && g != m->own_go && free_gos &&
-                        count < GOTRACE__MOST_FREE)) {
+    if (gotrace__may_free(m, g)) {
       gotrace__leave_hint(m, GOTRACE__DEAD);
       gotrace__store_relaxed(&g->live, (uint8_t)0);
-      free_gos[count] = g;
-      m->free_count = count + 1;
+      m->free_gos[m->free_count++] = g;
       gotrace__leave(m);
       return;
     }
-    gotrace__leave(m);
+gotrace__leave(m);
     if (!g) {
       m->lacks = false;
       return;
@@ -6999,35 +7233,43 @@ GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_end(void) {
 }
 
 /* Stops or blocks the thread's goroutine. */
-GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__pause_on(gotrace__thread *m, gotrace__origin origin,
-                                                                      unsigned kind, unsigned status, unsigned reason) {
-  if (gotrace__begin(m)) {
-    gotrace__where where = gotrace__locate(m, origin);
-    gotrace__record *record = gotrace__about_running(m, kind, where, NULL);
+GOTRACE__ALWAYS_INLINE bool gotrace__try_pause(bool quick, gotrace__thread *m, gotrace__origin origin, unsigned kind,
+                                           unsigned status, unsigned reason) {
+  gotrace__call c;
+  if (quick && GOTRACE__UNLIKELY(!m)) return false;
+  if (gotrace__call_begin(&c, quick, m, 0)) {
+    gotrace__record *record = gotrace__call_locate(&c, origin, NULL, 0) ? gotrace__call_running(&c, kind, NULL) : NULL;
+    if (!record) return gotrace__call_fails(&c);
     record->as_GO_BLOCK.reason = reason;
-    gotrace__publish_as(m, record, GO_BLOCK);
+    gotrace__call_publish_as(&c, record, GO_BLOCK);
     gotrace__leave(m);
+  } else if (quick) {
+    return false;
   }
   gotrace__leave_hint(m, status);
+  return true;
 }
-GOTRACE__FN inline void gotrace__pause_go(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned status,
-                                          unsigned reason) {
-  if (gotrace_enabled()) gotrace__pause_on(m, origin, kind, status, reason);
-  else gotrace__leave_hint(m, status);
-}
-
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
-  GOTRACE__KEEP_FRAME();
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__pause_go(gotrace__thread *m, gotrace__origin origin, unsigned kind,
+                                                     unsigned status, unsigned reason) {
+  (void)gotrace__try_pause(false, m, origin, kind, status, reason);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__pause_go(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
-  GOTRACE__KEEP_FRAME();
+/* Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
+GOTRACE__ALWAYS_INLINE void gotrace__pause_call(gotrace_site *site, unsigned kind, unsigned status, unsigned reason) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  if (!gotrace_enabled() && gotrace__is_free(m)) {
+    gotrace__leave_hint(m, status);
+  } else if (GOTRACE__UNLIKELY(!gotrace__try_pause(true, m, gotrace__origin_of(site, NULL), kind, status, reason))) {
+    if ((m = gotrace__caller()) != NULL) gotrace__pause_go(m, GOTRACE__ORIGIN(site), kind, status, reason);
+    GOTRACE__KEEP_FRAME();
+  }
+}
+GOTRACE__DEFINE void gotrace_go_stop_at(gotrace_site *site, unsigned reason) {
+  gotrace__pause_call(site, GOTRACE__REC_GO_STOP, GOTRACE__RUNNABLE, reason);
+}
+
+GOTRACE__DEFINE void gotrace_go_block_at(gotrace_site *site, unsigned reason) {
+  gotrace__pause_call(site, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, reason);
 }
 
 GOTRACE__DEFINE void gotrace_go_continue(gotrace_go *go) {
@@ -7044,22 +7286,37 @@ GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, gotrace__where 
   gotrace__publish_as(m, gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, where, g, false, NULL), GO_UNBLOCK);
 }
 
-GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN void gotrace__unblock_on(gotrace__thread *m, gotrace__origin origin,
-                                                                        gotrace_go *g) {
-  if (gotrace__begin(m)) {
+GOTRACE__ALWAYS_INLINE bool gotrace__try_unblock(bool quick, gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
+  gotrace__call c;
+  if (quick && GOTRACE__UNLIKELY(!m || !g)) return false;
+  if (gotrace__call_begin(&c, quick, m, 0)) {
     gotrace__here(m, origin.site);
-    if (GOTRACE__LIKELY(g != NULL)) gotrace__put_unblock(m, gotrace__locate(m, origin), g);
+    if (GOTRACE__LIKELY(g != NULL)) {
+      gotrace__record *record = gotrace__call_locate(&c, origin, NULL, 0)
+                                    ? gotrace__call_go(&c, GOTRACE__REC_GO_UNBLOCK, g, false, NULL)
+                                    : NULL;
+      if (!record) return gotrace__call_fails(&c);
+      gotrace__call_publish_as(&c, record, GO_UNBLOCK);
+    }
     gotrace__leave(m);
+  } else if (quick) {
+    return false;
   }
   if (g) gotrace__unblock_hint(g);
+  return true;
+}
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__unblock_on(gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
+  (void)gotrace__try_unblock(false, m, origin, g);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__UNLIKELY(!m)) return;
-  if (gotrace_enabled()) gotrace__unblock_on(m, GOTRACE__ORIGIN(site), go);
-  else if (go) gotrace__unblock_hint(go);
-  GOTRACE__KEEP_FRAME();
+GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  if (!gotrace_enabled() && gotrace__is_free(m)) {
+    if (go) gotrace__unblock_hint(go);
+  } else if (GOTRACE__UNLIKELY(!gotrace__try_unblock(true, m, gotrace__origin_of(site, NULL), go))) {
+    if ((m = gotrace__caller()) != NULL) gotrace__unblock_on(m, GOTRACE__ORIGIN(site), go);
+    GOTRACE__KEEP_FRAME();
+  }
 }
 
 /* Switches from the thread's goroutine to g: GO_SWITCH, GO_SWITCH_END. */
@@ -7096,10 +7353,32 @@ GOTRACE__FN inline void gotrace__switch(gotrace__thread *m, gotrace__origin orig
   gotrace__leave(m);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
+/* The short way: both goroutines are known. */
+GOTRACE__ALWAYS_INLINE bool gotrace__try_switch(gotrace__thread *m, gotrace_site *site, gotrace_go *g) {
+  gotrace_go *from;
+  gotrace__call c;
+  gotrace__record *record = NULL;
+  if (GOTRACE__UNLIKELY(!m || !g) || !gotrace__call_begin(&c, true, m, 0)) return false;
+  from = m->go;
+  if (GOTRACE__LIKELY(from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) &&
+      gotrace__call_locate(&c, gotrace__origin_of(site, NULL), NULL, 0))
+    record = gotrace__call_go(&c, GOTRACE__REC_GO_SWITCH, g, true, &from->tick);
+  if (!record) return gotrace__call_fails(&c);
+  gotrace__store_relaxed(&from->number, gotrace__load_relaxed(&from->number) + 1);
+  record->as_GO_SWITCH.reason = GOTRACE__SWITCH_UNEXPLAINED;
+  gotrace__call_publish_as(&c, record, GO_SWITCH);
+  gotrace__leave_hint(m, GOTRACE__WAITING);
+  gotrace__run_hint(m, g);
+  gotrace__leave(m);
+  return true;
+}
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__switch_slowly(gotrace__origin origin, gotrace_go *g) {
   gotrace__thread *m = gotrace__caller();
-  if (GOTRACE__LIKELY(m != NULL))
-    gotrace__switch(m, GOTRACE__ORIGIN(site), GOTRACE__REC_GO_SWITCH, go, GOTRACE__SWITCH_UNEXPLAINED);
+  if (m) gotrace__switch(m, origin, GOTRACE__REC_GO_SWITCH, g, GOTRACE__SWITCH_UNEXPLAINED);
+}
+GOTRACE__DEFINE void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
+  if (!gotrace_enabled() || !gotrace__try_switch(gotrace__caller_by(true), site, go))
+    gotrace__switch_slowly(GOTRACE__ORIGIN(site), go);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_go_switch_for_at(gotrace_site *site, gotrace_go *go, unsigned reason) {
@@ -7205,42 +7484,85 @@ GOTRACE__DEFINE void gotrace_go_stack_bounds(gotrace_go *go, const void *low, co
 
 /* ---------------------------------------------------------------------------------------------- >>system-calls ---- */
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller_go(site);
-  gotrace_proc *p;
-  if (GOTRACE__UNLIKELY(!m)) return;
-  p = m->proc;
-  if (gotrace__begin(m)) {
-    gotrace__where where = gotrace__locate(m, GOTRACE__ORIGIN(site));
-    gotrace__record *record = gotrace__about_running(m, GOTRACE__REC_SYSCALL_BEGIN, where, p ? &p->tick : NULL);
-    if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
-    gotrace__publish_as(m, record, SYSCALL_BEGIN);
-    gotrace__leave(m);
-  }
-  if (GOTRACE__LIKELY(m->go != NULL)) {
-    gotrace__store_relaxed(&m->in_syscall, true);
-    gotrace__store_relaxed(&m->go->status, (uint8_t)GOTRACE__SYSCALL);
-    if (p) gotrace__hold_hint(p, GOTRACE__PROC_SYSCALL);
-  }
-  GOTRACE__KEEP_FRAME();
+GOTRACE__FN inline void gotrace__syscall_hint(gotrace__thread *m) {
+  if (GOTRACE__UNLIKELY(!m->go)) return;
+  gotrace__store_relaxed(&m->in_syscall, true);
+  gotrace__store_relaxed(&m->go->status, (uint8_t)GOTRACE__SYSCALL);
+  if (m->proc) gotrace__hold_hint(m->proc, GOTRACE__PROC_SYSCALL);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_go_syscall_end(void) {
-  gotrace__thread *m = gotrace__caller();
+GOTRACE__ALWAYS_INLINE bool gotrace__try_syscall_begin(bool quick, gotrace__thread *m, gotrace__origin origin) {
   gotrace_proc *p;
-  if (GOTRACE__UNLIKELY(!m || (!m->go && gotrace__is_untracked()))) return;
+  gotrace__call c;
+  if (quick && GOTRACE__UNLIKELY(!m || !m->proc)) return false;
   p = m->proc;
-  if (gotrace__begin(m)) {
-    if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) gotrace__know_proc(m, p);
-    gotrace__publish_as(m, gotrace__about_running(m, GOTRACE__REC_SYSCALL_END, gotrace__nowhere, NULL), SYSCALL_END);
+  if (gotrace__call_begin(&c, quick, m, 0)) {
+    gotrace__record *record = gotrace__call_locate(&c, origin, NULL, 0)
+                                  ? gotrace__call_running(&c, GOTRACE__REC_SYSCALL_BEGIN, p ? &p->tick : NULL)
+                                  : NULL;
+    if (!record) return gotrace__call_fails(&c);
+    if (p && m->go) gotrace__store_relaxed(&p->number, gotrace__load_relaxed(&p->number) + 1);
+    gotrace__call_publish_as(&c, record, SYSCALL_BEGIN);
     gotrace__leave(m);
+  } else if (quick) {
+    return false;
   }
+    gotrace__syscall_hint(m);
+  return true;
+}
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__syscall_begin_slowly(gotrace__origin origin) {
+  gotrace__thread *m = gotrace__caller_go(origin.site);
+  if (m) (void)gotrace__try_syscall_begin(false, m, origin);
+}
+GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  if (!gotrace_enabled() && gotrace__is_free(m) && m->go) {
+    gotrace__syscall_hint(m);
+  } else if (GOTRACE__UNLIKELY(!gotrace__try_syscall_begin(true, m, gotrace__origin_of(site, NULL)))) {
+    gotrace__syscall_begin_slowly(GOTRACE__ORIGIN(site));
+    GOTRACE__KEEP_FRAME();
+  }
+}
+
+GOTRACE__FN inline void gotrace__syscall_end_hint(gotrace__thread *m) {
+  gotrace_proc *p = m->proc;
   if (GOTRACE__UNLIKELY(!m->in_syscall || !m->go)) return;
   gotrace__run_hint(m, m->go);
   if (!p) return;
   if (GOTRACE__LIKELY(gotrace__load_relaxed(&p->owner) == (uint32_t)m->index))
     gotrace__hold_hint(p, GOTRACE__PROC_RUNNING);
   else gotrace__store_relaxed(&m->proc, (gotrace_proc *)NULL); /* stolen */
+}
+
+GOTRACE__ALWAYS_INLINE bool gotrace__try_syscall_end(bool quick, gotrace__thread *m) {
+  gotrace_proc *p;
+  gotrace__call c;
+  if (quick && GOTRACE__UNLIKELY(!m)) return false;
+  p = m->proc;
+  if (gotrace__call_begin(&c, quick, m, 0)) {
+        gotrace__record *record;
+    if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) {
+      if (quick) return gotrace__call_fails(&c);
+      gotrace__know_proc(m, p);
+    }
+record = gotrace__call_running(&c, GOTRACE__REC_SYSCALL_END, NULL);
+    if (!record) return gotrace__call_fails(&c);
+    gotrace__call_publish_as(&c, record, SYSCALL_END);
+    gotrace__leave(m);
+  } else if (quick) {
+    return false;
+  }
+    gotrace__syscall_end_hint(m);
+  return true;
+}
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__syscall_end_slowly(void) {
+  gotrace__thread *m = gotrace__caller();
+  if (m && (m->go || !gotrace__is_untracked())) (void)gotrace__try_syscall_end(false, m);
+}
+GOTRACE__DEFINE void gotrace_go_syscall_end(void) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  if (!gotrace_enabled() && gotrace__is_free(m)) gotrace__syscall_end_hint(m);
+  else if (GOTRACE__UNLIKELY(!gotrace__try_syscall_end(true, m))) gotrace__syscall_end_slowly();
 }
 
 GOTRACE__DEFINE void gotrace_go_syscall_end_blocked(void) {
@@ -7582,7 +7904,7 @@ GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, cons
     return task;
   }
   if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
-  on = gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + size);
+  on = gotrace_enabled() && gotrace__enter(m, size);
   if (!on) gotrace__raise(m);
   task.id = gotrace__next_task(m);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
@@ -7632,40 +7954,58 @@ GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) 
   GOTRACE__KEEP_FRAME();
 }
 
-/* REGION_BEGIN, REGION_END. */
-GOTRACE__FN inline void gotrace__region_call(gotrace__origin origin, unsigned kind, gotrace_task task, const char *name,
-                                             size_t text_size, int name_is_constant) {
-  gotrace__thread *m = gotrace__caller_go(origin.site);
-  uint32_t size;
-  if (GOTRACE__UNLIKELY(!m) || !gotrace_enabled()) return;
-  size = name_is_constant ? 0 : gotrace__text_size(name, text_size);
-  if (gotrace__enter(m, GOTRACE__CALL_ROOM + size)) {
-    gotrace__where where = gotrace__locate_as(m, origin, name, name_is_constant);
-    uint8_t *at = gotrace__next_place(m);
-    if (GOTRACE__UNLIKELY(task.id != 0)) at = gotrace__put_task(at, task.id);
-    if (!name_is_constant) at = gotrace__put_name(at, "", 0, name, size);
-    gotrace__publish_as(m, gotrace__about_nothing_behind(m, at, kind, where), REGION_BEGIN);
-    gotrace__leave(m);
-  }
+/* What the head of an annotation does not say, before it. */
+GOTRACE__FN inline uint8_t *gotrace__annotate(const gotrace__call *c, gotrace_task task, const char *prefix,
+                                              uint32_t prefix_size, const char *name, uint32_t size) {
+  uint8_t *at = gotrace__next_place(c->m);
+  if (GOTRACE__UNLIKELY(task.id != 0)) at = gotrace__put_task(at, task.id);
+  return c->where.site & GOTRACE__NAMED ? at : gotrace__put_name(at, prefix, prefix_size, name, size);
 }
 
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                              int name_is_constant) {
-  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, task, name, SIZE_MAX,
-                       name_is_constant && site);
+/* REGION_BEGIN, REGION_END. The short way is for names that are constants, and for no task. */
+GOTRACE__ALWAYS_INLINE bool gotrace__try_region(bool quick, gotrace__origin origin, unsigned kind, gotrace_task task,
+                                            const char *name, size_t text_size, int name_is_constant) {
+  gotrace__thread *m = quick ? gotrace__caller_by(true) : gotrace__caller_go(origin.site);
+  uint32_t size = quick || name_is_constant ? 0 : gotrace__text_size(name, text_size);
+  gotrace__call c;
+  gotrace__record *record;
+  if (GOTRACE__UNLIKELY(!m || (quick && !m->go)) || !gotrace__call_begin(&c, quick, m, size)) return false;
+  if (!gotrace__call_locate(&c, origin, name, name_is_constant)) return gotrace__call_fails(&c);
+  if (quick) record = gotrace__call_nothing(&c, kind);
+  else record = gotrace__about_nothing_behind(m, gotrace__annotate(&c, task, "", 0, name, size), kind, c.where);
+  if (!record) return gotrace__call_fails(&c);
+  gotrace__call_publish_as(&c, record, REGION_BEGIN);
+  gotrace__leave(m);
+  return true;
+}
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__region_slowly(gotrace__origin origin, unsigned kind, gotrace_task task,
+                                                          const char *name, size_t text_size, int name_is_constant) {
+  (void)gotrace__try_region(false, origin, kind, task, name, text_size, name_is_constant && origin.site);
+}
+/* Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
+GOTRACE__ALWAYS_INLINE void gotrace__region_call(gotrace_site *site, unsigned kind, gotrace_task task, const char *name,
+                                                 int name_is_constant) {
+  if (GOTRACE__UNLIKELY(task.id || !name_is_constant))
+    gotrace__region_slowly(GOTRACE__ORIGIN(site), kind, task, name, SIZE_MAX, name_is_constant);
+  else if (GOTRACE__UNLIKELY(!gotrace__try_region(true, gotrace__origin_of(site, NULL), kind, task, name, SIZE_MAX, 1)))
+    gotrace__region_slowly(GOTRACE__ORIGIN(site), kind, GOTRACE_NO_TASK, name, SIZE_MAX, 1);
   GOTRACE__KEEP_FRAME();
 }
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
-                                                            int name_is_constant) {
-  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, task, name, SIZE_MAX, name_is_constant && site);
-  GOTRACE__KEEP_FRAME();
+
+GOTRACE__DEFINE void gotrace_region_begin_at(gotrace_site *site, gotrace_task task, const char *name,
+                                             int name_is_constant) {
+  gotrace__region_call(site, GOTRACE__REC_REGION_BEGIN, task, name, name_is_constant);
+}
+GOTRACE__DEFINE void gotrace_region_end_at(gotrace_site *site, gotrace_task task, const char *name,
+                                           int name_is_constant) {
+  gotrace__region_call(site, GOTRACE__REC_REGION_END, task, name, name_is_constant);
 }
 GOTRACE__DEFINE void gotrace_region_begin_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
-  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, task, name, size, 0);
+  gotrace__region_slowly(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_BEGIN, task, name, size, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_n_at(gotrace_site *site, gotrace_task task, const char *name, size_t size) {
-  gotrace__region_call(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, task, name, size, 0);
+  gotrace__region_slowly(GOTRACE__ORIGIN(site), GOTRACE__REC_REGION_END, task, name, size, 0);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
@@ -7685,7 +8025,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task t
   category_size = is_constant ? 0 : gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
-  if (gotrace_enabled() && gotrace__enter(m, GOTRACE__CALL_ROOM + prefix_size + category_size + size)) {
+  if (gotrace_enabled() && gotrace__enter(m, prefix_size + category_size + size)) {
     gotrace__where where = gotrace__locate_as(m, GOTRACE__ORIGIN(site), category, is_constant);
     uint8_t *at = gotrace__next_place(m);
     gotrace__record *record;
@@ -8256,11 +8596,11 @@ GOTRACE__FN bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = (gotrace__thread *)thread;
   int cancel = gotrace__cancel_off();             /* nothing would give the record back */
   if (m && !(gotrace__inside & GOTRACE__LOCKS)) { /* else its allocator has ended it, under a lock */
-    gotrace__self = m;                            /* another library's thread-locals may be gone already */
+    gotrace__set_self(m);                         /* another library's thread-locals may be gone already */
     gotrace__take_over(m); /* if a signal handler ends the thread, the call below it does not go on */
     gotrace__take_over_control();
     gotrace__thread_over(m);
-    gotrace__self = NULL;
+    gotrace__set_self(NULL);
   }
   gotrace__cancel_restore(cancel);
   return ++gotrace__ends < GOTRACE__ROUNDS;
@@ -8300,7 +8640,7 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
   if (!m) {
     m = (gotrace__thread *)gotrace__allocate(NULL, sizeof *m, false);
     fresh = m != NULL;
-    if (m) m->index = ++t->thread_count, m->ready = GOTRACE__NEVER;
+    if (m) m->index = ++t->thread_count, m->ready = m->quick = GOTRACE__NEVER;
   }
   if (m) {
     gotrace__store_relaxed(&m->system_id, id);
@@ -8316,9 +8656,9 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
   gotrace__unlock(&t->records);
 #if !GOTRACE_NO_THREADS
   if (dead) { /* a call after the thread's end has given it a record that nobody gave back */
-    gotrace__self = dead;
+    gotrace__set_self(dead);
     gotrace__thread_over(dead);
-    gotrace__self = NULL;
+    gotrace__set_self(NULL);
   }
 #endif
   (void)dead;
@@ -8326,7 +8666,7 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
     gotrace__add_relaxed(&t->lost, 1);
     return NULL;
   }
-  gotrace__self = m;
+  gotrace__set_self(m);
   gotrace__know_stack(m);
   gotrace__at_thread_exit(m);
   return m;
@@ -13538,7 +13878,7 @@ GOTRACE__FN void gotrace__look_at_threads(gotrace__transcriber *r) {
     gotrace__chunk_done(&gotrace__t, chunk);
     m->source = NULL;
     m->chunk = NULL;
-    m->ready = GOTRACE__NEVER;
+    m->ready = m->quick = GOTRACE__NEVER;
     m->session = m->read_session = 0;
     gotrace__store_relaxed(&m->first_session, 0u);
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
@@ -13961,7 +14301,7 @@ GOTRACE__FN bool gotrace__chunks_free(gotrace__budget *budget) {
     if (m->chunk) {
       gotrace__chunk_free(budget, m->chunk);
       m->chunk = NULL;
-      m->ready = GOTRACE__NEVER;
+      m->ready = m->quick = GOTRACE__NEVER;
     }
     if (gotrace__load_acquire(&m->used) == GOTRACE__ENDED)
       gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
@@ -14572,7 +14912,7 @@ GOTRACE__FN void gotrace__free_all(void) {
       gotrace__release(NULL, m, sizeof *m);
     }
   }
-  gotrace__self = NULL;
+  gotrace__set_self(NULL);
   gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *t->free_gos);
   gotrace__release(NULL, t->samples, GOTRACE__SAMPLES * sizeof *t->samples);
   gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
@@ -15043,7 +15383,7 @@ GOTRACE__FN void gotrace__unlock_all(void) {
     if (lock) *lock = unlocked;
   }
   t->snapshot = false;
-  gotrace__inside &= GOTRACE__IN_SINK;
+  gotrace__set_inside(gotrace__inside & GOTRACE__IN_SINK);
   gotrace__unblock_signals();
   gotrace__cond_init(&t->changed);
 }

@@ -702,7 +702,7 @@ static void stock_chunks(void) {
         (gotrace__record_chunk *)gotrace__allocate(&gotrace__t.budget, GOTRACE__CHUNK_BYTES, true);
     if (!chunk) return;
     memset(chunk, 1, GOTRACE__CHUNK_BYTES);
-    chunk->capacity = GOTRACE__CHUNK_BYTES - (uint32_t)sizeof *chunk;
+    gotrace__set_capacity(chunk, GOTRACE__CHUNK_BYTES);
     gotrace__lock(&gotrace__t.queue_lock);
     chunk->next = gotrace__t.spare_chunks;
     gotrace__t.spare_chunks = chunk;
