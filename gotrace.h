@@ -812,8 +812,10 @@ typedef struct gotrace_location {
 /* A call site: a location, and the tracer's data about it. Made by GOTRACE_HERE. */
 typedef struct gotrace_site {
   gotrace_location location;
+
   gotrace__uint64 number;   /* session in the lower half; in the upper, see GOTRACE__NAMED */
   gotrace__uint64 reported; /* bit per problem that GOTRACE_DEBUG has reported here */
+  uint32_t task_name;       /* number of the task's name, which the tracer keeps; 0: it has none */
 } gotrace_site;
 
 /* In C++, reasons are unsigned, as gotrace_reason's: `timed ? GOTRACE_REASON("x") : GOTRACE_BLOCK_NET` would warn. */
@@ -999,18 +1001,18 @@ typedef struct gotrace_stats {
 #endif
 #if defined(__cplusplus)
 enum gotrace__call_site { GOTRACE__CALL_SITE };
-#define GOTRACE_HERE                                                                        \
-  ([](gotrace__call_site) -> gotrace_site * {                                               \
-    static gotrace_site gotrace__here = {{0, GOTRACE__FUNCTION, __FILE__, __LINE__}, 0, 0}; \
-    return &gotrace__here;                                                                  \
+#define GOTRACE_HERE                                                                           \
+  ([](gotrace__call_site) -> gotrace_site * {                                                  \
+    static gotrace_site gotrace__here = {{0, GOTRACE__FUNCTION, __FILE__, __LINE__}, 0, 0, 0}; \
+    return &gotrace__here;                                                                     \
   }(GOTRACE__CALL_SITE))
 #else
-#define GOTRACE_HERE                                                               \
-  (__extension__({                                                                 \
-    GOTRACE__ALLOW_STATIC                                                          \
-    static gotrace_site gotrace__here = {{0, __func__, __FILE__, __LINE__}, 0, 0}; \
-    GOTRACE__ALLOW_END                                                             \
-    &gotrace__here;                                                                \
+#define GOTRACE_HERE                                                                  \
+  (__extension__({                                                                    \
+    GOTRACE__ALLOW_STATIC                                                             \
+    static gotrace_site gotrace__here = {{0, __func__, __FILE__, __LINE__}, 0, 0, 0}; \
+    GOTRACE__ALLOW_END                                                                \
+    &gotrace__here;                                                                   \
   }))
 #endif
 #if defined(__clang__) && !defined(__cplusplus)
@@ -1645,10 +1647,9 @@ GOTRACE_API void gotrace_region_end_at(gotrace_site *site, gotrace_task task, co
 
 /* A message within a task, with a category. gotrace_logf and gotrace_logv format it as printf and vprintf do (with
  * stb_sprintf if available, see GOTRACE_NO_STB_SPRINTF), up to 1,024 bytes, on the caller's stack. */
-#define gotrace_log(task, category, message)                                                                  \
-  (gotrace_enabled()                                                                                          \
-       ? gotrace_log_category_at(GOTRACE_HERE, (task), (category), GOTRACE__IS_CONSTANT(category), (message)) \
-       : (void)0)
+#define gotrace_log(task, category, message)                                                                     \
+  (gotrace_enabled() ? gotrace__log(GOTRACE_HERE, (task), (category), GOTRACE__IS_CONSTANT(category), (message)) \
+                     : (void)0)
 #define gotrace_logf(...) (gotrace_enabled() ? gotrace_logf_at(GOTRACE_HERE, __VA_ARGS__) : (void)0)
 #define gotrace_logv(task, category, format, arguments) \
   (gotrace_enabled() ? gotrace_logv_at(GOTRACE_HERE, (task), (category), (format), (arguments)) : (void)0)
@@ -1656,6 +1657,19 @@ GOTRACE_API void gotrace_log_at(gotrace_site *site, gotrace_task task, const cha
     GOTRACE__OFF();
 GOTRACE_API void gotrace_log_category_at(gotrace_site *site, gotrace_task task, const char *category,
                                          int category_is_constant, const char *message) GOTRACE__OFF();
+GOTRACE_API void gotrace__log_constant(gotrace_site *site, const char *category, const char *message, size_t size)
+    GOTRACE__OFF();
+/* The caller has counted the bytes, or its compiler. */
+GOTRACE__INLINE void gotrace__log(gotrace_site *site, gotrace_task task, const char *category, int constant,
+                                  const char *message) {
+#if GOTRACE__GNU
+  if (constant && !task.id) {
+    gotrace__log_constant(site, category, message, message ? __builtin_strlen(message) : 0);
+    return;
+  }
+#endif
+  gotrace_log_category_at(site, task, category, constant, message);
+}
 GOTRACE__PRINTF(4, 5)
 GOTRACE_API void gotrace_logf_at(gotrace_site *site, gotrace_task task, const char *category, const char *format, ...)
     GOTRACE__OFF();
@@ -4693,6 +4707,9 @@ typedef struct gotrace__key_bucket {
 #define GOTRACE__TASK_BLOCK 4096 /* ids that a thread takes at a time; see gotrace__task_place */
 #define GOTRACE__TASK_NAME 44
 #define GOTRACE__TASK_WORDS ((GOTRACE__TASK_NAME + 7) / 8)
+#ifndef GOTRACE__TASK_NAMES
+#define GOTRACE__TASK_NAMES 1024u /* that are kept */
+#endif
 /* In the id of a task whose start has no record. JavaScript's numbers still hold such an id. */
 #define GOTRACE__TASK_SILENT ((uint64_t)1 << 52)
 
@@ -4700,6 +4717,7 @@ typedef struct gotrace__open_task {
   gotrace__uint64 id; /* atomic, like all of this; 0: free */
   gotrace__uint64 parent;
   gotrace__uint64 name[GOTRACE__TASK_WORDS]; /* a string and zeros; a word's first byte is the lowest */
+  uint32_t kept;                             /* 0, or instead: the number of a name in task_names, from 1 on */
 } gotrace__open_task;
 #ifndef GOTRACE__REGION_DEPTH
 #define GOTRACE__REGION_DEPTH 1024 /* a power of two */
@@ -4868,12 +4886,14 @@ static struct gotrace__tracer {
   gotrace__uint64 thread_count;
   gotrace__table *names, *reasons; /* atomic, like the next two; see gotrace__keep */
   gotrace__table *sites, *site_texts;
-  const char *reason_names[GOTRACE__REASONS]; /* atomic; by number - 1 */
-  gotrace__uint64 next_go_id, next_task_id;   /* atomic */
-  gotrace__uint64 collector;                  /* atomic; session << 32 | the number of its transitions in that */
-  uint32_t gc, stw;                           /* atomic; hints */
-  gotrace__uint64 procs_changed;              /* atomic: the last value reported, or 0 */
-  gotrace__uint64 heap_alloc, heap_goal;      /* likewise, plus 1 */
+  const char *reason_names[GOTRACE__REASONS];  /* atomic; by number - 1 */
+  gotrace__table *task_texts;                  /* atomic */
+  const char *task_names[GOTRACE__TASK_NAMES]; /* atomic; by number - 1 */
+  gotrace__uint64 next_go_id, next_task_id;    /* atomic */
+  gotrace__uint64 collector;                   /* atomic; session << 32 | the number of its transitions in that */
+  uint32_t gc, stw;                            /* atomic; hints */
+  gotrace__uint64 procs_changed;               /* atomic: the last value reported, or 0 */
+  gotrace__uint64 heap_alloc, heap_goal;       /* likewise, plus 1 */
 
   gotrace__wait_bucket wait_buckets[GOTRACE__WAIT_BUCKETS];
   gotrace__key_bucket key_buckets[GOTRACE__KEY_BUCKETS];
@@ -6984,8 +7004,8 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
     gotrace__store_relaxed(&g->stamp, m->session);
     gotrace__store_relaxed(&g->introduced, m->session);
     record = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, where, gotrace__record_time(m, &g->tick, NULL));
-        gotrace__fill_create(record, g, number, entry_number, status, flags);
-gotrace__publish_as(m, record, GO_CREATE);
+    gotrace__fill_create(record, g, number, entry_number, status, flags);
+    gotrace__publish_as(m, record, GO_CREATE);
   }
   gotrace__leave(m);
   return g;
@@ -7053,15 +7073,20 @@ GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__try_create(gotrace__thread *m, gotra
   return NULL;
 }
 
+/* A function of its own, so that the public one saves no registers while tracing is off. */
+GOTRACE__FN GOTRACE__NOINLINE gotrace_go *gotrace__create_on(gotrace__thread *m, gotrace__origin origin,
+                                                             const gotrace_location *entry) {
+  gotrace_go *g = gotrace__try_create(m, origin.site, entry, GOTRACE__RUNNABLE);
+  return GOTRACE__LIKELY(g != NULL) ? g : gotrace__create(NULL, origin, entry, GOTRACE__RUNNABLE, 0);
+}
+
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
   gotrace__thread *m = gotrace__caller_by(true);
   gotrace_go *g;
-  if (gotrace_enabled()) {
-    if (GOTRACE__LIKELY((g = gotrace__try_create(m, site, entry, GOTRACE__RUNNABLE)) != NULL)) return g;
-  } else if (GOTRACE__LIKELY(gotrace__is_free(m) && gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g))) {
+  if (GOTRACE__LIKELY(!gotrace_enabled() && gotrace__is_free(m)) &&
+      GOTRACE__LIKELY(gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g)))
     return g;
-  }
-  g = gotrace__create(NULL, GOTRACE__ORIGIN(site), entry, GOTRACE__RUNNABLE, 0);
+  g = gotrace__create_on(m, GOTRACE__ORIGIN(site), entry);
   GOTRACE__KEEP_FRAME();
   return g;
 }
@@ -7213,7 +7238,7 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
   if (gotrace_enabled()) {
     if (GOTRACE__LIKELY(gotrace__try_end(true, m, GOTRACE__REC_GO_END))) return;
   } else if (GOTRACE__LIKELY(gotrace__is_free(m))) {
-        gotrace_go *g;
+    gotrace_go *g;
     gotrace__raise_off(m);
     g = m->go;
     if (gotrace__may_free(m, g)) {
@@ -7223,7 +7248,7 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
       gotrace__leave(m);
       return;
     }
-gotrace__leave(m);
+    gotrace__leave(m);
     if (!g) {
       m->lacks = false;
       return;
@@ -7234,7 +7259,7 @@ gotrace__leave(m);
 
 /* Stops or blocks the thread's goroutine. */
 GOTRACE__ALWAYS_INLINE bool gotrace__try_pause(bool quick, gotrace__thread *m, gotrace__origin origin, unsigned kind,
-                                           unsigned status, unsigned reason) {
+                                               unsigned status, unsigned reason) {
   gotrace__call c;
   if (quick && GOTRACE__UNLIKELY(!m)) return false;
   if (gotrace__call_begin(&c, quick, m, 0)) {
@@ -7254,13 +7279,18 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__pause_go(gotrace__thread *m, gotrace
   (void)gotrace__try_pause(false, m, origin, kind, status, reason);
 }
 
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__pause_slowly(gotrace__origin origin, unsigned kind, unsigned status,
+                                                         unsigned reason) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) (void)gotrace__try_pause(false, m, origin, kind, status, reason);
+}
 /* Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE void gotrace__pause_call(gotrace_site *site, unsigned kind, unsigned status, unsigned reason) {
   gotrace__thread *m = gotrace__caller_by(true);
   if (!gotrace_enabled() && gotrace__is_free(m)) {
     gotrace__leave_hint(m, status);
   } else if (GOTRACE__UNLIKELY(!gotrace__try_pause(true, m, gotrace__origin_of(site, NULL), kind, status, reason))) {
-    if ((m = gotrace__caller()) != NULL) gotrace__pause_go(m, GOTRACE__ORIGIN(site), kind, status, reason);
+    gotrace__pause_slowly(GOTRACE__ORIGIN(site), kind, status, reason);
     GOTRACE__KEEP_FRAME();
   }
 }
@@ -7286,7 +7316,8 @@ GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, gotrace__where 
   gotrace__publish_as(m, gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, where, g, false, NULL), GO_UNBLOCK);
 }
 
-GOTRACE__ALWAYS_INLINE bool gotrace__try_unblock(bool quick, gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
+GOTRACE__ALWAYS_INLINE bool gotrace__try_unblock(bool quick, gotrace__thread *m, gotrace__origin origin,
+                                                 gotrace_go *g) {
   gotrace__call c;
   if (quick && GOTRACE__UNLIKELY(!m || !g)) return false;
   if (gotrace__call_begin(&c, quick, m, 0)) {
@@ -7305,8 +7336,9 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_unblock(bool quick, gotrace__thread *m,
   if (g) gotrace__unblock_hint(g);
   return true;
 }
-GOTRACE__FN GOTRACE__NOINLINE void gotrace__unblock_on(gotrace__thread *m, gotrace__origin origin, gotrace_go *g) {
-  (void)gotrace__try_unblock(false, m, origin, g);
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__unblock_slowly(gotrace__origin origin, gotrace_go *g) {
+  gotrace__thread *m = gotrace__caller();
+  if (m) (void)gotrace__try_unblock(false, m, origin, g);
 }
 
 GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
@@ -7314,7 +7346,7 @@ GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
   if (!gotrace_enabled() && gotrace__is_free(m)) {
     if (go) gotrace__unblock_hint(go);
   } else if (GOTRACE__UNLIKELY(!gotrace__try_unblock(true, m, gotrace__origin_of(site, NULL), go))) {
-    if ((m = gotrace__caller()) != NULL) gotrace__unblock_on(m, GOTRACE__ORIGIN(site), go);
+    gotrace__unblock_slowly(GOTRACE__ORIGIN(site), go);
     GOTRACE__KEEP_FRAME();
   }
 }
@@ -7507,7 +7539,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_syscall_begin(bool quick, gotrace__thre
   } else if (quick) {
     return false;
   }
-    gotrace__syscall_hint(m);
+  gotrace__syscall_hint(m);
   return true;
 }
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__syscall_begin_slowly(gotrace__origin origin) {
@@ -7540,19 +7572,19 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_syscall_end(bool quick, gotrace__thread
   if (quick && GOTRACE__UNLIKELY(!m)) return false;
   p = m->proc;
   if (gotrace__call_begin(&c, quick, m, 0)) {
-        gotrace__record *record;
+    gotrace__record *record;
     if (GOTRACE__UNLIKELY(p && gotrace__load_relaxed(&p->stamp) != m->session)) {
       if (quick) return gotrace__call_fails(&c);
       gotrace__know_proc(m, p);
     }
-record = gotrace__call_running(&c, GOTRACE__REC_SYSCALL_END, NULL);
+    record = gotrace__call_running(&c, GOTRACE__REC_SYSCALL_END, NULL);
     if (!record) return gotrace__call_fails(&c);
     gotrace__call_publish_as(&c, record, SYSCALL_END);
     gotrace__leave(m);
   } else if (quick) {
     return false;
   }
-    gotrace__syscall_end_hint(m);
+  gotrace__syscall_end_hint(m);
   return true;
 }
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__syscall_end_slowly(void) {
@@ -7789,6 +7821,7 @@ GOTRACE__FN inline uint64_t gotrace__4_bytes(const char *text) {
 GOTRACE__FN inline uint64_t gotrace__8_bytes(const char *text) {
   return gotrace__4_bytes(text) | gotrace__4_bytes(text + 4) << 32;
 }
+
 GOTRACE__FN inline uint64_t gotrace__last_bytes(const char *text, size_t size) {
   uint64_t word = 0;
   size_t left = size & 3;
@@ -7842,21 +7875,32 @@ GOTRACE__FN GOTRACE__COLD gotrace__open_task *gotrace__distant_place(gotrace__op
   return place;
 }
 
+/* The number of the name that every task of the site has; 0: it is kept with each. The text is copied, since the site
+ * may be in a library that is unloaded. */
+GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__number_task_name(gotrace_site *site, const char *name, size_t size) {
+  const gotrace__entry *entry;
+  size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
+  entry = size ? gotrace__keep_text(&gotrace__t.task_texts, GOTRACE__TASK_NAMES, name, size) : NULL;
+  if (!entry) return 0;
+  gotrace__store_release(&gotrace__t.task_names[entry->id - 1], (const char *)(entry + 1));
+  gotrace__store_release(&site->task_name, entry->id);
+  return entry->id;
+}
+
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
  * read the rest. Every store that a reader may see is therefore a release, after the id's 0, and every load an acquire.
  * If two threads write one place at the same moment, the name may be of both. */
-GOTRACE__ALWAYS_INLINE void gotrace__keep_task(uint64_t id, uint64_t parent, const char *name, size_t size) {
-  gotrace__open_task *task = gotrace__load_acquire(&gotrace__t.open_tasks), *tasks;
+GOTRACE__FN void gotrace__keep_task(uint64_t id, uint64_t parent, uint32_t number, const char *name, size_t size) {
+  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *task;
   size_t at = 0;
-  if (GOTRACE__UNLIKELY(!task)) task = gotrace__make_open_tasks();
-  if (GOTRACE__UNLIKELY(!task)) return;
-  size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
+  if (GOTRACE__UNLIKELY(!tasks) && (tasks = gotrace__make_open_tasks()) == NULL) return;
+  size = number ? 0 : gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
   if (!size) name = ""; /* not NULL */
-  tasks = task;
   task = gotrace__task_place(tasks, id, 0);
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&task->id) != 0)) task = gotrace__distant_place(tasks, id);
   gotrace__store_relaxed(&task->id, (uint64_t)0);
   gotrace__store_release(&task->parent, parent);
+  gotrace__store_release(&task->kept, number);
   for (; size - at >= 8; at += 8) gotrace__store_release(&task->name[at / 8], gotrace__8_bytes(name + at));
   gotrace__store_release(&task->name[at / 8], gotrace__last_bytes(name + at, size - at)); /* has the first 0 */
   gotrace__store_release(&task->id, id);
@@ -7892,79 +7936,155 @@ GOTRACE__FN GOTRACE__NOINLINE uint8_t *gotrace__put_name(uint8_t *at, const char
   gotrace__put_bytes(at + GOTRACE__SIZE_NAME + prefix_size, name, size);
   return at + GOTRACE__WORDS(GOTRACE__SIZE_NAME + prefix_size + size);
 }
-/* `text_size`: as in the calls ..._n. Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
-GOTRACE__ALWAYS_INLINE gotrace_task gotrace__begin_task(gotrace_site *site, const char *name, size_t text_size,
-                                                        int name_is_constant, gotrace_task parent) {
+/* `text_size`: as in the calls ..._n. */
+GOTRACE__FN GOTRACE__NOINLINE gotrace_task gotrace__begin_task(gotrace__origin origin, const char *name,
+                                                               size_t text_size, int name_is_constant,
+                                                               gotrace_task parent) {
   gotrace__thread *m = gotrace__caller();
   gotrace_task task = {0};
-  uint32_t size = gotrace__text_size(name, text_size);
+  uint32_t size = gotrace__text_size(name, text_size), number = 0;
   bool on;
   if (GOTRACE__UNLIKELY(!m)) { /* a nested call's task has an id, but no place in the trace */
     if (gotrace__self) task.id = (gotrace__add_relaxed(&gotrace__t.next_task_id, 1) + 1) | GOTRACE__TASK_SILENT;
     return task;
   }
-  if (!m->go && gotrace_enabled()) gotrace__attach(m, site);
+  name_is_constant = name_is_constant && origin.site;
+  if (!m->go && gotrace_enabled()) gotrace__attach(m, origin.site);
   on = gotrace_enabled() && gotrace__enter(m, size);
   if (!on) gotrace__raise(m);
   task.id = gotrace__next_task(m);
   if (!on) task.id |= GOTRACE__TASK_SILENT;
   if (on) {
-    gotrace__where where = gotrace__locate_as(m, GOTRACE__ORIGIN(site), name, name_is_constant && site);
+    gotrace__where where = gotrace__locate_as(m, origin, name, name_is_constant);
     uint8_t *at = gotrace__next_place(m);
     gotrace__record *record;
-    if (!(where.site & GOTRACE__NAMED)) at = gotrace__put_name(at, "", 0, name, size);
+    if (!name_is_constant) at = gotrace__put_name(at, "", 0, name, size);
     record = gotrace__about_nothing_behind(m, at, GOTRACE__REC_TASK_BEGIN, where);
     record->as_TASK_BEGIN.task = task.id;
     record->as_TASK_BEGIN.parent = parent.id;
     gotrace__publish_as(m, record, TASK_BEGIN);
   }
-  gotrace__keep_task(task.id, parent.id, name, size);
+  if (name_is_constant) number = gotrace__number_task_name(origin.site, name, size);
+  gotrace__keep_task(task.id, parent.id, number, name, size);
   gotrace__leave(m);
   return task;
 }
 
+/* The short way, also while tracing is off: the name has a number, and the task's first place is free. */
+GOTRACE__ALWAYS_INLINE bool gotrace__try_task_begin(gotrace_site *site, gotrace_task parent, gotrace_task *task) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *place;
+  uint32_t number = site ? gotrace__load_acquire(&site->task_name) : 0;
+  bool on = gotrace_enabled();
+  gotrace__call c;
+  uint64_t id;
+  if (GOTRACE__UNLIKELY(!m || !tasks || !number)) return false;
+  if (on) {
+    if (!gotrace__call_begin(&c, true, m, 0)) return false;
+  } else {
+    if (GOTRACE__UNLIKELY(!gotrace__is_free(m))) return false;
+    gotrace__raise_off(m);
+    c.m = m, c.chunk = NULL, c.session = c.size = 0;
+  }
+  id = m->next_task_id + 1;
+  place = gotrace__task_place(tasks, id, 0);
+  if (GOTRACE__UNLIKELY(m->next_task_id == m->last_task_id || gotrace__load_relaxed(&place->id)))
+    return gotrace__call_fails(&c);
+  if (on) {
+    gotrace__record *record = NULL;
+    if (GOTRACE__LIKELY(m->go) && gotrace__call_locate(&c, gotrace__origin_of(site, NULL), NULL, 1))
+      record = gotrace__call_nothing(&c, GOTRACE__REC_TASK_BEGIN);
+    if (!record) return gotrace__call_fails(&c);
+    record->as_TASK_BEGIN.task = id;
+    record->as_TASK_BEGIN.parent = parent.id;
+    gotrace__call_publish_as(&c, record, TASK_BEGIN);
+  }
+  m->next_task_id = id;
+  task->id = on ? id : id | GOTRACE__TASK_SILENT;
+  gotrace__store_release(&place->parent, parent.id);
+  gotrace__store_release(&place->kept, number);
+  gotrace__store_release(&place->id, task->id);
+  gotrace__leave(m);
+  return true;
+}
+
 GOTRACE__DEFINE gotrace_task gotrace_task_begin_at(gotrace_site *site, const char *name, int name_is_constant,
                                                    gotrace_task parent) {
-  return gotrace__begin_task(site, name, SIZE_MAX, name_is_constant, parent);
+  gotrace_task task = gotrace__begin_task(GOTRACE__ORIGIN(site), name, SIZE_MAX, name_is_constant, parent);
+  GOTRACE__KEEP_FRAME();
+  return task;
 }
 GOTRACE__DEFINE gotrace_task gotrace__task_begin_constant(gotrace_site *site, const char *name, size_t size,
                                                           gotrace_task parent) {
-  return gotrace__begin_task(site, name, size, 1, parent);
+  gotrace_task task;
+  if (GOTRACE__LIKELY(gotrace__try_task_begin(site, parent, &task))) return task;
+  task = gotrace__begin_task(GOTRACE__ORIGIN(site), name, size, 1, parent);
+  GOTRACE__KEEP_FRAME();
+  return task;
 }
 GOTRACE__DEFINE gotrace_task gotrace_task_begin_n_at(gotrace_site *site, const char *name, size_t size,
                                                      gotrace_task parent) {
-  return gotrace__begin_task(site, name, size, 0, parent);
+  gotrace_task task = gotrace__begin_task(GOTRACE__ORIGIN(site), name, size, 0, parent);
+  GOTRACE__KEEP_FRAME();
+  return task;
 }
 
-GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__end_task(gotrace__origin origin, gotrace_task task) {
   gotrace__thread *m;
-  if (!task.id) return;
-  m = gotrace__caller();
-  if (!m) return;
+  if (!task.id || !(m = gotrace__caller())) return;
   gotrace__drop_task(task.id);
   if (!gotrace_enabled()) return;
-  if (!m->go) gotrace__attach(m, site);
+  if (!m->go) gotrace__attach(m, origin.site);
   if (gotrace__begin(m)) {
-    gotrace__where where = gotrace__locate(m, GOTRACE__ORIGIN(site));
+    gotrace__where where = gotrace__locate(m, origin);
     gotrace__record *record = gotrace__about_nothing(m, GOTRACE__REC_TASK_END, where);
     record->as_TASK_END.task = task.id;
     gotrace__publish_as(m, record, TASK_END);
     gotrace__leave(m);
   }
-  GOTRACE__KEEP_FRAME();
+}
+/* The short way, also while tracing is off: the task is at its first place. */
+GOTRACE__ALWAYS_INLINE bool gotrace__try_task_end(gotrace_site *site, gotrace_task task) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *place;
+  gotrace__call c;
+  gotrace__record *record = NULL;
+  if (GOTRACE__UNLIKELY(!m || !tasks)) return false;
+  place = gotrace__task_place(tasks, task.id, 0);
+  if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&place->id) != task.id)) return false;
+  if (!gotrace_enabled()) {
+    if (GOTRACE__UNLIKELY(!gotrace__is_free(m))) return false;
+    gotrace__store_relaxed(&place->id, (uint64_t)0);
+    return true;
+  }
+  if (!gotrace__call_begin(&c, true, m, 0)) return false;
+  if (GOTRACE__LIKELY(m->go) && gotrace__call_locate(&c, gotrace__origin_of(site, NULL), NULL, 0))
+    record = gotrace__call_nothing(&c, GOTRACE__REC_TASK_END);
+  if (!record) return gotrace__call_fails(&c);
+  record->as_TASK_END.task = task.id;
+  gotrace__call_publish_as(&c, record, TASK_END);
+  gotrace__store_relaxed(&place->id, (uint64_t)0);
+  gotrace__leave(m);
+  return true;
 }
 
+GOTRACE__DEFINE void gotrace_task_end_at(gotrace_site *site, gotrace_task task) {
+  if (GOTRACE__UNLIKELY(!task.id) || GOTRACE__LIKELY(gotrace__try_task_end(site, task))) return;
+  gotrace__end_task(GOTRACE__ORIGIN(site), task);
+  GOTRACE__KEEP_FRAME();
+}
 /* What the head of an annotation does not say, before it. */
-GOTRACE__FN inline uint8_t *gotrace__annotate(const gotrace__call *c, gotrace_task task, const char *prefix,
-                                              uint32_t prefix_size, const char *name, uint32_t size) {
-  uint8_t *at = gotrace__next_place(c->m);
+GOTRACE__FN inline uint8_t *gotrace__annotate(const gotrace__thread *m, gotrace_task task, int named,
+                                              const char *prefix, uint32_t prefix_size, const char *name,
+                                              uint32_t size) {
+  uint8_t *at = gotrace__next_place(m);
   if (GOTRACE__UNLIKELY(task.id != 0)) at = gotrace__put_task(at, task.id);
-  return c->where.site & GOTRACE__NAMED ? at : gotrace__put_name(at, prefix, prefix_size, name, size);
+  return named ? at : gotrace__put_name(at, prefix, prefix_size, name, size);
 }
 
 /* REGION_BEGIN, REGION_END. The short way is for names that are constants, and for no task. */
 GOTRACE__ALWAYS_INLINE bool gotrace__try_region(bool quick, gotrace__origin origin, unsigned kind, gotrace_task task,
-                                            const char *name, size_t text_size, int name_is_constant) {
+                                                const char *name, size_t text_size, int name_is_constant) {
   gotrace__thread *m = quick ? gotrace__caller_by(true) : gotrace__caller_go(origin.site);
   uint32_t size = quick || name_is_constant ? 0 : gotrace__text_size(name, text_size);
   gotrace__call c;
@@ -7972,7 +8092,9 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_region(bool quick, gotrace__origin orig
   if (GOTRACE__UNLIKELY(!m || (quick && !m->go)) || !gotrace__call_begin(&c, quick, m, size)) return false;
   if (!gotrace__call_locate(&c, origin, name, name_is_constant)) return gotrace__call_fails(&c);
   if (quick) record = gotrace__call_nothing(&c, kind);
-  else record = gotrace__about_nothing_behind(m, gotrace__annotate(&c, task, "", 0, name, size), kind, c.where);
+  else
+    record = gotrace__about_nothing_behind(m, gotrace__annotate(m, task, name_is_constant, "", 0, name, size), kind,
+                                           c.where);
   if (!record) return gotrace__call_fails(&c);
   gotrace__call_publish_as(&c, record, REGION_BEGIN);
   gotrace__leave(m);
@@ -8014,42 +8136,65 @@ GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
   GOTRACE__KEEP_FRAME();
 }
 
-/* `prefix`: a constant, with which the category begins. `is_constant`: so is the category, and there is no prefix.
- * Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
-GOTRACE__ALWAYS_INLINE void gotrace__log_call(gotrace_site *site, gotrace_task task, const char *prefix,
-                                              const char *category, size_t category_text, int is_constant,
-                                              const char *message, size_t text_size) {
-  gotrace__thread *m = gotrace__caller_go(site);
-  uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size; /* the compiler knows the first */
+/* `prefix`: with which the category begins. `is_constant`: the category is a constant, and there is no prefix. */
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__log_call(gotrace__origin origin, gotrace_task task, const char *prefix,
+                                                     const char *category, size_t category_text, int is_constant,
+                                                     const char *message, size_t text_size) {
+  gotrace__thread *m = gotrace__caller_go(origin.site);
+  uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
   if (GOTRACE__UNLIKELY(!m)) return;
+  is_constant = is_constant && origin.site;
   category_size = is_constant ? 0 : gotrace__text_size(category, category_text);
   if (prefix_size && category_size > GOTRACE__TEXT_ROOM - prefix_size) category_size = GOTRACE__TEXT_ROOM - prefix_size;
   size = gotrace__text_size(message, text_size);
   if (gotrace_enabled() && gotrace__enter(m, prefix_size + category_size + size)) {
-    gotrace__where where = gotrace__locate_as(m, GOTRACE__ORIGIN(site), category, is_constant);
-    uint8_t *at = gotrace__next_place(m);
-    gotrace__record *record;
-    if (GOTRACE__UNLIKELY(task.id != 0)) at = gotrace__put_task(at, task.id);
-    if (!is_constant) at = gotrace__put_name(at, prefix, prefix_size, category, category_size);
-    record = gotrace__about_nothing_behind(m, at, GOTRACE__REC_LOG, where);
+    gotrace__where where = gotrace__locate_as(m, origin, category, is_constant);
+    uint8_t *at = gotrace__annotate(m, task, is_constant, prefix, prefix_size, category, category_size);
+    gotrace__record *record = gotrace__about_nothing_behind(m, at, GOTRACE__REC_LOG, where);
     gotrace__publish(m, record, gotrace__put_text(record, GOTRACE__SIZE_LOG, message, size));
     gotrace__leave(m);
   }
 }
 
+/* The short way: the category is a constant, and there is no task. */
+#define GOTRACE__SHORT_TEXT 64u
+GOTRACE__ALWAYS_INLINE bool gotrace__try_log(gotrace_site *site, const char *message, size_t size) {
+  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__call c;
+  gotrace__record *record = NULL;
+  uint8_t *to;
+  size_t at = 0;
+  if (GOTRACE__UNLIKELY(!m || size > GOTRACE__SHORT_TEXT) || !gotrace__call_begin(&c, true, m, 0)) return false;
+  if (GOTRACE__LIKELY(m->go) && gotrace__call_locate(&c, gotrace__origin_of(site, NULL), NULL, 1))
+    record = gotrace__call_nothing(&c, GOTRACE__REC_LOG);
+  if (!record) return gotrace__call_fails(&c);
+  record->as_LOG.text_size = (uint32_t)size;
+  to = (uint8_t *)record + GOTRACE__SIZE_LOG;
+  for (; size - at >= 8; at += 8) memcpy(to + at, message + at, 8); /* in place: most texts are short */
+  if (size & 4) memcpy(to + at, message + at, 4), at += 4;
+  if (size & 2) memcpy(to + at, message + at, 2), at += 2;
+  if (size & 1) to[at] = (uint8_t)message[at];
+  gotrace__call_publish(&c, record, GOTRACE__SIZE_LOG + size);
+  gotrace__leave(m);
+  return true;
+}
 GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
-  gotrace__log_call(site, task, "", category, SIZE_MAX, 0, message, SIZE_MAX);
+  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", category, SIZE_MAX, 0, message, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
-GOTRACE__DEFINE GOTRACE__FLATTEN void gotrace_log_category_at(gotrace_site *site, gotrace_task task,
-                                                              const char *category, int category_is_constant,
-                                                              const char *message) {
-  gotrace__log_call(site, task, "", category, SIZE_MAX, category_is_constant && site, message, SIZE_MAX);
+GOTRACE__DEFINE void gotrace_log_category_at(gotrace_site *site, gotrace_task task, const char *category,
+                                             int category_is_constant, const char *message) {
+  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", category, SIZE_MAX, category_is_constant, message, SIZE_MAX);
+  GOTRACE__KEEP_FRAME();
+}
+GOTRACE__DEFINE void gotrace__log_constant(gotrace_site *site, const char *category, const char *message, size_t size) {
+  if (GOTRACE__LIKELY(gotrace__try_log(site, message, size))) return;
+  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, "", category, SIZE_MAX, 1, message, size);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
                                       const char *message, size_t size) {
-  gotrace__log_call(site, task, "", category, category_size, 0, message, size);
+  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", category, category_size, 0, message, size);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -8080,7 +8225,7 @@ GOTRACE__DEFINE void gotrace_count_at(gotrace_site *site, const char *name, int6
   do *--at = (char)('0' + left % 10);
   while (left /= 10);
   if (value < 0) *--at = '-';
-  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, 0, at, SIZE_MAX);
+  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, 0, at, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -8102,7 +8247,7 @@ GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *nam
     if (c != '.' || !size || text[size - 1] != '.') text[size++] = c;
   }
   text[size] = 0;
-  gotrace__log_call(site, GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, 0, text, SIZE_MAX);
+  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, 0, text, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -14449,13 +14594,15 @@ GOTRACE__FN void gotrace__list_living(gotrace__transcriber *r, uint64_t first_ta
   }
   for (i = 0; tasks && i < GOTRACE__TASKS; i++) {
     uint64_t id = gotrace__load_acquire(&tasks[i].id), parent, words[GOTRACE__TASK_WORDS];
+    uint32_t kept = gotrace__load_acquire(&tasks[i].kept);
+    const char *text = kept && kept <= GOTRACE__TASK_NAMES ? gotrace__load_acquire(&t->task_names[kept - 1]) : NULL;
     char name[8 * GOTRACE__TASK_WORDS + 1] = "";
     if (!id || (id >= first_task && !(id & GOTRACE__TASK_SILENT))) continue;
     parent = gotrace__load_acquire(&tasks[i].parent);
     for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_acquire(&tasks[i].name[k]);
     if (gotrace__load_relaxed(&tasks[i].id) != id) continue;
     for (k = 0; k < sizeof words; k++) name[k] = (char)(words[k / 8] >> k % 8 * 8);
-    gotrace__transcribe_living_task(r, id, parent, name);
+    gotrace__transcribe_living_task(r, id, parent, text ? text : name);
   }
 }
 
@@ -14920,7 +15067,9 @@ GOTRACE__FN void gotrace__free_all(void) {
   gotrace__table_free(t->reasons);
   gotrace__table_free(t->sites);
   gotrace__table_free(t->site_texts);
+  gotrace__table_free(t->task_texts);
   memset(t->reason_names, 0, sizeof t->reason_names);
+  memset(t->task_names, 0, sizeof t->task_names);
   for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) {
     gotrace__keyed *keyed;
     while ((keyed = gotrace__take_keyed(&t->key_buckets[i].top)) != NULL) gotrace__release(NULL, keyed, sizeof *keyed);

@@ -427,7 +427,7 @@ static void schedule(const uint8_t *data, size_t size) {
       if (next_of(steps_done, s.done, 0, steps_found[n].go) == s.done) compare_steps(steps_found[n].go);
   }
   while (fuzz_blocks.next != &fuzz_blocks) fuzz_free(fuzz_blocks.next + 1, fuzz_blocks.next->size);
-  gotrace__self = NULL;
+  gotrace__set_self(NULL);
   pthread_setspecific(gotrace__exit_key, NULL);
   gotrace__t = fresh_tracer;
   gotrace__on = 0;

@@ -138,9 +138,9 @@ static void fuzz_free(void *memory, size_t size) {
 /* Lets the service thread run until it has nothing to do. */
 static void fuzz_serve(void) {
   gotrace__thread *self = gotrace__self;
-  gotrace__self = NULL;
+  gotrace__set_self(NULL);
   gotrace__drain(false);
-  gotrace__self = self;
+  gotrace__set_self(self);
 }
 
 /* ---- The state for one input. ---- */
@@ -208,7 +208,7 @@ static void report(void *context, const char *line) {
 static void become(unsigned thread) {
   w.threads[fuzz_thread] = gotrace__self;
   fuzz_thread = thread;
-  gotrace__self = w.threads[thread];
+  gotrace__set_self(w.threads[thread]);
 }
 
 /* ---- Sessions. ---- */
@@ -630,7 +630,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   REQUIRE(!gotrace__modules.budget.used);
   /* Back to the initial state. */
   while (fuzz_blocks.next != &fuzz_blocks) fuzz_free(fuzz_blocks.next + 1, fuzz_blocks.next->size);
-  gotrace__self = NULL;
+  gotrace__set_self(NULL);
   pthread_setspecific(gotrace__exit_key, NULL);
   gotrace__t = fresh_tracer;
   gotrace__on = 0;

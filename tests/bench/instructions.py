@@ -20,7 +20,7 @@ FUNCTIONS = {
     "region_end": ["gotrace_region_end_at"],
     "string": ["gotrace_region_begin_at"],
     "string_new": ["gotrace_region_begin_at"],
-    "log": ["gotrace_log_category_at"],
+    "log": ["gotrace__log_constant"],
     "task_begin": ["gotrace__task_begin_constant"],
     "task_end": ["gotrace_task_end_at"],
     "go_start": ["gotrace_go_start"],

@@ -35,7 +35,7 @@ _Static_assert(GOTRACE_OK == 0, "success is 0");
  * problems the next number. */
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_options) == 208, "gotrace_options");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_stats) == 2712, "gotrace_stats");
-_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_site) == 48, "gotrace_site");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_site) == 56, "gotrace_site");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_options) == 128, "gotrace_decoder_options");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_info) == 112, "gotrace_decoder_info");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_failure) == 256, "gotrace_decoder_failure");

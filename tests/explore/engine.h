@@ -267,8 +267,8 @@ static __attribute__((noinline)) void explore_switch_to(int to) {
   from->self = gotrace__self;
   from->inside = gotrace__inside;
   from->control = gotrace__control_position;
-  gotrace__self = explore.threads[to].self;
   gotrace__inside = explore.threads[to].inside;
+  gotrace__set_self(explore.threads[to].self);
   gotrace__control_position = explore.threads[to].control;
   explore.running = to;
   explore_swap(&from->sp, explore.threads[to].sp);
@@ -1027,8 +1027,8 @@ static void explore_run(void) {
   memset(&gotrace__t, 0, sizeof gotrace__t);
   memset(&gotrace__init_lock, 0, sizeof gotrace__init_lock);
   gotrace__on = 0;
-  gotrace__self = NULL;
   gotrace__inside = 0;
+  gotrace__set_self(NULL);
   gotrace__control_position = 0;
   explore.running = 0;
   explore_swap(&explore.engine, explore.threads[0].sp);
