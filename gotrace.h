@@ -4726,9 +4726,9 @@ typedef struct gotrace__open_task {
 #define GOTRACE__LABEL_WORDS 8
 #define GOTRACE__LABEL (GOTRACE__LABEL_WORDS * sizeof(uint64_t))
 struct GOTRACE__ALIGNED(64) gotrace_go { /* two, which may run on two threads, do not share a cache line */
-  gotrace__uint64 tick;                  /* atomic; of the last record about it */
+  gotrace__uint64 tick;                  /* atomic; of its last transition, or the last record of others about it */
   uint32_t number;             /* atomic; its transitions in session `stamp`; only the owner writes these two (K3) */
-  uint32_t stamp;              /* atomic */
+  uint32_t stamp;              /* atomic; never later than: */
   uint32_t introduced;         /* atomic; session in which a record introduced or created it */
   uint32_t place;              /* plus 1; never changes */
   gotrace__uint64 id;          /* atomic */
@@ -5613,7 +5613,8 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *
  * A CALL reads gotrace__on; if it is 0, the call keeps only hints, and free lists (K6). Otherwise it raises the
  * thread's flag (in_call), reads gotrace__on again, makes sure of room in the thread's chunk, reads the clock, writes a
- * record, publishes it by storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk.
+ * record, publishes it by storing the chunk's size, and lowers the flag. It waits for nothing but a new chunk. Calls
+ * that programs make often have a short way (see gotrace__call) and a long one, with the same steps.
  *
  *   K1. The end of a trace changes gotrace__on, passes all threads through a barrier and waits, for a limited time, for
  *       the calls whose flag is up. Otherwise it could miss their records. A record that is published later is skipped,
@@ -5790,7 +5791,8 @@ GOTRACE__FN inline void gotrace__set_flag(gotrace__thread *m) {
   gotrace__signal_fence();
 #endif
 }
-/* What is between a raised flag and the next read of gotrace__on. */
+/* What is between a raised flag and the next read of gotrace__on. `fence` changes only between two sessions, at the
+ * barrier that fails: so m->quick can stand for it. */
 GOTRACE__FN inline void gotrace__order_flag(void) {
 #if !GOTRACE_SEQ_CST_FLAG
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
@@ -6195,8 +6197,8 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
   record->as_THREAD.proc = has ? (uint32_t)p->id + 1 : 0;
   bytes = gotrace__put_text(record, GOTRACE__SIZE_THREAD, shown, shown ? strlen(shown) : 0);
   if (g) {
-    gotrace__stamp_number(m, &g->number, &g->stamp);
     gotrace__store_relaxed(&g->introduced, m->session);
+    gotrace__stamp_number(m, &g->number, &g->stamp);
     gotrace__store_relaxed(&g->tick, tick + 1); /* others speak of them later, by any clock */
   }
   if (has) gotrace__raise_tick(&p->tick, tick + 1);
@@ -6612,10 +6614,9 @@ GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_head(gotrace__call *c, uns
   return record;
 }
 
-/* Begin a record about nothing else, about the goroutine that the thread runs and another object, and about another
- * goroutine. NULL: the short way does not apply. */
+/* Begin a record about no other object, about the goroutine that the thread runs (and another object), and about
+ * another goroutine. NULL: the short way does not apply. */
 GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_nothing(gotrace__call *c, unsigned kind) {
-  if (!c->quick) return gotrace__about_nothing(c->m, kind, c->where);
   return gotrace__call_time(c, NULL, NULL) ? gotrace__call_head(c, kind) : NULL;
 }
 GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_running(gotrace__call *c, unsigned kind, gotrace__uint64 *other) {
@@ -6633,7 +6634,7 @@ GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_go(gotrace__call *c, unsig
   gotrace__record *record;
   uint32_t number;
   if (!c->quick) return gotrace__about_go(c->m, kind, c->where, g, owner, other);
-  if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->stamp) != c->session)) return NULL;
+  if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->stamp) != c->session)) return NULL; /* it is introduced, too */
   number = gotrace__load_relaxed(&g->number);
   if (!gotrace__call_time(c, &g->tick, other)) return NULL;
   if (owner) gotrace__store_relaxed(&g->number, ++number);
@@ -6645,7 +6646,7 @@ GOTRACE__ALWAYS_INLINE gotrace__record *gotrace__call_go(gotrace__call *c, unsig
   return record;
 }
 
-/* Publishes the record, and lowers the flag. */
+/* Publishes the record. */
 GOTRACE__ALWAYS_INLINE void gotrace__call_publish(gotrace__call *c, gotrace__record *record, size_t bytes) {
   if (!c->quick) {
     gotrace__publish(c->m, record, bytes);
@@ -7001,8 +7002,8 @@ GOTRACE__FN GOTRACE__NOINLINE GOTRACE__FLATTEN gotrace_go *gotrace__create(gotra
     gotrace__record *record;
     if (gotrace__load_relaxed(&g->stamp) == m->session) number = gotrace__load_relaxed(&g->number) + 1;
     gotrace__store_relaxed(&g->number, number);
-    gotrace__store_relaxed(&g->stamp, m->session);
     gotrace__store_relaxed(&g->introduced, m->session);
+    gotrace__store_release(&g->stamp, m->session);
     record = gotrace__record_at(m, GOTRACE__REC_GO_CREATE, where, gotrace__record_time(m, &g->tick, NULL));
     gotrace__fill_create(record, g, number, entry_number, status, flags);
     gotrace__publish_as(m, record, GO_CREATE);
