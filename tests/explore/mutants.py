@@ -154,6 +154,10 @@ mutant('stopped-proc-forgets-its-tick', 'gotrace__stop_proc', 'm->proc ? &m->pro
 
 mutant('given-up-proc-at-the-same-tick', 'gotrace__stop_proc', 'if (!counts && m->proc) gotrace__raise_tick(...);', '',
        '1023/skew-given-up')
+mutant('stop-in-an-older-call-counted', 'gotrace__apply_proc_stop', '&& !r->old_call', '', '1023/skew-given-up-reused')
+mutant('older-call-never-ends', 'gotrace__apply_running', 'r->old_call = false;', '', '1023/older-call-ends')
+mutant('older-call-goes-on-with-a-proc', 'gotrace__apply_proc_start', 'r->lost_proc = r->old_call =', 'r->lost_proc =',
+       '1023/older-call-finds')
 mutant('destruction-not-woken', 'gotrace__end_proc', 'gotrace__changed(...);', '', '1023/skew-destroyed')
 mutant('listed-though-a-record-tells-it', 'gotrace__list_living',
        'if (gotrace__load_acquire(&g->introduced) ...) continue;', '', '1023/skew-listed-again', '1023/skew-listed',
