@@ -9330,8 +9330,9 @@ struct gotrace__source {
   gotrace__lane lane;       /* v2 */
   uint32_t generation;      /* in which its proc and goroutine have statuses */
   bool introduced, lost_proc;
-  bool plain; /* runs goroutines inside another one, and needs no proc of the program's for them */
-  bool lacks; /* since its last start of a goroutine, it may run one that the trace lacks: a NULL handle */
+  bool old_call; /* in a system call older than the trace: if it stops its proc, no number says so */
+  bool plain;    /* runs goroutines inside another one, and needs no proc of the program's for them */
+  bool lacks;    /* since its last start of a goroutine, it may run one that the trace lacks: a NULL handle */
   bool gone;
   uintptr_t site;                /* of its records; 0: unknown. See the record SITE */
   gotrace__waiters *waits_on;    /* or NULL */
@@ -11217,6 +11218,7 @@ GOTRACE__FN void gotrace__apply_thread(gotrace__transcriber *t, gotrace__source 
   uint32_t flags = record->as_THREAD.flags;
   r->plain = (flags & GOTRACE__RECORD_PLAIN) != 0;
   r->lacks = (flags & GOTRACE__RECORD_LACKS) != 0;
+  r->old_call = (flags & GOTRACE__RECORD_IN_SYSCALL) != 0;
   gotrace__apply_introduction(t, r, &record->as_THREAD);
   if (r->proc && (flags & GOTRACE__RECORD_SWEEPS)) r->proc->sweep = true;
   if (r->proc && (flags & GOTRACE__RECORD_SCANS)) r->proc->scan = true;
@@ -11269,7 +11271,7 @@ GOTRACE__FN void gotrace__apply_proc_start(gotrace__transcriber *t, gotrace__sou
     gotrace__steal(t, r, p);
   }
   gotrace__begin_proc(t, r, p);
-  r->lost_proc = p->loss_unreported = false;
+  r->lost_proc = r->old_call = p->loss_unreported = false;
 }
 
 /* PROC: a proc's state before the first record of the session about it. */
@@ -11301,7 +11303,7 @@ GOTRACE__FN void gotrace__apply_proc_stop(gotrace__transcriber *t, gotrace__sour
     r->lost_proc = false;
     return;
   }
-  if (!p->made) gotrace__next_proc(t, p);
+  if (!p->made && !r->old_call) gotrace__next_proc(t, p);
   if (r->go && r->go->status == GOTRACE__RUNNING) {
     if (!(r->go->flags & GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_GO);
     gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, 0);
@@ -11536,6 +11538,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_running(gotrace__transcriber *t, gotr
     gotrace__enter_call(t, r, gotrace__stop_stack_id(t, g, gotrace__call_stack(t, r)));
     break;
   case GOTRACE__REC_SYSCALL_END:
+    r->old_call = false;
     if (!r->proc && !(g->flags & GOTRACE__RECORD_OWN) && !r->plain)
       gotrace__problem_seen(t, GOTRACE_PROBLEM_SYSCALL_LOST_PROC);
     gotrace__leave_call(t, r, false);

@@ -239,7 +239,7 @@ list_fuzz() {
 }
 
 list_explore() {
-  echo "quick|the texts of the mutants|tests/explore/mutants.py --texts"
+  echo "quick|the patterns of the mutants|tests/explore/mutants.py --texts"
   echo "quick|the search through interleavings, briefly|build/tests/explore --brief"
   echo "quick|random programs, some|build/tests/explore --random 2000,300,1"
   echo "check|random programs|build/tests/explore --random 195000,120,2"

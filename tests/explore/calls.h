@@ -25,6 +25,7 @@ typedef struct explore_last_tick {
 typedef struct explore_owner {
   const void *source; /* the transcriber's record of the thread */
   uint64_t go, proc;
+  bool old_call; /* in a system call older than the trace: if it stops its proc, no number says so */
 } explore_owner;
 
 /* The bytes of a trace, collected from a reader or a sink. */

@@ -449,13 +449,21 @@ static void explore_check_ticks(const gotrace__transcriber *t, const gotrace__re
   uint64_t tick = t->current->record_tick;
   if (owner->source != t->current) owner->go = owner->proc = 0; /* another thread has the former's place */
   owner->source = t->current;
+  if (kind == GOTRACE__REC_THREAD) owner->old_call = (record->as_THREAD.flags & GOTRACE__RECORD_IN_SYSCALL) != 0;
+  if (kind == GOTRACE__REC_PROC_START || kind == GOTRACE__REC_SYSCALL_END) owner->old_call = false;
   switch (kind) {
   case GOTRACE__REC_PROC_START:
   case GOTRACE__REC_PROC_STEAL:
   case GOTRACE__REC_PROC_DESTROY:
     explore_check_tick(world.proc_ticks, record->about_proc.proc, record->about_proc.number, tick, "proc");
     break;
-  case GOTRACE__REC_PROC_STOP: explore_check_tick(world.proc_ticks, owner->proc, 0, tick, "proc"); break;
+  case GOTRACE__REC_PROC_STOP:
+    explore_check_tick(world.proc_ticks, owner->proc, 0, tick, "proc");
+    if (owner->old_call && owner->proc && owner->proc < EXPLORE_PLACES) { /* only the tick orders the next start */
+      world.proc_ticks[owner->proc].number--;
+      world.proc_ticks[owner->proc].tick++;
+    }
+    break;
   case GOTRACE__REC_GO_SWITCH:
   case GOTRACE__REC_GO_SWITCH_END:
   case GOTRACE__REC_NEST_BEGIN:

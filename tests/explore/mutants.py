@@ -6,13 +6,19 @@
     tests/explore/mutants.py --transcriber              those that break the transcriber
     tests/explore/mutants.py --rest                     those that other tests detect
     tests/explore/mutants.py --list
-    tests/explore/mutants.py --texts                    only whether the text of each is there, once
+    tests/explore/mutants.py --texts                    only whether the pattern of each is there, once
     tests/explore/mutants.py --find NAME...             searches all scenarios for one that kills the mutant
 
-A mutant is a text of gotrace.h, in which white space may differ, and its replacement. It is applied to a copy, which is
-built and run on the scenarios named in the table; or, for the transcriber, with test_transcriber.c and with the fuzz
-target on its seeds and on random records; or with another test. A mutant is killed if one of them fails. The last line is
-'N passed, N failed, N skipped'. Killed mutants pass; those that survive, and those whose text no longer exists, fail.
+A mutant is a function or macro of gotrace.h, a pattern that is found in it exactly once, and its replacement. A pattern
+is C: white space, comments and line breaks between its words do not count. '...' stands for anything but ';', '{' and
+'}', with all parentheses closed: the arguments of a call, the rest of a condition. The first '...' of a replacement is
+what the first of the pattern stood for, and so on. The names in it are those that tell what breaks; the fewer, the less
+a change of the header has to be repeated here.
+
+It is applied to a copy, which is built and run on the scenarios named in the table; or, for the transcriber, with
+test_transcriber.c and with the fuzz target on its seeds and on random records; or with another test. A mutant is killed
+if one of them fails. The last line is 'N passed, N failed, N skipped'. Killed mutants pass; those that survive, and
+those whose pattern is not there once, fail.
 """
 import concurrent.futures
 import glob
@@ -29,20 +35,20 @@ HEADER = open(os.path.join(ROOT, 'gotrace.h')).read()
 COMPILER = os.environ.get('CC') or ('clang' if shutil.which('clang') else 'cc')  # clang takes half of gcc's time
 
 
-def mutant(name, old, new, *scenarios):
-    """`old` and `new`: one text each, or lists of the same length."""
-    if isinstance(old, str):
-        old, new = [old], [new]
-    MUTANTS.append((name, old, new, scenarios))
+def mutant(name, where, old, new, *scenarios):
+    """`old` and `new`: one each, or lists of the same length, which are applied in this order; so may `where`."""
+    old, new = ([text] if isinstance(text, str) else text for text in (old, new))
+    where = [where] * len(old) if isinstance(where, str) else where
+    MUTANTS.append((name, list(zip(where, old, new, strict=True)), scenarios))
 
 
-def transcriber(name, old, new):
-    MUTANTS.append((name, [old], [new], TRANSCRIBER))
+def transcriber(name, where, old, new):
+    mutant(name, where, old, new, *TRANSCRIBER)
 
 
-def tested(test, name, old, new):
+def tested(test, name, where, old, new):
     """Detected by a test of what is not concurrent: tables, sinks, stacks, the flight recorder, forks, waits."""
-    MUTANTS.append((name, [old], [new], ('test', test)))
+    mutant(name, where, old, new, 'test', test)
 
 
 ADDRESS = ('-O1', '-fsanitize=address', '-fno-omit-frame-pointer')
@@ -50,486 +56,397 @@ MUTANTS = []
 TRANSCRIBER = ('transcriber',)
 
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
-mutant('stop-waits-for-nobody', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop', '1023/cause-restart')
-mutant('session-read-once', 'if (GOTRACE__LIKELY(gotrace__session_now() == m->ready && gotrace__has_room',
-       'if (GOTRACE__LIKELY(m->ready != GOTRACE__NEVER && gotrace__has_room',
+mutant('stop-waits-for-nobody', 'gotrace__work', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop',
+       '1023/cause-restart')
+mutant('session-read-once', 'gotrace__enter', 'gotrace__session_now() == m->ready', 'm->ready != GOTRACE__NEVER',
        '1023/off-late')
-mutant('flag-raised-late', ['if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {', 'm->ready && gotrace__has_room(m, room))) return true;'],
-       ['if (false) {', 'm->ready && gotrace__has_room(m, room))) {\n    gotrace__raise(m);\n    return true;\n  }\n  gotrace__raise(m);'],
-       '1023/off-late')
-mutant('new-chunk-in-an-old-session',
-       'if (gotrace__session_now() != session || m->chunk != old) {', 'if (m->chunk != old) {',
+mutant('flag-raised-late', 'gotrace__enter', ['GOTRACE__UNLIKELY(!gotrace__claim(...))', 'return true;'],
+       ['false', '{ gotrace__raise(m); return true; } gotrace__raise(m);'], '1023/off-late')
+mutant('new-chunk-in-an-old-session', 'gotrace__enter_slowly', 'gotrace__session_now() != session ||', '',
        '1023/chunks-early', '1023/held-up-late', '1023/block-sink')
 
 # A thread that is held up in a call across a stop.
-mutant('tables-freed-under-a-call',
-       'if (!gotrace__chunks_free(budget)) return;',
-       '(void)gotrace__chunks_free(budget);',
-       '1011/block-sink', '1023/held-up')
-mutant('chunk-freed-under-a-call',
-       'if (!gotrace__has_left(m, since)) {', 'if (0) {', '1023/held-up-chunks', '1023/held-up')
-mutant('off-calls-count-as-held-up',
-       'if (!gotrace__has_left(m, since)) {',
-       'if (m != gotrace__self && gotrace__load_seq_cst(&m->in_call)) {',
-       '1008/sink-ends', '1023/ended-stop')
-mutant('unread-frees-the-threads-chunk',
-       'for (; chunk && chunk != m->chunk; chunk = next) {',
-       'for (; chunk; chunk = next) {',
+mutant('tables-freed-under-a-call', 'gotrace__session_free', 'if (!gotrace__chunks_free(...)) return;',
+       '(void)gotrace__chunks_free(...);', '1011/block-sink', '1023/held-up')
+mutant('chunk-freed-under-a-call', 'gotrace__chunks_free', '!gotrace__has_left(...)', '0', '1023/held-up-chunks',
+       '1023/held-up')
+mutant('off-calls-count-as-held-up', 'gotrace__chunks_free', '!gotrace__has_left(...)',
+       'm != gotrace__self && gotrace__load_seq_cst(&m->in_call)', '1008/sink-ends', '1023/ended-stop')
+mutant('unread-frees-the-threads-chunk', 'gotrace__unread_free', 'chunk && chunk != m->chunk', 'chunk',
        '1023/held-up-chunks', '1023/held-up')
-mutant('linked-late',
-       ['if (!first) gotrace__store_release(&old->next, chunk);\n    m->chunk = chunk;', 'if (!first) {\n      gotrace__go_outside();'],
-       ['m->chunk = chunk;', 'if (!first) {\n      gotrace__store_release(&old->next, chunk);\n      gotrace__go_outside();'],
-       '1023/held-up-chunks')
-mutant('record-passed-on-with-a-goroutine', 'if (m->go) gotrace__leave_hint(m, GOTRACE__RUNNABLE); /* misuse', '/* misuse',
+mutant('linked-late', 'gotrace__enter_slowly', ['if (!first) gotrace__store_release(...);', 'if (!first) {'],
+       ['', 'if (!first) { gotrace__store_release(&old->next, chunk);'], '1023/held-up-chunks')
+mutant('record-passed-on-with-a-goroutine', 'gotrace__thread_over', 'if (m->go) gotrace__leave_hint(...);', '',
        '1023/exit-runs')
-mutant('stolen-proc-taken-for-started',
-       'return held && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index;', 'return held;',
-       '1023/steal-started')
-mutant('ended-in-a-call-without-its-tick',
-       'if (on && p && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) gotrace__raise_tick(&p->tick, m->tick + 1);',
-       '(void)on;', '1023/skew-ended')
-mutant('proc-started-in-a-call-not-introduced', 'if (started) gotrace__publish_as(m, gotrace__about_proc(m, GOTRACE__REC_PROC_START, p), PROC_START);',
-       '(void)started;',
-       '1023/found-late')
-mutant('proc-started-in-a-call-given-to-it', 'if (!r->proc && !p->made) gotrace__begin_proc(t, r, p);', '(void)p;',
-       '1023/found-logs')
-mutant('owner-taken-back-in-a-call', 'if (!m->in_syscall) gotrace__store_relaxed(&p->owner, 0u);',
-       'gotrace__store_relaxed(&p->owner, 0u);', '1023/steal-ended')
-mutant('lost-proc-destroyed-early', ' || p->status == GOTRACE__PROC_SYSCALL, p->waiters);', ', p->waiters);',
+mutant('stolen-proc-taken-for-started', 'gotrace__holds', 'return held && ...;', 'return held;', '1023/steal-started')
+mutant('ended-in-a-call-without-its-tick', 'gotrace__end', 'if (on && p ...) gotrace__raise_tick(...);', '(void)on;',
+       '1023/skew-ended')
+mutant('proc-started-in-a-call-not-introduced', 'gotrace__introduce_thread', 'if (started) gotrace__publish_as(...);',
+       '(void)started;', '1023/found-late')
+mutant('proc-started-in-a-call-given-to-it', 'gotrace__end_user', 'if (!r->proc && !p->made) gotrace__begin_proc(...);',
+       '(void)p;', '1023/found-logs')
+mutant('owner-taken-back-in-a-call', 'gotrace__idle_hint', 'if (!m->in_syscall)', '', '1023/steal-ended')
+mutant('lost-proc-destroyed-early', 'gotrace__await_last', '|| p->status == GOTRACE__PROC_SYSCALL', '',
        '1023/lost-destroyed')
-mutant('listed-thread-not-corrected', 'if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);', '',
+mutant('listed-thread-not-corrected', 'gotrace__apply_introduction', 'if (r->go ...) gotrace__correct_listed(...);', '',
        '1023/listed-late')
-mutant('listed-goroutine-not-corrected', 'gotrace__correct_listed(t, g->on, status == GOTRACE__WAITING);', '',
-       '1023/listed-moved')
-mutant('listed-proc-not-corrected', 'if (status != p->status) gotrace__correct_listed(t, p->on, false);', '',
+mutant('listed-goroutine-not-corrected', 'gotrace__apply_go', 'gotrace__correct_listed(...);', '', '1023/listed-moved')
+mutant('listed-proc-not-corrected', 'gotrace__apply_proc', 'if (status != p->status) gotrace__correct_listed(...);', '',
        '1023/listed-handed')
-mutant('lost-proc-said-to-be-in-a-call', 'status = GOTRACE__PROC_LOST;', 'status = GOTRACE__PROC_SYSCALL;',
+mutant('lost-proc-said-to-be-in-a-call', 'gotrace__know_proc', 'GOTRACE__PROC_LOST', 'GOTRACE__PROC_SYSCALL',
        '1023/lost-destroyed-listed')
-mutant('listed-creation-again', 'if (g->listed && !g->on && g->id == made->id) {',
-       'if (0) {',
+mutant('listed-creation-again', 'gotrace__apply_create', 'g->listed && !g->on && g->id == made->id', '0',
        '1022/listed-created')
-mutant('listed-wait-unseen', 'g->unseen_wait = status == GOTRACE__WAITING && g->status == GOTRACE__RUNNABLE;', '',
-       '1026/listed-waits')
-mutant('record-of-another-thread', 'if (!m->source || m->source->id != id)', 'if (!m->source)', '1023/listed-again',
+mutant('listed-wait-unseen', 'gotrace__apply_go', 'g->unseen_wait = ...;', '', '1026/listed-waits')
+mutant('record-of-another-thread', 'gotrace__attach_threads', '|| m->source->id != id', '', '1023/listed-again',
        '--random 60000,200,1')
-mutant('task-without-a-begin-awaited', '&& !(id & GOTRACE__TASK_SILENT), t->task_waiters', ', t->task_waiters', '1011/task-late')
-mutant('found-before-listed',
-       """    gotrace__store_release(table->last ? &table->last->next : &table->first, entry);
-    gotrace__store_release(chain, entry);""",
-       """    gotrace__store_release(chain, entry);
-    gotrace__store_release(table->last ? &table->last->next : &table->first, entry);""", '1011/same-name')
-mutant('failed-start-joins-anothers-thread', 't->opening = true; gotrace__go_inside(); gotrace__unlock(&t->life);',
-       'gotrace__go_inside(); gotrace__unlock(&t->life);', '1023/lack-starts')
-mutant('listed-loss-forgotten', 'if (!p || (p->known && !p->listed)) return;', 'if (!p || p->known) return;',
-       '1023/listed-lost')
-mutant('listed-wake-forgotten', 'gotrace__restate_go(t, r, g);\n      gotrace__unblock(t, r, g, 0);', '', '1023/listed-woken')
-mutant('listed-end-forgotten', 'if (!g->listed || g->on) {', 'if (true) {', '--random 60000,200,1')
-mutant('end-of-a-plain-thread-in-two-sessions', 'if (m->session == session) gotrace__publish', 'gotrace__publish',
+mutant('task-without-a-begin-awaited', 'gotrace__await_open', '&& !(id & GOTRACE__TASK_SILENT)', '', '1011/task-late')
+mutant('found-before-listed', 'gotrace__table_add',
+       'gotrace__store_release(...); gotrace__store_release(chain, entry);',
+       'gotrace__store_release(chain, entry); gotrace__store_release(...);', '1011/same-name')
+mutant('failed-start-joins-anothers-thread', 'gotrace__begin_session', 't->opening = true;', '', '1023/lack-starts')
+mutant('listed-loss-forgotten', 'gotrace__apply_proc', '(p->known && !p->listed)', 'p->known', '1023/listed-lost')
+mutant('listed-wake-forgotten', 'gotrace__apply_go', 'gotrace__restate_go(...); gotrace__unblock(...);', '',
+       '1023/listed-woken')
+mutant('listed-end-forgotten', 'gotrace__apply_create', '!g->listed || g->on', 'true', '--random 60000,200,1')
+mutant('end-of-a-plain-thread-in-two-sessions', 'gotrace__thread_finish', 'if (m->session == session)', '',
        '--most 1000000 1023/held-up-exit')
 
 # A start while calls are under way.
-mutant('creation-overtaken', 'if (known && !(on && known == m->session)) {', 'if (0) {', '1023/exit-late')
-mutant('loss-forgotten', 'if (status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)) status', 'if (0) status',
+mutant('creation-overtaken', 'gotrace__create', 'known && !(on && known == m->session)', '0', '1023/exit-late')
+mutant('loss-forgotten', 'gotrace__know_proc', 'status == GOTRACE__PROC_IDLE && gotrace__load_relaxed(&p->owner)', '0',
        '1023/steal-clean')
-mutant('numbers-go-on', 'gotrace__store_relaxed(number, 0u);', '', '1023/pass-stop')
-mutant('go-not-introduced',
-       'if (gotrace__load_acquire(&g->introduced) != m->session) {\n    char label',
-       'if (0) {\n    char label',
+mutant('numbers-go-on', 'gotrace__stamp_number', 'gotrace__store_relaxed(number, ...);', '', '1023/pass-stop')
+mutant('go-not-introduced', 'gotrace__know_go', 'gotrace__load_acquire(&g->introduced) != m->session', '0',
        '1023/pass-late', '1011/pass-late')
 
 # What one thread has published is visible to whoever relies on it.
-mutant('introduction-without-its-record', 'shown ? strlen(shown) : 0));\n    gotrace__store_release(&g->introduced, m->session);',
-       'shown ? strlen(shown) : 0));\n    gotrace__store_relaxed(&g->introduced, m->session);',
+mutant('introduction-without-its-record', 'gotrace__know_go', 'gotrace__store_release', 'gotrace__store_relaxed',
        '--stale 1 1023/listed-timed')
-mutant('introduction-seen-before-its-record',
-       'if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->introduced)',
-       'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->introduced)', '--stale 1 1023/listed-timed')
-mutant('stamp-before-its-number', 'gotrace__store_release(stamp, m->session);',
-       'gotrace__store_relaxed(stamp, m->session);', '--stale 1 1023/listed-numbered')
-mutant('wait-hides-the-last-call', 'gotrace__store_release(&m->in_call, (uintptr_t)GOTRACE__WAITS);',
-       'gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__WAITS);', '--stale 1 1023/wait-after-end')
-mutant('listed-proc-kept', '(r->go != g || (p && r->proc != p))', '(r->go != g)', '--stale 1 1023/listed-half')
-mutant('introduction-takes-a-stolen-proc', 'if (in_syscall && p && p->number) p = NULL;', '', '1008/steal-introduced')
-mutant('place-live-with-its-former-id',
-       'gotrace__store_relaxed(&g->id, (uint64_t)0);\n  gotrace__store_release(&g->live, (uint8_t)1);',
-       'gotrace__store_release(&g->live, (uint8_t)1);\n  gotrace__store_relaxed(&g->id, (uint64_t)0);',
-       '1023/key-reused')
+mutant('introduction-seen-before-its-record', 'gotrace__about_go', 'GOTRACE__UNLIKELY(gotrace__load_acquire',
+       'GOTRACE__UNLIKELY(gotrace__load_relaxed', '--stale 1 1023/listed-timed')
+mutant('stamp-before-its-number', 'gotrace__stamp_number', 'gotrace__store_release', 'gotrace__store_relaxed',
+       '--stale 1 1023/listed-numbered')
+mutant('wait-hides-the-last-call', 'gotrace_wait_begin_at',
+       'gotrace__store_release(&m->in_call, (uintptr_t)GOTRACE__WAITS)',
+       'gotrace__store_relaxed(&m->in_call, (uint32_t)GOTRACE__WAITS)', '--stale 1 1023/wait-after-end')
+mutant('listed-proc-kept', 'gotrace__apply_introduction', '|| (p && r->proc != p)', '', '--stale 1 1023/listed-half')
+mutant('introduction-takes-a-stolen-proc', 'gotrace__apply_introduction', 'if (in_syscall && p && p->number) p = NULL;',
+       '', '1008/steal-introduced')
+mutant('place-live-with-its-former-id', 'gotrace__occupy',
+       'gotrace__store_relaxed(...); gotrace__store_release(&g->live, ...);',
+       'gotrace__store_release(&g->live, (uint8_t)1); gotrace__store_relaxed(...);', '1023/key-reused')
 
 # The order of records of several threads.
-mutant('threads-before-clock',
-       'gotrace__read_clocks(&clocks);\n  gotrace__attach_threads(r);',
-       'gotrace__attach_threads(r);\n  gotrace__read_clocks(&clocks);',
-       '1023/pass-new', '1011/pass-new')
-mutant('waker-counts', 'gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, where, g, false, NULL)',
-       'gotrace__about_go(m, GOTRACE__REC_GO_UNBLOCK, where, g, true, NULL)',
-       '1023/pass-wake')
+mutant('threads-before-clock', 'gotrace__work', 'gotrace__read_clocks(...); gotrace__attach_threads(r);',
+       'gotrace__attach_threads(r); gotrace__read_clocks(...);', '1023/pass-new', '1011/pass-new')
+mutant('waker-counts', 'gotrace__put_unblock', 'GOTRACE__REC_GO_UNBLOCK, ... false',
+       'GOTRACE__REC_GO_UNBLOCK, ... true', '1023/pass-wake')
 
 # Threads, goroutines and procs remember the tick of their last record, since the clocks of processors differ.
-mutant('thread-forgets-its-tick', 'if (GOTRACE__UNLIKELY(tick < m->tick)) tick = gotrace__tick_behind(m, tick);', '',
+mutant('thread-forgets-its-tick', 'gotrace__record_time', 'if (GOTRACE__UNLIKELY(tick < m->tick)) ...;', '',
        '1023/skew-moves')
-mutant('ticks-not-kept', 'if (a) gotrace__store_relaxed(a, tick); return tick;', 'return tick;', '1023/skew-handed')
-mutant('goroutine-forgets-its-tick', 'record = gotrace__record_at(m, kind, where, gotrace__record_time(m, &g->tick, other));',
-       'record = gotrace__record_at(m, kind, where, gotrace__record_time(m, NULL, other));',
-       '1023/skew-handed')
-mutant('running-goroutine-forgets-its-tick', 'return gotrace__record_at(m, kind, where, gotrace__record_time(m, g ? &g->tick : NULL, other));',
-       'return gotrace__record_at(m, kind, where, gotrace__record_time(m, NULL, other));',
-       '--random 6000,200,1')
-mutant('proc-forgets-its-tick', 'record = gotrace__record_at(m, kind, gotrace__nowhere, gotrace__record_time(m, &p->tick, NULL));',
-       'record = gotrace__record_at(m, kind, gotrace__nowhere, gotrace__record_time(m, NULL, NULL));',
-       '--random 6000,200,1')
-mutant('stopped-proc-forgets-its-tick', 'gotrace__record_time(m, m->proc ? &m->proc->tick : NULL, NULL)',
-       'gotrace__record_time(m, NULL, NULL)', '--random 6000,200,1')
+mutant('ticks-not-kept', 'gotrace__record_time', 'if (a) gotrace__store_relaxed(...);', '', '1023/skew-handed')
+mutant('goroutine-forgets-its-tick', 'gotrace__about_go', '&g->tick', 'NULL', '1023/skew-handed')
+mutant('running-goroutine-forgets-its-tick', 'gotrace__about_running', 'g ? &g->tick :', '', '--random 6000,200,1')
+mutant('proc-forgets-its-tick', 'gotrace__about_proc', '&p->tick', 'NULL', '--random 6000,200,1')
+mutant('stopped-proc-forgets-its-tick', 'gotrace__stop_proc', 'm->proc ? &m->proc->tick :', '', '--random 6000,200,1')
 
-mutant('given-up-proc-at-the-same-tick', 'if (!counts && m->proc) gotrace__raise_tick(&m->proc->tick, m->tick + 1);', '',
+mutant('given-up-proc-at-the-same-tick', 'gotrace__stop_proc', 'if (!counts && m->proc) gotrace__raise_tick(...);', '',
        '1023/skew-given-up')
-mutant('destruction-not-woken', "gotrace__changed(t, &p->waiters); /* its destruction waits", '/* its destruction waits',
-       '1023/skew-destroyed')
-mutant('listed-though-a-record-tells-it',
-       'if (gotrace__load_acquire(&g->introduced) == gotrace__load_relaxed(&t->session)) continue;', '',
-       '1023/skew-listed-again', '1023/skew-listed', '1023/skew-listed-blocked', '1023/skew-listed-woken')
+mutant('stop-in-an-older-call-counted', 'gotrace__apply_proc_stop', '&& !r->old_call', '', '1023/skew-given-up-reused')
+mutant('older-call-never-ends', 'gotrace__apply_running', 'r->old_call = false;', '', '1023/older-call-ends')
+mutant('older-call-goes-on-with-a-proc', 'gotrace__apply_proc_start', 'r->lost_proc = r->old_call =', 'r->lost_proc =',
+       '1023/older-call-finds')
+mutant('destruction-not-woken', 'gotrace__end_proc', 'gotrace__changed(...);', '', '1023/skew-destroyed')
+mutant('listed-though-a-record-tells-it', 'gotrace__list_living',
+       'if (gotrace__load_acquire(&g->introduced) ...) continue;', '', '1023/skew-listed-again', '1023/skew-listed',
+       '1023/skew-listed-blocked', '1023/skew-listed-woken')
 
 # Stale reads.
-mutant('no-barrier', 'if (!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()) {', 'if (0) {',
+mutant('no-barrier', 'gotrace__await_calls', '!gotrace__load_relaxed(&gotrace__t.fence) && !gotrace__barrier()', '0',
        '--stale 1 1023/off-late')
 
 # The records of threads that have ended; chunks that are used again.
-mutant('record-released-early',
-       'if (!source->gone || gotrace__load_acquire(&m->in_call)) continue;',
-       'if (!source->gone) continue;',
-       '1023/ended', '1023/ended-chunks')
-mutant('record-released-unread',
-       'if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__ENDED);',
-       'if (ended) gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);',
-       '1023/ended', '1023/ended-stop', '1023/new-threads-cut')
-mutant('chunk-reused-unread', 'if (done == r->known) return false;', 'if (done == r->known) {\n'
-       '      if (t->options.chunk_done && done->size > 20) t->options.chunk_done(t->options.context, done);\n'
-       '      return false;\n    }', '1023/chunks-again', '1023/chunks')
+mutant('record-released-early', 'gotrace__look_at_threads', '|| gotrace__load_acquire(&m->in_call)', '', '1023/ended',
+       '1023/ended-chunks')
+mutant('record-released-unread', 'gotrace__thread_over', 'GOTRACE__ENDED', 'GOTRACE__FREE_RECORD', '1023/ended',
+       '1023/ended-stop', '1023/new-threads-cut')
+mutant('chunk-reused-unread', 'gotrace__next_chunk', 'if (done == r->known) return false;',
+       'if (done == r->known) { if (t->options.chunk_done && done->size > 20) '
+       't->options.chunk_done(t->options.context, done); return false; }',
+       '1023/chunks-again', '1023/chunks')
 
 # Locks and wake-ups.
-mutant('work-wakes-nobody', 't->empty = t->ended && !t->cut_count;\n  gotrace__cond_wake(&t->changed);',
-       't->empty = t->ended && !t->cut_count;',
-       '1023/snapshot')
-mutant('want-wakes-nobody', 'gotrace__t.work_wanted = true;\n  gotrace__cond_wake(&gotrace__t.changed);',
-       'gotrace__t.work_wanted = true;', '1023/read-early', '1023/read')
-mutant('full-chunk-wakes-nobody', 'if (old && !t->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */\n    t->work_wanted = true;\n    gotrace__cond_wake(&t->changed);\n  }',
+mutant('work-wakes-nobody', 'gotrace__work', 'gotrace__cond_wake(...);', '', '1023/snapshot')
+mutant('want-wakes-nobody', 'gotrace__want_work', 'gotrace__cond_wake(...);', '', '1023/read-early', '1023/read')
+mutant('full-chunk-wakes-nobody', 'gotrace__chunk_new',
+       'if (old && !t->work_wanted) { t->work_wanted = true; gotrace__cond_wake(...); }',
        'if (old) t->work_wanted = true;', '1023/chunks-free')
-mutant('reader-not-alone',
-       'for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {',
-       'for (; 0 && nobody;) {',
-       '1023/readers', '1011/readers')
-mutant('snapshots-together', 'met = !t->snapshot;', 'met = true;', '1023/snapshots')
+mutant('reader-not-alone', 'gotrace__read_next', 'for (; !gotrace__cas_acq_rel(...); nobody = 0)',
+       'for (; 0 && nobody;)', '1023/readers', '1011/readers')
+mutant('snapshots-together', 'gotrace__await', '!t->snapshot', 'true', '1023/snapshots')
 
 # Threads that are cancelled while they wait.
-mutant('cancelled-reader-stays',
-       'GOTRACE__FN void gotrace__read_cancelled(void *mutex) {\n  gotrace__store_release(&gotrace__t.reader, 0u);',
-       'GOTRACE__FN void gotrace__read_cancelled(void *mutex) {',
+mutant('cancelled-reader-stays', 'gotrace__read_cancelled', 'gotrace__store_release(&gotrace__t.reader, ...);', '',
        '1023/cancel-read', '1011/cancel-read')
-mutant('thread-end-is-cancelled',
-       '  int cancel = gotrace__cancel_off(); /* nothing would give the record back */\n',
-       '  int cancel = 0;\n',
-       '1011/cancel-block-exit', '1023/cancel-block-exit', '1023/held-up-exit')
+mutant('thread-end-is-cancelled', 'gotrace__thread_gone', 'gotrace__cancel_off()', '0', '1011/cancel-block-exit',
+       '1023/cancel-block-exit', '1023/held-up-exit')
 
 # The end of the process, unloading the library, concurrent stops, nested calls.
-mutant('stop-cleans-twice',
-       'if (!t->stopping && t->session == session) gotrace__clean_up();',
-       'gotrace__clean_up();',
-       '1023/read-restart')
-mutant('unload-leaves-procs',
-       '  while ((p = t->procs) != NULL) {\n    t->procs = p->next;\n    gotrace__release(NULL, p, sizeof *p);\n  }\n',
-       '',
+mutant('stop-cleans-twice', 'gotrace__read_end', 'if (!t->stopping && t->session == session)', '', '1023/read-restart')
+mutant('unload-leaves-procs', 'gotrace__free_all', 'while (... != NULL) { t->procs = p->next; gotrace__release(...); }',
+       '', '1023/unload', '1011/unload')
+mutant('unload-frees-used-records', 'gotrace__free_all', 'm != self && gotrace__load_relaxed(&m->used)', '0',
        '1023/unload', '1011/unload')
-mutant('unload-frees-used-records',
-       '    if (m != self && gotrace__load_relaxed(&m->used)) {\n',
-       '    if (0) {\n',
-       '1023/unload', '1011/unload')
-mutant('unload-leaves-the-trace',
-       '  while (gotrace__read_next(&data, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */\n',
-       '  (void)data, (void)size;\n',
-       '1023/unload-read', '1011/unload-read')
-mutant('exit-ends-nothing',
-       '  if (active && service) gotrace__stop_tracing(!unloaded);\n'
-       '  else if (active) gotrace_end();\n',
-       '  (void)active, (void)service;\n',
-       '1023/unload', '1011/unload-early')
-mutant('second-stop-cleans-up',
-       '  if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);\n',
-       '',
+mutant('unload-leaves-the-trace', 'gotrace__free_all', 'while (gotrace__read_next(...) ...) continue;',
+       '(void)data, (void)size;', '1023/unload-read', '1011/unload-read')
+mutant('exit-ends-nothing', 'gotrace__end_use',
+       'if (active && service) gotrace__stop_tracing(...); else if (active) gotrace_end();',
+       '(void)active, (void)service;', '1023/unload', '1011/unload-early')
+mutant('second-stop-cleans-up', 'gotrace__stop_session', 'if (t->active && t->stopping) return ...;', '',
        '1023/stops-sink', '1011/stops-sink')
-mutant('second-stop-waits-for-ever',
-       '(what == GOTRACE__STOPPED ? !t->stopping : done)',
-       '(what == GOTRACE__STOPPED ? false : done)',
-       '1023/stops', '1011/stops')
-mutant('stop-wakes-nobody',
-       '  t->snapper = 0;\n  gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */\n',
-       '  t->snapper = 0;\n',
-       '1023/stops', '1011/stops')
-mutant('sink-calls-not-nested',
-       '  if (on) gotrace__inside |= GOTRACE__IN_SINK;\n  else gotrace__inside &= ~GOTRACE__IN_SINK;\n',
-       '  (void)on;\n',
-       '1023/sink-calls', '1011/sink-calls')
-mutant('locks-not-counted',
-       ['  gotrace__inside++;\n  gotrace__signal_fence();\n}', '  if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;\n'],
-       ['  gotrace__signal_fence();\n}', ''],
+mutant('second-stop-waits-for-ever', 'gotrace__await', '!t->stopping', 'false', '1023/stops', '1011/stops')
+mutant('stop-wakes-nobody', 'gotrace__snapshot_end', 'gotrace__cond_wake(...);', '', '1023/stops', '1011/stops')
+mutant('sink-calls-not-nested', 'gotrace__set_in_sink', 'if (on) gotrace__inside |= ...; else gotrace__inside &= ...;',
+       '(void)on;', '1023/sink-calls', '1011/sink-calls')
+mutant('locks-not-counted', ['gotrace__go_inside', 'gotrace__go_outside'],
+       ['gotrace__inside++;', 'if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;'], ['', ''],
        '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 # Lack of memory.
-mutant('counts-of-lost-output', 'if (r->error == GOTRACE_ERROR_SINK) *stats = t->at_cut;\n  else if', 'if',
+mutant('counts-of-lost-output', 'gotrace__publish_stats', 'if (r->error == GOTRACE_ERROR_SINK) ...; else', '',
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
-transcriber('only-the-last-thread-of-an-id', 'r->same = *at;\n  *at = r;', '*at = r;')
+transcriber('only-the-last-thread-of-an-id', 'gotrace__transcribe_thread', 'r->same = *at;', '')
 # Nested running.
-transcriber('nest-needs-a-proc', '& GOTRACE__RECORD_OWN) && !r->plain) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC)',
-            '& GOTRACE__RECORD_OWN)) gotrace__problem_seen(t, GOTRACE_PROBLEM_NO_PROC)')
-transcriber('nest-takes-over', 'if (from && begin) {', 'if (0) {')
-transcriber('nest-transition-not-counted', 'if (from && begin) {\n    gotrace__next_go(t, from);', 'if (from && begin) {')
-transcriber('nest-end-over-a-running-goroutine',
-            '} else {\n    gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);\n  }\n  if (g)', '}\n  if (g)')
-tested('test_nest', 'nest-introduced-as-a-worker', 'if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;', '')
-tested('test_nest', 'nest-restarts-who-waits', 'if (!from && m->level && m->level->waits && !m->level->nested) {', 'if (0) {')
-tested('test_rare_paths', 'destroyed-proc-regained',
-       'gotrace__store_relaxed(&proc->owner, 0u); /* a thread that has lost it must not regain it */', '')
-tested('test_open_tasks', 'homeless-task-forgotten', 'task = gotrace__distant_place(tasks, id);', '{}')
-tested('test_nest', 'nest-attaches', 'if (m->go || m->level || m->proc || m->lacks ||', 'if (m->go || m->proc || m->lacks ||')
-tested('test_nest', 'nest-outlives-its-thread', 'if (nested) gotrace__end_nest(m, nested, true);', '')
+transcriber('nest-needs-a-proc', 'gotrace__repair_proc', '&& !r->plain', '')
+transcriber('nest-takes-over', 'gotrace__apply_nest', 'from && begin', '0')
+transcriber('nest-transition-not-counted', 'gotrace__apply_nest', 'gotrace__next_go(...);', '')
+transcriber('nest-end-over-a-running-goroutine', 'gotrace__apply_nest', 'else { gotrace__clear_thread(...); }', '')
+tested('test_nest', 'nest-introduced-as-a-worker', 'gotrace__introduce_thread',
+       'if (gotrace__is_plain(...)) flags |= GOTRACE__RECORD_PLAIN;', '')
+tested('test_nest', 'nest-restarts-who-waits', 'gotrace_nest_begin_at',
+       '!from && m->level && m->level->waits && !m->level->nested', '0')
+tested('test_rare_paths', 'destroyed-proc-regained', 'gotrace_proc_destroy',
+       'gotrace__store_relaxed(&proc->owner, ...);', '')
+tested('test_open_tasks', 'homeless-task-forgotten', 'gotrace__keep_task', 'task = gotrace__distant_place(...);', '{}')
+tested('test_nest', 'nest-attaches', 'gotrace__attach', '|| m->level', '')
+tested('test_nest', 'nest-outlives-its-thread', 'gotrace__thread_finish', 'if (nested) gotrace__end_nest(...);', '')
 
-transcriber('procs-without-goroutine-forgotten', 't->globals_generation = 0; /* the number of procs is due */ t->counters.idle++;',
-            't->counters.idle++;')
-transcriber('named-by-an-empty-generation', 'p->time = t->unused_time;', '')
-transcriber('procs-not-written-again', 'if (t->proc_count > t->procs_written) t->globals_generation = 0;', '')
-transcriber('row-moved', 'row = gotrace__row_of(t, t->stacks, g->entry); if (!row && !stop)',
-            'const gotrace__row *old = row; row = gotrace__row_of(t, t->stacks, g->entry); stop = old ? old->entry : NULL; if (!row && !stop)')
-transcriber('own-thread-not-restated', 'gotrace__restate_thread(t, &t->service); /* it may', '/* it may')
-transcriber('creation-for-a-wake-up', 'gotrace__write_creation(t, r, g, stack);\n    return;',
-            'gotrace__write_creation(t, r, g, stack);\n    g->woken = true;\n    return;')
-transcriber('sampled-before-its-creation', 'if (GOTRACE__UNLIKELY(g->sampled == g->id) &&', 'if (false &&')
-transcriber('start-waits-not', 'gotrace__waiters *waiters = gotrace__await_go(t, g, number, true, force);',
-            'gotrace__waiters *waiters = NULL;')
-transcriber('start-before-unblock', 'return !force && (!r->later || t->waiting) ? &g->waiters : NULL;',
-            'return NULL;')
-transcriber('proc-start-waits-not', 'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, p->number + 1) || !p->known, p->waiters);',
-            '')
-transcriber('late-steal', 'X(SYSCALL_END_BLOCKED, TAKEN, running',
-            'X(SYSCALL_END_BLOCKED, NONE, running')
-transcriber('unblock-waits-not', '(GOTRACE__IS_LATER(number, g->number) || !g->known) && !force ? &g->waiters : NULL',
-            'NULL')
-transcriber('stale-unblock', 'g->status != GOTRACE__WAITING || number != g->number)',
-            'g->status != GOTRACE__WAITING)')
-transcriber('switch-waits-not', 'gotrace__await_go(t, g, number, true, force), true)',
-            'NULL, true)')
-transcriber('create-waits-not', 'gotrace__await_go(t, g, number, false, force), true)',
-            'NULL, true)')
-transcriber('task-end-waits-not', 'GOTRACE__WAIT_FOR(!known && id >= t->options.first_task && !(id & GOTRACE__TASK_SILENT), t->task_waiters);', '')
-transcriber('collector-waits-not', 'GOTRACE__WAIT_FOR(GOTRACE__IS_LATER(number, t->collector_number + 1), t->collector_waiters);',
-            '')
-transcriber('last-is-forced', 'early > 0 : a->record_tick < b->record_tick',
-            'early > 0 : a->record_tick > b->record_tick')
-transcriber('end-of-a-former-thread',
-            'if (!r->introduced && !gotrace__follow_thread(t, r, force)) return &t->end_waiters;', '')
-transcriber('former-thread-written-last', 'if (r->proc) gotrace__end_proc(t, r); gotrace__lane_flush(t, &r->lane);',
-            'if (r->proc) gotrace__end_proc(t, r);')
-transcriber('end-of-a-call-forced-last', '|| kind == GOTRACE__REC_SYSCALL_END_BLOCKED;',
-            ';')
-transcriber('end-of-a-wait-forced-last', 'early != 0 ? early > 0 :', '')
-transcriber('forced-at-the-end-of-a-round', '|| (t->limit != UINT64_MAX && first->record_tick + GOTRACE__CLOCK_SKEW > t->limit)',
-            '')
-transcriber('change-wakes-one', 'while (GOTRACE__UNLIKELY(waiters->first != NULL)) {',
-            'if (GOTRACE__UNLIKELY(waiters->first != NULL)) {')
-transcriber('heap-unordered', 'for (; at && r->turn < t->heap[(at - 1) / 2]->turn;', 'for (; 0;')
-transcriber('thread-runs-ahead', '&& (!t->heap_count || r->record_tick <= t->heap[0]->turn);',
-            ';')
-transcriber('round-without-limit', '!t->full && r->record_tick <= t->limit &&',
-            '!t->full &&')
-transcriber('round-of-everything', 'gotrace__is_more(t, t->from_tick + ticks, t->options.cut_bytes / 2)',
-            'gotrace__is_more(t, t->from_tick + ticks, UINT64_MAX)')
-transcriber('number-not-counted', '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number + 1)',
-            '#define gotrace__next_go(t, g) gotrace__number_go(t, g, (g)->number)')
-transcriber('unblock-not-told', 'gotrace__unblock(t, r, g, gotrace__call_stack_id(t, r));\n  gotrace__changed(t, &g->waiters);',
-            'gotrace__unblock(t, r, g, gotrace__call_stack_id(t, r));')
+transcriber('procs-without-goroutine-forgotten', 'gotrace__apply_procs_change', 't->globals_generation = 0;', '')
+transcriber('named-by-an-empty-generation', 'gotrace__proc_new', 'p->time = t->unused_time;', '')
+transcriber('procs-not-written-again', 'gotrace__proc_new',
+            'if (t->proc_count > t->procs_written) t->globals_generation = 0;', '')
+transcriber('row-moved', 'gotrace__stack_with_entry', 'row = gotrace__row_of(..., g->entry);',
+            'const gotrace__row *old = row; row = gotrace__row_of(..., g->entry); stop = old ? old->entry : NULL;')
+transcriber('own-thread-not-restated', 'gotrace__restate_all', 'gotrace__restate_thread(t, &t->service);', '')
+transcriber('creation-for-a-wake-up', 'gotrace__unblock', 'gotrace__write_creation(...); return;',
+            'gotrace__write_creation(...); g->woken = true; return;')
+transcriber('sampled-before-its-creation', 'gotrace__lower', 'GOTRACE__UNLIKELY(g->sampled == g->id)', 'false')
+transcriber('start-waits-not', 'gotrace__await_start', 'gotrace__await_go(...)', 'NULL')
+transcriber('start-before-unblock', 'gotrace__await_start', '!force && (...) ? &g->waiters :', '')
+transcriber('proc-start-waits-not', 'gotrace__await_proc', 'GOTRACE__WAIT_FOR(...);', '')
+transcriber('late-steal', 'GOTRACE__RECORDS', 'X(SYSCALL_END_BLOCKED, TAKEN', 'X(SYSCALL_END_BLOCKED, NONE')
+transcriber('unblock-waits-not', 'GOTRACE__APPLY_WAKE', '(...) && !force ? &g->waiters :', '')
+transcriber('stale-unblock', 'gotrace__apply_unblock', '|| number != g->number', '')
+transcriber('switch-waits-not', 'GOTRACE__APPLY_NEXT', 'gotrace__await_go(...)', 'NULL')
+transcriber('create-waits-not', 'GOTRACE__APPLY_BIRTH', 'gotrace__await_go(...)', 'NULL')
+transcriber('task-end-waits-not', 'gotrace__await_open', 'GOTRACE__WAIT_FOR(...);', '')
+transcriber('collector-waits-not', 'gotrace__await_collected', 'GOTRACE__WAIT_FOR(...);', '')
+transcriber('last-is-forced', 'gotrace__is_forced_before', 'a->record_tick <', 'a->record_tick >')
+transcriber('end-of-a-former-thread', 'GOTRACE__APPLY_FORMER', 'if (!r->introduced ...) return &t->end_waiters;', '')
+transcriber('former-thread-written-last', 'gotrace__end_thread', 'gotrace__lane_flush(...);', '')
+transcriber('end-of-a-call-forced-last', 'gotrace__waits_in_vain', '|| kind == GOTRACE__REC_SYSCALL_END_BLOCKED', '')
+transcriber('end-of-a-wait-forced-last', 'gotrace__is_forced_before', 'early != 0 ? early > 0 :', '')
+transcriber('forced-at-the-end-of-a-round', 'gotrace__first_waiting', '|| (t->limit != UINT64_MAX ...)', '')
+transcriber('change-wakes-one', 'gotrace__changed', 'while', 'if')
+transcriber('heap-unordered', 'gotrace__enqueue', 'for (; at && ...;', 'for (; 0;')
+transcriber('thread-runs-ahead', 'gotrace__goes_on', '&& (!t->heap_count ...)', '')
+transcriber('round-without-limit', 'gotrace__goes_on', 'r->record_tick <= t->limit &&', '')
+transcriber('round-of-everything', 'gotrace__begin_round', 't->options.cut_bytes / 2', 'UINT64_MAX')
+transcriber('number-not-counted', 'gotrace__next_go', '(g)->number + 1', '(g)->number')
+transcriber('unblock-not-told', 'gotrace__apply_unblock', 'gotrace__changed(...);', '')
 
 # Chunks.
-transcriber('other-sessions-read', 'if (done->session != t->options.session) r->at = r->end;', '')
-transcriber('chunk-without-base', 'r->tick = r->chunk->tick; /* that of its last record', 'r->tick = r->tick; /* that of its last record')
-transcriber('chunk-not-given-back', 'if (t->options.chunk_done) t->options.chunk_done(t->options.context, done);', '')
-transcriber('record-beyond-the-end', 'return GOTRACE__LIKELY(bytes <= room) ? at + bytes : NULL;', 'return at + bytes;')
-transcriber('said-of-the-one-after-too', 'r->at = r->record_end;\n    gotrace__forget_said(r);', 'r->at = r->record_end;')
-transcriber('kind-unchecked', 'if (GOTRACE__UNLIKELY(kind >= GOTRACE__RECORD_KINDS)) return NULL;',
+transcriber('other-sessions-read', 'gotrace__next_chunk', 'if (done->session != t->options.session) r->at = r->end;',
             '')
-transcriber('look-ahead-ends-in-a-record', 'if (at) r->end = at;', 'if (at) r->end = r->at + 1;')
+transcriber('chunk-without-base', 'gotrace__next_chunk', 'r->chunk->tick', 'r->tick')
+transcriber('chunk-not-given-back', 'gotrace__next_chunk', 'if (t->options.chunk_done) t->options.chunk_done(...);', '')
+transcriber('record-beyond-the-end', 'gotrace__record_end', 'GOTRACE__LIKELY(bytes <= room) ? at + bytes : NULL',
+            'at + bytes')
+transcriber('said-of-the-one-after-too', 'gotrace__consume', 'gotrace__forget_said(r);', '')
+transcriber('kind-unchecked', 'gotrace__record_end',
+            'if (GOTRACE__UNLIKELY(kind >= GOTRACE__RECORD_KINDS)) return NULL;', '')
+transcriber('look-ahead-ends-in-a-record', 'gotrace__look_ahead', 'r->end = at', 'r->end = r->at + 1')
 
 # Time.
-transcriber('event-before-its-threads-last', 'at >= lane->full || time < lane->time)', 'at >= lane->full)')
-transcriber('time-goes-back', 'if (t->now < time) t->now = time;', '')
-transcriber('push-forgotten', 'if (GOTRACE__UNLIKELY(t->now <= t->pushed.time)) gotrace__after_push(t, r);', '')
-transcriber('status-before-its-goroutines-event', 'if (time < g->time) time = g->time;', '')
-transcriber('jump-unseen', 't->jumped = gotrace__has_jumped(t, clocks->tick, unit);', 't->jumped = false;')
-transcriber('jump-from-the-beginning', 'return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;',
-            'return t->from_unit;')
-transcriber('jump-from-the-end', 'if (before <= t->to_unit - t->from_unit) return t->from_unit + before;', '')
-transcriber('task-end-with-its-begin', 'if (task && task->on != r) gotrace__push_time(t, task->value + 1);', '')
+transcriber('event-before-its-threads-last', 'gotrace__emit', '|| time < lane->time', '')
+transcriber('time-goes-back', 'gotrace__not_before', 'if (t->now < time) t->now = time;', '')
+transcriber('push-forgotten', 'gotrace__set_time', 'if (...) gotrace__after_push(...);', '')
+transcriber('status-before-its-goroutines-event', 'gotrace__emit_status', 'if (time < g->time) time = g->time;', '')
+transcriber('jump-unseen', 'gotrace__begin_round', 'gotrace__has_jumped(...)', 'false')
+transcriber('jump-from-the-beginning', 'gotrace__unit_at_jump',
+            'after < t->to_unit - t->from_unit ? t->to_unit - after :', '')
+transcriber('jump-from-the-end', 'gotrace__unit_at_jump', 'if (before ...) return ...;', '')
+transcriber('task-end-with-its-begin', 'gotrace__apply_task_end', 'if (task && task->on != r) gotrace__push_time(...);',
+            '')
 
 # Generations.
-transcriber('sequence-goes-on', 'g->generation = t->generation; if (!t->v1) g->sequence = 0;', 'g->generation = t->generation;')
-transcriber('proc-sequence-goes-on', 'p->generation = t->generation; p->sequence = 0;', 'p->generation = t->generation;')
-transcriber('string-of-an-old-generation',
-            '|| mirror->rows[number].generation != t->generation)) return NULL;',
-            '|| !mirror->rows[number].id)) return NULL;')
-transcriber('silent-left-out', 'if (first || t->options.restate) gotrace__restate_all(t);', '')
-transcriber('listed-left-out', 'if (first) gotrace__adopt_listed(t);', '')
-transcriber('stw-over-a-cut', 'if (t->stw_go && !t->stw_closed && (last || !t->v1)) {', 'if (0) {')
-transcriber('stw-not-resumed', 'if (t->stw_closed && t->stw_go == r->go) gotrace__stw_event(t, r, 0);', '')
-transcriber('collection-begins-again',
-            '!t->v1 && (t->gc_seen || t->generation == 1) ? GOTRACE_V2_GC_ACTIVE : GOTRACE_V2_GC_BEGIN', 'GOTRACE_V2_GC_BEGIN')
-transcriber('assist-not-restated', 'if (g->assist && !t->v1)', 'if (0)')
-transcriber('sweep-not-restated', 'if (p->sweep_seen && !t->v1)', 'if (0)')
-transcriber('empty-generation', 'if (!t->v1 && !t->generation_used) { /* readers', 'if (0) { /* readers')
-transcriber('living-ids-forgotten', 'if (g && g->known && g->status != GOTRACE__DEAD) gotrace__id_add(t, &t->ids, g->id);', '')
-transcriber('open-names-forgotten',
-            '*name = gotrace__text_reference(t, (const char *)(row->entry + 1), row->entry->size);', '')
-transcriber('open-names-renumbered', 'kept->id = row->id;', 'kept->generation = 0;')
-transcriber('reasons-kept', 'memset(t->reason_refs, 0, sizeof t->reason_refs);', '')
+transcriber('sequence-goes-on', 'gotrace__emit_status', 'if (!t->v1) g->sequence = 0;', '')
+transcriber('proc-sequence-goes-on', 'gotrace__write_proc_status', 'p->sequence = 0;', '')
+transcriber('string-of-an-old-generation', 'gotrace__written_row', 'mirror->rows[number].generation != t->generation',
+            '!mirror->rows[number].id')
+transcriber('silent-left-out', 'gotrace__end_generation_of',
+            'if (first || t->options.restate) gotrace__restate_all(...);', '')
+transcriber('listed-left-out', 'gotrace__end_generation_of', 'if (first) gotrace__adopt_listed(...);', '')
+transcriber('stw-over-a-cut', 'gotrace__end_generation_of', 't->stw_go && !t->stw_closed ...)', '0)')
+transcriber('stw-not-resumed', 'gotrace__write_program', 'if (t->stw_closed ...) gotrace__stw_event(...);', '')
+transcriber('collection-begins-again', 'gotrace__write_program', '!t->v1 && (...) ? GOTRACE_V2_GC_ACTIVE :', '')
+transcriber('assist-not-restated', 'gotrace__emit_status', 'g->assist && !t->v1', '0')
+transcriber('sweep-not-restated', 'gotrace__write_proc_status', 'p->sweep_seen && !t->v1', '0')
+transcriber('empty-generation', 'gotrace__end_generation_of', '!t->v1 && !t->generation_used', '0')
+transcriber('living-ids-forgotten', 'gotrace__forget_ids', 'if (g ...) gotrace__id_add(...);', '')
+transcriber('open-names-forgotten', 'gotrace__forget_texts', '*name = gotrace__text_reference(...);', '')
+transcriber('open-names-renumbered', 'gotrace__forget_texts', 'kept->id = row->id', 'kept->generation = 0')
+transcriber('reasons-kept', 'gotrace__forget_texts', 'memset(t->reason_refs, ...);', '')
 
 # The model.
-transcriber('steal-without-a-number', """  p->sequence++;
-  gotrace__do_proc(t, r, victim, p, PROC_STEAL,""", 'gotrace__do_proc(t, r, victim, p, PROC_STEAL,')
-transcriber('thief-without-victim', 'gotrace__do_proc(t, r, victim, p, PROC_STEAL, 3, p->id, p->sequence, victim->id);',
+transcriber('steal-without-a-number', 'gotrace__steal', 'p->sequence++;', '')
+transcriber('thief-without-victim', 'gotrace__steal', 'gotrace__do_proc(...)',
             'gotrace__emit_proc(t, r, p, GOTRACE_V2_PROC_STEAL, 3, p->id, p->sequence, victim->id); '
-            'p->status = GOTRACE__PROC_IDLE; p->on = NULL; p->time = t->now;')
-transcriber('call-never-ends', 'gotrace__do0(t, r, g, GO_SYSCALL_END);',
-            'gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END); p->status = GOTRACE__PROC_RUNNING;')
-transcriber('stw-of-a-blocked-goroutine', 'if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go)) return;', 'return;')
-transcriber('region-stays-open', 'while (g->region_depth >= depth) {', 'while (g->region_depth > depth) {')
-transcriber('region-order-uncounted', 'if (depth < g->region_depth) gotrace__problem_seen(t, GOTRACE_PROBLEM_REGION_ORDER);', '')
-transcriber('task-never-ends', 'if (task) task->key = UINT64_MAX;', '')
-transcriber('id-twice', 'if (block->value & bit) return false;', '')
-transcriber('forever-ids-forgotten', 'if (gotrace__id_is_kept(t, id)) return false;', '')
-transcriber('forever-ids-unbounded', 't->kept_count >= GOTRACE__MOST_KEPT; gap', 'false; gap')
-transcriber('status-before-the-last-event', 'if (time < p->time) time = p->time; /* as in', '/* as in')
-transcriber('time-of-a-proc-not-kept', 'if (p) p->time = time;', '')
-transcriber('call-ends-before-its-steal', 'if (victim->time < t->now) victim->time = t->now; /* its call', '; /* its call')
-transcriber('ended-thread-was-listed', 'r->listed_go = r->listed_proc = 0;\n    r->gone = true;', 'r->gone = true;')
-transcriber('task-of-former-session', 'id < t->options.first_task || ', '')
-transcriber('sample-of-another', 'if (t->v1 && (!g || g->id != go)) go = 0;', '')
-transcriber('sample-before-creation', 'if (time <= born) time = born + 1;', '')
-transcriber('event-inside-a-call', 't->counters.wrapped++; gotrace__leave_call(t, r, false);', 't->counters.wrapped++;')
-transcriber('call-not-resumed', """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;
-  gotrace__enter_call(t, r, 0);""", """  if (inside < GOTRACE__KEPT_PROC || !r->go) return;""")
-transcriber('thread-ends-with-a-proc', 'if (r->proc) gotrace__end_proc(t, r); gotrace__lane_flush(t, &r->lane);',
-            'gotrace__lane_flush(t, &r->lane);')
-transcriber('start-over-a-goroutine', 'gotrace__clear_thread(t, r, GOTRACE_PROBLEM_START_OVER, GOTRACE_STOP_YIELD);\n  if (kind == GOTRACE__REC_THREAD_START)',
-            'if (kind == GOTRACE__REC_THREAD_START)')
-transcriber('switch-runs-two', 'gotrace__moves(t, r, g, GO_START); gotrace__write_label(t, r, g);',
-            'g->sequence++; g->on = r; r->go = g; gotrace__write_label(t, r, g);')
-transcriber('label-of-a-listed-goroutine', 'gotrace__leave_list(t, g, r->text); if (g->number)',
-            'g->listed = false; if (g->number)')
-tested('test_generations', 'label-of-a-listed-thread', 'if (g) gotrace__leave_list(t, g, r->text);',
-       'if (g) g->listed = false;')
-transcriber('introduction-behind-a-wait', 'if (g->number) return; /* a later record',
-            '/* a later record')
-transcriber('name-without-memory', 'if (GOTRACE__LIKELY(!t->error)) gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END',
-            'gotrace__emit3(t, r, r->go, GOTRACE_V2_USER_REGION_END')
-transcriber('forever-without-memory', 'gotrace__keep_id(t, g->id); /* if', 'if (!gotrace__keep_id(t, g->id)) return; /* if')
-transcriber('collection-without-memory', '  if (t->error) return;\n  gotrace__push_time(t, t->collector_time', '  gotrace__push_time(t, t->collector_time')
-transcriber('introduction-after-the-end', 'bool known = r->introduced || r->gone;', 'bool known = r->introduced;')
-transcriber('new-id-without-memory', 'return t->error ? !gotrace__id_is_in(&t->ids, id) :', 'return t->error ? true :')
-tested('test_destroy', 'extra-stays', 'if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&g->extra))) gotrace__forget_extra(g);', '')
-transcriber('forever-keeps-its-id', 'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(t, g);', '')
-transcriber('regions-never-forgotten', """    g->region_first++;
-    g->region_depth--;""", 'return;')
-transcriber('cut-uncounted', 'if (GOTRACE__UNLIKELY(kept != size)) gotrace__problem_seen(t, GOTRACE_PROBLEM_STRING_CUT);', '')
+            'p->status = GOTRACE__PROC_IDLE; p->on = NULL; p->time = t->now')
+transcriber('call-never-ends', 'gotrace__leave_call', 'gotrace__do0(t, r, g, GO_SYSCALL_END)',
+            'gotrace__emit0(t, r, g, GOTRACE_V2_GO_SYSCALL_END); p->status = GOTRACE__PROC_RUNNING')
+transcriber('stw-of-a-blocked-goroutine', 'gotrace__end_stw_of',
+            'if (GOTRACE__LIKELY(!t->stw_go || t->stw_go != r->go))', '')
+transcriber('region-stays-open', 'gotrace__end_region_of', '>=', '>')
+transcriber('region-order-uncounted', 'gotrace__end_region_of',
+            'if (depth < g->region_depth) gotrace__problem_seen(...);', '')
+transcriber('task-never-ends', 'gotrace__apply_task_end', 'if (task) task->key = UINT64_MAX;', '')
+transcriber('id-twice', 'gotrace__id_add', 'if (block->value & bit) return false;', '')
+transcriber('forever-ids-forgotten', 'gotrace__id_take', 'if (gotrace__id_is_kept(...)) return false;', '')
+transcriber('forever-ids-unbounded', 'gotrace__keep_id', 't->kept_count >= GOTRACE__MOST_KEPT', 'false')
+transcriber('status-before-the-last-event', 'gotrace__write_proc_status', 'if (time < p->time) time = p->time;', '')
+transcriber('time-of-a-proc-not-kept', 'gotrace__emit', 'if (p) p->time = time;', '')
+transcriber('call-ends-before-its-steal', 'gotrace__steal', 'if (victim->time < t->now) ...;', ';')
+transcriber('ended-thread-was-listed', 'gotrace__apply_thread_end', 'r->listed_go = r->listed_proc = 0;', '')
+transcriber('task-of-former-session', 'gotrace__apply_task_begin', 'id < t->options.first_task ||', '')
+transcriber('sample-of-another', 'gotrace__transcribe_sample', 'if (t->v1 && (!g ...)) go = 0;', '')
+transcriber('sample-before-creation', 'gotrace__transcribe_sample', 'if (time <= born) time = born + 1;', '')
+transcriber('event-inside-a-call', 'gotrace__begin_user_slowly', 'gotrace__leave_call(...);', '')
+transcriber('call-not-resumed', 'gotrace__end_user', 'gotrace__enter_call(...);', '')
+transcriber('thread-ends-with-a-proc', 'gotrace__end_thread', 'if (r->proc) gotrace__end_proc(...);', '')
+transcriber('start-over-a-goroutine', 'gotrace__start_given', 'gotrace__clear_thread(...);', '')
+transcriber('switch-runs-two', 'gotrace__apply_switch', 'gotrace__moves(t, r, g, GO_START)',
+            'g->sequence++; g->on = r; r->go = g')
+transcriber('label-of-a-listed-goroutine', 'gotrace__apply_go', 'gotrace__leave_list(...)', 'g->listed = false')
+tested('test_generations', 'label-of-a-listed-thread', 'gotrace__apply_introduction', 'gotrace__leave_list(...)',
+       'g->listed = false')
+transcriber('introduction-behind-a-wait', 'gotrace__apply_go', 'if (g->number) return;', '')
+transcriber('name-without-memory', 'gotrace__write_region_end', 'if (GOTRACE__LIKELY(!t->error))', '')
+transcriber('forever-without-memory', 'gotrace__go_forever', 'gotrace__keep_id(...)',
+            'if (!gotrace__keep_id(t, g->id)) return')
+transcriber('collection-without-memory', 'gotrace__gc_event', 'if (t->error) return;', '')
+transcriber('introduction-after-the-end', 'gotrace__apply_introduction', '|| r->gone', '')
+transcriber('new-id-without-memory', 'gotrace__id_take', '!gotrace__id_is_in(...)', 'true')
+tested('test_destroy', 'extra-stays', 'gotrace__create', 'if (...) gotrace__forget_extra(...);', '')
+transcriber('forever-keeps-its-id', 'gotrace__block_go',
+            'if (reason == GOTRACE_BLOCK_FOREVER) gotrace__go_forever(...);', '')
+transcriber('regions-never-forgotten', 'gotrace__push', 'g->region_first++; g->region_depth--', 'return')
+transcriber('cut-uncounted', 'gotrace__kept_size', 'if (...) gotrace__problem_seen(...);', '')
 
 # v1.
-transcriber('v1-sequence', 'g->sequence++; g->last_lane = lane;', 'g->last_lane = lane;')
-transcriber('v1-lane', 'if (g->last_lane == lane) gotrace__put_v1(t, lane, local,', 'if (1) gotrace__put_v1(t, lane, local,')
-transcriber('v1-call-blocks-twice', 'if (!g || g->status != GOTRACE__SYSCALL || g->call_blocked) return;',
-            'if (!g || g->status != GOTRACE__SYSCALL) return;')
-transcriber('v1-exit-forgotten', """    gotrace__put_v1(t, lane, GOTRACE_V1_GO_SYS_EXIT, time, 3, g->id, g->sequence++, g->exit_time);""", '')
-transcriber('v1-first-events', 'if (t->v1 && !t->generation_used) gotrace__write_first(t);', '')
-transcriber('v1-strings-last', 'if (lane != &t->string_lane) gotrace__lane_flush(t, &t->string_lane); /* a trace may end here */', '')
-transcriber('v1-sweep-open', """      gotrace__put_v1(t, &p->lane, GOTRACE_V1_GC_SWEEP_DONE, t->now, t->options.version < 1009 ? 0 : 2, p->swept, p->reclaimed, 0);""", ';')
-transcriber('v1-event-in-a-call', 'bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;', 'bool other = false;')
+transcriber('v1-sequence', 'gotrace__put_numbered', 'g->sequence++;', '')
+transcriber('v1-lane', 'gotrace__put_numbered', 'g->last_lane == lane', '1')
+transcriber('v1-call-blocks-twice', 'gotrace__lower_syscall_block', '|| g->call_blocked', '')
+transcriber('v1-exit-forgotten', 'gotrace__lower_start', 'gotrace__put_v1(... GOTRACE_V1_GO_SYS_EXIT ...);', '')
+transcriber('v1-first-events', 'gotrace__apply_all', 'if (t->v1 ...) gotrace__write_first(...);', '')
+transcriber('v1-strings-last', 'gotrace__lane_flush', 'if (lane != &t->string_lane) gotrace__lane_flush(...);', '')
+transcriber('v1-sweep-open', 'gotrace__write_v1_ends', 'gotrace__put_v1(... GOTRACE_V1_GC_SWEEP_DONE ...)', '')
+transcriber('v1-event-in-a-call', 'gotrace__lower', 'r->go && r->go->status == GOTRACE__SYSCALL && r->go != g', 'false')
 
 # The second time: a jump of the counter, a sweep, texts of a generation.
-transcriber('introduction-wakes-nobody', "gotrace__changed(t, &g->waiters); /* another thread's record with the same tick */", '')
-transcriber('second-jump-unseen', 't->steady_tick = tick; t->steady_unit = unit;', '')
-transcriber('second-sweep-sums-up', 'p->swept = p->reclaimed = 0;', '')
+transcriber('introduction-wakes-nobody', 'gotrace__begin_older', 'gotrace__changed(...);', '')
+transcriber('second-jump-unseen', 'gotrace__has_jumped', 't->steady_tick = tick; t->steady_unit = unit;', '')
+transcriber('second-sweep-sums-up', 'gotrace__apply_sweep', 'p->swept = p->reclaimed = 0;', '')
 
 # The second trace of a process, and what comes before a trace.
-tested('test_sessions', 'stack-of-the-former-trace', 'seen->session == m->session && seen->place == place', 'seen->place == place')
-tested('test_sessions', 'entry-of-the-former-trace', 'm->entry_session == m->session && m->entry.pc == place->pc',
-       'm->entry.pc == place->pc')
-tested('test_sessions', 'name-of-the-former-trace', 'return GOTRACE__LIKELY(known >> 31 == ((uint64_t)m->session << 1 | 1))',
-       'return GOTRACE__LIKELY((known >> 31 & 1) != 0)')
-tested('test_sessions', 'site-of-the-former-trace', 'return GOTRACE__LIKELY(known >> 32 == m->session) ? (uint32_t)known : gotrace__number_site',
-       'return known ? (uint32_t)known : gotrace__number_site')
-tested('test_sessions', 'goal-before-the-start', 'r->heap_goal = gotrace__load_relaxed(&t->heap_goal);', '')
-tested('test_sessions', 'heap-before-the-start', 'r->heap_alloc = gotrace__load_relaxed(&t->heap_alloc);', '')
-tested('test_sessions', 'procs-before-the-start', 'r->procs_changed = gotrace__load_relaxed(&t->procs_changed);', '')
-tested('test_sessions', 'collection-before-the-start', 'r->gc = gotrace__load_relaxed(&t->gc) != 0;', '')
-tested('test_sessions', 'collection-before-the-first-call', 'record->as_COLLECTOR.gc = gotrace__load_relaxed(&gotrace__t.gc);',
-       'record->as_COLLECTOR.gc = 0;')
-tested('test_sessions', 'stop-before-the-first-call', 'record->as_COLLECTOR.stw = gotrace__load_relaxed(&gotrace__t.stw);',
-       'record->as_COLLECTOR.stw = 0;')
-tested('test_sessions', 'goal-of-later-generations', 'if (t->heap_goal) gotrace__emit1', 'if (t->heap_goal && t->generation == 1) gotrace__emit1')
-tested('test_sessions', 'heap-of-later-generations', 'if (t->heap_alloc) gotrace__emit1',
-       'if (t->heap_alloc && t->generation == 1) gotrace__emit1')
-tested('test_sessions', 'heap-values-forgotten', '*(goal ? &t->heap_goal : &t->heap_alloc) = bytes + 1;',
-       '')
-tested('test_sessions', 'samples-of-the-former-trace', 'if (sample->session == r->options.session) {', 'if (1) {')
-tested('test_sessions', 'verdict-of-the-former-trace', 'gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);', '')
-tested('test_sessions', 'threads-of-the-former-trace', 't->past_lost = false; t->thread_total = 0;', 't->past_lost = false;')
+tested('test_sessions', 'stack-of-the-former-trace', 'gotrace__find_seen', 'seen->session == m->session &&', '')
+tested('test_sessions', 'entry-of-the-former-trace', 'gotrace__entry_number', 'm->entry_session == m->session &&', '')
+tested('test_sessions', 'name-of-the-former-trace', 'gotrace__named_site', 'known >> 31 == (...)',
+       '(known >> 31 & 1) != 0')
+tested('test_sessions', 'site-of-the-former-trace', 'gotrace__site_number', 'GOTRACE__LIKELY(...)', 'known')
+tested('test_sessions', 'goal-before-the-start', 'gotrace__turn_on', 'r->heap_goal = ...;', '')
+tested('test_sessions', 'heap-before-the-start', 'gotrace__turn_on', 'r->heap_alloc = ...;', '')
+tested('test_sessions', 'procs-before-the-start', 'gotrace__turn_on', 'r->procs_changed = ...;', '')
+tested('test_sessions', 'collection-before-the-start', 'gotrace__turn_on', 'r->gc = ...;', '')
+tested('test_sessions', 'collection-before-the-first-call', 'gotrace__collector_call',
+       'gotrace__load_relaxed(&gotrace__t.gc)', '0')
+tested('test_sessions', 'stop-before-the-first-call', 'gotrace__collector_call',
+       'gotrace__load_relaxed(&gotrace__t.stw)', '0')
+tested('test_sessions', 'goal-of-later-generations', 'gotrace__write_program', 'if (t->heap_goal)',
+       'if (t->heap_goal && t->generation == 1)')
+tested('test_sessions', 'heap-of-later-generations', 'gotrace__write_program', 'if (t->heap_alloc)',
+       'if (t->heap_alloc && t->generation == 1)')
+tested('test_sessions', 'heap-values-forgotten', 'gotrace__apply_heap', '*(goal ...) = bytes + 1;', '')
+tested('test_sessions', 'samples-of-the-former-trace', 'gotrace__take_sample', 'sample->session == r->options.session',
+       '1')
+tested('test_sessions', 'verdict-of-the-former-trace', 'gotrace__reset_session',
+       'gotrace__store_relaxed(&t->verdict, ...);', '')
+tested('test_sessions', 'threads-of-the-former-trace', 'gotrace__reset_session', 't->thread_total = 0;', '')
 
 # A collector's call that is lost, a jump of the counter back, calls that need more room than they ask for.
-tested('test_held_up', 'stop-before-the-start', 'r->stw = gotrace__load_relaxed(&t->stw) != 0;', '')
-tested('test_held_up', 'jump-back-in-the-same-chunk', 'if (m->tick - tick >= GOTRACE__FAR) m->ready = GOTRACE__NEVER;',
+tested('test_held_up', 'stop-before-the-start', 'gotrace__turn_on', 'r->stw = ...;', '')
+tested('test_held_up', 'jump-back-in-the-same-chunk', 'gotrace__tick_behind', 'if (...) m->ready = GOTRACE__NEVER;',
        '(void)tick;')
-transcriber('jump-back-unseen', 'bool jumped = tick < t->to_tick;', 'bool jumped = false;')
-tested('test_chunks', 'room-too-small', '#define GOTRACE__CALL_ROOM (384u + 128u * GOTRACE_DEBUG)',
-       '#define GOTRACE__CALL_ROOM (64u + 64u * GOTRACE_DEBUG)')
+transcriber('jump-back-unseen', 'gotrace__has_jumped', 'tick < t->to_tick', 'false')
+tested('test_chunks', 'room-too-small', 'GOTRACE__CALL_ROOM', '384u + 128u', '64u + 64u')
 
 # Ends and limits.
-transcriber('named-reasons-kept', 'memset(t->named_refs, 0, sizeof t->named_refs);', '')
-transcriber('limit-without-ended-threads', '(r->introduced || r->gone) && r->tick > last', 'r->introduced && r->tick > last')
-transcriber('v1-stack-too-large', 'if (t->v1 && at - body > GOTRACE__MOST_STACK) {', 'if (0) {')
-transcriber('v1-stack-cut-uncounted', 'at = before; gotrace__problem_seen(t, GOTRACE_PROBLEM_STACK_CUT);', 'at = before;')
-tested('test_reader', 'second-verdict',
-       '(void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));',
-       '(void)verdict; gotrace__store_seq_cst(&t->verdict, session << 8 | (0xffu & (uint32_t)result));')
-tested('test_allocation_failure', 'verdict-of-the-last-round', 'if (!on && (r->error || r->full) && !gotrace__result())',
-       'if (!on && (r->error || r->full))')
-tested('test_fork', 'childs-samples-full', 'for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;',
-       '(void)i;')
-tested('test_fork', 'childs-samples-behind', 't->sample_head = t->sample_tail = 0;', '')
-tested('test_flight', 'lost-for-ever', 't->past_lost = false; while (t->kept', 'while (t->kept')
-tested('test_flight', 'loss-leaves-a-gap', 't->past_lost = true; gotrace__past_clear();', 't->past_lost = true;')
-tested('test_flight', 'loss-not-noted', 't->past_lost = true; gotrace__past_clear();', 'gotrace__past_clear();')
+transcriber('named-reasons-kept', 'gotrace__forget_texts', 'memset(t->named_refs, ...);', '')
+transcriber('limit-without-ended-threads', 'gotrace__limit_round', '(r->introduced || r->gone)', 'r->introduced')
+transcriber('v1-stack-too-large', 'gotrace__define_stack', 't->v1 && at - body > GOTRACE__MOST_STACK', '0')
+transcriber('v1-stack-cut-uncounted', 'gotrace__define_stack', 'gotrace__problem_seen(...);', '')
+tested('test_reader', 'second-verdict', 'gotrace__end_of', '(void)gotrace__cas_seq_cst(&t->verdict, &verdict,',
+       '(void)verdict; gotrace__store_seq_cst(&t->verdict,')
+tested('test_allocation_failure', 'verdict-of-the-last-round', 'gotrace__work', '&& !gotrace__result()', '')
+tested('test_fork', 'childs-samples-full', 'gotrace__after_fork_in_child',
+       'for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) ...;', '(void)i;')
+tested('test_fork', 'childs-samples-behind', 'gotrace__after_fork_in_child', 't->sample_head = t->sample_tail = 0;', '')
+tested('test_flight', 'lost-for-ever', 'gotrace__past_complete', 't->past_lost = false;', '')
+tested('test_flight', 'loss-leaves-a-gap', 'gotrace__past_add', 'gotrace__past_clear();', '')
+tested('test_flight', 'loss-not-noted', 'gotrace__past_add', 't->past_lost = true;', '')
 
 # The rest.
-tested('test_reload', 'entry-of-a-library-that-is-gone', '  m->entry_session = 0;\n  return number;', '  return number;')
-tested('test_flight', 'old-generations-kept', 'now - t->kept->end_nanoseconds >= age) gotrace__past_forget();', 'false) ;')
-tested('test_flight', 'snapshot-unheld', ' && t->past != t->writing) {', ') {')
-tested('test_flight', 'oldest-not-dropped', 'while (t->kept && t->past_bytes + size > most) gotrace__past_forget();', '')
-tested('test_fork', 'child-keeps-its-parents-id', 'if (self) self->system_id = gotrace__system_thread_id();', '')
-tested('test_fork', 'childs-goroutines-run',
-       'else if (g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL) g->status = GOTRACE__WAITING;', '')
-tested('test_wait_on', 'last-waiter-first', 'for (waiter = bucket->first; waiter && waiter->key != key; waiter = waiter->next) continue;',
-       'for (waiter = bucket->last; waiter && waiter->key != key; waiter = waiter->previous) continue;')
-tested('test_wait_on', 'waiter-for-another-address', 'waiter && waiter->key != key;', 'false;')
-tested('test_wait_on', 'waiter-whose-goroutine-ended', 'if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL;', '')
-tested('test_waits_off', 'waiter-shown-as-running', 'bool waits = (gotrace__load_acquire(&m->in_call) & GOTRACE__WAITS) != 0;',
-       'bool waits = false;')
-tested('test_waits_off', 'waiter-whose-goroutine-ended-runs', 'return gotrace__load_relaxed(&g->id) == m->outermost.id &&', 'return')
-tested('test_keys', 'keys-below-a-freed-one-lost', 'memcpy(last->below, gone->below, sizeof last->below);', '')
-tested('test_create_no_proc', 'idle-worker-not-counted', 'm->was_worker |= p != NULL;', '')
-tested('test_limits', 'size-limit-ignored',
-       'if (t->error || (t->options.size_limit && t->bytes >= t->options.size_limit)) t->full = true, t->until = 0;', '')
-tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__file_truncate(&t->file, consistent);', '')
-tested('test_sinks', 'stop-leaves-all-to-the-service-thread', 'if (t->service) gotrace__work(false, true);', '')
-tested('test_sinks', 'failed-sink-is-called-again', 'if (t->sink_failed) return;', '')
-tested('test_rare_paths', 'walk-goes-down', 'sum = gotrace__seen_hash(sum, words[ret]); if (up <= frame) break;',
-       'sum = gotrace__seen_hash(sum, words[ret]);')
-tested('test_rare_paths', 'walk-leaves-the-stack', 'while (count < max && frame <= high - 2 * sizeof(uintptr_t) &&', 'while (count < max &&')
-tested('test_samples', 'sample-without-its-goroutine', 'if (g) sample->go = gotrace__load_relaxed(&g->id);', '')
+tested('test_reload', 'entry-of-a-library-that-is-gone', 'gotrace__number_site', 'm->entry_session = 0;', '')
+tested('test_flight', 'old-generations-kept', 'gotrace__past_complete', 'now - ... >= age) gotrace__past_forget();',
+       'false) ;')
+tested('test_flight', 'snapshot-unheld', 'gotrace__past_trim', '&& t->past != t->writing', '')
+tested('test_flight', 'oldest-not-dropped', 'gotrace__past_add', 'while (t->kept ...) gotrace__past_forget();', '')
+tested('test_fork', 'child-keeps-its-parents-id', 'gotrace__abandon_threads', 'if (self) self->system_id = ...;', '')
+tested('test_fork', 'childs-goroutines-run', 'gotrace__abandon_threads',
+       'else if (g->status == GOTRACE__RUNNING ...) ...;', '')
+tested('test_wait_on', 'last-waiter-first', 'gotrace_wake_at',
+       ['bucket->first; waiter', 'waiter = waiter->next) continue'],
+       ['bucket->last; waiter', 'waiter = waiter->previous) continue'])
+tested('test_wait_on', 'waiter-for-another-address', 'gotrace_wake_at', 'waiter && waiter->key != key', 'false')
+tested('test_wait_on', 'waiter-whose-goroutine-ended', 'gotrace_wake_at',
+       'if (gotrace__load_relaxed(&g->id) != waiter->id) g = NULL;', '')
+tested('test_waits_off', 'waiter-shown-as-running', 'gotrace__runs', 'waits = ...;', 'waits = false;')
+tested('test_waits_off', 'waiter-whose-goroutine-ended-runs', 'gotrace__ends_short',
+       'gotrace__load_relaxed(&g->id) == m->outermost.id &&', '')
+tested('test_keys', 'keys-below-a-freed-one-lost', 'gotrace__take_keyed', 'memcpy(...);', '')
+tested('test_create_no_proc', 'idle-worker-not-counted', 'gotrace__stop_proc', 'm->was_worker |= p != NULL;', '')
+tested('test_limits', 'size-limit-ignored', 'gotrace__transcribe_write', 'if (...) t->full = true, t->until = 0;', '')
+tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__sink_failure', 'gotrace__file_truncate(...);', '')
+tested('test_sinks', 'stop-leaves-all-to-the-service-thread', 'gotrace__stop_session',
+       'if (t->service) gotrace__work(...);', '')
+tested('test_sinks', 'failed-sink-is-called-again', 'gotrace__sink', 'if (t->sink_failed) return;', '')
+tested('test_rare_paths', 'walk-goes-down', 'gotrace__walk', 'if (up <= frame) break;', '')
+tested('test_rare_paths', 'walk-leaves-the-stack', 'gotrace__walk', '&& frame <= high - ... sizeof(uintptr_t)', '')
+tested('test_samples', 'sample-without-its-goroutine', 'gotrace_cpu_sample', 'if (g) sample->go = ...;', '')
 
 
 def build(header_text, folder, *sources, options=('-O0',)):
@@ -580,18 +497,49 @@ def try_test(source, folder, test):
     return ('killed', test) if status else ('survives', test)
 
 
+# What '...' stands for, a character or a parenthesis; the deepest is six parentheses within each other.
+ANYTHING = '[^;{}()]'
+for _ in range(6):
+    ANYTHING = rf'(?:[^;{{}}()]|\({ANYTHING}*\))'
+BETWEEN = r'(?:\s|\\\n|/\*(?:(?!\*/).|\n)*\*/)'  # between two words
+
+
+def pattern_of(text):
+    """The regular expression of a mutant's pattern."""
+    words = re.findall(r'\.\.\.|\w+|[^\w\s]', text)
+    parts = []
+    for before, word in zip(['', *words], words):
+        if before:
+            parts.append(BETWEEN + ('+' if (before[-1] + word[0]).isidentifier() else '*'))
+        parts.append(f'({ANYTHING}*?)' if word == '...' else re.escape(word))
+    whole = [r'\b' if re.match(r'\w', word) else '' for word in (words[0], words[-1])]
+    return re.compile(whole[0] + ''.join(parts) + whole[1])
+
+
+def definitions(source, name):
+    """From where to where each definition of a function or macro goes: there may be one a platform."""
+    head = rf'^# *define {name}\b(?:.*\\\n)*.*\n'
+    body = rf'^(?=\w)[^\n;{{}}]*\b{name}\([^;{{}}]*\{{(?:.*\}}\n|(?:.*\n)*?\}}\n)'
+    return [found.span() for found in re.finditer(f'{head}|{body}', source, re.MULTILINE)]
+
+
 def mutate(source, entry):
     """The header with the mutant, and why there is none."""
-    for old, new in zip(entry[1], entry[2]):
-        text = re.compile(r'\s+'.join(re.escape(word) for word in old.split()))
-        if len(text.findall(source)) != 1:
-            return None, f'its text is there {len(text.findall(source))} times: {old.strip().splitlines()[0]}'
-        source = text.sub(lambda match: new, source)
+    for where, old, new in entry[1]:
+        pattern, spans = pattern_of(old), definitions(source, where)
+        if not spans:
+            return None, f'there is no {where}'
+        found = [match for span in spans for match in pattern.finditer(source, *span)]
+        if len(found) != 1:
+            return None, f'its pattern is in {where} {len(found)} times: {old}'
+        match, = found
+        meant = iter(match.groups())
+        source = source[:match.start()] + re.sub(r'\.\.\.', lambda _: next(meant), new) + source[match.end():]
     return source, None
 
 
 def try_mutant(entry, find):
-    scenarios = entry[3]
+    scenarios = entry[2]
     source, why = mutate(HEADER, entry)
     if why:
         return 'gone', why
@@ -639,11 +587,11 @@ def main(arguments):
     kinds = [kind for kind in ('capture', 'transcriber', 'rest') if '--' + kind in arguments]
     if kinds:
         chosen = [entry for entry in chosen
-                  if {'transcriber': 'transcriber', 'test': 'rest'}.get(entry[3][0], 'capture') in kinds]
+                  if {'transcriber': 'transcriber', 'test': 'rest'}.get(entry[2][0], 'capture') in kinds]
     counts = {'killed': 0, 'survives': 0, 'gone': 0}
     # A check that fails anyway would kill everything.
-    for checks in sorted({entry[3] for entry in chosen if entry[3][0] in ('test', *TRANSCRIBER)}):
-        if try_mutant(('unchanged', [], [], checks), find)[0] != 'survives':
+    for checks in sorted({entry[2] for entry in chosen if entry[2][0] in ('test', *TRANSCRIBER)}):
+        if try_mutant(('unchanged', [], checks), find)[0] != 'survives':
             print('the checks fail without a mutant:', *checks)
             return 1
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -658,4 +606,5 @@ def main(arguments):
     return counts['survives'] + counts['gone'] > 0
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

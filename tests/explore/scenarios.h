@@ -551,6 +551,17 @@
     /* A proc is given up in a call that is older than the trace, and started at the same tick. */
     {"skew-given-up", 1008, 1026,
      "clean ahead1 pcreate0 create0; 1 pstart0 start0 syscall; on || 1 pstop post1; 2 await1 pstart0 pstop; 3 advance"},
+    /* ... and destroyed at the same tick: its next place is started there too. */
+    {"skew-given-up-reused", 1008, 1026,
+     "clean ahead1 pcreate0 create0; 1 pstart0 start0 syscall; on || 1 pstop post1; 3 await1 pdestroy0 pcreate0 post3; "
+     "2 await3 pstart0 pstop; 4 advance"},
+    /* A thread in such a call stops its proc after the call, or another that it has started in it. */
+    {"older-call-ends", 1008, 1026,
+     "clean pcreate0 create0; 1 pstart0 start0 syscall; on || 1 sysend yield pstop post1; 2 await1 pstart0 pstop; 3 "
+     "advance"},
+    {"older-call-finds", 1008, 1026,
+     "clean pcreate0 pcreate1 create0; 1 pstart0 start0 syscall; on || 1 pstop pstart1 pstop post1; 2 await1 pstart1 "
+     "pstop; 3 advance"},
     /* ... or by a goroutine that ends in its call, in which the thread has started it. */
     {"skew-ended", 1008, 1026,
      "clean ahead1 pcreate0; on || 1 createsys0 pstart0 endsys post1; 2 await1 pstart0 pstop; 3 advance"},

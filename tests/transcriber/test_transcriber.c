@@ -1023,6 +1023,38 @@ static void check_status_of_a_pushed_proc(void) {
   done();
 }
 
+static void round_and_cut(void) {
+  gotrace__clocks clocks = capture_clocks(&c);
+  gotrace__transcribe_round(&t, &clocks, false);
+  gotrace__transcribe_cut(&t);
+}
+
+/* A generation without events has the status of the proc that would be made next, and its time has been pushed beyond
+ * the cut. That proc is then made by a record that has waited since before: it is not earlier than the status. */
+static void check_proc_that_an_empty_generation_named(void) {
+  capture_record start = capture_made(GOTRACE__REC_GO_START);
+  size_t procs;
+  unsigned i;
+  CHECK(begin(GOTRACE_GO_1_23));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, 0, 2);
+  start.is.about_go.go = 1;
+  start.is.about_go.number = 5; /* waits for four that nobody writes */
+  capture_call(&c, 1, &start);
+  capture_collector_call(&c, 0, GOTRACE__REC_GC_BEGIN, 1);
+  for (i = 0; i < 5; i++) round_and_cut(); /* each restates the collection, one unit later, at the same tick */
+  capture_collector_call(&c, 2, GOTRACE__REC_GC_END, 1);
+  for (i = 0; i < 2; i++) round_and_cut();
+  CHECK(t.unused_time > t.to_unit);
+  procs = t.proc_count;
+  c.tick += 40; /* a later pushed time: otherwise the start would come after the earlier ones */
+  capture_collector_call(&c, 0, GOTRACE__REC_GC_BEGIN, 1);
+  capture_collector_call(&c, 2, GOTRACE__REC_GC_END, 1);
+  CHECK_EQUAL(end("named"), GOTRACE_OK); /* which the readers check */
+  CHECK_EQUAL(t.counters.forced, 1);
+  CHECK_EQUAL(t.proc_count, procs + 1);
+  done();
+}
+
 static void change_procs(unsigned thread, uint64_t count) {
   capture_record record = capture_made(GOTRACE__REC_PROCS_CHANGE);
   record.is.as_PROCS_CHANGE.count = count;
@@ -1541,6 +1573,7 @@ int main(void) {
   check_pushed_times(GOTRACE_GO_1_11);
   check_pushed_times(GOTRACE_GO_1_23);
   check_status_of_a_pushed_proc();
+  check_proc_that_an_empty_generation_named();
   check_procs_without_goroutine();
   check_sweep_across_a_cut();
   check_full_at_an_end();
