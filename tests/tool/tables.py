@@ -299,7 +299,7 @@ def check_failures(trace, directory):
     check(not os.listdir(there), "an old directory has been written to")
     refused("a file", place, "exists already", 1, "export", "--tables", os.path.abspath(trace), trace)
     refused("no parent", place, "cannot make the directory", 1, "export", "--tables", os.path.join(place, "no", "new"), trace)
-    refused("an empty name", place, "cannot make the directory", 1, "export", "--tables", "", trace)
+    refused("an empty name", place, "needs the name", 2, "export", "--tables", "", trace)
     refused("-o", place, "leave out -o", 2, "export", "--tables", new, "-o", "x", trace)
     refused("--chrome", place, "cannot be combined", 2, "export", "--tables", new, "--chrome", trace)
     refused("twice", place, "is given twice", 2, "export", "--tables", new, trace, trace)

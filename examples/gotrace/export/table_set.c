@@ -54,6 +54,8 @@ static table_set *unfinished;
 
 static void discard(void) {
   size_t i;
+  for (i = 0; i < SET_TABLES; i++)
+    if (unfinished->paths[i] && unfinished->files[i].to.fd > 0) close(unfinished->files[i].to.fd);
   for (i = 0; i < COUNT(unfinished->paths); i++)
     if (unfinished->paths[i]) unlink(unfinished->paths[i]);
   rmdir(unfinished->building);
@@ -96,6 +98,7 @@ table_set *table_set_open(const char *directory) {
   table_set *to = zeroed(sizeof *to);
   size_t size = strlen(directory), t, c;
   struct stat status;
+  if (!size) usage("--tables needs the name of a new directory");
   if (lstat(directory, &status) == 0)
     fail("%s exists already; the tables get a new directory, so choose another name or remove it", directory);
   while (size > 1 && directory[size - 1] == '/') size--;
