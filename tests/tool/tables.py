@@ -366,6 +366,46 @@ def check_names(directory):
         check({row[0] for row in db.execute("SELECT trace FROM events")} == {cell_of(path)}, "the trace's name")
 
 
+def check_known(directory):
+    """Wakers, stacks, procs, and an id that is used twice, in a trace in which they are known."""
+    t, path, place = made_trace.Trace(), os.path.join(directory, "known"), os.path.join(directory, "of_known")
+    main, worker, waits = t.stack("main.main"), t.stack("main.worker"), t.stack("sync.Wait", "main.main")
+    wakes = t.stack("main.unlock", "main.worker")
+    t.event(1, 0, made_trace.PROC_STATUS, 4, 1)
+    t.event(1, 0, made_trace.GO_STATUS, 1, 1, made_trace.RUNNING)
+    for turn in range(2):
+        at = 10000 * turn
+        t.event(1, at + 1000, made_trace.GO_CREATE, 2, worker, main)
+        t.event(1, at + 2000, made_trace.GO_BLOCK, t.string("sync"), waits)
+        t.event(1, at + 3000, made_trace.GO_START, 2, 1)
+        t.event(1, at + 4000, made_trace.GO_UNBLOCK, 1, 2 * turn + 1, wakes)
+        t.event(1, at + 5000, made_trace.GO_DESTROY)
+        t.event(1, at + 6000, made_trace.GO_START, 1, 2 * turn + 2)
+    with open(path, "wb") as file:
+        file.write(t.data())
+    if not export(place, path):
+        return
+    db = load(place)
+
+    def told(query, *expected):
+        found = db.execute(query).fetchall()
+        check(found == list(expected), "known answers:", query, found, "not", expected)
+
+    told("SELECT goroutine, reuse, state, start_time, end_time, ended, reason, waker, thread, proc FROM slices WHERE goroutine = 2 OR state = 'blocked'"
+         " ORDER BY start_time, goroutine",
+         (2, 0, "runnable", 1000, 3000, 1, "", -1, -1, -1), (1, 0, "blocked", 2000, 4000, 1, "sync", 2, -1, -1),
+         (2, 0, "running", 3000, 5000, 1, "", -1, 1, 4), (2, 1, "runnable", 11000, 13000, 1, "", -1, -1, -1),
+         (1, 0, "blocked", 12000, 14000, 1, "sync", 2, -1, -1), (2, 1, "running", 13000, 15000, 1, "", -1, 1, 4))
+    told("SELECT goroutine, reuse, function, creator, start_time, end_time, began, ended FROM goroutines ORDER BY goroutine, reuse",
+         (1, 0, "main.main", -1, 0, 16001, 0, 0), (2, 0, "main.worker", 1, 1000, 5000, 1, 1), (2, 1, "main.worker", 1, 11000, 15000, 1, 1))
+    frames = "SELECT DISTINCT depth, function, file, line FROM slices s JOIN frames f ON f.stack = s.%s WHERE reason = 'sync' ORDER BY depth"
+    told(frames % "waker_stack", (0, "main.unlock", "x.go", 1), (1, "main.worker", "x.go", 1))
+    told(frames % "stack", (0, "sync.Wait", "x.go", 1), (1, "main.main", "x.go", 1))
+    told("SELECT time, thread, proc, goroutine, object, value, name FROM events WHERE kind IN ('GoUnblock', 'GoBlock') AND time < 9000 ORDER BY time",
+         (2000, 1, 4, 1, -1, 0, "sync"), (4000, 1, 4, 2, 1, 0, ""))
+    told("SELECT format, recorded, began, start_time, end_time, complete FROM processes", ("1.23", 0, 0, 0, 16001, 1))
+
+
 def made_traces(directory):
     """Traces of both families: of the examples and of made_trace.py."""
     for form in "1.11", "1.19", "1.23", "1.26":
@@ -388,6 +428,7 @@ def main():
             check_failures(some[0], directory)
             check_signals(directory)
             check_names(directory)
+            check_known(directory)
         for path in paths:
             compare(path, place)
     print("%d traces, %d wrong" % (len(paths), wrong))
