@@ -321,7 +321,7 @@ const command commands[] = {
      .needs = "--to FORMAT",
      .run = command_convert},
     {.name = "export",
-     .arguments = "--perfetto|--chrome [-o OUT] FILE, or --tables DIR FILE...",
+     .arguments = "--perfetto|--chrome|--tables DIR [-o OUT] FILE...",
      .summary = "for Perfetto and Chrome, or as tables for SQL",
      .help =
          "Writes a trace in the format of another viewer. Procs are rows on which goroutines are slices; tasks, "
@@ -340,8 +340,10 @@ const command commands[] = {
          "others: DIR, which must be new, gets schema.sql and a CSV file for each table, compressed by gzip. DIR "
          "appears only when it is complete. The column trace tells the traces apart, also in sets that are loaded "
          "together. Times are in nanoseconds from the first event of a trace; began in processes leads to the wall "
-         "clock. A cell is never missing: a number that is unknown is 0 or -1, as described, a text is empty. Texts "
-         "are as in info --csv. Sums of slices, goroutines, tasks, regions and the program's counters are those of "
+         "clock. No cell is NULL: an unknown number is 0 or -1, as described, and an unknown text is empty. Texts are "
+         "as in info --csv. Filters select goroutines, slices, regions, events and the program's counters; of tasks "
+         "--task selects, and the runtime's counters are those of the whole trace. Sums of slices, goroutines, tasks, "
+         "regions and the program's counters are those of "
          "info (a time in syscall is the sum of its syscall and syscall_blocked). The manual in "
          "examples/gotrace/README.md loads the tables and asks six questions.\n\n"
          "  gotrace export --tables monday monday/*.trace\n"

@@ -147,7 +147,10 @@ static void print_tables(FILE *to, const command *c) {
   const table_description *t;
   size_t i;
   for (t = c->tables; t && t < c->tables + SET_TABLES; t++) {
-    fprintf(to, "\nTable %s, %s:\n", t->name, t->meaning);
+    char head[200];
+    int size = snprintf(head, sizeof head, "Table %s, %s:", t->name, t->meaning);
+    fputc('\n', to);
+    fill(to, head, (size_t)size, 0, 0);
     for (i = 0; i < t->count; i++) {
       fprintf(to, "  %-11s %-6s", t->columns[i].name, sql_type(t->columns[i].type));
       fill(to, t->columns[i].meaning, strlen(t->columns[i].meaning), 22, 20);
@@ -210,7 +213,7 @@ static void put_tables(FILE *to, const command *c) {
   const table_description *t;
   size_t i;
   for (t = c->tables; t && t < c->tables + SET_TABLES; t++) {
-    fprintf(to, ".PP\nTable \\fB%s\\fR, ", t->name);
+    fprintf(to, ".PP\nTable \\fB%s\\fR,\n", t->name);
     put_sentences(to, t->meaning, strlen(t->meaning));
     for (i = 0; i < t->count; i++) {
       fprintf(to, ".IP \"\\fB%s\\fR %s\" 4\n", t->columns[i].name, sql_type(t->columns[i].type));

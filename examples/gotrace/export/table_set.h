@@ -33,10 +33,10 @@
   NUMBER(OF, end_time, "when it ended, or the end of the trace or part")                              \
   NUMBER(OF, began, "1 if it was created in the trace, otherwise 0")                                  \
   NUMBER(OF, ended, "1 if it ended in the trace or part, otherwise 0")                                \
-  NUMBER(OF, running, "nanoseconds in this state, as its slices have them")                           \
-  NUMBER(OF, runnable, "the same")                                                                    \
-  NUMBER(OF, syscall, "the same")                                                                     \
-  NUMBER(OF, blocked, "the same")
+  NUMBER(OF, running, "nanoseconds in this state, the sum of its slices")                             \
+  NUMBER(OF, runnable, "nanoseconds in this state")                                                   \
+  NUMBER(OF, syscall, "nanoseconds in this state")                                                    \
+  NUMBER(OF, blocked, "nanoseconds in this state")
 
 #define SLICES_COLUMNS(OF, NUMBER, REAL, TEXT)                                                             \
   NUMBER(OF, goroutine, "which goroutine")                                                                 \
@@ -78,8 +78,8 @@
   NUMBER(OF, time, "when")                                                         \
   TEXT(OF, kind, "as gotrace dump calls it, by the release's own name: GoBlock")   \
   NUMBER(OF, thread, "where it happened (-1: unknown)")                            \
-  NUMBER(OF, proc, "the same")                                                     \
-  NUMBER(OF, goroutine, "the same")                                                \
+  NUMBER(OF, proc, "the proc of the thread (-1: none, or unknown)")                \
+  NUMBER(OF, goroutine, "the goroutine on the thread (-1: none, or unknown)")      \
   NUMBER(OF, object, "the goroutine, proc or task that it names first (-1: none)") \
   NUMBER(OF, value, "the next number that it tells, such as bytes (0: none)")      \
   TEXT(OF, name, "of a region or task, a reason, or a category (empty: none)")     \
