@@ -358,7 +358,7 @@ def check_names(directory):
     path = os.path.join(directory, 'a "b", \n=c')
     with open(path, "wb") as file:
         file.write(made.data())
-    place = os.path.join(directory, "named")
+    place = os.path.join(directory, "of_names")
     if export(place, path):
         db = load(place)
         found = [row[0] for row in db.execute("SELECT name FROM regions ORDER BY rowid")]
@@ -414,6 +414,14 @@ def made_traces(directory):
             subprocess.run(["build/" + program, "-o", path, "-f", form, *arguments], check=True, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
             yield path
+    for name, made in ("burst", made_trace.burst()), ("named", made_trace.named()):  # the first has several blocks of events
+        path = os.path.join(directory, name)
+        with open(path, "wb") as file:
+            file.write(made.data())
+        older = path + "-1.21"
+        subprocess.run([TOOL, "convert", "--to", "1.21", "-o", older, path], check=True, stderr=subprocess.DEVNULL)
+        yield path
+        yield older
 
 
 def main():
