@@ -58,7 +58,6 @@ static const char *const lines[] = {
     "cut --go 1,2 --partial -o /dev/null FILE",
     "export --chrome --partial -o /dev/null FILE",
     "export --perfetto --partial -o /dev/null FILE",
-    "export --tables NEW --partial FILE",
     "profile --cpu --partial -o /dev/null FILE",
     "profile --sync --folded --partial -o /dev/null FILE",
     "profile --scheduler --partial -o /dev/null FILE",
@@ -70,6 +69,7 @@ static const char *const lines[] = {
     "view --from 1us --to 1ms --go 1 --partial -o /dev/null FILE",
     "diff FILE FILE",
     "symbolize -o /dev/null FILE",
+    "export --tables NEW --partial FILE",
 };
 
 static FILE *nothing;
