@@ -105,9 +105,12 @@ table_set *table_set_open(const char *directory) {
   to->target = directory;
   to->building = resize(NULL, size + 8);
   snprintf(to->building, size + 8, "%.*s.XXXXXX", (int)size, directory);
-  if (!mkdtemp(to->building)) fail("cannot make the directory %s: %s", directory, strerror(errno));
   unfinished = to;
   program.discard = discard;
+  if (!mkdtemp(to->building)) {
+    program.discard = NULL;
+    fail("cannot make the directory %s: %s", directory, strerror(errno));
+  }
   write_schema(to);
   to->z = gzip_open();
   for (t = 0; t < SET_TABLES; t++) {
@@ -133,12 +136,13 @@ void table_set_trace(table_set *to, const char *name) {
 /* Appends a comma and a number. */
 static void put_number_cell(bytes *b, int64_t value) {
   uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-  uint8_t digits[24], *at = digits + sizeof digits;
+  uint8_t digits[24], *at = digits + sizeof digits, *end = bytes_room(b, sizeof digits);
+  *end++ = ',';
+  if (value < 0) *end++ = '-';
   do *--at = (uint8_t)('0' + left % 10);
   while (left /= 10);
-  if (value < 0) *--at = '-';
-  *--at = ',';
-  put_data(b, at, (size_t)(digits + sizeof digits - at));
+  while (at < digits + sizeof digits) *end++ = *at++;
+  b->size = (size_t)(end - b->data);
 }
 
 void table_set_put(table_set *to, unsigned table, const void *row) {
