@@ -21,7 +21,8 @@ typedef struct job {
 } job;
 
 #define MOST_JOBS 64
-#define LEVEL 2 /* as fast as 1 on such tables (200 MB/s), and a seventh smaller */
+#define LEVEL 2  /* as fast as 1 on such tables (200 MB/s), and a seventh smaller */
+#define MEMORY 7 /* a fifth faster than 9, since its tables stay in the cache */
 
 struct gzip {
   pthread_mutex_t lock;
@@ -42,7 +43,7 @@ static void pack(job *j) {
   z_stream z;
   size_t room = j->plain.size + j->plain.size / 1000 + 1024;
   memset(&z, 0, sizeof z);
-  if (deflateInit2(&z, LEVEL, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK) fail("out of memory");
+  if (deflateInit2(&z, LEVEL, Z_DEFLATED, -15, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) fail("out of memory");
   z.next_in = j->plain.data;
   z.avail_in = (uInt)j->plain.size;
   z.next_out = bytes_room(&j->packed, room);
