@@ -6,6 +6,7 @@
  *
  * What commands start is left out: PATH is empty, so symbolize finds no program, and record has tests of its own. */
 #include "../examples/gotrace/command/commands.h"
+#include "../examples/gotrace/export/table_set.h"
 
 #include <setjmp.h>
 #include <sys/mman.h>
@@ -32,7 +33,8 @@ void __wrap_exit(int status) {
   longjmp(next_input, 1);
 }
 
-/* FILE stands for the trace. Output that is not chosen here goes to standard output. */
+/* FILE stands for the trace, NEW for a directory that is not there. Output that is not chosen here goes to standard
+ * output. */
 static const char *const lines[] = {
     "info FILE",
     "info --json --details --histogram --jobs 1 FILE",
@@ -67,9 +69,11 @@ static const char *const lines[] = {
     "view --from 1us --to 1ms --go 1 --partial -o /dev/null FILE",
     "diff FILE FILE",
     "symbolize -o /dev/null FILE",
+    "export --tables NEW --partial FILE",
 };
 
 static FILE *nothing;
+static char new_directory[64]; /* what NEW stands for */
 
 static void prepare(void) {
   if (nothing) return;
@@ -78,6 +82,20 @@ static void prepare(void) {
   setenv("PATH", "", 1);
   if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
   if (!freopen("/dev/null", "w", stdout)) abort();
+  snprintf(new_directory, sizeof new_directory, "%s/gotrace-%ld", temporary_directory(), (long)getpid());
+}
+
+/* Removes the tables that a command has written. */
+static void remove_tables(void) {
+  char path[128];
+  size_t i;
+  for (i = 0; i < SET_TABLES; i++) {
+    snprintf(path, sizeof path, "%s/%s.csv.gz", new_directory, set_tables[i].name);
+    unlink(path);
+  }
+  snprintf(path, sizeof path, "%s/schema.sql", new_directory);
+  unlink(path);
+  rmdir(new_directory);
 }
 
 /* Runs a command line on a file. */
@@ -88,7 +106,7 @@ static void run_line(const char *line, char *file) {
   char *word;
   snprintf(words, sizeof words, "gotrace %s", line);
   for (word = strtok(words, " "); word; word = strtok(NULL, " "))
-    arguments[count++] = strcmp(word, "FILE") == 0 ? file : word;
+    arguments[count++] = strcmp(word, "FILE") == 0 ? file : strcmp(word, "NEW") == 0 ? new_directory : word;
   arguments[count] = NULL;
   stderr = nothing;
   is_running = true;
@@ -97,6 +115,8 @@ static void run_line(const char *line, char *file) {
   stderr = messages;
   if (program.unfinished) unlink(program.unfinished);
   program.unfinished = NULL;
+  program.discard = NULL; /* exit() was preceded by it */
+  if (strstr(line, "NEW")) remove_tables();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

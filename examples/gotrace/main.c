@@ -66,7 +66,7 @@ static void check_needs(const command *c, const bool *given) {
 
 /* Fails if a result that is no text would go to a terminal. */
 static void check_terminal(const command *c, const settings *set) {
-  if (!c->result || set->output || set->open || set->folded || !isatty(1)) return;
+  if (!c->result || set->output || set->open || set->folded || set->tables || !isatty(1)) return;
   usage("%s is not for a terminal; write it to a file by -o OUT%s", c->result,
         find_option(c, "--open", 6) ? ", or show it by --open" : "");
 }

@@ -428,7 +428,8 @@ def check_lines(tool, directory):
     if len(lines) < 30:
         fail("the command lines of fuzz/tool.c were not found")
     for line in lines:
-        run(tool, *(os.path.join(directory, "texts") if word == "FILE" else word for word in line.split()))
+        places = {"FILE": "texts", "NEW": "new"}  # of that directory
+        run(tool, *(os.path.join(directory, places[word]) if word in places else word for word in line.split()))
 
 
 check_texts(sys.argv[1], sys.argv[2])

@@ -444,7 +444,7 @@ wrong "unknown format '1.9'" convert --to 1.9 "$trace"
 wrong "cut needs --from, --to, --go, --function, --task, --proc, --thread, --kind or --reason" cut "$trace"
 wrong "--to is before --from" cut --from 2s --to 1s "$trace"
 wrong "invalid time 'soon'; valid are 1.5s, 20ms, 300us, 100ns, and times of the wall clock: 21:40:05.123" cut --from soon --to 1s "$trace"
-wrong "export needs --perfetto or --chrome" export "$trace"
+wrong "export needs --perfetto, --chrome or --tables" export "$trace"
 expect 0 --help
 grep -q '^usage: gotrace COMMAND' "$dir/out" || fail "--help does not help"
 expect 1 check "$trace" "$dir/zeros"

@@ -9,8 +9,13 @@
 
 struct program program;
 
-static void handle_signal(int signal_number) {
+static void remove_unfinished(void) {
   if (program.unfinished) unlink(program.unfinished);
+  if (program.discard) program.discard();
+}
+
+static void handle_signal(int signal_number) {
+  remove_unfinished();
   raise(signal_number); /* the handler is already reset to the default */
 }
 
@@ -18,7 +23,7 @@ static void handle_signal(int signal_number) {
 static void handle_bus_error(int signal_number, siginfo_t *info, void *context) {
   static const char text[] = "gotrace: the input became shorter while it was read, or cannot be read any more\n";
   (void)context;
-  if (program.unfinished) unlink(program.unfinished);
+  remove_unfinished();
   if (info->si_code == BUS_ADRERR) {
     ssize_t written = write(2, text, sizeof text - 1);
     (void)written;
@@ -74,7 +79,7 @@ __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ..
   va_start(arguments, format);
   report_list(format, arguments);
   va_end(arguments);
-  if (program.unfinished) unlink(program.unfinished);
+  remove_unfinished();
   exit(1);
 }
 

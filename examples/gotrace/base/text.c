@@ -73,6 +73,13 @@ void put_safe(bytes *to, text_form form, const char *text, size_t size) {
   while (next_piece(form, &text, &size, shown, &piece, &piece_size)) put_data(to, piece, piece_size);
 }
 
+void put_csv_text(bytes *to, const char *text, size_t size) {
+  put_byte(to, '"');
+  if (size && memchr("=+-@", *text, 4)) put_byte(to, '\'');
+  put_safe(to, TEXT_CSV, text, size);
+  put_byte(to, '"');
+}
+
 void put_visible(output *out, const char *text, size_t size) { put_safe(&out->block, TEXT_VISIBLE, text, size); }
 
 void put_quoted(output *out, const char *text, size_t size) {

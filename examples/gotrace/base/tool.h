@@ -34,9 +34,10 @@ typedef unsigned long long ull;
 /* ------------------------------------------------------------------------------------------------------ base.c ---- */
 
 extern struct program {
-  const char *file;          /* named by messages; NULL: none */
-  char *volatile unfinished; /* path of an incomplete output; NULL: none */
-  bool progress_shown;       /* the terminal shows a progress line */
+  const char *file;               /* named by messages; NULL: none */
+  char *volatile unfinished;      /* path of an incomplete output; NULL: none */
+  void (*volatile discard)(void); /* removes another; safe in signal handlers; NULL: none */
+  bool progress_shown;            /* the terminal shows a progress line */
 } program;
 
 /* A command either succeeds or leaves nothing behind: fail() removes the unfinished output, and so does a signal after
@@ -223,6 +224,8 @@ typedef enum text_form {
 
 void put_safe(bytes *to, text_form form, const char *text, size_t size);
 void put_visible(output *out, const char *text, size_t size);
+/* As TEXT_CSV, with quotation marks, and an apostrophe before what a spreadsheet would evaluate. */
+void put_csv_text(bytes *to, const char *text, size_t size);
 void put_quoted(output *out, const char *text, size_t size); /* as JSON, with quotation marks */
 
 /* Shortens a name to `room` bytes, at least 4, for a line of text: its middle is left out, because names differ least
@@ -247,6 +250,7 @@ typedef struct settings {
   int format;              /* 0: the input's */
   uint32_t jobs;           /* threads that decode; 0: one per processor */
   bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details, brief;
+  const char *tables;                  /* a directory to make */
   bool may_be_partial, may_be_lenient; /* the command has these options */
   const char *profile;                 /* a kind, such as "cpu" */
   const char *task, *go;               /* whose path: ids or names */

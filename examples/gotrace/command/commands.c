@@ -1,6 +1,7 @@
 /* commands.c - the tables of commands and options: see commands.h */
 
 #include "commands.h"
+#include "../export/table_set.h"
 #include "../reading/filter.h"
 
 #include <stdlib.h>
@@ -130,6 +131,7 @@ const option options[] = {
     {"--chrome", "Chrome's JSON, for ui.perfetto.dev and chrome://tracing", NULL, set_flag, SETTING(chrome), 0},
     {"--perfetto", "Perfetto's protobuf, for ui.perfetto.dev: also a track for each goroutine, and stacks", NULL,
      set_flag, SETTING(perfetto), 0},
+    {"--tables DIR", "tables for SQL, of all FILEs, in the new directory DIR", NULL, set_text, SETTING(tables), 0},
     {"--open",
      "show the page in a browser, that of the variable BROWSER or else of xdg-open; without -o it is a file in TMPDIR "
      "or /tmp",
@@ -319,8 +321,8 @@ const command commands[] = {
      .needs = "--to FORMAT",
      .run = command_convert},
     {.name = "export",
-     .arguments = "--perfetto|--chrome [-o OUT] FILE",
-     .summary = "for Perfetto and Chrome",
+     .arguments = "--perfetto|--chrome|--tables DIR [-o OUT] FILE...",
+     .summary = "for Perfetto and Chrome, or as tables for SQL",
      .help =
          "Writes a trace in the format of another viewer. Procs are rows on which goroutines are slices; tasks, "
          "regions, collections and stopped worlds have rows of their own; arrows lead from where a goroutine is woken "
@@ -333,11 +335,25 @@ const command commands[] = {
          "they began, or that their start is not in the trace (\"cut\"). A counter has its last value before the part "
          "at the part's start. With a filter, collections, stopped worlds and counters are still those of the whole "
          "trace, except for the program's, which are filtered as logs are. With --lenient, a region is cut in two "
-         "where one around it ends.",
+         "where one around it ends.\n\n"
+         "--tables writes the traces, one or many, as one set of tables for SQLite, DuckDB, ClickHouse, Spark and "
+         "others: DIR, which must be new, gets schema.sql and a CSV file for each table, compressed by gzip. DIR "
+         "appears only when it is complete. The column trace tells the traces apart, also in sets that are loaded "
+         "together. Times are in nanoseconds from the first event of a trace; began in processes leads to the wall "
+         "clock. No cell is NULL: an unknown number is 0 or -1, as described, and an unknown text is empty. Texts are "
+         "as in info --csv. Filters select goroutines, slices, regions, events and the program's counters; of tasks "
+         "--task selects, and the runtime's counters are those of the whole trace. Sums of slices, goroutines, tasks, "
+         "regions and the program's counters are those of "
+         "info (a time in syscall is the sum of its syscall and syscall_blocked). The manual in "
+         "examples/gotrace/README.md loads the tables and asks six questions.\n\n"
+         "  gotrace export --tables monday monday/*.trace\n"
+         "  duckdb -c \"FROM 'monday/goroutines.csv.gz' ORDER BY runnable DESC LIMIT 9\"",
+     .tables = set_tables,
      .result = "an export",
-     .options = "--perfetto,--chrome," PART "," FILTER ",-o OUT,--partial,--lenient",
-     .needs = "--perfetto,--chrome",
-     .run = command_export},
+     .options = "--perfetto,--chrome,--tables DIR," PART "," FILTER ",-o OUT,--partial,--lenient",
+     .needs = "--perfetto,--chrome,--tables DIR",
+     .files = MANY,
+     .run_all = command_export},
     {.name = "profile",
      .arguments = "KIND [--folded] [-o OUT] FILE",
      .summary = "times and counts by stack, for pprof and flame graphs",

@@ -21,6 +21,7 @@ typedef struct command {
   const char *summary;   /* one line, in the list of commands */
   /* Paragraphs, separated by empty lines. One that begins with two spaces is an example and keeps its line breaks. */
   const char *help;
+  const struct table_description *tables; /* that it writes, described after that; NULL: none */
   const char *options; /* specs from `options`, separated by ',' in the order of the help; NULL: none */
   const char *needs;   /* at least one of these options must be given, separated likewise; NULL: none is required */
   const char *result;  /* what it writes, if a terminal cannot show that (except with --folded); NULL: text */
@@ -74,7 +75,7 @@ int command_info(const char *path, const settings *set);
 int command_check(const char *path, const settings *set);
 int command_dump(const char *path, const settings *set);
 int command_convert(const char *path, const settings *set); /* also cuts */
-int command_export(const char *path, const settings *set);
+int command_export(char **paths, int count, const settings *set);
 int command_profile(const char *path, const settings *set);
 int command_diff(char **paths, int count, const settings *set);
 int command_path(const char *path, const settings *set);

@@ -1,6 +1,7 @@
 /* help.c - help, manual page, shell completion and suggestions, all from the tables in commands.c: see commands.h */
 
 #include "commands.h"
+#include "../export/table_set.h"
 
 #include <stdlib.h>
 
@@ -142,12 +143,28 @@ static void print_options(FILE *to, const command *c) {
   }
 }
 
+static void print_tables(FILE *to, const command *c) {
+  const table_description *t;
+  size_t i;
+  for (t = c->tables; t && t < c->tables + SET_TABLES; t++) {
+    char head[200];
+    int size = snprintf(head, sizeof head, "Table %s, %s:", t->name, t->meaning);
+    fputc('\n', to);
+    fill(to, head, (size_t)size, 0, 0);
+    for (i = 0; i < t->count; i++) {
+      fprintf(to, "  %-11s %-6s", t->columns[i].name, sql_type(t->columns[i].type));
+      fill(to, t->columns[i].meaning, strlen(t->columns[i].meaning), 22, 20);
+    }
+  }
+}
+
 void print_help(FILE *to, const command *c) {
   size_t i;
   if (c) {
     fprintf(to, "usage: gotrace %s %s\n", c->name, c->arguments);
     paragraphs(to, c->help, print_paragraph);
     print_options(to, c);
+    print_tables(to, c);
     return;
   }
   fputs("gotrace " GOTRACE_VERSION ": records Go execution traces, looks into them, converts them\n\n"
@@ -192,6 +209,19 @@ static void put_paragraph(FILE *to, const char *text, size_t size, bool example,
   else put_sentences(to, text, size);
 }
 
+static void put_tables(FILE *to, const command *c) {
+  const table_description *t;
+  size_t i;
+  for (t = c->tables; t && t < c->tables + SET_TABLES; t++) {
+    fprintf(to, ".PP\nTable \\fB%s\\fR,\n", t->name);
+    put_sentences(to, t->meaning, strlen(t->meaning));
+    for (i = 0; i < t->count; i++) {
+      fprintf(to, ".IP \"\\fB%s\\fR %s\" 4\n", t->columns[i].name, sql_type(t->columns[i].type));
+      put_sentences(to, t->columns[i].meaning, strlen(t->columns[i].meaning));
+    }
+  }
+}
+
 static void print_manual(FILE *to) {
   size_t i;
   fprintf(to, ".TH GOTRACE 1 " DATE " \"gotrace %s\"\n", GOTRACE_VERSION);
@@ -222,6 +252,7 @@ static void print_manual(FILE *to) {
       put_sentences(to, o->help, strlen(o->help));
       if (o->values && strcmp(option_value(o), "KIND") != 0) fprintf(to, "(%s)\n", o->values);
     }
+    put_tables(to, c);
   }
   fputs(".SH EXIT STATUS\n", to);
   put_sentences(to, statuses, strlen(statuses));

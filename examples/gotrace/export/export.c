@@ -519,11 +519,10 @@ static void finish(consumer *c, int64_t time) {
   x->finish(x);
 }
 
-int command_export(const char *path, const settings *set) {
+static int export_picture(const char *path, const settings *set) {
   trace_part p;
   output out;
   exporter x;
-  if (set->chrome && set->perfetto) usage("--chrome and --perfetto cannot be combined");
   memset(&x, 0, sizeof x);
   if (!part_open(&p, path, set)) return 1;
   if (input_decode(&p.in, false) != GOTRACE_OK) fail("%s", input_error(&p.in));
@@ -544,4 +543,13 @@ int command_export(const char *path, const settings *set) {
   map_free(&x.rows);
   part_close(&p);
   return 0;
+}
+
+int command_export(char **paths, int count, const settings *set) {
+  if (set->chrome + set->perfetto + (set->tables != NULL) > 1)
+    usage("--perfetto, --chrome and --tables cannot be combined");
+  if (set->tables && set->output) usage("--tables names the directory to write to; leave out -o");
+  if (set->tables) return export_tables(paths, count, set);
+  if (count > 1) usage("export takes one FILE without --tables");
+  return export_picture(*paths, set);
 }

@@ -3,6 +3,7 @@
  *     export.c     decides what is shown on which track
  *     chrome.c     Chrome's Trace Event Format, JSON
  *     perfetto.c   Perfetto's protobuf
+ *     relations.c  tables instead, for SQL: see table_set.h
  *
  * A track holds slices, which nest, and instants. Arrows lead from an instant to the start of a slice. Calls for a
  * track come in order of time, but a goroutine's statuses when they end, since only then the filter can select them. A
@@ -79,5 +80,8 @@ const char *detail_name(track where, slice_phase p); /* what a mark's `detail` i
 /* Sets the functions of a format and writes its header. */
 void chrome_open(exporter *x);
 void perfetto_open(exporter *x);
+
+/* --tables: returns the program's exit status. */
+int export_tables(char **paths, int count, const settings *set);
 
 #endif

@@ -18,9 +18,12 @@ static void put_plain(writing *w, const char *text) { put_data(w->to, text, strl
 
 /* Quotes a text for JSON or CSV. */
 static void put_cell(writing *w, pool_text text) {
-  bool formula = w->how & TABLES_CSV && text.size && strchr("=+-@", *text.data); /* a spreadsheet would evaluate it */
-  put_plain(w, formula ? "\"'" : "\"");
-  put_safe(w->to, w->how & TABLES_CSV ? TEXT_CSV : TEXT_JSON, text.data, text.size);
+  if (w->how & TABLES_CSV) {
+    put_csv_text(w->to, text.data, text.size);
+    return;
+  }
+  put_byte(w->to, '"');
+  put_safe(w->to, TEXT_JSON, text.data, text.size);
   put_byte(w->to, '"');
 }
 
