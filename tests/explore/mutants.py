@@ -79,7 +79,7 @@ mutant('linked-late', 'gotrace__enter_slowly', ['if (!first) gotrace__store_rele
 mutant('record-passed-on-with-a-goroutine', 'gotrace__thread_over', 'if (m->go) gotrace__leave_hint(...);', '',
        '1023/exit-runs')
 mutant('stolen-proc-taken-for-started', 'gotrace__holds', 'return held && ...;', 'return held;', '1023/steal-started')
-mutant('ended-in-a-call-without-its-tick', 'gotrace__end', 'if (on && p ...) gotrace__raise_tick(...);', '(void)on;',
+mutant('ended-in-a-call-without-its-tick', 'gotrace__try_end', 'if (on && p ...) gotrace__raise_tick(...);', '(void)on;',
        '1023/skew-ended')
 mutant('proc-started-in-a-call-not-introduced', 'gotrace__introduce_thread', 'if (started) gotrace__publish_as(...);',
        '(void)started;', '1023/found-late')
@@ -208,10 +208,10 @@ mutant('second-stop-cleans-up', 'gotrace__stop_session', 'if (t->active && t->st
        '1023/stops-sink', '1011/stops-sink')
 mutant('second-stop-waits-for-ever', 'gotrace__await', '!t->stopping', 'false', '1023/stops', '1011/stops')
 mutant('stop-wakes-nobody', 'gotrace__snapshot_end', 'gotrace__cond_wake(...);', '', '1023/stops', '1011/stops')
-mutant('sink-calls-not-nested', 'gotrace__set_in_sink', 'if (on) gotrace__inside |= ...; else gotrace__inside &= ...;',
+mutant('sink-calls-not-nested', 'gotrace__set_in_sink', 'gotrace__set_inside(...);',
        '(void)on;', '1023/sink-calls', '1011/sink-calls')
 mutant('locks-not-counted', ['gotrace__go_inside', 'gotrace__go_outside'],
-       ['gotrace__inside++;', 'if (inside & GOTRACE__LOCKS) gotrace__inside = --inside;'], ['', ''],
+       ['gotrace__set_inside(...);', 'if (inside & GOTRACE__LOCKS) gotrace__set_inside(--inside);'], ['', ''],
        '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 # Lack of memory.
@@ -374,9 +374,8 @@ transcriber('second-sweep-sums-up', 'gotrace__apply_sweep', 'p->swept = p->recla
 
 # The second trace of a process, and what comes before a trace.
 tested('test_sessions', 'stack-of-the-former-trace', 'gotrace__find_seen', 'seen->session == m->session &&', '')
-tested('test_sessions', 'entry-of-the-former-trace', 'gotrace__entry_number', 'm->entry_session == m->session &&', '')
-tested('test_sessions', 'name-of-the-former-trace', 'gotrace__named_site', 'known >> 31 == (...)',
-       '(known >> 31 & 1) != 0')
+tested('test_sessions', 'entry-of-the-former-trace', 'gotrace__is_last_entry', 'm->entry_session == m->session &&', '')
+tested('test_sessions', 'name-of-the-former-trace', 'gotrace__named_site', '(uint32_t)known == m->session &&', '')
 tested('test_sessions', 'site-of-the-former-trace', 'gotrace__site_number', 'GOTRACE__LIKELY(...)', 'known')
 tested('test_sessions', 'goal-before-the-start', 'gotrace__turn_on', 'r->heap_goal = ...;', '')
 tested('test_sessions', 'heap-before-the-start', 'gotrace__turn_on', 'r->heap_alloc = ...;', '')
@@ -399,10 +398,25 @@ tested('test_sessions', 'threads-of-the-former-trace', 'gotrace__reset_session',
 
 # A collector's call that is lost, a jump of the counter back, calls that need more room than they ask for.
 tested('test_held_up', 'stop-before-the-start', 'gotrace__turn_on', 'r->stw = ...;', '')
-tested('test_held_up', 'jump-back-in-the-same-chunk', 'gotrace__tick_behind', 'if (...) m->ready = GOTRACE__NEVER;',
+tested('test_held_up', 'jump-back-in-the-same-chunk', 'gotrace__tick_behind', 'if (...) m->ready = m->quick = GOTRACE__NEVER;',
        '(void)tick;')
 transcriber('jump-back-unseen', 'gotrace__has_jumped', 'tick < t->to_tick', 'false')
 tested('test_chunks', 'room-too-small', 'GOTRACE__CALL_ROOM', '384u + 128u', '64u + 64u')
+
+# The short way of a call.
+mutant('quick-in-the-former-trace', 'gotrace__call_begin', 'if (GOTRACE__LIKELY(c->session == m->quick))',
+       'if (m->quick != GOTRACE__NEVER)', '1023/rounds-stop', '--random 6000,200,1')
+mutant('quick-counts-no-transition', 'gotrace__call_running', 'gotrace__store_relaxed(&g->number, ...);', '', '--random 6000,200,1')
+mutant('quick-start-counts-no-transition', 'gotrace__call_go', 'if (owner) gotrace__store_relaxed(...);',
+       '(void)owner, (void)number;', '--random 6000,200,1')
+mutant('quick-leaves-no-tick', 'gotrace__call_go', 'gotrace__store_relaxed(&g->tick, ...);', '', '--random 6000,200,1')
+mutant('quick-before-the-goroutine', 'gotrace__call_time', 'GOTRACE__LIKELY(!a || ...)', 'true', '--random 6000,200,1')
+mutant('quick-before-the-thread', 'gotrace__call_time', 'GOTRACE__LIKELY(c->ticks < GOTRACE__HEAD_TICKS)', 'true', '--random 6000,200,1')
+mutant('quick-with-an-unknown-goroutine', 'gotrace__call_go',
+       'if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->stamp) != c->session)) return NULL;', '', '--random 6000,200,1')
+tested('test_sessions', 'quick-site-of-the-former-trace', 'gotrace__call_locate', '(uint32_t)known == c->session &&', '')
+tested('test_chunks', 'quick-in-a-full-chunk', 'gotrace__call_begin', 'if (GOTRACE__LIKELY(c->size + texts <= ...))', '')
+tested('test_stacks', 'quick-instead-of-a-walk', 'gotrace__is_usual', '&& gotrace__load_acquire(...) < ...', '')
 
 # Ends and limits.
 transcriber('named-reasons-kept', 'gotrace__forget_texts', 'memset(t->named_refs, ...);', '')
