@@ -98,6 +98,8 @@
  *     >>sites            calls: call sites made at run time
  *     >>keys             calls: goroutines known by a name or key
  *     >>samples          calls: CPU samples
+ *     >>elf              the functions of an ELF file
+ *     >>modules          the module and function of an address
  *     >>transcriber      from the records of all threads to a trace: its rules and its state
  *     >>lanes            bytes on their way into batches; strings, stacks and reasons
  *     >>model            goroutines, procs, threads and their order
@@ -107,8 +109,6 @@
  *     >>rounds           which record is next, and its time
  *     >>generations      the beginning and the end of a generation
  *     >>feed             what the outside calls
- *     >>elf              the functions of an ELF file
- *     >>modules          the module and function of an address
  *     >>sinks            where the trace goes: file, write function, memory of the flight recorder
  *     >>driver           running the transcriber: by the service thread, a reader, or whoever makes a cut
  *     >>reader           the reader state machine, the thread that runs it if the program does not; statistics
@@ -303,7 +303,7 @@
  * WRITING AN ADAPTER
  *
  *   An adapter connects an existing scheduler to this header, through its hooks or by wrapping its calls.
- *   examples/adapters has eight, each one file: OpenMP, Boost.Fiber, oneTBB, State Threads, Lua, C++20 coroutines,
+ *   examples/adapters has some, each one file: OpenMP, Boost.Fiber, oneTBB, State Threads, Lua, C++20 coroutines,
  *   libuv, GLib; its README.md tells what an adapter has to do. Programs that are instrumented for Tracy include
  *   tracy_c.h from there instead of TracyC.h. The calls accept a NULL handle, so an adapter need not check its own.
  *
@@ -1912,7 +1912,7 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
  *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
  *   3. Tracer: the call; its record, a row of GOTRACE__RECORDS; the row's handler, in >>apply, without which it does
- * not compile. If older formats lack the event: gotrace__has_event.
+ *      not compile. If older formats lack the event: gotrace__has_event.
  *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
  *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell; digest.c and
  * collector.c if `info` counts it.
@@ -2280,7 +2280,7 @@ typedef struct gotrace_change_spec {
 } gotrace_change_spec;
 
 typedef struct gotrace_decoder_info {
-  int format;                  /* 1005 to 1026 */
+  int format;                  /* a gotrace_format: 1005 is Go 1.5, 1026 is Go 1.26 */
   int family;                  /* 1 or 2: which table the events are from */
   double nanoseconds_per_tick; /* 0: not yet known */
   uint64_t generation;         /* v2: of the last event */
@@ -4841,7 +4841,7 @@ static struct gotrace__tracer {
   bool stopping;        /* a gotrace_stop waits for the reader and will clean up; changes under queue_lock too */
   uintptr_t stopper;    /* that call's thread: the address of its gotrace__self; so are the next two */
   uintptr_t opener, snapper;
-  bool service;     /* a service thread reads */
+  bool delivers;    /* to a sink: the service thread does, or without threads the calls */
   bool flight;      /* the session is a flight recorder */
   uint32_t session; /* atomic; the last number given */
   uint32_t cleaned; /* atomic; the last session whose memory has been freed, or is about to be */
@@ -4920,9 +4920,9 @@ static struct gotrace__tracer {
   gotrace__uint64 last_look; /* owned by the service: nanoseconds */
 
   gotrace__budget budget, flight_budget;
-  uint32_t verdict;      /* atomic; see gotrace__end_of */
-  uint32_t early;        /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
-  gotrace__uint64 moved; /* atomic; nanoseconds: when a sink or snapshot was last given a piece */
+  uint32_t verdict;              /* atomic; see gotrace__end_of */
+  uint32_t early;                /* atomic; gotrace_result of a failure while the trace is delivered, or 0 */
+  gotrace__uint64 last_delivery; /* atomic; nanoseconds: when a sink or snapshot was last given a piece */
   gotrace__uint64 bytes, consistent_bytes, cuts; /* atomic */
   gotrace__uint64 samples_lost;                  /* atomic */
   bool sink_failed;                              /* owned by the service; changes under queue_lock, like the next */
@@ -5071,22 +5071,22 @@ GOTRACE__FN void gotrace__back_off(unsigned *spins) {
 static gotrace__mutex gotrace__init_lock = GOTRACE__MUTEX;
 GOTRACE__FN void gotrace__init(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* not zero on macOS and NetBSD */
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   size_t i;
-  if (GOTRACE__LIKELY(gotrace__load_acquire(&t->ready))) return;
+  if (GOTRACE__LIKELY(gotrace__load_acquire(&tracer->ready))) return;
   gotrace__lock(&gotrace__init_lock);
-  if (!t->ready) {
-    t->life = t->work = t->queue_lock = t->records = t->flight_lock = unlocked;
-    for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].lock = unlocked;
-    for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) t->key_buckets[i].lock = unlocked;
-    gotrace__cond_init(&t->changed);
+  if (!tracer->ready) {
+    tracer->life = tracer->work = tracer->queue_lock = tracer->records = tracer->flight_lock = unlocked;
+    for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) tracer->wait_buckets[i].lock = unlocked;
+    for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) tracer->key_buckets[i].lock = unlocked;
+    gotrace__cond_init(&tracer->changed);
     gotrace__platform_init();
 #if !GOTRACE_SEQ_CST_FLAG
-    t->fence = !gotrace__barrier_init();
+    tracer->fence = !gotrace__barrier_init();
 #endif
-    t->file.number = -1;
-    t->procs_tail = &t->procs;
-    gotrace__store_release(&t->ready, 1u);
+    tracer->file.number = -1;
+    tracer->procs_tail = &tracer->procs;
+    gotrace__store_release(&tracer->ready, 1u);
   }
   gotrace__unlock(&gotrace__init_lock);
 }
@@ -5665,7 +5665,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  */
 
 /* Whether the trace can be read while a call waits. */
-GOTRACE__FN bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.service; }
+GOTRACE__FN bool gotrace__may_be_read(void) { return !GOTRACE_NO_THREADS || gotrace__t.delivers; }
 
 /* Whether the calling thread is the reader (as far as known) or the sink: it must not wait for itself. */
 GOTRACE__FN bool gotrace__reads(void) {
@@ -5882,12 +5882,12 @@ GOTRACE__FN void gotrace__want_work(void) {
  * reader could find tracing off and the result not there yet. */
 #define GOTRACE__UNDECIDED 0x80u
 GOTRACE__FN void gotrace__end_of(uint32_t session, gotrace_result result) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uint32_t verdict = session << 8 | GOTRACE__UNDECIDED;
   if (!session) return;
-  (void)gotrace__cas_seq_cst(&t->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
+  (void)gotrace__cas_seq_cst(&tracer->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
   if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
-  gotrace__store_relaxed(&t->alloc_events, 0u);
+  gotrace__store_relaxed(&tracer->alloc_events, 0u);
   gotrace__want_work();
 }
 GOTRACE__FN void gotrace__end_early(gotrace_result result) {
@@ -5903,12 +5903,12 @@ GOTRACE__FN gotrace_result gotrace__result(void) {
 
 /* A chunk of the largest size that has been read; NULL: there is none. */
 GOTRACE__FN gotrace__record_chunk *gotrace__take_spare(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__record_chunk *chunk;
-  gotrace__lock(&t->queue_lock);
-  chunk = t->spare_chunks;
-  if (chunk) t->spare_chunks = chunk->next;
-  gotrace__unlock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock);
+  chunk = tracer->spare_chunks;
+  if (chunk) tracer->spare_chunks = chunk->next;
+  gotrace__unlock(&tracer->queue_lock);
   return chunk;
 }
 
@@ -5923,26 +5923,26 @@ GOTRACE__FN void gotrace__set_capacity(gotrace__record_chunk *chunk, size_t byte
  * try again later. */
 GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32_t session, uint32_t room,
                                                       const gotrace__record_chunk *old, uint32_t bytes, uint32_t used) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__record_chunk *chunk = NULL;
-  size_t most = gotrace__load_relaxed(&t->chunk_bytes);
+  size_t most = gotrace__load_relaxed(&tracer->chunk_bytes);
   size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
-  bool block = gotrace__load_relaxed(&t->blocks) != 0, waits, refused = false;
+  bool block = gotrace__load_relaxed(&tracer->blocks) != 0, waits, refused = false;
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
-  gotrace__lock(&t->queue_lock);
-  if (old && !t->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
-    t->work_wanted = true;
-    gotrace__cond_wake(&t->changed);
+  gotrace__lock(&tracer->queue_lock);
+  if (old && !tracer->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
+    tracer->work_wanted = true;
+    gotrace__cond_wake(&tracer->changed);
   }
-  gotrace__unlock(&t->queue_lock);
+  gotrace__unlock(&tracer->queue_lock);
   if (size == most) chunk = gotrace__take_spare();
   waits = block && !gotrace__reads() && gotrace__may_be_read();
   /* Beyond the limit: a thread's first chunk, and the next one of a thread whose chunk will be freed for it. */
   if (waits && (!old || (gotrace__load_relaxed(&m->read_chunk) == old && gotrace__load_relaxed(&m->read_at) == used)))
     waits = false;
   if (!chunk) {
-    chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&t->budget, size, waits || !block, &refused);
+    chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&tracer->budget, size, waits || !block, &refused);
     if (chunk) gotrace__set_capacity(chunk, size);
     else if (refused) chunk = gotrace__take_spare();
   }
@@ -5961,16 +5961,16 @@ GOTRACE__FN void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_ch
 
 /* Waits until there may be room for another chunk, or until the trace ends. */
 GOTRACE__FN void gotrace__wait_for_room(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
 #if GOTRACE_NO_THREADS
-  t->work_wanted = true;
+  tracer->work_wanted = true;
   gotrace__drain(false);
 #endif
-  gotrace__lock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock);
   /* If a round has begun since the thread asked for one, it may have made room already. */
-  if (!t->spare_chunks && t->work_wanted && gotrace__load_relaxed(&gotrace__on))
-    gotrace__wait(&t->changed, &t->queue_lock, 10, gotrace__unlock_cancelled);
-  gotrace__unlock(&t->queue_lock);
+  if (!tracer->spare_chunks && tracer->work_wanted && gotrace__load_relaxed(&gotrace__on))
+    gotrace__wait(&tracer->changed, &tracer->queue_lock, 10, gotrace__unlock_cancelled);
+  gotrace__unlock(&tracer->queue_lock);
 }
 
 /* Records. */
@@ -6232,7 +6232,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     used = old ? old->size : 0;
 #if GOTRACE_NO_THREADS
     gotrace__leave(m); /* the write function may make calls, and ends the trace only without a lock */
-    if (gotrace__t.work_wanted && gotrace__t.service) gotrace__drain(false);
+    if (gotrace__t.work_wanted && gotrace__t.delivers) gotrace__drain(false);
 #endif
     /* A handler that leaves this call must not leave the chunk to nobody. One that moves it to another thread must not
      * find the flag down, since this thread's next call would raise it too. */
@@ -6706,31 +6706,31 @@ GOTRACE__FN void gotrace__lacking_call(gotrace__thread *m, gotrace_problem probl
 /* ----------------------------------------------------------------------------------------------------- >>procs ---- */
 
 GOTRACE__DEFINE gotrace_proc *gotrace_proc_create(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace_proc *p;
   if (gotrace__is_nested(gotrace__self)) {
     gotrace__drop_nested();
     return NULL;
   }
   gotrace__init();
-  gotrace__lock(&t->records);
-  p = t->free_procs;
-  if (p) t->free_procs = p->next_free;
+  gotrace__lock(&tracer->records);
+  p = tracer->free_procs;
+  if (p) tracer->free_procs = p->next_free;
   else if ((p = (gotrace_proc *)gotrace__allocate(NULL, sizeof *p, false)) != NULL) {
-    p->id = t->proc_count++;
-    gotrace__store_release(t->procs_tail, p);
-    t->procs_tail = &p->next;
+    p->id = tracer->proc_count++;
+    gotrace__store_release(tracer->procs_tail, p);
+    tracer->procs_tail = &p->next;
   }
   if (p) {
     gotrace__store_relaxed(&p->status, (uint8_t)GOTRACE__PROC_IDLE);
     gotrace__store_release(&p->used, 1u);
   }
-  gotrace__unlock(&t->records);
+  gotrace__unlock(&tracer->records);
   return p;
 }
 
 GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__thread *m = gotrace__caller();
   if (!m || !proc) return;
   if (gotrace__begin(m)) {
@@ -6738,15 +6738,15 @@ GOTRACE__DEFINE void gotrace_proc_destroy(gotrace_proc *proc) {
     gotrace__leave(m);
   }
   if (gotrace__load_relaxed(&proc->status) != GOTRACE__PROC_IDLE || gotrace__load_relaxed(&proc->sweep)) return;
-  gotrace__lock(&t->records);
+  gotrace__lock(&tracer->records);
   if (gotrace__load_relaxed(&proc->used)) {   /* else it is destroyed twice */
     gotrace__store_relaxed(&proc->owner, 0u); /* a thread that has lost it must not regain it */
     gotrace__store_relaxed(&proc->status, (uint8_t)GOTRACE__PROC_FREE);
     gotrace__store_release(&proc->used, 0u);
-    proc->next_free = t->free_procs;
-    t->free_procs = proc;
+    proc->next_free = tracer->free_procs;
+    tracer->free_procs = proc;
   }
-  gotrace__unlock(&t->records);
+  gotrace__unlock(&tracer->records);
 }
 
 /* The thread gives up a proc, unless another has taken it. In a system call a thief may take it at this moment, and
@@ -6830,22 +6830,22 @@ GOTRACE__DEFINE void gotrace_proc_steal(gotrace_proc *proc) {
 /* Makes room for `more` pointers in the common list of free places; false if out of memory. The caller holds the
  * records' lock. */
 GOTRACE__FN bool gotrace__free_room(size_t more) {
-  struct gotrace__tracer *t = &gotrace__t;
-  size_t larger = t->free_capacity ? 2 * t->free_capacity : 4 * GOTRACE__MOST_FREE;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  size_t larger = tracer->free_capacity ? 2 * tracer->free_capacity : 4 * GOTRACE__MOST_FREE;
   gotrace_go **list;
-  if (t->free_count + more <= t->free_capacity) return true;
+  if (tracer->free_count + more <= tracer->free_capacity) return true;
   list = (gotrace_go **)gotrace__allocate(NULL, larger * sizeof *list, false);
   if (!list) return false;
-  if (t->free_count) memcpy(list, t->free_gos, t->free_count * sizeof *list);
-  gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *list);
-  t->free_gos = list;
-  t->free_capacity = larger;
+  if (tracer->free_count) memcpy(list, tracer->free_gos, tracer->free_count * sizeof *list);
+  gotrace__release(NULL, tracer->free_gos, tracer->free_capacity * sizeof *list);
+  tracer->free_gos = list;
+  tracer->free_capacity = larger;
   return true;
 }
 
 /* Adds the places of a new slab to the common list. The caller holds the records' lock. */
 GOTRACE__FN void gotrace__slab_new(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   size_t align = GOTRACE__ALIGNOF(gotrace_go);
   unsigned i;
   gotrace__slab *slab =
@@ -6853,15 +6853,15 @@ GOTRACE__FN void gotrace__slab_new(void) {
   if (!slab) return;
   slab->gos = (gotrace_go *)(((uintptr_t)(slab + 1) + align - 1) & ~(uintptr_t)(align - 1));
   for (i = GOTRACE__SLAB; i-- > 0;) {
-    slab->gos[i].place = t->slab_count * GOTRACE__SLAB + i + 1;
-    t->free_gos[t->free_count++] = &slab->gos[i];
+    slab->gos[i].place = tracer->slab_count * GOTRACE__SLAB + i + 1;
+    tracer->free_gos[tracer->free_count++] = &slab->gos[i];
   }
-  t->slab_count++;
-  slab->next = t->slabs;
+  tracer->slab_count++;
+  slab->next = tracer->slabs;
 #ifndef GOTRACE__TSAN
   gotrace__fence_seq_cst(); /* see gotrace__see_slabs */
 #endif
-  gotrace__store_release(&t->slabs, slab);
+  gotrace__store_release(&tracer->slabs, slab);
 }
 
 /* Whether the thread has a list of free places. */
@@ -6873,13 +6873,13 @@ GOTRACE__FN bool gotrace__has_free_list(gotrace__thread *m) {
 
 /* Moves places from the common list to the thread's, at first a few: most threads have one goroutine. */
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__take_free(gotrace__thread *m) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->records);
-  if (!t->free_count) gotrace__slab_new();
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__lock(&tracer->records);
+  if (!tracer->free_count) gotrace__slab_new();
   m->take = m->take < GOTRACE__SLAB / 2 ? 2 * m->take + 1 : GOTRACE__SLAB;
-  while (gotrace__has_free_list(m) && t->free_count && m->free_count < m->take)
-    m->free_gos[m->free_count++] = t->free_gos[--t->free_count];
-  gotrace__unlock(&t->records);
+  while (gotrace__has_free_list(m) && tracer->free_count && m->free_count < m->take)
+    m->free_gos[m->free_count++] = tracer->free_gos[--tracer->free_count];
+  gotrace__unlock(&tracer->records);
 }
 
 /* Takes a free place. The id of the one before goes first: whoever still has it (a key, a start) must not take the new
@@ -6904,10 +6904,11 @@ GOTRACE__FN inline gotrace_go *gotrace__go_new(gotrace__thread *m) {
 }
 
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__share_free(gotrace__thread *m, unsigned keep) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->records);
-  while (m->free_count > keep && gotrace__free_room(1)) t->free_gos[t->free_count++] = m->free_gos[--m->free_count];
-  gotrace__unlock(&t->records);
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__lock(&tracer->records);
+  while (m->free_count > keep && gotrace__free_room(1))
+    tracer->free_gos[tracer->free_count++] = m->free_gos[--m->free_count];
+  gotrace__unlock(&tracer->records);
 }
 
 /* Frees the place of a goroutine that is no longer live, after its end is published (K4). The flag is up. If there is
@@ -7831,15 +7832,15 @@ GOTRACE__FN inline uint64_t gotrace__last_bytes(const char *text, size_t size) {
 }
 
 GOTRACE__FN GOTRACE__NOINLINE gotrace__open_task *gotrace__make_open_tasks(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__open_task *tasks;
-  gotrace__lock(&t->records);
-  tasks = t->open_tasks;
+  gotrace__lock(&tracer->records);
+  tasks = tracer->open_tasks;
   if (!tasks) {
     tasks = (gotrace__open_task *)gotrace__allocate(NULL, GOTRACE__TASKS * sizeof *tasks, false);
-    gotrace__store_release(&t->open_tasks, tasks);
+    gotrace__store_release(&tracer->open_tasks, tasks);
   }
-  gotrace__unlock(&t->records);
+  gotrace__unlock(&tracer->records);
   return tasks;
 }
 
@@ -8764,21 +8765,21 @@ GOTRACE__FN void gotrace__know_stack(gotrace__thread *m) {
 /* Assigns a record to the calling thread; NULL if out of memory. Records are used again and never freed, so that other
  * threads may walk the list. */
 GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__thread *other, *m = NULL, *dead = NULL;
   uint64_t id;
   bool fresh = false;
-  if (gotrace__load_relaxed(&t->gone)) return NULL;
+  if (gotrace__load_relaxed(&tracer->gone)) return NULL;
 #if !GOTRACE_NO_THREADS
   if (gotrace__ends >= GOTRACE__ROUNDS) {
-    gotrace__add_relaxed(&t->over, 1);
+    gotrace__add_relaxed(&tracer->over, 1);
     return NULL;
   }
 #endif
   gotrace__init();
   id = gotrace__system_thread_id();
-  gotrace__lock(&t->records);
-  for (other = t->threads; other; other = other->next) {
+  gotrace__lock(&tracer->records);
+  for (other = tracer->threads; other; other = other->next) {
     uint32_t used = gotrace__load_acquire(&other->used);
     if (used == GOTRACE__FREE_RECORD) m = other;
     else if (used == GOTRACE__USED && gotrace__load_relaxed(&other->system_id) == id) dead = other;
@@ -8786,7 +8787,7 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
   if (!m) {
     m = (gotrace__thread *)gotrace__allocate(NULL, sizeof *m, false);
     fresh = m != NULL;
-    if (m) m->index = ++t->thread_count, m->ready = m->quick = GOTRACE__NEVER;
+    if (m) m->index = ++tracer->thread_count, m->ready = m->quick = GOTRACE__NEVER;
   }
   if (m) {
     gotrace__store_relaxed(&m->system_id, id);
@@ -8794,12 +8795,12 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
     m->have_bounds = m->was_worker = m->renamed = false;
     gotrace__store_release(&m->used, (uint32_t)GOTRACE__USED);
     if (fresh) {
-      m->next = t->threads;
+      m->next = tracer->threads;
       /* Before the flag: either gotrace__await_calls sees the record, or the thread sees the new gotrace__on. */
-      gotrace__store_seq_cst(&t->threads, m);
+      gotrace__store_seq_cst(&tracer->threads, m);
     }
   }
-  gotrace__unlock(&t->records);
+  gotrace__unlock(&tracer->records);
 #if !GOTRACE_NO_THREADS
   if (dead) { /* a call after the thread's end has given it a record that nobody gave back */
     gotrace__set_self(dead);
@@ -8809,7 +8810,7 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
 #endif
   (void)dead;
   if (!m) {
-    gotrace__add_relaxed(&t->lost, 1);
+    gotrace__add_relaxed(&tracer->lost, 1);
     return NULL;
   }
   gotrace__set_self(m);
@@ -9078,11 +9079,11 @@ GOTRACE__DEFINE void gotrace_go_keyed_free_at(gotrace_site *site, uint64_t key) 
 /* The current session and its start; false if its format has no samples. A sample raises no flag, so nothing waits for
  * it. The values may therefore belong to two sessions, unless the session is still on afterwards. */
 GOTRACE__FN bool gotrace__session_of_sample(uint32_t *session, uint64_t *start_tick) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uint32_t version;
   *session = gotrace__load_acquire(&gotrace__on);
-  version = gotrace__load_acquire(&t->version); /* acquire: before the session is read again */
-  *start_tick = gotrace__load_acquire(&t->start_tick);
+  version = gotrace__load_acquire(&tracer->version); /* acquire: before the session is read again */
+  *start_tick = gotrace__load_acquire(&tracer->start_tick);
   return *session && version >= GOTRACE_GO_1_19 && gotrace__load_relaxed(&gotrace__on) == *session;
 }
 
@@ -9165,6 +9166,702 @@ GOTRACE__DEFINE void gotrace_cpu_sample(void *ucontext) {
 
 #undef GOTRACE__SECTION
 #define GOTRACE__SECTION
+
+/* --------------------------------------------------------------------------------------------------- >>elf ----
+ *
+ * The functions of a module, from the symbol tables of its ELF file. The file may be damaged or replaced at any time.
+ * It is therefore read into memory: a mapped file that shrinks would raise SIGBUS.
+ */
+
+#ifdef GOTRACE__ELF
+/* A file, or bytes in memory (data not NULL). */
+typedef struct gotrace__elf_file {
+  gotrace__file file;
+  const uint8_t *data;
+  size_t size; /* of data */
+} gotrace__elf_file;
+
+GOTRACE__FN bool gotrace__elf_read(const gotrace__elf_file *elf, uint64_t offset, void *buffer, size_t size) {
+  uint8_t *at = (uint8_t *)buffer;
+  size_t n;
+  if (elf->data && (offset > elf->size || size > elf->size - offset)) return false;
+  for (; size; at += n, offset += n, size -= n) {
+    n = elf->data ? size : gotrace__file_read_some(&elf->file, offset, at, size);
+    if (!n) return false;
+    if (elf->data) memcpy(at, elf->data + offset, n);
+  }
+  return true;
+}
+
+enum { GOTRACE__RANK_GLOBAL, GOTRACE__RANK_WEAK, GOTRACE__RANK_LOCAL, GOTRACE__RANK_UNSIZED };
+
+typedef struct gotrace__function {
+  uintptr_t start;    /* relative to the module's base */
+  uint32_t size : 30; /* in bytes */
+  uint32_t rank : 2;  /* of functions with the same start, the lowest is kept */
+  uint32_t name;      /* offset in the strings */
+} gotrace__function;
+
+/* The symbols of a module. All zero: none. */
+typedef struct gotrace__elf_symbols {
+  gotrace__function *functions; /* sorted by start */
+  char *strings;
+  size_t count, capacity, strings_size;
+  bool dynamic; /* includes the dynamic symbols */
+} gotrace__elf_symbols;
+
+#define GOTRACE__BUILD_ID 64 /* most bytes of a build id; linkers make 8 to 32 */
+
+/* Identifies the contents of a module. */
+typedef struct gotrace__elf_identity {
+  uint64_t segments; /* hash of the loaded segments' headers */
+  uint8_t build_id[GOTRACE__BUILD_ID];
+  unsigned build_id_size; /* 0: none */
+} gotrace__elf_identity;
+
+GOTRACE__FN void gotrace__elf_add_segment(gotrace__elf_identity *identity, const gotrace__segment *segment) {
+  uint64_t hash = identity->segments;
+  if (segment->p_type != PT_LOAD) return;
+  hash = gotrace__mix(gotrace__mix(hash, segment->p_offset), segment->p_vaddr);
+  hash = gotrace__mix(gotrace__mix(hash, segment->p_filesz), segment->p_memsz);
+  identity->segments = gotrace__mix(hash, segment->p_flags);
+}
+
+/* Takes the build id from notes, if there is one. */
+GOTRACE__FN void gotrace__elf_add_notes(gotrace__elf_identity *identity, const uint8_t *notes, size_t size,
+                                        size_t align) {
+  if (align != 8) align = 4;
+  while (size >= 12) {
+    uint32_t name_size, id_size, type;
+    size_t name_end, id_end;
+    memcpy(&name_size, notes, 4);
+    memcpy(&id_size, notes + 4, 4);
+    memcpy(&type, notes + 8, 4);
+    if (name_size > size || id_size > size) return;
+    name_end = (12 + (size_t)name_size + align - 1) & ~(align - 1);
+    id_end = (name_end + id_size + align - 1) & ~(align - 1);
+    if (name_end > size || name_end + id_size > size) return;
+    if (type == 3 && name_size == 4 && memcmp(notes + 12, "GNU", 4) == 0 && id_size && id_size <= GOTRACE__BUILD_ID) {
+      memcpy(identity->build_id, notes + name_end, id_size);
+      identity->build_id_size = id_size;
+    }
+    if (id_end >= size) return;
+    notes += id_end, size -= id_end;
+  }
+}
+
+GOTRACE__FN bool gotrace__elf_same(const gotrace__elf_identity *a, const gotrace__elf_identity *b) {
+  return a->segments == b->segments && a->build_id_size == b->build_id_size &&
+         memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+/* Reads the file's header; false if it is not an ELF file of this processor's word size and byte order. */
+GOTRACE__FN bool gotrace__elf_header(const gotrace__elf_file *elf, gotrace__elf_head *head) {
+  const uint16_t one = 1;
+  bool little = *(const uint8_t *)&one == 1;
+  return gotrace__elf_read(elf, 0, head, sizeof *head) && memcmp(head->e_ident, "\177ELF", 4) == 0 &&
+         head->e_ident[EI_CLASS] == (sizeof(uintptr_t) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+         head->e_ident[EI_DATA] == (little ? ELFDATA2LSB : ELFDATA2MSB);
+}
+
+#define GOTRACE__ELF_SEGMENTS 256
+GOTRACE__FN bool gotrace__elf_identify(const gotrace__elf_file *elf, const gotrace__elf_head *head,
+                                       gotrace__elf_identity *identity) {
+  gotrace__segment segment;
+  unsigned i;
+  memset(identity, 0, sizeof *identity);
+  if (head->e_phentsize != sizeof segment || head->e_phnum > GOTRACE__ELF_SEGMENTS) return false;
+  for (i = 0; i < head->e_phnum; i++) {
+    uint8_t notes[1024];
+    if (!gotrace__elf_read(elf, head->e_phoff + (uint64_t)i * sizeof segment, &segment, sizeof segment)) return false;
+    gotrace__elf_add_segment(identity, &segment);
+    if (segment.p_type != PT_NOTE) continue;
+    if (segment.p_filesz > sizeof notes || !gotrace__elf_read(elf, segment.p_offset, notes, (size_t)segment.p_filesz))
+      continue;
+    gotrace__elf_add_notes(identity, notes, (size_t)segment.p_filesz, (size_t)segment.p_align);
+  }
+  return true;
+}
+
+/* Converts a symbol to a function; false if it is not one. `complete`: the table has all functions of the module. */
+GOTRACE__FN bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotrace__elf_section *sections,
+                                       size_t count, bool complete, gotrace__function *function) {
+  unsigned type = symbol->st_info & 0xf, binding = symbol->st_info >> 4;
+  const gotrace__elf_section *section;
+  uintptr_t start = (uintptr_t)symbol->st_value, room;
+  uint64_t size = symbol->st_size;
+#if defined(__arm__)
+  start &= ~(uintptr_t)1; /* set for Thumb code */
+#endif
+  if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
+  if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || symbol->st_shndx >= count) return false;
+  section = &sections[symbol->st_shndx];
+  if (!(section->sh_flags & SHF_EXECINSTR) || start - (uintptr_t)section->sh_addr >= section->sh_size) return false;
+  room = (uintptr_t)section->sh_size - (start - (uintptr_t)section->sh_addr);
+  /* Without a size, a function ends where the next one begins, if the table has them all. */
+  if (!size && !complete) return false;
+  function->rank = !size                   ? (unsigned)GOTRACE__RANK_UNSIZED
+                   : binding == STB_GLOBAL ? (unsigned)GOTRACE__RANK_GLOBAL
+                   : binding == STB_WEAK   ? (unsigned)GOTRACE__RANK_WEAK
+                                           : (unsigned)GOTRACE__RANK_LOCAL;
+  if (!size || size > room) size = room;
+  if (size > 0x3fffffff) size = 0x3fffffff;
+  function->start = start;
+  function->size = (uint32_t)size & 0x3fffffff;
+  function->name = (uint32_t)symbol->st_name;
+  return true;
+}
+
+/* Adds the functions of a symbol table, whose strings begin at `strings_at`. */
+GOTRACE__FN void gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
+                                        const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
+                                        gotrace__elf_symbols *symbols) {
+  gotrace__elf_symbol chunk[128];
+  uint64_t left = table->sh_size / sizeof *chunk, offset = table->sh_offset;
+  uint64_t strings_size = sections[table->sh_link].sh_size;
+  size_t i, n;
+  for (; left; left -= n, offset += n * sizeof *chunk) {
+    n = left < 128 ? (size_t)left : 128;
+    if (!gotrace__elf_read(elf, offset, chunk, n * sizeof *chunk)) break;
+    for (i = 0; i < n; i++) {
+      gotrace__function function;
+      if (!gotrace__elf_function(&chunk[i], sections, section_count, table->sh_type == SHT_SYMTAB, &function)) continue;
+      if (!function.name || function.name >= strings_size) continue;
+      function.name += (uint32_t)strings_at;
+      symbols->functions[symbols->count++] = function;
+    }
+  }
+}
+
+GOTRACE__FN bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
+  if (a->start != b->start) return a->start < b->start;
+  return a->rank != b->rank ? a->rank < b->rank : a->name < b->name;
+}
+
+/* Heapsort: needs no memory, and qsort may call malloc. */
+GOTRACE__FN void gotrace__sort_functions(gotrace__function *functions, size_t count) {
+  size_t root = count / 2, end = count;
+  while (end > 1) {
+    size_t parent, child;
+    gotrace__function moved;
+    if (root) {
+      moved = functions[--root];
+    } else {
+      moved = functions[--end];
+      functions[end] = functions[0];
+    }
+    for (parent = root; (child = 2 * parent + 1) < end; parent = child) {
+      if (child + 1 < end && gotrace__function_less(&functions[child], &functions[child + 1])) child++;
+      if (!gotrace__function_less(&moved, &functions[child])) break;
+      functions[parent] = functions[child];
+    }
+    functions[parent] = moved;
+  }
+}
+
+/* Of two names of a function, prefers the one with fewer leading underscores: the one that programs use. */
+GOTRACE__FN bool gotrace__better_name(const char *name, const char *than) {
+  while (*name == '_' && *than == '_') name++, than++;
+  return *than == '_' && *name != '_';
+}
+
+/* Sorts the functions and keeps one for each start. */
+GOTRACE__FN void gotrace__elf_arrange(gotrace__elf_symbols *symbols) {
+  gotrace__function *functions = symbols->functions;
+  size_t count = 0, i;
+  gotrace__sort_functions(functions, symbols->count);
+  for (i = 0; i < symbols->count; i++) {
+    gotrace__function *last = count ? &functions[count - 1] : NULL;
+    if (!last || functions[i].start != last->start) functions[count++] = functions[i];
+    else if (functions[i].rank == last->rank &&
+             gotrace__better_name(symbols->strings + functions[i].name, symbols->strings + last->name))
+      *last = functions[i];
+  }
+  symbols->count = count;
+  for (i = 0; i + 1 < count; i++)
+    if (functions[i].rank == GOTRACE__RANK_UNSIZED && functions[i].size > functions[i + 1].start - functions[i].start)
+      functions[i].size = (uint32_t)(functions[i + 1].start - functions[i].start) & 0x3fffffff;
+}
+
+GOTRACE__FN void gotrace__elf_free(gotrace__elf_symbols *symbols, gotrace__budget *budget) {
+  gotrace__release(budget, symbols->functions, symbols->capacity * sizeof *symbols->functions);
+  gotrace__release(budget, symbols->strings, symbols->strings_size);
+  memset(symbols, 0, sizeof *symbols);
+}
+
+/* Whether a section is a symbol table that can be read. */
+GOTRACE__FN bool gotrace__elf_is_table(const gotrace__elf_section *sections, size_t count, size_t i) {
+  const gotrace__elf_section *table = &sections[i];
+  return (table->sh_type == SHT_SYMTAB || table->sh_type == SHT_DYNSYM) &&
+         table->sh_entsize == sizeof(gotrace__elf_symbol) && table->sh_link < count &&
+         sections[table->sh_link].sh_type == SHT_STRTAB && sections[table->sh_link].sh_size < UINT32_MAX / 4;
+}
+
+/* Reads one kind of symbol table, if there is one. Adds to those already read, unless out of memory. */
+GOTRACE__FN void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace__elf_section *sections,
+                                          size_t count, gotrace__budget *budget, gotrace__elf_symbols *symbols) {
+  const gotrace__elf_section *tables[2] = {NULL, NULL};
+  gotrace__elf_symbols all;
+  size_t i, at = 0;
+  memset(&all, 0, sizeof all);
+  for (i = 0; i < count; i++)
+    if (gotrace__elf_is_table(sections, count, i)) tables[sections[i].sh_type == SHT_DYNSYM] = &sections[i];
+  all.strings_size = 1;
+  for (i = 0; i < 2; i++) {
+    if (!tables[i]) continue;
+    all.capacity += (size_t)(tables[i]->sh_size / sizeof(gotrace__elf_symbol));
+    all.strings_size += (size_t)sections[tables[i]->sh_link].sh_size + 1;
+  }
+  if (!all.capacity || all.capacity > budget->limit / sizeof *all.functions) return;
+  all.functions = (gotrace__function *)gotrace__allocate(budget, all.capacity * sizeof *all.functions, true);
+  all.strings = (char *)(all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
+  for (i = 0; i < 2 && all.strings; i++) {
+    const gotrace__elf_section *strings;
+    if (!tables[i]) continue;
+    strings = &sections[tables[i]->sh_link];
+    if (gotrace__elf_read(elf, strings->sh_offset, all.strings + at, (size_t)strings->sh_size)) {
+      gotrace__elf_functions(elf, tables[i], sections, count, at, &all);
+      if (i == 1) all.dynamic = true;
+    }
+    at += (size_t)strings->sh_size;
+    all.strings[at++] = 0; /* ends the last string */
+  }
+  if (!all.count) gotrace__elf_free(&all, budget);
+  gotrace__elf_arrange(&all);
+  *symbols = all;
+}
+
+/* Reads a file's symbols. None if anything is wrong. */
+GOTRACE__FN void gotrace__elf_load(const gotrace__elf_file *elf, const gotrace__elf_head *head, gotrace__budget *budget,
+                                   gotrace__elf_symbols *symbols) {
+  gotrace__elf_section first, *sections;
+  size_t count = head->e_shnum;
+  memset(symbols, 0, sizeof *symbols);
+  if (head->e_shentsize != sizeof first || !head->e_shoff) return;
+  if (!gotrace__elf_read(elf, head->e_shoff, &first, sizeof first)) return;
+  if (!count) count = first.sh_size > 1 << 20 ? 0 : (size_t)first.sh_size; /* 65,280 or more */
+  if (!count) return;
+  sections = (gotrace__elf_section *)gotrace__allocate(budget, count * sizeof *sections, true);
+  if (!sections) return;
+  if (gotrace__elf_read(elf, head->e_shoff, sections, count * sizeof *sections))
+    gotrace__elf_read_tables(elf, sections, count, budget, symbols);
+  gotrace__release(budget, sections, count * sizeof *sections);
+}
+
+/* The function that contains an address relative to the module's base; NULL: none. Functions may overlap. */
+GOTRACE__FN const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintptr_t address) {
+  size_t low = 0, high = symbols->count, tries;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (symbols->functions[middle].start <= address) low = middle + 1;
+    else high = middle;
+  }
+  for (tries = 16; low && tries; tries--) {
+    const gotrace__function *function = &symbols->functions[--low];
+    if (address - function->start < function->size) return symbols->strings + function->name;
+  }
+  return NULL;
+}
+#endif
+
+/* --------------------------------------------------------------------------------------------------- >>modules ----
+ *
+ * From an address to its module and function. Runs only in whoever transcribes. The symbols of a module are read when
+ * its first address is named, and kept until the session ends, since reading them takes milliseconds.
+ *
+ * Does not use dladdr: while a library is unloaded, dlclose holds that function's lock and waits for the thread that
+ * writes the library's trace. Reads no file inside dl_iterate_phdr, whose lock other threads need for exceptions.
+ */
+
+#ifdef GOTRACE__ELF
+#define GOTRACE__SYMBOLS_MEMORY ((size_t)64 << 20) /* most bytes of all symbols */
+#define GOTRACE__MOST_MODULES 4096                 /* records of a session */
+#define GOTRACE__MODULE_PATH 1024
+
+/* A loaded module, as found in memory. */
+typedef struct gotrace__loaded {
+  uintptr_t base, low, high;
+  uint64_t unloads; /* number of modules unloaded so far */
+  gotrace__elf_identity identity;
+  char path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
+} gotrace__loaded;
+
+typedef struct gotrace__found {
+  uintptr_t pc;
+  bool counted;     /* `unloads` is known */
+  bool program;     /* not a library */
+  uintptr_t start;  /* where the function begins, by the unwind table, relative to the base; 0: unknown */
+  const char *name; /* of the dynamic symbol, if name_buffer is set */
+  char *name_buffer;
+  size_t name_size;
+  unsigned visited;
+  gotrace__loaded at;
+} gotrace__found;
+
+typedef struct gotrace__module_record {
+  struct gotrace__module_record *next;
+  gotrace__loaded at;
+  bool noted; /* the strings of each generation from now on name it */
+  gotrace__elf_symbols symbols;
+  char path[GOTRACE__MODULE_PATH]; /* of the file */
+} gotrace__module_record;
+
+/* Whether a range of addresses, relative to the module's base, is readable memory with contents from its file. */
+GOTRACE__FN bool gotrace__in_segment(const gotrace__module *module, uint64_t address, uint64_t size) {
+  unsigned i;
+  for (i = 0; i < module->segment_count; i++) {
+    const gotrace__segment *segment = &module->segments[i];
+    if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) && address >= segment->p_vaddr &&
+        address - segment->p_vaddr <= segment->p_filesz && size <= segment->p_filesz - (address - segment->p_vaddr))
+      return true;
+  }
+  return false;
+}
+
+/* The start of the last function that begins at or before an address, from .eh_frame_hdr; 0: unknown. The table has a
+ * version, three encodings, the address of .eh_frame and the number of entries. Then come the entries, sorted, each two
+ * offsets from the table's start. */
+GOTRACE__FN uintptr_t gotrace__unwind_start(const gotrace__module *module, const gotrace__segment *segment,
+                                            uintptr_t address) {
+  const uint8_t *table = (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr);
+  int32_t offset = (int32_t)(address - (uintptr_t)segment->p_vaddr), start = 0;
+  uint32_t low = 0, high;
+  if (segment->p_memsz < 12 || !gotrace__in_segment(module, segment->p_vaddr, segment->p_memsz)) return 0;
+  if (table[0] != 1 || (table[1] & 7) != 3 || table[2] != 3 || table[3] != 0x3b) return 0; /* 4 bytes each */
+  memcpy(&high, table + 8, 4);
+  if (high > (segment->p_memsz - 12) / 8) return 0;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    int32_t begin;
+    memcpy(&begin, table + 12 + 8 * (size_t)middle, 4);
+    if (begin <= offset) {
+      low = middle + 1;
+      start = begin;
+    } else {
+      high = middle;
+    }
+  }
+  return low ? (uintptr_t)segment->p_vaddr + (uintptr_t)(intptr_t)start : 0;
+}
+
+/* The number of symbols in a DT_GNU_HASH table: the last chain of the last symbol in a bucket ends the table. */
+GOTRACE__FN uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
+  const uint32_t *buckets = table + 4 + table[2] * (sizeof(uintptr_t) / sizeof(uint32_t)), *chains = buckets + table[0];
+  uint32_t last = 0, i;
+  for (i = 0; i < table[0]; i++)
+    if (buckets[i] > last) last = buckets[i];
+  if (last < table[1]) return table[1];
+  while (!(chains[last - table[1]] & 1)) last++;
+  return last + 1;
+}
+
+/* The function that contains an address relative to the module's base, from the symbols in memory; NULL: none. */
+GOTRACE__FN const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
+  const gotrace__elf_symbol *symbols = NULL, *best = NULL;
+  const char *strings = NULL;
+  uint32_t count = 0, i;
+  for (; entry->d_tag != DT_NULL; entry++) {
+    uintptr_t at = (uintptr_t)entry->d_un.d_ptr;
+    if (at < base) at += base; /* some linkers do not relocate these, and nothing does in the vDSO */
+    if (entry->d_tag == DT_SYMTAB) symbols = (const gotrace__elf_symbol *)at;
+    if (entry->d_tag == DT_STRTAB) strings = (const char *)at;
+    if (entry->d_tag == DT_HASH && !count) count = ((const uint32_t *)at)[1];
+    if (entry->d_tag == DT_GNU_HASH) count = gotrace__gnu_hash_symbols((const uint32_t *)at);
+  }
+  if (!symbols || !strings) return NULL;
+  for (i = 0; i < count; i++) {
+    const gotrace__elf_symbol *symbol = &symbols[i];
+    unsigned type = symbol->st_info & 0xf;
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF) continue;
+    if (address < symbol->st_value || address - symbol->st_value >= (symbol->st_size ? symbol->st_size : 1)) continue;
+    if (!best || best->st_value < symbol->st_value) best = symbol;
+  }
+  return best ? strings + best->st_name : NULL;
+}
+
+/* Sets the range of a module's addresses. Returns whether `address`, relative to the base, is in its memory. */
+GOTRACE__FN bool gotrace__module_range(const gotrace__module *module, uintptr_t address, uintptr_t *low,
+                                       uintptr_t *high) {
+  bool inside = false;
+  unsigned i;
+  *low = UINTPTR_MAX;
+  *high = 0;
+  for (i = 0; i < module->segment_count; i++) {
+    const gotrace__segment *segment = &module->segments[i];
+    uintptr_t begin = module->base + (uintptr_t)segment->p_vaddr, end = begin + (uintptr_t)segment->p_memsz;
+    if (segment->p_type != PT_LOAD) continue;
+    if (address - (uintptr_t)segment->p_vaddr < segment->p_memsz) inside = true;
+    if (begin < *low) *low = begin;
+    if (end > *high) *high = end;
+  }
+  return inside;
+}
+
+/* dl_iterate_phdr: finds the module of found->pc. With found->name_buffer, also its dynamic symbol. */
+GOTRACE__FN int gotrace__find_visit(gotrace__module *module, size_t size, void *argument) {
+  gotrace__found *found = (gotrace__found *)argument;
+  uintptr_t address = found->pc - 1 - module->base; /* a return address may be the next function's first byte */
+  const gotrace__dynamic *dynamic = NULL;
+  const char *symbol;
+  unsigned i;
+  found->program = !found->visited++;
+  if (!gotrace__module_range(module, address, &found->at.low, &found->at.high)) return 0;
+  found->at.base = module->base;
+  found->counted = size >= offsetof(gotrace__module, unloads) + sizeof module->unloads;
+  if (found->counted) found->at.unloads = module->unloads;
+  for (i = 0; i < module->segment_count; i++) {
+    const gotrace__segment *segment = &module->segments[i];
+    gotrace__elf_add_segment(&found->at.identity, segment);
+    if (segment->p_type == PT_NOTE && gotrace__in_segment(module, segment->p_vaddr, segment->p_memsz))
+      gotrace__elf_add_notes(&found->at.identity, (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr),
+                             (size_t)segment->p_memsz, (size_t)segment->p_align);
+    if (segment->p_type == PT_GNU_EH_FRAME) found->start = gotrace__unwind_start(module, segment, address);
+    if (segment->p_type == PT_DYNAMIC) dynamic = (const gotrace__dynamic *)(module->base + (uintptr_t)segment->p_vaddr);
+  }
+  snprintf(found->at.path, sizeof found->at.path, "%s", module->path ? module->path : "");
+  symbol = found->name_buffer && dynamic ? gotrace__dynamic_symbol(module->base, dynamic, address) : NULL;
+  if (symbol) snprintf(found->name_buffer, found->name_size, "%s", symbol);
+  if (symbol) found->name = found->name_buffer;
+  return 1;
+}
+
+GOTRACE__FN bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name, size_t size) {
+  memset(found, 0, offsetof(gotrace__found, at.path));
+  found->pc = pc;
+  found->name_buffer = name;
+  found->name_size = size;
+  return GOTRACE__C(dl_iterate_phdr)(gotrace__find_visit, found) != 0;
+}
+
+/* The file that is mapped at an address, from /proc/self/maps: "low-high permissions offset device inode path". */
+GOTRACE__FN bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
+  char text[GOTRACE__MODULE_PATH + 128];
+  uint64_t offset = 0;
+  bool found = false;
+  gotrace__file file;
+  if (!gotrace__file_open_to_read("/proc/self/maps", &file)) return false;
+  while (!found) {
+    size_t n = gotrace__file_read_some(&file, offset, text, sizeof text - 1);
+    char *end, *dash, *slash;
+    text[n] = 0;
+    end = (strchr)(text, '\n');
+    if (!n) break;
+    offset += end ? (size_t)(end - text) + 1 : n;
+    if (!end) continue; /* too long, or its rest */
+    *end = 0;
+    if (address < strtoull(text, &dash, 16) || *dash != '-' || address >= strtoull(dash + 1, NULL, 16)) continue;
+    slash = (strchr)(text, '/');
+    if (!slash) break;
+    snprintf(path, size, "%s", slash);
+    found = true;
+  }
+  gotrace__file_close(&file);
+  return found;
+}
+
+/* What the tracer knows about the modules of a session. Protected by the work lock. */
+typedef struct gotrace__range {
+  uintptr_t low, high;
+  uint64_t identity;
+} gotrace__range;
+typedef struct gotrace__ranges {
+  size_t count;
+  uint64_t loads, unloads; /* numbers of modules loaded and unloaded before the look */
+  uint64_t cuts;           /* number of cuts made before the look */
+  gotrace__range ranges[GOTRACE__MOST_MODULES];
+} gotrace__ranges;
+static struct gotrace__modules {
+  gotrace__module_record *records; /* latest first */
+  gotrace__module_record *last;    /* of the last address */
+  unsigned count;
+  gotrace__ranges *seen; /* all modules: the last two snapshots that differ from the one before; or NULL */
+  unsigned latest;       /* of the two */
+  gotrace__budget budget;
+} gotrace__modules = {NULL, NULL, 0, NULL, 0, {0, 0, GOTRACE__SYMBOLS_MEMORY}};
+
+/* Opens a module's file, and reads its symbols if it is the one that was loaded. */
+GOTRACE__FN bool gotrace__module_load(gotrace__module_record *record, const char *path) {
+  gotrace__elf_file elf;
+  gotrace__elf_head head;
+  gotrace__elf_identity identity;
+  bool same;
+  elf.data = NULL;
+  elf.size = 0;
+  if (!gotrace__file_open_to_read(path, &elf.file)) return false;
+  same = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity) &&
+         gotrace__elf_same(&identity, &record->at.identity);
+  if (same) gotrace__elf_load(&elf, &head, &gotrace__modules.budget, &record->symbols);
+  gotrace__file_close(&elf.file);
+  return same;
+}
+
+/* Finds the file of a module, and reads it. */
+GOTRACE__FN void gotrace__module_open(gotrace__module_record *record, const gotrace__found *found) {
+  static const char deleted[] = " (deleted)";
+  char *path = record->path;
+  size_t length, ending = sizeof deleted - 1;
+  bool read;
+  if (!found->program && (!found->at.path[0] || strncmp(found->at.path, "linux-vdso", 10) == 0 ||
+                          strncmp(found->at.path, "linux-gate", 10) == 0)) {
+    snprintf(path, GOTRACE__MODULE_PATH, "[vdso]");
+    return;
+  }
+  if (found->program) {
+    long n = GOTRACE__C(readlink)("/proc/self/exe", path, GOTRACE__MODULE_PATH - 1);
+    path[n > 0 ? n : 0] = 0;
+    read = gotrace__module_load(record, "/proc/self/exe");
+  } else {
+    memcpy(path, found->at.path, GOTRACE__MODULE_PATH);
+    read = path[0] == '/' && gotrace__module_load(record, path);
+  }
+  /* A relative path may refer to an earlier working directory. /proc/self/exe may be the loader (ld.so PROGRAM). */
+  if (!read && (found->program || path[0] != '/') && gotrace__mapped_path(found->pc - 1, path, GOTRACE__MODULE_PATH))
+    gotrace__module_load(record, path);
+  length = strlen(path);
+  if (length > ending && strcmp(path + length - ending, deleted) == 0) path[length - ending] = 0;
+}
+
+/* The record of a module, created if it is new; NULL: out of memory, or too many. Libraries without a build id are read
+ * again after any library has been unloaded. */
+GOTRACE__FN gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
+  struct gotrace__modules *all = &gotrace__modules;
+  gotrace__module_record *record = all->records;
+  for (; record; record = record->next)
+    if (record->at.base == found->at.base && strcmp(record->at.path, found->at.path) == 0 &&
+        gotrace__elf_same(&record->at.identity, &found->at.identity) &&
+        (record->at.unloads == found->at.unloads || found->at.identity.build_id_size || found->program))
+      return record;
+  if (all->count == GOTRACE__MOST_MODULES) return NULL;
+  record = (gotrace__module_record *)gotrace__allocate(&all->budget, sizeof *record, true);
+  if (!record) return NULL;
+  record->at = found->at;
+  gotrace__module_open(record, found);
+  record->next = all->records;
+  all->records = record;
+  all->count++;
+  return record;
+}
+
+/* ---- Libraries that are unloaded ----
+ *
+ * An address is named when its record is transcribed. By then another library may have been loaded there. */
+
+GOTRACE__FN uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64_t segments) {
+  return gotrace__hash_from(segments ^ base, path, strlen(path));
+}
+
+/* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded or unloaded since the last time. */
+GOTRACE__FN int gotrace__look_visit(gotrace__module *module, size_t size, void *count) {
+  const gotrace__ranges *last = &gotrace__modules.seen[gotrace__modules.latest];
+  gotrace__ranges *now = &gotrace__modules.seen[!gotrace__modules.latest];
+  size_t at = (*(size_t *)count)++;
+  gotrace__elf_identity identity;
+  unsigned i;
+  if (size < offsetof(gotrace__module, unloads) + sizeof module->unloads) return -1;
+  if (last->count && last->loads == module->loads && last->unloads == module->unloads) return -1;
+  if (at == GOTRACE__MOST_MODULES) return -1;
+  now->loads = module->loads;
+  now->unloads = module->unloads;
+  memset(&identity, 0, sizeof identity);
+  for (i = 0; i < module->segment_count; i++) gotrace__elf_add_segment(&identity, &module->segments[i]);
+  gotrace__module_range(module, 0, &now->ranges[at].low, &now->ranges[at].high);
+  now->ranges[at].identity = gotrace__range_identity(module->base, module->path ? module->path : "", identity.segments);
+  return 0;
+}
+
+/* Remembers which modules are loaded, at the beginning of a trace and after each cut. */
+GOTRACE__FN void gotrace__modules_look(void) {
+  struct gotrace__modules *all = &gotrace__modules;
+  size_t count = 0;
+  if (!all->seen) all->seen = (gotrace__ranges *)gotrace__allocate(&all->budget, 2 * sizeof *all->seen, true);
+  if (!all->seen || GOTRACE__C(dl_iterate_phdr)(gotrace__look_visit, &count) != 0) return;
+  all->latest = !all->latest;
+  all->seen[all->latest].count = count;
+  all->seen[all->latest].cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
+}
+
+/* Whether another module may have been at an address when it was recorded. A generation's events happened after the cut
+ * at its beginning. Of the snapshots before that cut, only the latest matters for them. */
+GOTRACE__FN bool gotrace__was_other(const gotrace__found *found) {
+  uint64_t identity = gotrace__range_identity(found->at.base, found->at.path, found->at.identity.segments);
+  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cut_count); /* number of cuts before the generation's events */
+  const struct gotrace__modules *all = &gotrace__modules;
+  unsigned n;
+  size_t i;
+  for (n = 0; n < 2 && all->seen && found->counted; n++) {
+    const gotrace__ranges *seen = &all->seen[n ? !all->latest : all->latest];
+    if (n && all->seen[all->latest].cuts < cut) break;
+    if (seen->unloads == found->at.unloads) continue;
+    for (i = 0; i < seen->count; i++)
+      if (found->pc - 1 >= seen->ranges[i].low && found->pc - 1 < seen->ranges[i].high &&
+          seen->ranges[i].identity != identity)
+        return true;
+  }
+  return false;
+}
+
+/* The module that was at an address where none is now; NULL unless exactly one is known. */
+GOTRACE__FN gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
+  gotrace__module_record *record = gotrace__modules.records, *only = NULL;
+  for (; record; record = record->next) {
+    if (pc - 1 < record->at.low || pc - 1 >= record->at.high) continue;
+    if (only) return NULL;
+    only = record;
+  }
+  return only;
+}
+
+/* The function that contains pc: its name, or "module!0xstart", or "module+0xoffset". *file is the module's path, valid
+ * until the next call. False: no module is there, or another may have been. */
+GOTRACE__FN bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
+  struct gotrace__modules *all = &gotrace__modules;
+  gotrace__found found, again;
+  gotrace__module_record *record;
+  const char *function = NULL, *slash, *path;
+  int saved = errno;
+  bool loaded = gotrace__find_module(pc, &found, NULL, 0);
+  all->last = NULL;
+  if (loaded && gotrace__was_other(&found)) return false;
+  record = loaded ? gotrace__module_of(&found) : gotrace__unloaded_module(pc);
+  if (!loaded && !record) return false;
+  if (record) function = gotrace__elf_name(&record->symbols, pc - 1 - record->at.base);
+  if (function) snprintf(name, size, "%s", function);
+  if (!function && loaded && !(record && record->symbols.dynamic) && gotrace__find_module(pc, &again, name, size) &&
+      gotrace__elf_same(&again.at.identity, &found.at.identity))
+    function = again.name;
+  errno = saved;
+  all->last = record;
+  if (!record) {
+    *file = "";
+    if (!function) snprintf(name, size, "0x%llx", GOTRACE__LLU(pc));
+    return true;
+  }
+  *file = path = record->path;
+  if (function) return true;
+  slash = (strrchr)(path, '/');
+  if (slash) path = slash + 1;
+  if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, GOTRACE__LLU(found.start));
+  else snprintf(name, size, "%.200s+0x%llx", path, GOTRACE__LLU(pc - record->at.base));
+  return true;
+}
+
+GOTRACE__FN void gotrace__modules_free(void) {
+  struct gotrace__modules *all = &gotrace__modules;
+  while (all->records) {
+    gotrace__module_record *record = all->records;
+    all->records = record->next;
+    gotrace__elf_free(&record->symbols, &all->budget);
+    gotrace__release(&all->budget, record, sizeof *record);
+  }
+  gotrace__release(&all->budget, all->seen, 2 * sizeof *all->seen);
+  all->seen = NULL;
+  all->last = NULL;
+  all->count = 0;
+}
+#else
+#define gotrace__modules_look() ((void)0)
+#define gotrace__modules_free() ((void)0)
+#endif
 
 /* --------------------------------------------------------------------------------------------- >>transcriber ----
  *
@@ -9364,10 +10061,10 @@ typedef struct gotrace__counters {
   uint64_t implied; /* losses of a proc that no record reports */
   uint64_t clamped; /* records from before the trace or the round: moved to its beginning */
   uint64_t late_introductions;
-  uint64_t borrowed; /* temporary goroutines, see gotrace__begin_global */
-  uint64_t wrapped;  /* events inside a system call */
-  uint64_t jumps;    /* of the tick counter */
-  uint64_t idle;     /* records that change the model only */
+  uint64_t borrowed;  /* temporary goroutines, see gotrace__begin_global */
+  uint64_t wrapped;   /* events inside a system call */
+  uint64_t jumps;     /* of the tick counter */
+  uint64_t unwritten; /* records that change the model only */
 } gotrace__counters;
 
 /* Records whose times were pushed on, see gotrace__push_time: the first of them, and the last. */
@@ -10845,7 +11542,7 @@ typedef enum gotrace__inside_call {
 
 /* A call needs the thread's goroutine, and there is none. */
 GOTRACE__FN void gotrace__no_go(gotrace__transcriber *t, const gotrace__source *r, gotrace_problem problem) {
-  if (r->lacks) t->counters.idle++;
+  if (r->lacks) t->counters.unwritten++;
   else gotrace__problem_seen(t, problem);
 }
 
@@ -11166,7 +11863,7 @@ GOTRACE__FN void gotrace__apply_introduction(gotrace__transcriber *t, gotrace__s
   unsigned flags = record->flags & 7;
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
   bool known = r->introduced || r->gone; /* after its end, if malformed: the trace has events of it */
-  t->counters.idle++;
+  t->counters.unwritten++;
   if (in_syscall && p && p->number) p = NULL; /* a thief took it while the thread wrote the record, and told first */
   if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);
   if (g && g->on != r) gotrace__correct_listed(t, g->on, false);
@@ -11231,7 +11928,7 @@ GOTRACE__FN void gotrace__apply_thread_end(gotrace__transcriber *t, gotrace__sou
   r->listed_go = r->listed_proc = 0;
   r->gone = true;
   gotrace__changed(t, &t->end_waiters);
-  t->counters.idle++;
+  t->counters.unwritten++;
 }
 
 /* GO: a goroutine's state before the first record of the session about it. One that runs is introduced by its thread.
@@ -11240,7 +11937,7 @@ GOTRACE__FN void gotrace__apply_go(gotrace__transcriber *t, gotrace__source *r, 
   const gotrace__record_GO *said = &record->as_GO;
   gotrace__model_go *g = gotrace__go_of(t, said->go);
   unsigned status = said->status == GOTRACE__WAITING ? GOTRACE__WAITING : GOTRACE__RUNNABLE;
-  t->counters.idle++;
+  t->counters.unwritten++;
   if (!g || said->status == GOTRACE__RUNNING || said->status == GOTRACE__SYSCALL) return;
   if (g->known && g->listed) { /* as a cut has shown it, unless a call has changed that while tracing was off */
     gotrace__leave_list(t, g, r->text);
@@ -11281,7 +11978,7 @@ GOTRACE__FN void gotrace__apply_proc(gotrace__transcriber *t, gotrace__source *r
   bool lost = status == GOTRACE__PROC_LOST;
   (void)r;
   if (lost) status = GOTRACE__PROC_SYSCALL;
-  t->counters.idle++;
+  t->counters.unwritten++;
   if (!p || (p->known && !p->listed)) return;
   if (!p->known) p->status = GOTRACE__PROC_IDLE;
   p->known = true;
@@ -11299,7 +11996,7 @@ GOTRACE__FN void gotrace__apply_proc_stop(gotrace__transcriber *t, gotrace__sour
   (void)record;
   if (!p) {
     if (!r->lost_proc) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STOP_NONE);
-    else t->counters.idle++;
+    else t->counters.unwritten++;
     r->lost_proc = false;
     return;
   }
@@ -11313,7 +12010,7 @@ GOTRACE__FN void gotrace__apply_proc_stop(gotrace__transcriber *t, gotrace__sour
 
 GOTRACE__FN void gotrace__apply_proc_steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   if (p->known && p->status == GOTRACE__PROC_SYSCALL) gotrace__steal(t, r, p);
-  else if (p->loss_unreported) t->counters.idle++;
+  else if (p->loss_unreported) t->counters.unwritten++;
   else gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_STEAL);
   p->loss_unreported = false;
 }
@@ -11321,7 +12018,7 @@ GOTRACE__FN void gotrace__apply_proc_steal(gotrace__transcriber *t, gotrace__sou
 GOTRACE__FN void gotrace__apply_proc_destroy(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   (void)r;
   if (p->known && (p->status != GOTRACE__PROC_IDLE || p->sweep)) gotrace__problem_seen(t, GOTRACE_PROBLEM_PROC_DESTROY);
-  else t->counters.idle++;
+  else t->counters.unwritten++;
 }
 
 GOTRACE__FN void gotrace__apply_create(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
@@ -11347,7 +12044,7 @@ GOTRACE__FN void gotrace__apply_create(gotrace__transcriber *t, gotrace__source 
   gotrace__go_begin(t, g, made->id, made->entry, status, made->flags & 7u);
   if (status == GOTRACE__WAITING && t->options.version == GOTRACE_GO_1_22) {
     g->unborn = true; /* its unblock creates it */
-    t->counters.idle++;
+    t->counters.unwritten++;
     return;
   }
   if (!t->v1 && !r->proc && status != GOTRACE__SYSCALL && !(made->flags & GOTRACE__RECORD_OWN) && !r->plain)
@@ -11385,7 +12082,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__start_given(gotrace__transcriber *t, gotrac
 /* GO_START, THREAD_START, WAIT_END; of NULL: the thread runs what the trace lacks. */
 GOTRACE__ALWAYS_INLINE void gotrace__apply_start(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
                                                  const gotrace__record *record) {
-  if (!record->about_go.go) r->lacks = true, t->counters.idle++;
+  if (!record->about_go.go) r->lacks = true, t->counters.unwritten++;
   if (g) gotrace__start_given(t, r, g, record);
 }
 
@@ -11396,7 +12093,7 @@ GOTRACE__FN void gotrace__apply_nest(gotrace__transcriber *t, gotrace__source *r
   gotrace__model_go *from = r->go;
   r->plain = (begin ? record->as_NEST_BEGIN.plain : record->as_NEST_END.plain) != 0;
   r->lacks |= !record->about_go.go;
-  if (!from && !g) t->counters.idle++; /* or a malformed place, which is counted */
+  if (!from && !g) t->counters.unwritten++; /* or a malformed place, which is counted */
   if (from && begin) {
     gotrace__next_go(t, from);
     if (from->status == GOTRACE__SYSCALL) {
@@ -11564,7 +12261,7 @@ GOTRACE__FN void gotrace__relabel(gotrace__transcriber *t, gotrace__source *r, g
   gotrace__inside_call inside;
   gotrace__model_label(t, g, r->text.data, r->text.size);
   if (g != r->go || t->v1) {
-    t->counters.idle++;
+    t->counters.unwritten++;
   } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
     gotrace__emit1(t, r, g, GOTRACE_V2_GO_LABEL, gotrace__label_id(t, g));
     gotrace__end_user(t, r, inside);
@@ -11597,7 +12294,7 @@ GOTRACE__FN void gotrace__apply_timer(gotrace__transcriber *t, gotrace__source *
   if (!gotrace__may_mark(t, r, g, record->about_go.number)) return;
   if (!(g->flags & GOTRACE__RECORD_TIMER) && g->in_trace) gotrace__keep_timer(t, g);
   g->flags |= GOTRACE__RECORD_TIMER;
-  t->counters.idle++;
+  t->counters.unwritten++;
 }
 GOTRACE__FN void gotrace__apply_rename(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
                                        const gotrace__record *record) {
@@ -11612,7 +12309,7 @@ GOTRACE__FN void gotrace__apply_procs_change(gotrace__transcriber *t, gotrace__s
   t->procs_changed = record->as_PROCS_CHANGE.count;
   if (!r->go && !t->v1 && !t->options.replay) {
     t->globals_generation = 0; /* the number of procs is due */
-    t->counters.idle++;
+    t->counters.unwritten++;
     return;
   }
   inside = gotrace__begin_global(t, r);
@@ -11623,7 +12320,7 @@ GOTRACE__FN void gotrace__apply_procs_change(gotrace__transcriber *t, gotrace__s
 
 GOTRACE__FN void gotrace__end_gc(gotrace__transcriber *t, gotrace__source *r) {
   if (!t->gc_seen) { /* v1: it is older than the trace, in which no goroutine has run yet */
-    t->counters.idle++;
+    t->counters.unwritten++;
     return;
   }
   if (!t->v1 && t->gc_generation != t->generation) gotrace__gc_event(t, r, GOTRACE_V2_GC_ACTIVE, 0);
@@ -11643,7 +12340,7 @@ GOTRACE__FN void gotrace__apply_collector(gotrace__transcriber *t, gotrace__sour
     gotrace__end_gc(t, r);
     gotrace__end_global(t, r, inside);
   } else {
-    t->counters.idle++;
+    t->counters.unwritten++;
   }
   t->gc = record->as_COLLECTOR.gc != 0;
   t->stw = record->as_COLLECTOR.stw != 0;
@@ -11691,7 +12388,7 @@ GOTRACE__FN void gotrace__apply_stw_end(gotrace__transcriber *t, gotrace__source
     return;
   }
   if (t->stw_go && !t->stw_closed) gotrace__end_stw(t, r);
-  else t->counters.idle++;
+  else t->counters.unwritten++;
   t->stw_go = NULL;
   t->stw = t->stw_closed = false;
 }
@@ -11706,7 +12403,7 @@ GOTRACE__FN void gotrace__apply_mark_assist(gotrace__transcriber *t, gotrace__so
     gotrace__no_go(t, r, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
   } else if (r->go->assist == begin) {
     if (begin || !(r->go->flags & GOTRACE__RECORD_OLD)) gotrace__problem_seen(t, GOTRACE_PROBLEM_MARK_ASSIST_STATE);
-    else t->counters.idle++; /* it is older than the trace */
+    else t->counters.unwritten++; /* it is older than the trace */
   } else if ((inside = gotrace__begin_user(t, r)) != GOTRACE__NOT_POSSIBLE) {
     if (begin) gotrace__emit1(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_BEGIN, gotrace__call_stack_id(t, r));
     else gotrace__emit0(t, r, r->go, GOTRACE_V2_GC_MARK_ASSIST_END);
@@ -11731,11 +12428,11 @@ GOTRACE__FN void gotrace__apply_sweep(gotrace__transcriber *t, gotrace__source *
   p = r->proc;
   if (kind == GOTRACE__REC_SWEEP_BEGIN) {
     if (p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-    else t->counters.idle++;
+    else t->counters.unwritten++;
     p->sweep = true;
   } else if (kind == GOTRACE__REC_SWEEP_END) {
     if (!p->sweep) gotrace__problem_seen(t, GOTRACE_PROBLEM_SWEEP_STATE);
-    else if (!p->sweep_seen) t->counters.idle++;
+    else if (!p->sweep_seen) t->counters.unwritten++;
     if (p->sweep_seen) gotrace__emit2(t, r, NULL, GOTRACE_V2_GC_SWEEP_END, p->swept, p->reclaimed);
     p->sweep = p->sweep_seen = false;
   } else if (!p->sweep) {
@@ -11745,7 +12442,7 @@ GOTRACE__FN void gotrace__apply_sweep(gotrace__transcriber *t, gotrace__source *
       gotrace__emit1(t, r, NULL, GOTRACE_V2_GC_SWEEP_BEGIN, gotrace__call_stack_id(t, r));
       p->swept = p->reclaimed = 0;
     } else {
-      t->counters.idle++;
+      t->counters.unwritten++;
     }
     p->sweep_seen = true;
     p->swept += record->as_SWEEP_SPAN.swept;
@@ -11767,7 +12464,7 @@ GOTRACE__FN void gotrace__apply_scan(gotrace__transcriber *t, gotrace__source *r
   p = r->proc;
   if (p->scan_seen == begin) {
     if (begin || !p->scan) gotrace__problem_seen(t, GOTRACE_PROBLEM_STW_STATE);
-    else t->counters.idle++; /* it is older than the trace */
+    else t->counters.unwritten++; /* it is older than the trace */
   } else {
     gotrace__put_v1(t, &p->lane, begin ? GOTRACE_V1_GC_SCAN_START : GOTRACE_V1_GC_SCAN_DONE, t->now, 0, 0, 0, 0);
     p->scan_seen = begin;
@@ -12968,709 +13665,14 @@ GOTRACE__FN void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__lane_free(t, &t->service.lane);
 }
 
-/* --------------------------------------------------------------------------------------------------- >>elf ----
- *
- * The functions of a module, from the symbol tables of its ELF file. The file may be damaged or replaced at any time.
- * It is therefore read into memory: a mapped file that shrinks would raise SIGBUS.
- */
-
-#ifdef GOTRACE__ELF
-/* A file, or bytes in memory (data not NULL). */
-typedef struct gotrace__elf_file {
-  gotrace__file file;
-  const uint8_t *data;
-  size_t size; /* of data */
-} gotrace__elf_file;
-
-GOTRACE__FN bool gotrace__elf_read(const gotrace__elf_file *elf, uint64_t offset, void *buffer, size_t size) {
-  uint8_t *at = (uint8_t *)buffer;
-  size_t n;
-  if (elf->data && (offset > elf->size || size > elf->size - offset)) return false;
-  for (; size; at += n, offset += n, size -= n) {
-    n = elf->data ? size : gotrace__file_read_some(&elf->file, offset, at, size);
-    if (!n) return false;
-    if (elf->data) memcpy(at, elf->data + offset, n);
-  }
-  return true;
-}
-
-enum { GOTRACE__RANK_GLOBAL, GOTRACE__RANK_WEAK, GOTRACE__RANK_LOCAL, GOTRACE__RANK_UNSIZED };
-
-typedef struct gotrace__function {
-  uintptr_t start;    /* relative to the module's base */
-  uint32_t size : 30; /* in bytes */
-  uint32_t rank : 2;  /* of functions with the same start, the lowest is kept */
-  uint32_t name;      /* offset in the strings */
-} gotrace__function;
-
-/* The symbols of a module. All zero: none. */
-typedef struct gotrace__elf_symbols {
-  gotrace__function *functions; /* sorted by start */
-  char *strings;
-  size_t count, capacity, strings_size;
-  bool dynamic; /* includes the dynamic symbols */
-} gotrace__elf_symbols;
-
-#define GOTRACE__BUILD_ID 64 /* most bytes of a build id; linkers make 8 to 32 */
-
-/* Identifies the contents of a module. */
-typedef struct gotrace__elf_identity {
-  uint64_t segments; /* hash of the loaded segments' headers */
-  uint8_t build_id[GOTRACE__BUILD_ID];
-  unsigned build_id_size; /* 0: none */
-} gotrace__elf_identity;
-
-GOTRACE__FN void gotrace__elf_add_segment(gotrace__elf_identity *identity, const gotrace__segment *segment) {
-  uint64_t hash = identity->segments;
-  if (segment->p_type != PT_LOAD) return;
-  hash = gotrace__mix(gotrace__mix(hash, segment->p_offset), segment->p_vaddr);
-  hash = gotrace__mix(gotrace__mix(hash, segment->p_filesz), segment->p_memsz);
-  identity->segments = gotrace__mix(hash, segment->p_flags);
-}
-
-/* Takes the build id from notes, if there is one. */
-GOTRACE__FN void gotrace__elf_add_notes(gotrace__elf_identity *identity, const uint8_t *notes, size_t size,
-                                        size_t align) {
-  if (align != 8) align = 4;
-  while (size >= 12) {
-    uint32_t name_size, id_size, type;
-    size_t name_end, id_end;
-    memcpy(&name_size, notes, 4);
-    memcpy(&id_size, notes + 4, 4);
-    memcpy(&type, notes + 8, 4);
-    if (name_size > size || id_size > size) return;
-    name_end = (12 + (size_t)name_size + align - 1) & ~(align - 1);
-    id_end = (name_end + id_size + align - 1) & ~(align - 1);
-    if (name_end > size || name_end + id_size > size) return;
-    if (type == 3 && name_size == 4 && memcmp(notes + 12, "GNU", 4) == 0 && id_size && id_size <= GOTRACE__BUILD_ID) {
-      memcpy(identity->build_id, notes + name_end, id_size);
-      identity->build_id_size = id_size;
-    }
-    if (id_end >= size) return;
-    notes += id_end, size -= id_end;
-  }
-}
-
-GOTRACE__FN bool gotrace__elf_same(const gotrace__elf_identity *a, const gotrace__elf_identity *b) {
-  return a->segments == b->segments && a->build_id_size == b->build_id_size &&
-         memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
-}
-
-/* Reads the file's header; false if it is not an ELF file of this processor's word size and byte order. */
-GOTRACE__FN bool gotrace__elf_header(const gotrace__elf_file *elf, gotrace__elf_head *head) {
-  const uint16_t one = 1;
-  bool little = *(const uint8_t *)&one == 1;
-  return gotrace__elf_read(elf, 0, head, sizeof *head) && memcmp(head->e_ident, "\177ELF", 4) == 0 &&
-         head->e_ident[EI_CLASS] == (sizeof(uintptr_t) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-         head->e_ident[EI_DATA] == (little ? ELFDATA2LSB : ELFDATA2MSB);
-}
-
-#define GOTRACE__ELF_SEGMENTS 256
-GOTRACE__FN bool gotrace__elf_identify(const gotrace__elf_file *elf, const gotrace__elf_head *head,
-                                       gotrace__elf_identity *identity) {
-  gotrace__segment segment;
-  unsigned i;
-  memset(identity, 0, sizeof *identity);
-  if (head->e_phentsize != sizeof segment || head->e_phnum > GOTRACE__ELF_SEGMENTS) return false;
-  for (i = 0; i < head->e_phnum; i++) {
-    uint8_t notes[1024];
-    if (!gotrace__elf_read(elf, head->e_phoff + (uint64_t)i * sizeof segment, &segment, sizeof segment)) return false;
-    gotrace__elf_add_segment(identity, &segment);
-    if (segment.p_type != PT_NOTE) continue;
-    if (segment.p_filesz > sizeof notes || !gotrace__elf_read(elf, segment.p_offset, notes, (size_t)segment.p_filesz))
-      continue;
-    gotrace__elf_add_notes(identity, notes, (size_t)segment.p_filesz, (size_t)segment.p_align);
-  }
-  return true;
-}
-
-/* Converts a symbol to a function; false if it is not one. `complete`: the table has all functions of the module. */
-GOTRACE__FN bool gotrace__elf_function(const gotrace__elf_symbol *symbol, const gotrace__elf_section *sections,
-                                       size_t count, bool complete, gotrace__function *function) {
-  unsigned type = symbol->st_info & 0xf, binding = symbol->st_info >> 4;
-  const gotrace__elf_section *section;
-  uintptr_t start = (uintptr_t)symbol->st_value, room;
-  uint64_t size = symbol->st_size;
-#if defined(__arm__)
-  start &= ~(uintptr_t)1; /* set for Thumb code */
-#endif
-  if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
-  if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || symbol->st_shndx >= count) return false;
-  section = &sections[symbol->st_shndx];
-  if (!(section->sh_flags & SHF_EXECINSTR) || start - (uintptr_t)section->sh_addr >= section->sh_size) return false;
-  room = (uintptr_t)section->sh_size - (start - (uintptr_t)section->sh_addr);
-  /* Without a size, a function ends where the next one begins, if the table has them all. */
-  if (!size && !complete) return false;
-  function->rank = !size                   ? (unsigned)GOTRACE__RANK_UNSIZED
-                   : binding == STB_GLOBAL ? (unsigned)GOTRACE__RANK_GLOBAL
-                   : binding == STB_WEAK   ? (unsigned)GOTRACE__RANK_WEAK
-                                           : (unsigned)GOTRACE__RANK_LOCAL;
-  if (!size || size > room) size = room;
-  if (size > 0x3fffffff) size = 0x3fffffff;
-  function->start = start;
-  function->size = (uint32_t)size & 0x3fffffff;
-  function->name = (uint32_t)symbol->st_name;
-  return true;
-}
-
-/* Adds the functions of a symbol table, whose strings begin at `strings_at`. */
-GOTRACE__FN void gotrace__elf_functions(const gotrace__elf_file *elf, const gotrace__elf_section *table,
-                                        const gotrace__elf_section *sections, size_t section_count, size_t strings_at,
-                                        gotrace__elf_symbols *symbols) {
-  gotrace__elf_symbol chunk[128];
-  uint64_t left = table->sh_size / sizeof *chunk, offset = table->sh_offset;
-  uint64_t strings_size = sections[table->sh_link].sh_size;
-  size_t i, n;
-  for (; left; left -= n, offset += n * sizeof *chunk) {
-    n = left < 128 ? (size_t)left : 128;
-    if (!gotrace__elf_read(elf, offset, chunk, n * sizeof *chunk)) break;
-    for (i = 0; i < n; i++) {
-      gotrace__function function;
-      if (!gotrace__elf_function(&chunk[i], sections, section_count, table->sh_type == SHT_SYMTAB, &function)) continue;
-      if (!function.name || function.name >= strings_size) continue;
-      function.name += (uint32_t)strings_at;
-      symbols->functions[symbols->count++] = function;
-    }
-  }
-}
-
-GOTRACE__FN bool gotrace__function_less(const gotrace__function *a, const gotrace__function *b) {
-  if (a->start != b->start) return a->start < b->start;
-  return a->rank != b->rank ? a->rank < b->rank : a->name < b->name;
-}
-
-/* Heapsort: needs no memory, and qsort may call malloc. */
-GOTRACE__FN void gotrace__sort_functions(gotrace__function *functions, size_t count) {
-  size_t root = count / 2, end = count;
-  while (end > 1) {
-    size_t parent, child;
-    gotrace__function moved;
-    if (root) {
-      moved = functions[--root];
-    } else {
-      moved = functions[--end];
-      functions[end] = functions[0];
-    }
-    for (parent = root; (child = 2 * parent + 1) < end; parent = child) {
-      if (child + 1 < end && gotrace__function_less(&functions[child], &functions[child + 1])) child++;
-      if (!gotrace__function_less(&moved, &functions[child])) break;
-      functions[parent] = functions[child];
-    }
-    functions[parent] = moved;
-  }
-}
-
-/* Of two names of a function, prefers the one with fewer leading underscores: the one that programs use. */
-GOTRACE__FN bool gotrace__better_name(const char *name, const char *than) {
-  while (*name == '_' && *than == '_') name++, than++;
-  return *than == '_' && *name != '_';
-}
-
-/* Sorts the functions and keeps one for each start. */
-GOTRACE__FN void gotrace__elf_arrange(gotrace__elf_symbols *symbols) {
-  gotrace__function *functions = symbols->functions;
-  size_t count = 0, i;
-  gotrace__sort_functions(functions, symbols->count);
-  for (i = 0; i < symbols->count; i++) {
-    gotrace__function *last = count ? &functions[count - 1] : NULL;
-    if (!last || functions[i].start != last->start) functions[count++] = functions[i];
-    else if (functions[i].rank == last->rank &&
-             gotrace__better_name(symbols->strings + functions[i].name, symbols->strings + last->name))
-      *last = functions[i];
-  }
-  symbols->count = count;
-  for (i = 0; i + 1 < count; i++)
-    if (functions[i].rank == GOTRACE__RANK_UNSIZED && functions[i].size > functions[i + 1].start - functions[i].start)
-      functions[i].size = (uint32_t)(functions[i + 1].start - functions[i].start) & 0x3fffffff;
-}
-
-GOTRACE__FN void gotrace__elf_free(gotrace__elf_symbols *symbols, gotrace__budget *budget) {
-  gotrace__release(budget, symbols->functions, symbols->capacity * sizeof *symbols->functions);
-  gotrace__release(budget, symbols->strings, symbols->strings_size);
-  memset(symbols, 0, sizeof *symbols);
-}
-
-/* Whether a section is a symbol table that can be read. */
-GOTRACE__FN bool gotrace__elf_is_table(const gotrace__elf_section *sections, size_t count, size_t i) {
-  const gotrace__elf_section *table = &sections[i];
-  return (table->sh_type == SHT_SYMTAB || table->sh_type == SHT_DYNSYM) &&
-         table->sh_entsize == sizeof(gotrace__elf_symbol) && table->sh_link < count &&
-         sections[table->sh_link].sh_type == SHT_STRTAB && sections[table->sh_link].sh_size < UINT32_MAX / 4;
-}
-
-/* Reads one kind of symbol table, if there is one. Adds to those already read, unless out of memory. */
-GOTRACE__FN void gotrace__elf_read_tables(const gotrace__elf_file *elf, const gotrace__elf_section *sections,
-                                          size_t count, gotrace__budget *budget, gotrace__elf_symbols *symbols) {
-  const gotrace__elf_section *tables[2] = {NULL, NULL};
-  gotrace__elf_symbols all;
-  size_t i, at = 0;
-  memset(&all, 0, sizeof all);
-  for (i = 0; i < count; i++)
-    if (gotrace__elf_is_table(sections, count, i)) tables[sections[i].sh_type == SHT_DYNSYM] = &sections[i];
-  all.strings_size = 1;
-  for (i = 0; i < 2; i++) {
-    if (!tables[i]) continue;
-    all.capacity += (size_t)(tables[i]->sh_size / sizeof(gotrace__elf_symbol));
-    all.strings_size += (size_t)sections[tables[i]->sh_link].sh_size + 1;
-  }
-  if (!all.capacity || all.capacity > budget->limit / sizeof *all.functions) return;
-  all.functions = (gotrace__function *)gotrace__allocate(budget, all.capacity * sizeof *all.functions, true);
-  all.strings = (char *)(all.functions ? gotrace__allocate(budget, all.strings_size, true) : NULL);
-  for (i = 0; i < 2 && all.strings; i++) {
-    const gotrace__elf_section *strings;
-    if (!tables[i]) continue;
-    strings = &sections[tables[i]->sh_link];
-    if (gotrace__elf_read(elf, strings->sh_offset, all.strings + at, (size_t)strings->sh_size)) {
-      gotrace__elf_functions(elf, tables[i], sections, count, at, &all);
-      if (i == 1) all.dynamic = true;
-    }
-    at += (size_t)strings->sh_size;
-    all.strings[at++] = 0; /* ends the last string */
-  }
-  if (!all.count) gotrace__elf_free(&all, budget);
-  gotrace__elf_arrange(&all);
-  *symbols = all;
-}
-
-/* Reads a file's symbols. None if anything is wrong. */
-GOTRACE__FN void gotrace__elf_load(const gotrace__elf_file *elf, const gotrace__elf_head *head, gotrace__budget *budget,
-                                   gotrace__elf_symbols *symbols) {
-  gotrace__elf_section first, *sections;
-  size_t count = head->e_shnum;
-  memset(symbols, 0, sizeof *symbols);
-  if (head->e_shentsize != sizeof first || !head->e_shoff) return;
-  if (!gotrace__elf_read(elf, head->e_shoff, &first, sizeof first)) return;
-  if (!count) count = first.sh_size > 1 << 20 ? 0 : (size_t)first.sh_size; /* 65,280 or more */
-  if (!count) return;
-  sections = (gotrace__elf_section *)gotrace__allocate(budget, count * sizeof *sections, true);
-  if (!sections) return;
-  if (gotrace__elf_read(elf, head->e_shoff, sections, count * sizeof *sections))
-    gotrace__elf_read_tables(elf, sections, count, budget, symbols);
-  gotrace__release(budget, sections, count * sizeof *sections);
-}
-
-/* The function that contains an address relative to the module's base; NULL: none. Functions may overlap. */
-GOTRACE__FN const char *gotrace__elf_name(const gotrace__elf_symbols *symbols, uintptr_t address) {
-  size_t low = 0, high = symbols->count, tries;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (symbols->functions[middle].start <= address) low = middle + 1;
-    else high = middle;
-  }
-  for (tries = 16; low && tries; tries--) {
-    const gotrace__function *function = &symbols->functions[--low];
-    if (address - function->start < function->size) return symbols->strings + function->name;
-  }
-  return NULL;
-}
-#endif
-
-/* --------------------------------------------------------------------------------------------------- >>modules ----
- *
- * From an address to its module and function. Runs only in whoever transcribes. The symbols of a module are read when
- * its first address is named, and kept until the session ends, since reading them takes milliseconds.
- *
- * Does not use dladdr: while a library is unloaded, dlclose holds that function's lock and waits for the thread that
- * writes the library's trace. Reads no file inside dl_iterate_phdr, whose lock other threads need for exceptions.
- */
-
-#ifdef GOTRACE__ELF
-#define GOTRACE__SYMBOLS_MEMORY ((size_t)64 << 20) /* most bytes of all symbols */
-#define GOTRACE__MOST_MODULES 4096                 /* records of a session */
-#define GOTRACE__MODULE_PATH 1024
-
-/* A loaded module, as found in memory. */
-typedef struct gotrace__loaded {
-  uintptr_t base, low, high;
-  uint64_t unloads; /* number of modules unloaded so far */
-  gotrace__elf_identity identity;
-  char path[GOTRACE__MODULE_PATH]; /* as the loader calls it */
-} gotrace__loaded;
-
-typedef struct gotrace__found {
-  uintptr_t pc;
-  bool counted;     /* `unloads` is known */
-  bool program;     /* not a library */
-  uintptr_t start;  /* where the function begins, by the unwind table, relative to the base; 0: unknown */
-  const char *name; /* of the dynamic symbol, if name_buffer is set */
-  char *name_buffer;
-  size_t name_size;
-  unsigned visited;
-  gotrace__loaded at;
-} gotrace__found;
-
-typedef struct gotrace__module_record {
-  struct gotrace__module_record *next;
-  gotrace__loaded at;
-  bool noted; /* the strings of each generation from now on name it */
-  gotrace__elf_symbols symbols;
-  char path[GOTRACE__MODULE_PATH]; /* of the file */
-} gotrace__module_record;
-
-/* Whether a range of addresses, relative to the module's base, is readable memory with contents from its file. */
-GOTRACE__FN bool gotrace__in_segment(const gotrace__module *module, uint64_t address, uint64_t size) {
-  unsigned i;
-  for (i = 0; i < module->segment_count; i++) {
-    const gotrace__segment *segment = &module->segments[i];
-    if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) && address >= segment->p_vaddr &&
-        address - segment->p_vaddr <= segment->p_filesz && size <= segment->p_filesz - (address - segment->p_vaddr))
-      return true;
-  }
-  return false;
-}
-
-/* The start of the last function that begins at or before an address, from .eh_frame_hdr; 0: unknown. The table has a
- * version, three encodings, the address of .eh_frame and the number of entries. Then come the entries, sorted, each two
- * offsets from the table's start. */
-GOTRACE__FN uintptr_t gotrace__unwind_start(const gotrace__module *module, const gotrace__segment *segment,
-                                            uintptr_t address) {
-  const uint8_t *table = (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr);
-  int32_t offset = (int32_t)(address - (uintptr_t)segment->p_vaddr), start = 0;
-  uint32_t low = 0, high;
-  if (segment->p_memsz < 12 || !gotrace__in_segment(module, segment->p_vaddr, segment->p_memsz)) return 0;
-  if (table[0] != 1 || (table[1] & 7) != 3 || table[2] != 3 || table[3] != 0x3b) return 0; /* 4 bytes each */
-  memcpy(&high, table + 8, 4);
-  if (high > (segment->p_memsz - 12) / 8) return 0;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    int32_t begin;
-    memcpy(&begin, table + 12 + 8 * (size_t)middle, 4);
-    if (begin <= offset) {
-      low = middle + 1;
-      start = begin;
-    } else {
-      high = middle;
-    }
-  }
-  return low ? (uintptr_t)segment->p_vaddr + (uintptr_t)(intptr_t)start : 0;
-}
-
-/* The number of symbols in a DT_GNU_HASH table: the last chain of the last symbol in a bucket ends the table. */
-GOTRACE__FN uint32_t gotrace__gnu_hash_symbols(const uint32_t *table) {
-  const uint32_t *buckets = table + 4 + table[2] * (sizeof(uintptr_t) / sizeof(uint32_t)), *chains = buckets + table[0];
-  uint32_t last = 0, i;
-  for (i = 0; i < table[0]; i++)
-    if (buckets[i] > last) last = buckets[i];
-  if (last < table[1]) return table[1];
-  while (!(chains[last - table[1]] & 1)) last++;
-  return last + 1;
-}
-
-/* The function that contains an address relative to the module's base, from the symbols in memory; NULL: none. */
-GOTRACE__FN const char *gotrace__dynamic_symbol(uintptr_t base, const gotrace__dynamic *entry, uintptr_t address) {
-  const gotrace__elf_symbol *symbols = NULL, *best = NULL;
-  const char *strings = NULL;
-  uint32_t count = 0, i;
-  for (; entry->d_tag != DT_NULL; entry++) {
-    uintptr_t at = (uintptr_t)entry->d_un.d_ptr;
-    if (at < base) at += base; /* some linkers do not relocate these, and nothing does in the vDSO */
-    if (entry->d_tag == DT_SYMTAB) symbols = (const gotrace__elf_symbol *)at;
-    if (entry->d_tag == DT_STRTAB) strings = (const char *)at;
-    if (entry->d_tag == DT_HASH && !count) count = ((const uint32_t *)at)[1];
-    if (entry->d_tag == DT_GNU_HASH) count = gotrace__gnu_hash_symbols((const uint32_t *)at);
-  }
-  if (!symbols || !strings) return NULL;
-  for (i = 0; i < count; i++) {
-    const gotrace__elf_symbol *symbol = &symbols[i];
-    unsigned type = symbol->st_info & 0xf;
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF) continue;
-    if (address < symbol->st_value || address - symbol->st_value >= (symbol->st_size ? symbol->st_size : 1)) continue;
-    if (!best || best->st_value < symbol->st_value) best = symbol;
-  }
-  return best ? strings + best->st_name : NULL;
-}
-
-/* Sets the range of a module's addresses. Returns whether `address`, relative to the base, is in its memory. */
-GOTRACE__FN bool gotrace__module_range(const gotrace__module *module, uintptr_t address, uintptr_t *low,
-                                       uintptr_t *high) {
-  bool inside = false;
-  unsigned i;
-  *low = UINTPTR_MAX;
-  *high = 0;
-  for (i = 0; i < module->segment_count; i++) {
-    const gotrace__segment *segment = &module->segments[i];
-    uintptr_t begin = module->base + (uintptr_t)segment->p_vaddr, end = begin + (uintptr_t)segment->p_memsz;
-    if (segment->p_type != PT_LOAD) continue;
-    if (address - (uintptr_t)segment->p_vaddr < segment->p_memsz) inside = true;
-    if (begin < *low) *low = begin;
-    if (end > *high) *high = end;
-  }
-  return inside;
-}
-
-/* dl_iterate_phdr: finds the module of found->pc. With found->name_buffer, also its dynamic symbol. */
-GOTRACE__FN int gotrace__find_visit(gotrace__module *module, size_t size, void *argument) {
-  gotrace__found *found = (gotrace__found *)argument;
-  uintptr_t address = found->pc - 1 - module->base; /* a return address may be the next function's first byte */
-  const gotrace__dynamic *dynamic = NULL;
-  const char *symbol;
-  unsigned i;
-  found->program = !found->visited++;
-  if (!gotrace__module_range(module, address, &found->at.low, &found->at.high)) return 0;
-  found->at.base = module->base;
-  found->counted = size >= offsetof(gotrace__module, unloads) + sizeof module->unloads;
-  if (found->counted) found->at.unloads = module->unloads;
-  for (i = 0; i < module->segment_count; i++) {
-    const gotrace__segment *segment = &module->segments[i];
-    gotrace__elf_add_segment(&found->at.identity, segment);
-    if (segment->p_type == PT_NOTE && gotrace__in_segment(module, segment->p_vaddr, segment->p_memsz))
-      gotrace__elf_add_notes(&found->at.identity, (const uint8_t *)(module->base + (uintptr_t)segment->p_vaddr),
-                             (size_t)segment->p_memsz, (size_t)segment->p_align);
-    if (segment->p_type == PT_GNU_EH_FRAME) found->start = gotrace__unwind_start(module, segment, address);
-    if (segment->p_type == PT_DYNAMIC) dynamic = (const gotrace__dynamic *)(module->base + (uintptr_t)segment->p_vaddr);
-  }
-  snprintf(found->at.path, sizeof found->at.path, "%s", module->path ? module->path : "");
-  symbol = found->name_buffer && dynamic ? gotrace__dynamic_symbol(module->base, dynamic, address) : NULL;
-  if (symbol) snprintf(found->name_buffer, found->name_size, "%s", symbol);
-  if (symbol) found->name = found->name_buffer;
-  return 1;
-}
-
-GOTRACE__FN bool gotrace__find_module(uintptr_t pc, gotrace__found *found, char *name, size_t size) {
-  memset(found, 0, offsetof(gotrace__found, at.path));
-  found->pc = pc;
-  found->name_buffer = name;
-  found->name_size = size;
-  return GOTRACE__C(dl_iterate_phdr)(gotrace__find_visit, found) != 0;
-}
-
-/* The file that is mapped at an address, from /proc/self/maps: "low-high permissions offset device inode path". */
-GOTRACE__FN bool gotrace__mapped_path(uintptr_t address, char *path, size_t size) {
-  char text[GOTRACE__MODULE_PATH + 128];
-  uint64_t offset = 0;
-  bool found = false;
-  gotrace__file file;
-  if (!gotrace__file_open_to_read("/proc/self/maps", &file)) return false;
-  while (!found) {
-    size_t n = gotrace__file_read_some(&file, offset, text, sizeof text - 1);
-    char *end, *dash, *slash;
-    text[n] = 0;
-    end = (strchr)(text, '\n');
-    if (!n) break;
-    offset += end ? (size_t)(end - text) + 1 : n;
-    if (!end) continue; /* too long, or its rest */
-    *end = 0;
-    if (address < strtoull(text, &dash, 16) || *dash != '-' || address >= strtoull(dash + 1, NULL, 16)) continue;
-    slash = (strchr)(text, '/');
-    if (!slash) break;
-    snprintf(path, size, "%s", slash);
-    found = true;
-  }
-  gotrace__file_close(&file);
-  return found;
-}
-
-/* What the tracer knows about the modules of a session. Protected by the work lock. */
-typedef struct gotrace__range {
-  uintptr_t low, high;
-  uint64_t identity;
-} gotrace__range;
-typedef struct gotrace__ranges {
-  size_t count;
-  uint64_t loads, unloads; /* numbers of modules loaded and unloaded before the look */
-  uint64_t cuts;           /* number of cuts made before the look */
-  gotrace__range ranges[GOTRACE__MOST_MODULES];
-} gotrace__ranges;
-static struct gotrace__modules {
-  gotrace__module_record *records; /* latest first */
-  gotrace__module_record *last;    /* of the last address */
-  unsigned count;
-  gotrace__ranges *seen; /* all modules: the last two snapshots that differ from the one before; or NULL */
-  unsigned latest;       /* of the two */
-  gotrace__budget budget;
-} gotrace__modules = {NULL, NULL, 0, NULL, 0, {0, 0, GOTRACE__SYMBOLS_MEMORY}};
-
-/* Opens a module's file, and reads its symbols if it is the one that was loaded. */
-GOTRACE__FN bool gotrace__module_load(gotrace__module_record *record, const char *path) {
-  gotrace__elf_file elf;
-  gotrace__elf_head head;
-  gotrace__elf_identity identity;
-  bool same;
-  elf.data = NULL;
-  elf.size = 0;
-  if (!gotrace__file_open_to_read(path, &elf.file)) return false;
-  same = gotrace__elf_header(&elf, &head) && gotrace__elf_identify(&elf, &head, &identity) &&
-         gotrace__elf_same(&identity, &record->at.identity);
-  if (same) gotrace__elf_load(&elf, &head, &gotrace__modules.budget, &record->symbols);
-  gotrace__file_close(&elf.file);
-  return same;
-}
-
-/* Finds the file of a module, and reads it. */
-GOTRACE__FN void gotrace__module_open(gotrace__module_record *record, const gotrace__found *found) {
-  static const char deleted[] = " (deleted)";
-  char *path = record->path;
-  size_t length, ending = sizeof deleted - 1;
-  bool read;
-  if (!found->program && (!found->at.path[0] || strncmp(found->at.path, "linux-vdso", 10) == 0 ||
-                          strncmp(found->at.path, "linux-gate", 10) == 0)) {
-    snprintf(path, GOTRACE__MODULE_PATH, "[vdso]");
-    return;
-  }
-  if (found->program) {
-    long n = GOTRACE__C(readlink)("/proc/self/exe", path, GOTRACE__MODULE_PATH - 1);
-    path[n > 0 ? n : 0] = 0;
-    read = gotrace__module_load(record, "/proc/self/exe");
-  } else {
-    memcpy(path, found->at.path, GOTRACE__MODULE_PATH);
-    read = path[0] == '/' && gotrace__module_load(record, path);
-  }
-  /* A relative path may refer to an earlier working directory. /proc/self/exe may be the loader (ld.so PROGRAM). */
-  if (!read && (found->program || path[0] != '/') && gotrace__mapped_path(found->pc - 1, path, GOTRACE__MODULE_PATH))
-    gotrace__module_load(record, path);
-  length = strlen(path);
-  if (length > ending && strcmp(path + length - ending, deleted) == 0) path[length - ending] = 0;
-}
-
-/* The record of a module, created if it is new; NULL: out of memory, or too many. Libraries without a build id are read
- * again after any library has been unloaded. */
-GOTRACE__FN gotrace__module_record *gotrace__module_of(const gotrace__found *found) {
-  struct gotrace__modules *all = &gotrace__modules;
-  gotrace__module_record *record = all->records;
-  for (; record; record = record->next)
-    if (record->at.base == found->at.base && strcmp(record->at.path, found->at.path) == 0 &&
-        gotrace__elf_same(&record->at.identity, &found->at.identity) &&
-        (record->at.unloads == found->at.unloads || found->at.identity.build_id_size || found->program))
-      return record;
-  if (all->count == GOTRACE__MOST_MODULES) return NULL;
-  record = (gotrace__module_record *)gotrace__allocate(&all->budget, sizeof *record, true);
-  if (!record) return NULL;
-  record->at = found->at;
-  gotrace__module_open(record, found);
-  record->next = all->records;
-  all->records = record;
-  all->count++;
-  return record;
-}
-
-/* ---- Libraries that are unloaded ----
- *
- * An address is named when its record is transcribed. By then another library may have been loaded there. */
-
-GOTRACE__FN uint64_t gotrace__range_identity(uintptr_t base, const char *path, uint64_t segments) {
-  return gotrace__hash_from(segments ^ base, path, strlen(path));
-}
-
-/* dl_iterate_phdr: collects the ranges of all modules, unless nothing was loaded or unloaded since the last time. */
-GOTRACE__FN int gotrace__look_visit(gotrace__module *module, size_t size, void *count) {
-  const gotrace__ranges *last = &gotrace__modules.seen[gotrace__modules.latest];
-  gotrace__ranges *now = &gotrace__modules.seen[!gotrace__modules.latest];
-  size_t at = (*(size_t *)count)++;
-  gotrace__elf_identity identity;
-  unsigned i;
-  if (size < offsetof(gotrace__module, unloads) + sizeof module->unloads) return -1;
-  if (last->count && last->loads == module->loads && last->unloads == module->unloads) return -1;
-  if (at == GOTRACE__MOST_MODULES) return -1;
-  now->loads = module->loads;
-  now->unloads = module->unloads;
-  memset(&identity, 0, sizeof identity);
-  for (i = 0; i < module->segment_count; i++) gotrace__elf_add_segment(&identity, &module->segments[i]);
-  gotrace__module_range(module, 0, &now->ranges[at].low, &now->ranges[at].high);
-  now->ranges[at].identity = gotrace__range_identity(module->base, module->path ? module->path : "", identity.segments);
-  return 0;
-}
-
-/* Remembers which modules are loaded, at the beginning of a trace and after each cut. */
-GOTRACE__FN void gotrace__modules_look(void) {
-  struct gotrace__modules *all = &gotrace__modules;
-  size_t count = 0;
-  if (!all->seen) all->seen = (gotrace__ranges *)gotrace__allocate(&all->budget, 2 * sizeof *all->seen, true);
-  if (!all->seen || GOTRACE__C(dl_iterate_phdr)(gotrace__look_visit, &count) != 0) return;
-  all->latest = !all->latest;
-  all->seen[all->latest].count = count;
-  all->seen[all->latest].cuts = gotrace__load_relaxed(&gotrace__t.cut_count);
-}
-
-/* Whether another module may have been at an address when it was recorded. A generation's events happened after the cut
- * at its beginning. Of the snapshots before that cut, only the latest matters for them. */
-GOTRACE__FN bool gotrace__was_other(const gotrace__found *found) {
-  uint64_t identity = gotrace__range_identity(found->at.base, found->at.path, found->at.identity.segments);
-  uint64_t cut = gotrace__load_relaxed(&gotrace__t.cut_count); /* number of cuts before the generation's events */
-  const struct gotrace__modules *all = &gotrace__modules;
-  unsigned n;
-  size_t i;
-  for (n = 0; n < 2 && all->seen && found->counted; n++) {
-    const gotrace__ranges *seen = &all->seen[n ? !all->latest : all->latest];
-    if (n && all->seen[all->latest].cuts < cut) break;
-    if (seen->unloads == found->at.unloads) continue;
-    for (i = 0; i < seen->count; i++)
-      if (found->pc - 1 >= seen->ranges[i].low && found->pc - 1 < seen->ranges[i].high &&
-          seen->ranges[i].identity != identity)
-        return true;
-  }
-  return false;
-}
-
-/* The module that was at an address where none is now; NULL unless exactly one is known. */
-GOTRACE__FN gotrace__module_record *gotrace__unloaded_module(uintptr_t pc) {
-  gotrace__module_record *record = gotrace__modules.records, *only = NULL;
-  for (; record; record = record->next) {
-    if (pc - 1 < record->at.low || pc - 1 >= record->at.high) continue;
-    if (only) return NULL;
-    only = record;
-  }
-  return only;
-}
-
-/* The function that contains pc: its name, or "module!0xstart", or "module+0xoffset". *file is the module's path, valid
- * until the next call. False: no module is there, or another may have been. */
-GOTRACE__FN bool gotrace__symbol(uintptr_t pc, char *name, size_t size, const char **file) {
-  struct gotrace__modules *all = &gotrace__modules;
-  gotrace__found found, again;
-  gotrace__module_record *record;
-  const char *function = NULL, *slash, *path;
-  int saved = errno;
-  bool loaded = gotrace__find_module(pc, &found, NULL, 0);
-  all->last = NULL;
-  if (loaded && gotrace__was_other(&found)) return false;
-  record = loaded ? gotrace__module_of(&found) : gotrace__unloaded_module(pc);
-  if (!loaded && !record) return false;
-  if (record) function = gotrace__elf_name(&record->symbols, pc - 1 - record->at.base);
-  if (function) snprintf(name, size, "%s", function);
-  if (!function && loaded && !(record && record->symbols.dynamic) && gotrace__find_module(pc, &again, name, size) &&
-      gotrace__elf_same(&again.at.identity, &found.at.identity))
-    function = again.name;
-  errno = saved;
-  all->last = record;
-  if (!record) {
-    *file = "";
-    if (!function) snprintf(name, size, "0x%llx", GOTRACE__LLU(pc));
-    return true;
-  }
-  *file = path = record->path;
-  if (function) return true;
-  slash = (strrchr)(path, '/');
-  if (slash) path = slash + 1;
-  if (loaded && found.start) snprintf(name, size, "%.200s!0x%llx", path, GOTRACE__LLU(found.start));
-  else snprintf(name, size, "%.200s+0x%llx", path, GOTRACE__LLU(pc - record->at.base));
-  return true;
-}
-
-GOTRACE__FN void gotrace__modules_free(void) {
-  struct gotrace__modules *all = &gotrace__modules;
-  while (all->records) {
-    gotrace__module_record *record = all->records;
-    all->records = record->next;
-    gotrace__elf_free(&record->symbols, &all->budget);
-    gotrace__release(&all->budget, record, sizeof *record);
-  }
-  gotrace__release(&all->budget, all->seen, 2 * sizeof *all->seen);
-  all->seen = NULL;
-  all->last = NULL;
-  all->count = 0;
-}
-#else
-#define gotrace__modules_look() ((void)0)
-#define gotrace__modules_free() ((void)0)
-#endif
-
 /* ----------------------------------------------------------------------------------------------------- >>sinks ---- */
 
 /* Writes a trace without the program's events to the file, so that it is a valid trace from the start, whatever happens
  * to the program or the disk. False and errno on failure. Files that are not regular are left unchanged. */
 GOTRACE__FN bool gotrace__write_empty_trace(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  return gotrace__file_seek(&t->file, 0) && gotrace__file_write(&t->file, t->empty_trace, t->empty_trace_size);
+  struct gotrace__tracer *tracer = &gotrace__t;
+  return gotrace__file_seek(&tracer->file, 0) &&
+         gotrace__file_write(&tracer->file, tracer->empty_trace, tracer->empty_trace_size);
 }
 
 GOTRACE__FN void gotrace__append_piece(gotrace__piece **first, gotrace__piece **last, gotrace__piece *piece) {
@@ -13681,24 +13683,24 @@ GOTRACE__FN void gotrace__append_piece(gotrace__piece **first, gotrace__piece **
 
 /* The caller holds the flight lock. */
 GOTRACE__FN void gotrace__past_free(gotrace__past *past) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   if (!past) return;
   while (past->first) {
     gotrace__piece *piece = past->first;
     past->first = piece->link;
-    t->past_bytes -= piece->size;
-    gotrace__release(&t->flight_budget, piece, sizeof *piece + piece->size);
+    tracer->past_bytes -= piece->size;
+    gotrace__release(&tracer->flight_budget, piece, sizeof *piece + piece->size);
   }
-  gotrace__release(&t->flight_budget, past, sizeof *past);
+  gotrace__release(&tracer->flight_budget, past, sizeof *past);
 }
 
 /* Frees the generations before the first that is kept or still to be written. The caller holds the flight lock. */
 GOTRACE__FN void gotrace__past_trim(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  while (t->past && t->past != t->kept && t->past != t->writing) {
-    gotrace__past *past = t->past;
-    t->past = past->link;
-    if (!t->past) t->past_last = NULL;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  while (tracer->past && tracer->past != tracer->kept && tracer->past != tracer->writing) {
+    gotrace__past *past = tracer->past;
+    tracer->past = past->link;
+    if (!tracer->past) tracer->past_last = NULL;
     gotrace__past_free(past);
   }
 }
@@ -13711,104 +13713,108 @@ GOTRACE__FN void gotrace__past_forget(void) {
 
 /* Frees what is kept, except what a snapshot is writing. The caller holds the flight lock. */
 GOTRACE__FN void gotrace__past_clear(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  t->kept = NULL;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  tracer->kept = NULL;
   gotrace__past_trim();
-  gotrace__past_free(t->past_open);
-  t->past_open = NULL;
+  gotrace__past_free(tracer->past_open);
+  tracer->past_open = NULL;
 }
 
 /* Keeps one piece of the trace. Three quarters of the memory are for kept data, the rest for data being written. If
  * snapshots that are being written use it all, this generation is lost and older ones dropped: a trace has no gaps. */
 GOTRACE__FN void gotrace__past_add(const void *data, size_t size) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__piece *piece = NULL;
-  size_t most = t->options.flight_bytes / 4 * 3;
-  if (gotrace__load_relaxed(&t->bytes) == size) return; /* the header, which each snapshot writes itself */
-  gotrace__lock(&t->flight_lock);
-  while (t->kept && t->past_bytes + size > most) gotrace__past_forget();
-  if (!t->past_open) t->past_open = (gotrace__past *)gotrace__allocate(&t->flight_budget, sizeof *t->past_open, false);
-  if (t->past_open && !t->past_lost && t->past_bytes + size <= most)
-    piece = (gotrace__piece *)gotrace__allocate(&t->flight_budget, sizeof *piece + size, false);
+  size_t most = tracer->options.flight_bytes / 4 * 3;
+  if (gotrace__load_relaxed(&tracer->bytes) == size) return; /* the header, which each snapshot writes itself */
+  gotrace__lock(&tracer->flight_lock);
+  while (tracer->kept && tracer->past_bytes + size > most) gotrace__past_forget();
+  if (!tracer->past_open)
+    tracer->past_open = (gotrace__past *)gotrace__allocate(&tracer->flight_budget, sizeof *tracer->past_open, false);
+  if (tracer->past_open && !tracer->past_lost && tracer->past_bytes + size <= most)
+    piece = (gotrace__piece *)gotrace__allocate(&tracer->flight_budget, sizeof *piece + size, false);
   if (piece) {
     piece->size = (uint32_t)size;
-    t->past_bytes += size;
+    tracer->past_bytes += size;
     memcpy(piece + 1, data, size);
-    gotrace__append_piece(&t->past_open->first, &t->past_open->last, piece);
+    gotrace__append_piece(&tracer->past_open->first, &tracer->past_open->last, piece);
   } else {
-    t->past_lost = true;
+    tracer->past_lost = true;
     gotrace__past_clear();
   }
-  gotrace__unlock(&t->flight_lock);
+  gotrace__unlock(&tracer->flight_lock);
 }
 
 /* Completes the generation that is being kept, and drops those that are too old. */
 GOTRACE__FN void gotrace__past_complete(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t now = gotrace__nanoseconds(), age = (uint64_t)t->options.flight_milliseconds * 1000000;
-  gotrace__lock(&t->flight_lock);
-  if (t->past_open && !t->past_lost) {
-    t->past_open->end_nanoseconds = now;
-    if (t->past_last) t->past_last->link = t->past_open;
-    else t->past = t->past_open;
-    t->past_last = t->past_open;
-    if (!t->kept) t->kept = t->past_open;
-    t->past_open = NULL;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  uint64_t now = gotrace__nanoseconds(), age = (uint64_t)tracer->options.flight_milliseconds * 1000000;
+  gotrace__lock(&tracer->flight_lock);
+  if (tracer->past_open && !tracer->past_lost) {
+    tracer->past_open->end_nanoseconds = now;
+    if (tracer->past_last) tracer->past_last->link = tracer->past_open;
+    else tracer->past = tracer->past_open;
+    tracer->past_last = tracer->past_open;
+    if (!tracer->kept) tracer->kept = tracer->past_open;
+    tracer->past_open = NULL;
   }
-  t->past_lost = false;
-  while (t->kept && t->kept != t->past_last && now - t->kept->end_nanoseconds >= age) gotrace__past_forget();
-  gotrace__unlock(&t->flight_lock);
-  gotrace__lock(&t->queue_lock);
-  gotrace__count(&t->past_count, 1);
-  gotrace__cond_wake(&t->changed);
-  gotrace__unlock(&t->queue_lock);
+  tracer->past_lost = false;
+  while (tracer->kept && tracer->kept != tracer->past_last && now - tracer->kept->end_nanoseconds >= age)
+    gotrace__past_forget();
+  gotrace__unlock(&tracer->flight_lock);
+  gotrace__lock(&tracer->queue_lock);
+  gotrace__count(&tracer->past_count, 1);
+  gotrace__cond_wake(&tracer->changed);
+  gotrace__unlock(&tracer->queue_lock);
 }
 
 /* Writes a piece of the trace to the file. The first one is the header, which the empty trace has. The second one,
  * which has a whole generation or fills a piece, replaces the rest of the empty trace in one write. */
 GOTRACE__FN bool gotrace__file_sink(const void *data, size_t size) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (!t->is_empty) return gotrace__file_write(&t->file, data, size);
-  if (gotrace__load_relaxed(&t->bytes) == size) return true;
-  if (!gotrace__file_seek(&t->file, GOTRACE__HEADER_SIZE) || !gotrace__file_write(&t->file, data, size)) return false;
-  if (GOTRACE__HEADER_SIZE + size < t->empty_trace_size &&
-      !gotrace__file_truncate(&t->file, GOTRACE__HEADER_SIZE + size))
+  struct gotrace__tracer *tracer = &gotrace__t;
+  if (!tracer->is_empty) return gotrace__file_write(&tracer->file, data, size);
+  if (gotrace__load_relaxed(&tracer->bytes) == size) return true;
+  if (!gotrace__file_seek(&tracer->file, GOTRACE__HEADER_SIZE) || !gotrace__file_write(&tracer->file, data, size))
     return false;
-  t->is_empty = false;
+  if (GOTRACE__HEADER_SIZE + size < tracer->empty_trace_size &&
+      !gotrace__file_truncate(&tracer->file, GOTRACE__HEADER_SIZE + size))
+    return false;
+  tracer->is_empty = false;
   return true;
 }
 
 /* After a failure, truncates the file to its last consistent cut; before the first cut, that is the empty trace. */
 GOTRACE__FN void gotrace__sink_failure(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   int error = errno;
-  uint64_t consistent = gotrace__load_relaxed(&t->consistent_bytes);
-  if (t->file.number >= 0) {
-    if (!consistent && t->file.regular && gotrace__write_empty_trace()) consistent = t->empty_trace_size;
+  uint64_t consistent = gotrace__load_relaxed(&tracer->consistent_bytes);
+  if (tracer->file.number >= 0) {
+    if (!consistent && tracer->file.regular && gotrace__write_empty_trace()) consistent = tracer->empty_trace_size;
     /* Nothing more can be done if that is refused: the size of the trace is in the statistics. */
-    (void)gotrace__file_truncate(&t->file, consistent);
+    (void)gotrace__file_truncate(&tracer->file, consistent);
   }
-  gotrace__lock(&t->queue_lock);
-  t->sink_failed = true;
-  t->system_error = error;
-  gotrace__store_relaxed(&t->bytes, consistent); /* what follows does not count */
-  gotrace__store_relaxed(&t->consistent_bytes, consistent);
-  gotrace__unlock(&t->queue_lock);
-  gotrace__store_relaxed(&t->early, (uint32_t)GOTRACE_ERROR_SINK); /* even if the trace has already ended */
+  gotrace__lock(&tracer->queue_lock);
+  tracer->sink_failed = true;
+  tracer->system_error = error;
+  gotrace__store_relaxed(&tracer->bytes, consistent); /* what follows does not count */
+  gotrace__store_relaxed(&tracer->consistent_bytes, consistent);
+  gotrace__unlock(&tracer->queue_lock);
+  gotrace__store_relaxed(&tracer->early, (uint32_t)GOTRACE_ERROR_SINK); /* even if the trace has already ended */
 }
 
 /* Passes one piece of the trace to the sink. After a failure the rest of the trace is read and discarded. */
 GOTRACE__FN void gotrace__sink(const void *data, size_t size) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   bool ok;
-  if (t->flight) {
+  if (tracer->flight) {
     gotrace__past_add(data, size);
     return;
   }
-  if (t->sink_failed) return;
+  if (tracer->sink_failed) return;
   errno = 0;
   gotrace__set_in_sink(true);
-  ok = t->file.number >= 0 ? gotrace__file_sink(data, size) : t->options.write(t->options.context, data, size);
+  ok = tracer->file.number >= 0 ? gotrace__file_sink(data, size)
+                                : tracer->options.write(tracer->options.context, data, size);
   gotrace__set_in_sink(false);
   if (ok) return;
   gotrace__sink_failure();
@@ -13822,14 +13828,14 @@ GOTRACE__FN void gotrace__sink(const void *data, size_t size) {
 
 /* Hands everything written so far to the reader. The caller holds the work lock. `cut`: it is a complete trace. */
 GOTRACE__FN void gotrace__hand_over(bool cut) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (!t->unready) return;
-  t->unready_last->ends_cut = cut;
-  gotrace__lock(&t->queue_lock);
-  gotrace__append_piece(&t->pieces, &t->pieces_last, t->unready);
-  t->pieces_last = t->unready_last;
-  gotrace__unlock(&t->queue_lock);
-  t->unready = t->unready_last = NULL;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  if (!tracer->unready) return;
+  tracer->unready_last->ends_cut = cut;
+  gotrace__lock(&tracer->queue_lock);
+  gotrace__append_piece(&tracer->pieces, &tracer->pieces_last, tracer->unready);
+  tracer->pieces_last = tracer->unready_last;
+  gotrace__unlock(&tracer->queue_lock);
+  tracer->unready = tracer->unready_last = NULL;
 }
 
 GOTRACE__FN void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **list) {
@@ -13842,20 +13848,20 @@ GOTRACE__FN void gotrace__pieces_free(gotrace__budget *budget, gotrace__piece **
 
 /* Receives the trace from the transcriber. */
 GOTRACE__FN bool gotrace__take_output(void *context, const void *data, size_t size) {
-  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
+  struct gotrace__tracer *tracer = (struct gotrace__tracer *)context;
   const uint8_t *from = (const uint8_t *)data;
   while (size) {
-    gotrace__piece *piece = t->unready_last;
+    gotrace__piece *piece = tracer->unready_last;
     uint32_t room = piece ? GOTRACE__PIECE_ROOM - piece->size : 0;
     if (!room) {
-      gotrace__lock(&t->queue_lock);
-      piece = t->spare_piece;
-      t->spare_piece = NULL;
-      gotrace__unlock(&t->queue_lock);
-      if (!piece) piece = (gotrace__piece *)gotrace__allocate(&t->budget, GOTRACE__PIECE_BYTES, false);
+      gotrace__lock(&tracer->queue_lock);
+      piece = tracer->spare_piece;
+      tracer->spare_piece = NULL;
+      gotrace__unlock(&tracer->queue_lock);
+      if (!piece) piece = (gotrace__piece *)gotrace__allocate(&tracer->budget, GOTRACE__PIECE_BYTES, false);
       if (!piece) return false;
       memset(piece, 0, sizeof *piece);
-      gotrace__append_piece(&t->unready, &t->unready_last, piece);
+      gotrace__append_piece(&tracer->unready, &tracer->unready_last, piece);
       room = GOTRACE__PIECE_ROOM;
     }
     if (room > size) room = (uint32_t)size;
@@ -13870,19 +13876,19 @@ GOTRACE__FN bool gotrace__take_output(void *context, const void *data, size_t si
 /* A chunk whose records have all been applied goes to the next thread that needs one; after the end, its memory to the
  * rest of the trace. */
 GOTRACE__FN void gotrace__chunk_done(void *context, gotrace__record_chunk *chunk) {
-  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
-  if (gotrace__chunk_bytes(chunk) != t->chunk_bytes || !gotrace__load_relaxed(&gotrace__on) ||
-      gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit) {
-    gotrace__chunk_free(&t->budget, chunk);
+  struct gotrace__tracer *tracer = (struct gotrace__tracer *)context;
+  if (gotrace__chunk_bytes(chunk) != tracer->chunk_bytes || !gotrace__load_relaxed(&gotrace__on) ||
+      gotrace__load_relaxed(&tracer->budget.used) > tracer->options.memory_limit) {
+    gotrace__chunk_free(&tracer->budget, chunk);
     chunk = NULL;
   }
-  gotrace__lock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock);
   if (chunk) {
-    chunk->next = t->spare_chunks;
-    t->spare_chunks = chunk;
+    chunk->next = tracer->spare_chunks;
+    tracer->spare_chunks = chunk;
   }
-  if (t->blocks) gotrace__cond_wake(&t->changed);
-  gotrace__unlock(&t->queue_lock);
+  if (tracer->blocks) gotrace__cond_wake(&tracer->changed);
+  gotrace__unlock(&tracer->queue_lock);
 }
 
 /* Names an address for the transcriber. */
@@ -13907,14 +13913,14 @@ GOTRACE__FN bool gotrace__name_address(void *context, gotrace_location *place, c
 
 #if GOTRACE_DEBUG
 /* Reports a problem of the record being applied, once per call site. */
-GOTRACE__FN void gotrace__report(void *context, gotrace__transcriber *r, gotrace_problem problem) {
+GOTRACE__FN void gotrace__report(void *context, gotrace__transcriber *t, gotrace_problem problem) {
   const gotrace_options *options = &((struct gotrace__tracer *)context)->options;
-  const gotrace__source *source = r->current;
+  const gotrace__source *source = t->current;
   gotrace_site *site = (gotrace_site *)source->site;
   uint64_t bit = (uint64_t)1 << problem;
   char line[512], name[256];
   int before;
-  if (source == &r->service) return;
+  if (source == &t->service) return;
   if (site && (gotrace__load_relaxed(&site->reported) & bit)) return;
   if (site) gotrace__store_relaxed(&site->reported, gotrace__load_relaxed(&site->reported) | bit);
   snprintf(line, sizeof line, "gotrace: %s:%u: %s: %s (%s); goroutine %lld, proc %lld, thread %llu",
@@ -13932,7 +13938,7 @@ GOTRACE__FN void gotrace__report(void *context, gotrace__transcriber *r, gotrace
 
 /* Adds the modules of named addresses to the strings of a generation, for `gotrace symbolize`: "gotrace.module BASE
  * LOW-HIGH BUILD-ID PATH", numbers in base 16, BUILD-ID "-" if it has none. No event refers to them. */
-GOTRACE__FN void gotrace__write_modules(void *context, gotrace__transcriber *r) {
+GOTRACE__FN void gotrace__write_modules(void *context, gotrace__transcriber *t) {
 #ifdef GOTRACE__ELF
   const gotrace__module_record *record;
   for (record = gotrace__modules.records; record; record = record->next) {
@@ -13944,33 +13950,33 @@ GOTRACE__FN void gotrace__write_modules(void *context, gotrace__transcriber *r) 
       snprintf(id + 2 * (size_t)i, 3, "%02x", record->at.identity.build_id[i]);
     size = snprintf(text, sizeof text, "gotrace.module %llx %llx-%llx %s %s", GOTRACE__LLU(record->at.base),
                     GOTRACE__LLU(record->at.low), GOTRACE__LLU(record->at.high), id, record->path);
-    if (size > 0 && size <= GOTRACE_MAX_STRING_SIZE) gotrace__write_text(r, text, (uint32_t)size, false);
+    if (size > 0 && size <= GOTRACE_MAX_STRING_SIZE) gotrace__write_text(t, text, (uint32_t)size, false);
   }
 #endif
-  (void)context, (void)r;
+  (void)context, (void)t;
 }
 
 /* Gives the transcriber the next CPU sample. */
-GOTRACE__FN uint64_t gotrace__take_sample(void *context, gotrace__transcriber *r, bool write) {
-  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
-  while (t->samples) {
-    uint64_t tail = t->sample_tail;
-    gotrace__sample *sample = &t->samples[tail % GOTRACE__SAMPLES];
+GOTRACE__FN uint64_t gotrace__take_sample(void *context, gotrace__transcriber *t, bool write) {
+  struct gotrace__tracer *tracer = (struct gotrace__tracer *)context;
+  while (tracer->samples) {
+    uint64_t tail = tracer->sample_tail;
+    gotrace__sample *sample = &tracer->samples[tail % GOTRACE__SAMPLES];
     const gotrace__source *source;
     int64_t proc;
     if (gotrace__load_acquire(&sample->turn) != tail / GOTRACE__SAMPLES * 2 + 1) break;
     source = sample->record ? sample->record->source : NULL;
     proc = sample->proc;
-    if (sample->session == r->options.session) { /* otherwise of an earlier trace */
+    if (sample->session == t->options.session) { /* otherwise of an earlier trace */
       if (!write) return sample->time;
-      if (proc >= 0 && (size_t)proc < r->place_capacity && r->proc_ids[proc]) proc = (int64_t)r->proc_ids[proc] - 1;
+      if (proc >= 0 && (size_t)proc < t->place_capacity && t->proc_ids[proc]) proc = (int64_t)t->proc_ids[proc] - 1;
       else if (source && source->id == sample->thread && source->proc && source->go && source->go->id == sample->go)
         proc = (int64_t)source->proc->id; /* one that the transcriber has made */
-      gotrace__transcribe_sample(r, sample->time, sample->thread, proc, sample->place, sample->go, sample->pcs,
+      gotrace__transcribe_sample(t, sample->time, sample->thread, proc, sample->place, sample->go, sample->pcs,
                                  sample->count);
       write = false;
     }
-    t->sample_tail = tail + 1;
+    tracer->sample_tail = tail + 1;
     gotrace__store_release(&sample->turn, tail / GOTRACE__SAMPLES * 2 + 2);
   }
   return UINT64_MAX;
@@ -13995,15 +14001,15 @@ GOTRACE__FN void gotrace__read_clocks(gotrace__clocks *clocks) {
 }
 
 /* Gives the transcriber the threads that have begun to write. */
-GOTRACE__FN void gotrace__attach_threads(gotrace__transcriber *r) {
-  uint32_t session = r->options.session;
+GOTRACE__FN void gotrace__attach_threads(gotrace__transcriber *t) {
+  uint32_t session = t->options.session;
   uint64_t id;
   gotrace__thread *m = gotrace__load_seq_cst(&gotrace__t.threads);
   for (; m; m = m->next) {
     if (gotrace__load_acquire(&m->first_session) != session || m->read_session == session) continue;
     id = gotrace__load_relaxed(&m->system_id);
     /* With another id: the thread that was listed has ended, and this one has its record. */
-    if (!m->source || m->source->id != id) m->source = gotrace__transcribe_thread(r, id, NULL);
+    if (!m->source || m->source->id != id) m->source = gotrace__transcribe_thread(t, id, NULL);
     if (!m->source) return; /* out of memory: the trace ends */
     m->source->chunk = m->first;
     m->read_session = session;
@@ -14012,8 +14018,8 @@ GOTRACE__FN void gotrace__attach_threads(gotrace__transcriber *r) {
 }
 
 /* After a round: gives back the records of threads that have ended. */
-GOTRACE__FN void gotrace__look_at_threads(gotrace__transcriber *r) {
-  uint32_t session = r->options.session;
+GOTRACE__FN void gotrace__look_at_threads(gotrace__transcriber *t) {
+  uint32_t session = t->options.session;
   gotrace__thread *m = gotrace__load_seq_cst(&gotrace__t.threads);
   for (; m; m = m->next) {
     gotrace__source *source = m->source;
@@ -14023,7 +14029,7 @@ GOTRACE__FN void gotrace__look_at_threads(gotrace__transcriber *r) {
     gotrace__store_relaxed(&m->read_chunk, chunk);
     if (chunk != source->known || gotrace__read_at(source) < source->known_size) continue;
     if (!source->gone || gotrace__load_acquire(&m->in_call)) continue; /* in gotrace__thread_over */
-    gotrace__transcribe_release(r, source);
+    gotrace__transcribe_release(t, source);
     gotrace__chunk_done(&gotrace__t, chunk);
     m->source = NULL;
     m->chunk = NULL;
@@ -14036,87 +14042,87 @@ GOTRACE__FN void gotrace__look_at_threads(gotrace__transcriber *r) {
 
 /* The statistics as of now, without what the reader counts. What has been written since the last cut does not count if
  * it is lost. The caller holds the work lock. */
-GOTRACE__FN void gotrace__publish_stats(const gotrace__transcriber *r, bool cut) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace_stats *stats = &t->published;
+GOTRACE__FN void gotrace__publish_stats(const gotrace__transcriber *t, bool cut) {
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace_stats *stats = &tracer->published;
   size_t i;
-  gotrace__lock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock);
   memset(stats, 0, sizeof *stats);
-  stats->events = r->events;
-  stats->goroutines = r->goroutines;
-  stats->clock_jumps = r->counters.jumps;
-  for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = r->kinds[i];
-  if (r->error == GOTRACE_ERROR_SINK) *stats = t->at_cut;
-  else if (cut) t->at_cut = *stats;
-  stats->threads = t->thread_total;
-  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = r->problems[i];
-  gotrace__unlock(&t->queue_lock);
+  stats->events = t->events;
+  stats->goroutines = t->goroutines;
+  stats->clock_jumps = t->counters.jumps;
+  for (i = 0; i < GOTRACE__KINDS; i++) stats->kinds[i] = t->kinds[i];
+  if (t->error == GOTRACE_ERROR_SINK) *stats = tracer->at_cut;
+  else if (cut) tracer->at_cut = *stats;
+  stats->threads = tracer->thread_total;
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) stats->problems[i] = t->problems[i];
+  gotrace__unlock(&tracer->queue_lock);
 }
 
 /* Ends a generation, and hands the trace up to here to the reader. The caller holds the work lock. */
-GOTRACE__FN void gotrace__cut(gotrace__transcriber *r, bool last) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (r->error && !last) return; /* it ends with the trace */
-  if (last) gotrace__transcribe_end(r);
-  else gotrace__transcribe_cut(r);
-  t->last_cut = gotrace__load_relaxed(&t->last_round);
-  if (r->error == GOTRACE_ERROR_SINK) return;
-  gotrace__count(&t->cut_count, 1);
+GOTRACE__FN void gotrace__cut(gotrace__transcriber *t, bool last) {
+  struct gotrace__tracer *tracer = &gotrace__t;
+  if (t->error && !last) return; /* it ends with the trace */
+  if (last) gotrace__transcribe_end(t);
+  else gotrace__transcribe_cut(t);
+  tracer->last_cut = gotrace__load_relaxed(&tracer->last_round);
+  if (t->error == GOTRACE_ERROR_SINK) return;
+  gotrace__count(&tracer->cut_count, 1);
   gotrace__hand_over(true);
   gotrace__modules_look();
-  gotrace__publish_stats(r, true);
+  gotrace__publish_stats(t, true);
 }
 
 /* One round; then a cut, if it is due or `cut`; the trace's end, if tracing is off. `all`: as many rounds as everything
  * takes that has happened before. */
 GOTRACE__FN void gotrace__work(bool cut, bool all) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__transcriber *r;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__transcriber *t;
   gotrace__clocks clocks;
   gotrace_result failed = GOTRACE_OK;
   bool on, more;
-  gotrace__lock(&t->work);
-  r = t->transcriber;
-  if (!r || t->ended) {
-    gotrace__unlock(&t->work);
+  gotrace__lock(&tracer->work);
+  t = tracer->transcriber;
+  if (!t || tracer->ended) {
+    gotrace__unlock(&tracer->work);
     return;
   }
-  gotrace__lock(&t->queue_lock);
-  t->work_wanted = false;
-  gotrace__unlock(&t->queue_lock);
-  on = gotrace__load_seq_cst(&gotrace__on) == r->options.session;
+  gotrace__lock(&tracer->queue_lock);
+  tracer->work_wanted = false;
+  gotrace__unlock(&tracer->queue_lock);
+  on = gotrace__load_seq_cst(&gotrace__on) == t->options.session;
   if (!on) gotrace__await_calls();
   if (all && on) gotrace__pass_skew();
   gotrace__read_clocks(&clocks);
-  gotrace__attach_threads(r);
-  gotrace__store_relaxed(&t->last_round, clocks.nanoseconds);
+  gotrace__attach_threads(t);
+  gotrace__store_relaxed(&tracer->last_round, clocks.nanoseconds);
   do {
     bool due;
-    more = gotrace__transcribe_round(r, &clocks, !on);
-    due = gotrace__transcribe_is_full(r) ||
-          (on && clocks.nanoseconds - t->last_cut >= (uint64_t)t->options.cut_milliseconds * 1000000);
+    more = gotrace__transcribe_round(t, &clocks, !on);
+    due = gotrace__transcribe_is_full(t) ||
+          (on && clocks.nanoseconds - tracer->last_cut >= (uint64_t)tracer->options.cut_milliseconds * 1000000);
     if (!more && (cut || !on)) due = true;
-    if (due) gotrace__cut(r, !more && !on);
+    if (due) gotrace__cut(t, !more && !on);
   } while (more && all);
-  if (on) gotrace__look_at_threads(r);
-  if (r->error == GOTRACE_ERROR_SINK) { /* no memory for its output: the trace ends with the last cut */
-    gotrace__pieces_free(&t->budget, &t->unready);
-    t->unready_last = NULL;
+  if (on) gotrace__look_at_threads(t);
+  if (t->error == GOTRACE_ERROR_SINK) { /* no memory for its output: the trace ends with the last cut */
+    gotrace__pieces_free(&tracer->budget, &tracer->unready);
+    tracer->unready_last = NULL;
   }
-  if (r->error) failed = GOTRACE_ERROR_OUT_OF_MEMORY;
-  else if (r->full) failed = GOTRACE_LIMIT_REACHED;
-  else if (gotrace__load_relaxed(&t->budget.used) > t->options.memory_limit + GOTRACE__MODEL_BYTES &&
-           t->options.on_limit != GOTRACE_LIMIT_BLOCK)
+  if (t->error) failed = GOTRACE_ERROR_OUT_OF_MEMORY;
+  else if (t->full) failed = GOTRACE_LIMIT_REACHED;
+  else if (gotrace__load_relaxed(&tracer->budget.used) > tracer->options.memory_limit + GOTRACE__MODEL_BYTES &&
+           tracer->options.on_limit != GOTRACE_LIMIT_BLOCK)
     failed = GOTRACE_LIMIT_REACHED;
-  gotrace__publish_stats(r, false);
-  if (!on && (r->error || r->full) && !gotrace__result()) gotrace__store_relaxed(&t->early, (uint32_t)failed);
-  gotrace__lock(&t->queue_lock);
-  t->work_wanted = t->work_wanted || more;
-  t->ended = !on && !more;
-  t->empty = t->ended && !t->cut_count;
-  gotrace__cond_wake(&t->changed);
-  gotrace__unlock(&t->queue_lock);
-  gotrace__unlock(&t->work);
+  gotrace__publish_stats(t, false);
+  if (!on && (t->error || t->full) && !gotrace__result()) gotrace__store_relaxed(&tracer->early, (uint32_t)failed);
+  gotrace__lock(&tracer->queue_lock);
+  tracer->work_wanted = tracer->work_wanted || more;
+  tracer->ended = !on && !more;
+  tracer->empty = tracer->ended && !tracer->cut_count;
+  gotrace__cond_wake(&tracer->changed);
+  gotrace__unlock(&tracer->queue_lock);
+  gotrace__unlock(&tracer->work);
   if (on && failed != GOTRACE_OK) gotrace__end_early(failed);
 }
 
@@ -14152,14 +14158,14 @@ GOTRACE__FN void gotrace__read_cancelled(void *mutex) {
 /* Once a second: the service thread must not keep the process alive, and ends the trace if it is the last thread. */
 GOTRACE__FN void gotrace__look_for_threads(void) {
 #if !GOTRACE_NO_THREADS
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uint64_t now = gotrace__nanoseconds();
   long count;
-  if (now - t->last_look < 1000000000 || t->is_orphan) return;
-  t->last_look = now;
+  if (now - tracer->last_look < 1000000000 || tracer->is_orphan) return;
+  tracer->last_look = now;
   count = gotrace__threads_after_main();
   if (count < 1 || count > 2) return; /* others than main and the service */
-  t->is_orphan = true;
+  tracer->is_orphan = true;
   gotrace__end_early(GOTRACE_OK);
 #endif
 }
@@ -14167,136 +14173,137 @@ GOTRACE__FN void gotrace__look_for_threads(void) {
 /* Whether the service thread waits on for a pipe that takes nothing. If no other thread is left, it waits as long as
  * exit would. */
 GOTRACE__FN bool gotrace__sink_waits(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__look_for_threads();
-  return !t->is_orphan ||
-         gotrace__nanoseconds() - gotrace__load_relaxed(&t->moved) < (uint64_t)t->options.exit_milliseconds * 1000000;
+  return !tracer->is_orphan || gotrace__nanoseconds() - gotrace__load_relaxed(&tracer->last_delivery) <
+                                   (uint64_t)tracer->options.exit_milliseconds * 1000000;
 }
 
 /* Recycles the piece delivered last. */
 GOTRACE__FN void gotrace__take_back(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__piece *piece;
   bool cut;
-  gotrace__lock(&t->queue_lock);
-  piece = t->reading;
-  t->reading = NULL;
-  t->takes = true;
-  cut = piece ? piece->ends_cut : t->empty == 2;
+  gotrace__lock(&tracer->queue_lock);
+  piece = tracer->reading;
+  tracer->reading = NULL;
+  tracer->takes = true;
+  cut = piece ? piece->ends_cut : tracer->empty == 2;
   if (cut) { /* the data read so far have been used, and are a complete trace */
-    t->empty = 0;
-    gotrace__store_relaxed(&t->consistent_bytes, gotrace__load_relaxed(&t->bytes));
-    gotrace__count(&t->cuts, 1);
+    tracer->empty = 0;
+    gotrace__store_relaxed(&tracer->consistent_bytes, gotrace__load_relaxed(&tracer->bytes));
+    gotrace__count(&tracer->cuts, 1);
   }
-  if (piece && !t->spare_piece) {
-    t->spare_piece = piece;
+  if (piece && !tracer->spare_piece) {
+    tracer->spare_piece = piece;
     piece = NULL;
   }
-  gotrace__unlock(&t->queue_lock);
-  gotrace__release(&t->budget, piece, GOTRACE__PIECE_BYTES);
-  if (cut && t->flight) gotrace__past_complete();
+  gotrace__unlock(&tracer->queue_lock);
+  gotrace__release(&tracer->budget, piece, GOTRACE__PIECE_BYTES);
+  if (cut && tracer->flight) gotrace__past_complete();
 }
 
 #define GOTRACE__ROUND_MILLISECONDS 100u
 
 /* Waits for data, or until a round is due. Returns whether one is. The caller holds the queue lock. */
 GOTRACE__FN bool gotrace__await_data(bool block) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t passed = (gotrace__nanoseconds() - gotrace__load_relaxed(&t->last_round)) / 1000000,
+  struct gotrace__tracer *tracer = &gotrace__t;
+  uint64_t passed = (gotrace__nanoseconds() - gotrace__load_relaxed(&tracer->last_round)) / 1000000,
            period = GOTRACE__ROUND_MILLISECONDS;
-  if (period > t->options.cut_milliseconds) period = t->options.cut_milliseconds;
+  if (period > tracer->options.cut_milliseconds) period = tracer->options.cut_milliseconds;
   if (!gotrace__load_relaxed(&gotrace__on)) return true;
-  if (t->options.late && gotrace__load_relaxed(&t->budget.used) < t->options.memory_limit / 2) passed = 0;
-  else if (t->work_wanted || passed >= period) return true;
+  if (tracer->options.late && gotrace__load_relaxed(&tracer->budget.used) < tracer->options.memory_limit / 2)
+    passed = 0;
+  else if (tracer->work_wanted || passed >= period) return true;
   if (!block) return false;
-  gotrace__cancel_restore(t->reader_cancel);
-  gotrace__wait(&t->changed, &t->queue_lock, period - passed + 1, gotrace__read_cancelled);
-  t->reader_cancel = gotrace__cancel_off();
+  gotrace__cancel_restore(tracer->reader_cancel);
+  gotrace__wait(&tracer->changed, &tracer->queue_lock, period - passed + 1, gotrace__read_cancelled);
+  tracer->reader_cancel = gotrace__cancel_off();
   return false;
 }
 
 GOTRACE__FN gotrace_result gotrace__read_end(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint32_t session = t->session; /* another session may start before this call ends */
+  struct gotrace__tracer *tracer = &gotrace__t;
+  uint32_t session = tracer->session; /* another session may start before this call ends */
   bool clean_up;
-  gotrace__lock(&t->queue_lock);
-  gotrace__store_relaxed(&t->done, 1u);
-  clean_up = !t->stopping && !t->service;
-  gotrace__cond_wake(&t->changed);
-  gotrace__unlock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock);
+  gotrace__store_relaxed(&tracer->done, 1u);
+  clean_up = !tracer->stopping && !tracer->delivers;
+  gotrace__cond_wake(&tracer->changed);
+  gotrace__unlock(&tracer->queue_lock);
   if (!clean_up) return GOTRACE_OK;
-  gotrace__lock(&t->life);
-  if (!t->stopping && t->session == session) gotrace__clean_up();
-  gotrace__unlock(&t->life);
+  gotrace__lock(&tracer->life);
+  if (!tracer->stopping && tracer->session == session) gotrace__clean_up();
+  gotrace__unlock(&tracer->life);
   return GOTRACE_OK;
 }
 
 GOTRACE__FN gotrace_result gotrace__read_locked(const void **data, size_t *size, bool block) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   bool tried = false;
   gotrace__take_back();
   for (;;) {
     bool due = false, ended;
     gotrace__piece *piece;
-    gotrace__lock(&t->queue_lock);
-    piece = t->pieces;
-    ended = t->ended;
+    gotrace__lock(&tracer->queue_lock);
+    piece = tracer->pieces;
+    ended = tracer->ended;
     if (piece) {
-      t->pieces = piece->link;
-      if (!t->pieces) t->pieces_last = NULL;
-      t->reading = piece;
+      tracer->pieces = piece->link;
+      if (!tracer->pieces) tracer->pieces_last = NULL;
+      tracer->reading = piece;
       *data = piece + 1;
       *size = piece->size;
-    } else if (ended && t->empty) {
-      t->empty = 2;
-      *data = t->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
-      *size = t->empty_trace_size - GOTRACE__HEADER_SIZE;
+    } else if (ended && tracer->empty) {
+      tracer->empty = 2;
+      *data = tracer->empty_trace + GOTRACE__HEADER_SIZE; /* the header has been delivered */
+      *size = tracer->empty_trace_size - GOTRACE__HEADER_SIZE;
     } else if (!ended && !(tried && !block)) {
       due = gotrace__await_data(block);
     }
-    gotrace__unlock(&t->queue_lock);
+    gotrace__unlock(&tracer->queue_lock);
     if (*size) {
-      gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-      if (!t->sink_failed) gotrace__count(&t->bytes, *size);
+      gotrace__store_relaxed(&tracer->last_delivery, gotrace__nanoseconds());
+      if (!tracer->sink_failed) gotrace__count(&tracer->bytes, *size);
       return GOTRACE_OK;
     }
     if (ended) return gotrace__read_end();
     if (due) gotrace__work(false, false);
     else if (!block) return GOTRACE_WOULD_BLOCK;
-    if (t->service) gotrace__look_for_threads();
+    if (tracer->delivers) gotrace__look_for_threads();
     tried = due;
   }
 }
 
 GOTRACE__FN gotrace_result gotrace__read_next(const void **data, size_t *size, bool block, bool service) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace_result result;
   uint32_t nobody = 0;
   bool active, served, done;
   *data = NULL;
   *size = 0;
   /* A reader that the service excludes returns at once, so the service waits for it. It must not end the service. */
-  for (; !gotrace__cas_acq_rel(&t->reader, &nobody, 1u); nobody = 0) {
+  for (; !gotrace__cas_acq_rel(&tracer->reader, &nobody, 1u); nobody = 0) {
     if (!service || GOTRACE_NO_THREADS) return GOTRACE_ERROR_READER_BUSY;
     gotrace__sleep();
   }
-  gotrace__lock(&t->life);
-  active = t->active;
-  served = t->service;
-  done = gotrace__load_relaxed(&t->done) != 0; /* then another session may start at any time */
-  gotrace__unlock(&t->life);
+  gotrace__lock(&tracer->life);
+  active = tracer->active;
+  served = tracer->delivers;
+  done = gotrace__load_relaxed(&tracer->done) != 0; /* then another session may start at any time */
+  gotrace__unlock(&tracer->life);
   if (!active || (served == service && done)) {
     result = GOTRACE_ERROR_NOT_RUNNING;
   } else if (served != service) {
     result = GOTRACE_ERROR_READER_BUSY;
   } else {
-    gotrace__store_relaxed(&t->read_by, gotrace__identity());
-    t->reader_cancel = gotrace__cancel_off();
+    gotrace__store_relaxed(&tracer->read_by, gotrace__identity());
+    tracer->reader_cancel = gotrace__cancel_off();
     result = gotrace__read_locked(data, size, block);
-    gotrace__cancel_restore(t->reader_cancel);
-    t->takes = false;
+    gotrace__cancel_restore(tracer->reader_cancel);
+    tracer->takes = false;
   }
-  gotrace__store_release(&t->reader, 0u);
+  gotrace__store_release(&tracer->reader, 0u);
   return result;
 }
 
@@ -14311,17 +14318,17 @@ GOTRACE__FN void gotrace__drain(bool block) {
 
 #if !GOTRACE_NO_THREADS
 GOTRACE__FN void gotrace__service(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uint32_t asked;
   gotrace__low_priority();
   gotrace__drain(true);
-  if (!t->is_orphan) return;
+  if (!tracer->is_orphan) return;
   asked = gotrace__write_asked(true);
-  gotrace__lock(&t->life);
+  gotrace__lock(&tracer->life);
   gotrace__clean_up();
-  gotrace__unlock(&t->life);
+  gotrace__unlock(&tracer->life);
   gotrace__say_stats(asked);
-  gotrace__thread_detach(t->service_thread); /* no thread is left to join it */
+  gotrace__thread_detach(tracer->service_thread); /* no thread is left to join it */
 }
 #endif
 
@@ -14344,22 +14351,22 @@ GOTRACE__DEFINE gotrace_result gotrace_try_read(const void **data, size_t *size)
 
 /* Adds what the reader counts, and the sums. */
 GOTRACE__FN void gotrace__sum(gotrace_stats *stats) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uint64_t *const sums[] = {&stats->dropped, &stats->repaired, &stats->left_out};
   size_t i;
-  gotrace__lock(&t->queue_lock);
-  *stats = t->published;
-  stats->system_error = t->system_error;
-  stats->bytes = gotrace__load_relaxed(&t->bytes);
-  stats->consistent_bytes = gotrace__load_relaxed(&t->consistent_bytes);
-  gotrace__unlock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock);
+  *stats = tracer->published;
+  stats->system_error = tracer->system_error;
+  stats->bytes = gotrace__load_relaxed(&tracer->bytes);
+  stats->consistent_bytes = gotrace__load_relaxed(&tracer->consistent_bytes);
+  gotrace__unlock(&tracer->queue_lock);
   stats->result = gotrace__result();
-  stats->cuts = gotrace__load_relaxed(&t->cuts);
-  stats->memory_peak = gotrace__load_relaxed(&t->budget.peak) + gotrace__load_relaxed(&t->flight_budget.peak);
-  stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&t->samples_lost);
-  stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&t->lost);
-  stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&t->nested);
-  stats->problems[GOTRACE_PROBLEM_THREAD_OVER] += gotrace__load_relaxed(&t->over);
+  stats->cuts = gotrace__load_relaxed(&tracer->cuts);
+  stats->memory_peak = gotrace__load_relaxed(&tracer->budget.peak) + gotrace__load_relaxed(&tracer->flight_budget.peak);
+  stats->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += gotrace__load_relaxed(&tracer->samples_lost);
+  stats->problems[GOTRACE_PROBLEM_NO_MEMORY] += gotrace__load_relaxed(&tracer->lost);
+  stats->problems[GOTRACE_PROBLEM_NESTED] += gotrace__load_relaxed(&tracer->nested);
+  stats->problems[GOTRACE_PROBLEM_THREAD_OVER] += gotrace__load_relaxed(&tracer->over);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) *sums[gotrace__problems[i].done] += stats->problems[i];
 }
 
@@ -14417,12 +14424,12 @@ GOTRACE__FN gotrace_result gotrace__check_options(const gotrace_options *given, 
 
 /* Frees the chunks that no round has applied completely, except those that threads still have. */
 GOTRACE__FN void gotrace__unread_free(gotrace__budget *budget) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__thread *m;
-  for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
+  for (m = gotrace__load_seq_cst(&tracer->threads); m; m = m->next) {
     gotrace__record_chunk *chunk = NULL, *next;
-    if (gotrace__load_acquire(&m->first_session) != t->session) continue;
-    chunk = m->read_session != t->session ? m->first : m->source ? m->source->chunk : NULL;
+    if (gotrace__load_acquire(&m->first_session) != tracer->session) continue;
+    chunk = m->read_session != tracer->session ? m->first : m->source ? m->source->chunk : NULL;
     for (; chunk && chunk != m->chunk; chunk = next) {
       next = gotrace__load_acquire(&chunk->next);
       gotrace__chunk_free(budget, chunk);
@@ -14433,12 +14440,12 @@ GOTRACE__FN void gotrace__unread_free(gotrace__budget *budget) {
 /* Frees the chunks of all threads, and what waits to be read. A thread that is still in a call keeps its chunk and
  * frees it in its next session; false: there is one, which may use the tables. */
 GOTRACE__FN bool gotrace__chunks_free(gotrace__budget *budget) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__record_chunk *chunk, *spare;
   gotrace__thread *m;
   uint64_t since = gotrace__nanoseconds();
   bool all = true;
-  for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
+  for (m = gotrace__load_seq_cst(&tracer->threads); m; m = m->next) {
     m->source = NULL;
     m->read_session = 0;
     gotrace__store_relaxed(&m->first_session, 0u);
@@ -14455,102 +14462,102 @@ GOTRACE__FN bool gotrace__chunks_free(gotrace__budget *budget) {
     if (gotrace__load_acquire(&m->used) == GOTRACE__ENDED)
       gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
   }
-  gotrace__lock(&t->queue_lock); /* a thread that has not noticed the end may be about to take one */
-  spare = t->spare_chunks;
-  t->spare_chunks = NULL;
-  gotrace__unlock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock); /* a thread that has not noticed the end may be about to take one */
+  spare = tracer->spare_chunks;
+  tracer->spare_chunks = NULL;
+  gotrace__unlock(&tracer->queue_lock);
   while ((chunk = spare) != NULL) {
     spare = chunk->next;
     gotrace__chunk_free(budget, chunk);
   }
-  gotrace__pieces_free(budget, &t->pieces);
-  gotrace__pieces_free(budget, &t->unready);
-  t->pieces_last = t->unready_last = NULL;
-  gotrace__release(budget, t->spare_piece, GOTRACE__PIECE_BYTES);
-  gotrace__release(budget, t->reading, GOTRACE__PIECE_BYTES);
-  t->spare_piece = t->reading = NULL;
+  gotrace__pieces_free(budget, &tracer->pieces);
+  gotrace__pieces_free(budget, &tracer->unready);
+  tracer->pieces_last = tracer->unready_last = NULL;
+  gotrace__release(budget, tracer->spare_piece, GOTRACE__PIECE_BYTES);
+  gotrace__release(budget, tracer->reading, GOTRACE__PIECE_BYTES);
+  tracer->spare_piece = tracer->reading = NULL;
   return all;
 }
 
 /* Frees the session's memory, except the tables if a thread may use them: then they stay for ever, and in use. */
 GOTRACE__FN void gotrace__session_free(gotrace__budget *budget) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (t->transcriber) gotrace__transcribe_free(t->transcriber);
-  gotrace__release(&t->budget, t->transcriber, sizeof *t->transcriber);
-  t->transcriber = NULL;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  if (tracer->transcriber) gotrace__transcribe_free(tracer->transcriber);
+  gotrace__release(&tracer->budget, tracer->transcriber, sizeof *tracer->transcriber);
+  tracer->transcriber = NULL;
   gotrace__modules_free();
   if (!gotrace__chunks_free(budget)) return;
-  gotrace__table_free(t->strings);
-  gotrace__table_free(t->stacks);
-  gotrace__table_free(t->site_numbers);
-  t->strings = t->stacks = t->site_numbers = NULL;
+  gotrace__table_free(tracer->strings);
+  gotrace__table_free(tracer->stacks);
+  gotrace__table_free(tracer->site_numbers);
+  tracer->strings = tracer->stacks = tracer->site_numbers = NULL;
 }
 
 /* Ends the session, after the trace has been read to its end. The caller holds the life lock. */
 GOTRACE__FN void gotrace__clean_up(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  if (!t->active) return;
-  if (t->file.number >= 0 && !gotrace__file_close(&t->file) && !t->sink_failed) gotrace__sink_failure();
-  gotrace__sum(&t->last);
-  gotrace__store_seq_cst(&t->cleaned, t->session); /* before the flags are read, see gotrace__thread_over */
-  gotrace__lock(&t->work);
-  gotrace__unread_free(&t->budget);
-  gotrace__session_free(&t->budget);
-  gotrace__lock(&t->flight_lock);
+  struct gotrace__tracer *tracer = &gotrace__t;
+  if (!tracer->active) return;
+  if (tracer->file.number >= 0 && !gotrace__file_close(&tracer->file) && !tracer->sink_failed) gotrace__sink_failure();
+  gotrace__sum(&tracer->last);
+  gotrace__store_seq_cst(&tracer->cleaned, tracer->session); /* before the flags are read, see gotrace__thread_over */
+  gotrace__lock(&tracer->work);
+  gotrace__unread_free(&tracer->budget);
+  gotrace__session_free(&tracer->budget);
+  gotrace__lock(&tracer->flight_lock);
   gotrace__past_clear();
-  gotrace__unlock(&t->flight_lock);
-  gotrace__unlock(&t->work);
-  t->active = false;
-  gotrace__lock(&t->queue_lock);
-  t->stopping = false;
-  gotrace__unlock(&t->queue_lock);
+  gotrace__unlock(&tracer->flight_lock);
+  gotrace__unlock(&tracer->work);
+  tracer->active = false;
+  gotrace__lock(&tracer->queue_lock);
+  tracer->stopping = false;
+  gotrace__unlock(&tracer->queue_lock);
 }
 
 GOTRACE__FN bool gotrace__append_empty(void *context, const void *data, size_t size) {
-  struct gotrace__tracer *t = (struct gotrace__tracer *)context;
-  if (t->empty_trace_size + size > sizeof t->empty_trace) return false;
-  memcpy(t->empty_trace + t->empty_trace_size, data, size);
-  t->empty_trace_size += (uint32_t)size;
+  struct gotrace__tracer *tracer = (struct gotrace__tracer *)context;
+  if (tracer->empty_trace_size + size > sizeof tracer->empty_trace) return false;
+  memcpy(tracer->empty_trace + tracer->empty_trace_size, data, size);
+  tracer->empty_trace_size += (uint32_t)size;
   return true;
 }
 
 /* Makes a trace without events. A regular file has it from the start, and a trace that ends before its first cut, for
  * lack of memory, ends like it. Needs the transcriber's memory, which is zero again afterwards. */
 GOTRACE__FN bool gotrace__make_empty_trace(unsigned version) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   bool ok;
-  t->empty_trace_size = 0;
+  tracer->empty_trace_size = 0;
   memset(&options, 0, sizeof options);
   options.version = version;
   options.write = gotrace__append_empty;
-  options.context = t;
+  options.context = tracer;
   gotrace__read_clocks(&clocks);
-  ok = gotrace__transcribe_begin(t->transcriber, &options, &clocks);
-  if (ok) ok = gotrace__transcribe_finish(t->transcriber, &clocks) == GOTRACE_OK;
-  gotrace__publish_stats(t->transcriber, true);
-  gotrace__transcribe_free(t->transcriber);
-  memset(t->transcriber, 0, sizeof *t->transcriber);
+  ok = gotrace__transcribe_begin(tracer->transcriber, &options, &clocks);
+  if (ok) ok = gotrace__transcribe_finish(tracer->transcriber, &clocks) == GOTRACE_OK;
+  gotrace__publish_stats(tracer->transcriber, true);
+  gotrace__transcribe_free(tracer->transcriber);
+  memset(tracer->transcriber, 0, sizeof *tracer->transcriber);
   return ok;
 }
 
 /* Starts the service thread, and only then empties the file. */
 GOTRACE__FN gotrace_result gotrace__open_session(const char *path) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool serves = path || t->options.write || t->flight;
-  if (!gotrace__make_empty_trace((unsigned)t->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
-  t->is_empty = false;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  bool serves = path || tracer->options.write || tracer->flight;
+  if (!gotrace__make_empty_trace((unsigned)tracer->options.format)) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  tracer->is_empty = false;
 #if !GOTRACE_NO_THREADS
   /* It waits for the life lock. If the start fails, it finds no session and ends. */
-  if (serves && !gotrace__thread_run(&t->service_thread)) return GOTRACE_ERROR_THREAD;
+  if (serves && !gotrace__thread_run(&tracer->service_thread)) return GOTRACE_ERROR_THREAD;
 #endif
-  t->service = serves;
+  tracer->delivers = serves;
   if (!path) return GOTRACE_OK;
-  if (!gotrace__file_truncate(&t->file, 0)) return GOTRACE_ERROR_SINK; /* the file is as it was */
-  t->is_empty = t->file.regular;
-  if (!t->is_empty || gotrace__write_empty_trace()) return GOTRACE_OK;
-  (void)gotrace__file_truncate(&t->file, 0); /* the write has failed, which is what counts */
+  if (!gotrace__file_truncate(&tracer->file, 0)) return GOTRACE_ERROR_SINK; /* the file is as it was */
+  tracer->is_empty = tracer->file.regular;
+  if (!tracer->is_empty || gotrace__write_empty_trace()) return GOTRACE_OK;
+  (void)gotrace__file_truncate(&tracer->file, 0); /* the write has failed, which is what counts */
   return GOTRACE_ERROR_SINK;
 }
 
@@ -14562,14 +14569,14 @@ GOTRACE__FN uint32_t gotrace__living_entry(const gotrace_location *entry) {
 }
 
 /* Lists what lives, for what stays silent. Tracing is on already: records overrule the list. */
-GOTRACE__FN void gotrace__list_living(gotrace__transcriber *r, uint64_t first_task) {
-  struct gotrace__tracer *t = &gotrace__t;
+GOTRACE__FN void gotrace__list_living(gotrace__transcriber *t, uint64_t first_task) {
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__slab *slab;
   gotrace__thread *m;
   gotrace_proc *p;
-  gotrace__open_task *tasks = gotrace__load_acquire(&t->open_tasks);
+  gotrace__open_task *tasks = gotrace__load_acquire(&tracer->open_tasks);
   size_t i, k;
-  for (slab = gotrace__load_acquire(&t->slabs); slab; slab = slab->next)
+  for (slab = gotrace__load_acquire(&tracer->slabs); slab; slab = slab->next)
     for (i = 0; i < GOTRACE__SLAB; i++) {
       gotrace_go *g = &slab->gos[i];
       gotrace_location entry;
@@ -14577,91 +14584,94 @@ GOTRACE__FN void gotrace__list_living(gotrace__transcriber *r, uint64_t first_ta
       unsigned status = gotrace__load_relaxed(&g->status);
       if (!id || !gotrace__load_acquire(&g->live)) continue;
       /* A record tells more, and this may be a later goroutine in the place of the one that it tells of. */
-      if (gotrace__load_acquire(&g->introduced) == gotrace__load_relaxed(&t->session)) continue;
+      if (gotrace__load_acquire(&g->introduced) == gotrace__load_relaxed(&tracer->session)) continue;
       entry = gotrace__entry_of(g);
       if (!gotrace__load_relaxed(&g->live) || gotrace__load_relaxed(&g->id) != id) continue;
-      gotrace__transcribe_living_go(r, g->place, id, gotrace__living_entry(&entry), status,
+      gotrace__transcribe_living_go(t, g->place, id, gotrace__living_entry(&entry), status,
                                     gotrace__load_relaxed(&g->flags));
     }
-  for (p = gotrace__load_acquire(&t->procs); p; p = gotrace__load_acquire(&p->next))
-    if (gotrace__load_acquire(&p->used)) gotrace__transcribe_living_proc(r, (uint64_t)p->id + 1);
-  for (m = gotrace__load_seq_cst(&t->threads); m; m = m->next) {
+  for (p = gotrace__load_acquire(&tracer->procs); p; p = gotrace__load_acquire(&p->next))
+    if (gotrace__load_acquire(&p->used)) gotrace__transcribe_living_proc(t, (uint64_t)p->id + 1);
+  for (m = gotrace__load_seq_cst(&tracer->threads); m; m = m->next) {
     gotrace_go *g = gotrace__runs(m);
     bool in_syscall = gotrace__load_relaxed(&m->in_syscall);
     if (gotrace__load_acquire(&m->used) != GOTRACE__USED) continue;
     p = gotrace__load_relaxed(&m->proc);
     if (p && in_syscall && !gotrace__holds(m, p, GOTRACE__PROC_SYSCALL)) p = NULL; /* lost, or started since */
     if (!g && !p) continue;
-    m->source = gotrace__transcribe_thread(r, gotrace__load_relaxed(&m->system_id), NULL);
+    m->source = gotrace__transcribe_thread(t, gotrace__load_relaxed(&m->system_id), NULL);
     if (!m->source) return;
     gotrace__transcribe_living_thread(m->source, g ? g->place : 0, p ? (uint64_t)p->id + 1 : 0, in_syscall);
   }
   for (i = 0; tasks && i < GOTRACE__TASKS; i++) {
     uint64_t id = gotrace__load_acquire(&tasks[i].id), parent, words[GOTRACE__TASK_WORDS];
     uint32_t kept = gotrace__load_acquire(&tasks[i].kept);
-    const char *text = kept && kept <= GOTRACE__TASK_NAMES ? gotrace__load_acquire(&t->task_names[kept - 1]) : NULL;
+    const char *text =
+        kept && kept <= GOTRACE__TASK_NAMES ? gotrace__load_acquire(&tracer->task_names[kept - 1]) : NULL;
     char name[8 * GOTRACE__TASK_WORDS + 1] = "";
     if (!id || (id >= first_task && !(id & GOTRACE__TASK_SILENT))) continue;
     parent = gotrace__load_acquire(&tasks[i].parent);
     for (k = 0; k < GOTRACE__TASK_WORDS; k++) words[k] = gotrace__load_acquire(&tasks[i].name[k]);
     if (gotrace__load_relaxed(&tasks[i].id) != id) continue;
     for (k = 0; k < sizeof words; k++) name[k] = (char)(words[k / 8] >> k % 8 * 8);
-    gotrace__transcribe_living_task(r, id, parent, text ? text : name);
+    gotrace__transcribe_living_task(t, id, parent, text ? text : name);
   }
 }
 
 GOTRACE__FN void gotrace__reset_session(uint32_t session) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__uint64 *const counts[] = {&t->past_count, &t->cut_count, &t->bytes, &t->consistent_bytes, &t->cuts,
-                                     &t->lost,       &t->nested,    &t->over,  &t->samples_lost};
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__uint64 *const counts[] = {&tracer->past_count,       &tracer->cut_count, &tracer->bytes,
+                                     &tracer->consistent_bytes, &tracer->cuts,      &tracer->lost,
+                                     &tracer->nested,           &tracer->over,      &tracer->samples_lost};
   size_t i;
-  gotrace__store_relaxed(&t->version, (uint32_t)t->options.format);
-  gotrace__store_relaxed(&t->session, session);
-  t->past_lost = false;
-  t->thread_total = 0;
-  gotrace__store_relaxed(&t->chunk_bytes, t->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
-                                              ? (uint32_t)(t->options.memory_limit / 64)
-                                              : GOTRACE__CHUNK_BYTES);
-  gotrace__store_relaxed(&t->blocks, t->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
-  gotrace__store_release(&t->stack_mode, (uint32_t)t->options.stacks);
-  gotrace__store_release(&t->unwind, t->options.unwind);
-  gotrace__store_release(&t->unwind_context, t->options.context);
-  t->is_orphan = false;
+  gotrace__store_relaxed(&tracer->version, (uint32_t)tracer->options.format);
+  gotrace__store_relaxed(&tracer->session, session);
+  tracer->past_lost = false;
+  tracer->thread_total = 0;
+  gotrace__store_relaxed(&tracer->chunk_bytes, tracer->options.memory_limit / 64 < GOTRACE__CHUNK_BYTES
+                                                   ? (uint32_t)(tracer->options.memory_limit / 64)
+                                                   : GOTRACE__CHUNK_BYTES);
+  gotrace__store_relaxed(&tracer->blocks, tracer->options.on_limit == GOTRACE_LIMIT_BLOCK ? 1u : 0u);
+  gotrace__store_release(&tracer->stack_mode, (uint32_t)tracer->options.stacks);
+  gotrace__store_release(&tracer->unwind, tracer->options.unwind);
+  gotrace__store_release(&tracer->unwind_context, tracer->options.context);
+  tracer->is_orphan = false;
   for (i = 0; i < sizeof counts / sizeof counts[0]; i++) gotrace__store_relaxed(counts[i], (uint64_t)0);
-  gotrace__store_relaxed(&t->early, 0u);
-  gotrace__store_relaxed(&t->verdict, session << 8 | GOTRACE__UNDECIDED);
-  gotrace__store_relaxed(&t->done, 0u);
-  gotrace__store_relaxed(&t->read_by, (uintptr_t)0); /* a call that is held up since an earlier session may read it */
-  gotrace__lock(&t->queue_lock);
-  t->ended = t->stopping = t->work_wanted = t->sink_failed = t->impatient = false;
-  t->empty = 0;
-  t->system_error = 0;
-  memset(&t->published, 0, sizeof t->published);
-  gotrace__unlock(&t->queue_lock);
+  gotrace__store_relaxed(&tracer->early, 0u);
+  gotrace__store_relaxed(&tracer->verdict, session << 8 | GOTRACE__UNDECIDED);
+  gotrace__store_relaxed(&tracer->done, 0u);
+  gotrace__store_relaxed(&tracer->read_by,
+                         (uintptr_t)0); /* a call that is held up since an earlier session may read it */
+  gotrace__lock(&tracer->queue_lock);
+  tracer->ended = tracer->stopping = tracer->work_wanted = tracer->sink_failed = tracer->impatient = false;
+  tracer->empty = 0;
+  tracer->system_error = 0;
+  memset(&tracer->published, 0, sizeof tracer->published);
+  gotrace__unlock(&tracer->queue_lock);
 }
 
 /* Begins the trace and turns tracing on. */
 GOTRACE__FN gotrace_result gotrace__turn_on(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__transcriber *r = t->transcriber;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__transcriber *t = tracer->transcriber;
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
-  uint32_t session = t->session + 1 < GOTRACE__NEVER ? t->session + 1 : 1;
+  uint32_t session = tracer->session + 1 < GOTRACE__NEVER ? tracer->session + 1 : 1;
   memset(&options, 0, sizeof options);
-  options.version = (unsigned)t->options.format;
-  options.futile_wakeups = t->options.futile_wakeups;
-  options.alloc_events = t->options.alloc_events;
-  options.restate = t->flight;
-  options.heap = t->options.heap;
-  options.cut_bytes = t->options.cut_bytes;
+  options.version = (unsigned)tracer->options.format;
+  options.futile_wakeups = tracer->options.futile_wakeups;
+  options.alloc_events = tracer->options.alloc_events;
+  options.restate = tracer->flight;
+  options.heap = tracer->options.heap;
+  options.cut_bytes = tracer->options.cut_bytes;
   options.session = session;
   options.on = (const uint32_t *)&gotrace__on;
-  options.strings = t->strings;
-  options.stacks = t->stacks;
-  options.sites = t->site_numbers;
-  options.reason_names = t->reason_names;
-  options.go_ids = &t->next_go_id;
-  options.first_task = gotrace__load_relaxed(&t->next_task_id) + 1;
+  options.strings = tracer->strings;
+  options.stacks = tracer->stacks;
+  options.sites = tracer->site_numbers;
+  options.reason_names = tracer->reason_names;
+  options.go_ids = &tracer->next_go_id;
+  options.first_task = gotrace__load_relaxed(&tracer->next_task_id) + 1;
   options.write = gotrace__take_output;
   options.name = gotrace__name_address;
   options.chunk_done = gotrace__chunk_done;
@@ -14670,81 +14680,84 @@ GOTRACE__FN gotrace_result gotrace__turn_on(void) {
 #if GOTRACE_DEBUG
   options.problem = gotrace__report;
 #endif
-  options.context = t;
-  options.budget = &t->budget;
+  options.context = tracer;
+  options.budget = &tracer->budget;
   options.beyond_limit = true;
-  options.size_limit = t->options.size_limit;
+  options.size_limit = tracer->options.size_limit;
   gotrace__reset_session(session);
   gotrace__modules_look();
   gotrace__read_clocks(&clocks);
-  t->last_cut = clocks.nanoseconds;
-  gotrace__store_relaxed(&t->last_round, clocks.nanoseconds);
-  gotrace__store_relaxed(&t->start_tick, clocks.tick);
-  if (!gotrace__transcribe_begin(r, &options, &clocks) || r->error) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  tracer->last_cut = clocks.nanoseconds;
+  gotrace__store_relaxed(&tracer->last_round, clocks.nanoseconds);
+  gotrace__store_relaxed(&tracer->start_tick, clocks.tick);
+  if (!gotrace__transcribe_begin(t, &options, &clocks) || t->error) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__hand_over(false); /* the header, which each snapshot writes itself */
-  r->gc = gotrace__load_relaxed(&t->gc) != 0;
-  r->stw = gotrace__load_relaxed(&t->stw) != 0;
-  r->procs_changed = gotrace__load_relaxed(&t->procs_changed);
-  r->heap_alloc = gotrace__load_relaxed(&t->heap_alloc);
-  r->heap_goal = gotrace__load_relaxed(&t->heap_goal);
-  t->active = true;
-  gotrace__store_relaxed(&t->process, (uint32_t)gotrace__process_id());
+  t->gc = gotrace__load_relaxed(&tracer->gc) != 0;
+  t->stw = gotrace__load_relaxed(&tracer->stw) != 0;
+  t->procs_changed = gotrace__load_relaxed(&tracer->procs_changed);
+  t->heap_alloc = gotrace__load_relaxed(&tracer->heap_alloc);
+  t->heap_goal = gotrace__load_relaxed(&tracer->heap_goal);
+  tracer->active = true;
+  gotrace__store_relaxed(&tracer->process, (uint32_t)gotrace__process_id());
   gotrace__store_seq_cst(&gotrace__on, session);
-  gotrace__store_relaxed(&t->alloc_events, t->options.alloc_events ? 1u : 0u);
-  gotrace__list_living(r, options.first_task);
+  gotrace__store_relaxed(&tracer->alloc_events, tracer->options.alloc_events ? 1u : 0u);
+  gotrace__list_living(t, options.first_task);
   return GOTRACE_OK;
 }
 
 GOTRACE__FN void gotrace__undo_session(const char *path) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   int saved = errno;
-  if (path && t->file.number >= 0) gotrace__file_discard(&t->file, path);
-  if (t->session != gotrace__load_relaxed(&t->cleaned)) gotrace__unread_free(&t->budget); /* else: the last session's */
-  gotrace__session_free(&t->budget);
+  if (path && tracer->file.number >= 0) gotrace__file_discard(&tracer->file, path);
+  if (tracer->session != gotrace__load_relaxed(&tracer->cleaned))
+    gotrace__unread_free(&tracer->budget); /* else: the last session's */
+  gotrace__session_free(&tracer->budget);
   errno = saved;
 }
 
 /* The caller holds the life lock. */
 GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
-  struct gotrace__tracer *t = &gotrace__t;
-  bool beyond = t->options.on_limit == GOTRACE_LIMIT_BLOCK; /* nobody could wait */
-  bool samples = t->options.format >= GOTRACE_GO_1_19;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  bool beyond = tracer->options.on_limit == GOTRACE_LIMIT_BLOCK; /* nobody could wait */
+  bool samples = tracer->options.format >= GOTRACE_GO_1_19;
   gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__table *strings, *stacks, *sites;
-  if (!t->exit_registered) {
-    t->exit_registered = true;
+  if (!tracer->exit_registered) {
+    tracer->exit_registered = true;
     gotrace__at_process_exit();
   }
-  gotrace__lock(&t->work);
+  gotrace__lock(&tracer->work);
   /* A thread may still be giving back memory of the last session, so what is used is not reset. */
-  gotrace__store_relaxed(&t->budget.peak, gotrace__load_relaxed(&t->budget.used));
-  gotrace__store_relaxed(&t->budget.limit, t->options.memory_limit);
-  memset(&t->flight_budget, 0, sizeof t->flight_budget);
-  t->service = false;
-  t->transcriber = (gotrace__transcriber *)gotrace__allocate(&t->budget, sizeof *t->transcriber, false);
-  strings = gotrace__table_new(&t->budget, beyond);
-  stacks = gotrace__table_new(&t->budget, beyond);
-  sites = gotrace__table_new(&t->budget, beyond);
-  if (strings) gotrace__store_release(&t->strings, strings); /* a thread held up since the last session may use them */
-  if (stacks) gotrace__store_release(&t->stacks, stacks);
-  if (sites) gotrace__store_release(&t->site_numbers, sites);
-  if (samples && !t->samples)
-    gotrace__store_release(&t->samples,
-                           (gotrace__sample *)gotrace__allocate(NULL, GOTRACE__SAMPLES * sizeof *t->samples, false));
-  if (t->transcriber && strings && stacks && sites && (!samples || t->samples)) result = gotrace__open_session(path);
+  gotrace__store_relaxed(&tracer->budget.peak, gotrace__load_relaxed(&tracer->budget.used));
+  gotrace__store_relaxed(&tracer->budget.limit, tracer->options.memory_limit);
+  memset(&tracer->flight_budget, 0, sizeof tracer->flight_budget);
+  tracer->delivers = false;
+  tracer->transcriber = (gotrace__transcriber *)gotrace__allocate(&tracer->budget, sizeof *tracer->transcriber, false);
+  strings = gotrace__table_new(&tracer->budget, beyond);
+  stacks = gotrace__table_new(&tracer->budget, beyond);
+  sites = gotrace__table_new(&tracer->budget, beyond);
+  if (strings)
+    gotrace__store_release(&tracer->strings, strings); /* a thread held up since the last session may use them */
+  if (stacks) gotrace__store_release(&tracer->stacks, stacks);
+  if (sites) gotrace__store_release(&tracer->site_numbers, sites);
+  if (samples && !tracer->samples)
+    gotrace__store_release(&tracer->samples, (gotrace__sample *)gotrace__allocate(
+                                                 NULL, GOTRACE__SAMPLES * sizeof *tracer->samples, false));
+  if (tracer->transcriber && strings && stacks && sites && (!samples || tracer->samples))
+    result = gotrace__open_session(path);
   if (result == GOTRACE_OK) result = gotrace__turn_on();
   if (result != GOTRACE_OK) gotrace__undo_session(path);
-  gotrace__unlock(&t->work);
+  gotrace__unlock(&tracer->work);
 #if !GOTRACE_NO_THREADS
-  if (result != GOTRACE_OK && t->service) { /* no session may begin that this thread would find */
+  if (result != GOTRACE_OK && tracer->delivers) { /* no session may begin that this thread would find */
     int saved = errno;
-    t->opening = true;
+    tracer->opening = true;
     gotrace__go_inside();
-    gotrace__unlock(&t->life);
-    gotrace__thread_join(t->service_thread);
-    gotrace__lock(&t->life);
+    gotrace__unlock(&tracer->life);
+    gotrace__thread_join(tracer->service_thread);
+    gotrace__lock(&tracer->life);
     gotrace__go_outside();
-    t->opening = false;
+    tracer->opening = false;
     errno = saved;
   }
 #endif
@@ -14753,31 +14766,31 @@ GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
 
 GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *given,
                                                   bool flight) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace_options options;
   gotrace_result result;
   gotrace__control control;
   if (!gotrace__control_begin(&control, false)) return GOTRACE_ERROR_NESTED;
   result = gotrace__check_options(given, &options, flight);
   if (result == GOTRACE_OK && !gotrace__me()) result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  gotrace__lock(&t->life);
-  if (result == GOTRACE_OK && (t->active || t->opening)) result = GOTRACE_ERROR_ALREADY_RUNNING;
-  if (result == GOTRACE_OK && gotrace__load_relaxed(&t->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
+  gotrace__lock(&tracer->life);
+  if (result == GOTRACE_OK && (tracer->active || tracer->opening)) result = GOTRACE_ERROR_ALREADY_RUNNING;
+  if (result == GOTRACE_OK && gotrace__load_relaxed(&tracer->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
   if (path && result == GOTRACE_OK) { /* a pipe may wait for its reader: without the locks */
-    t->opening = true;
-    t->opener = gotrace__identity();
-    gotrace__unlock(&t->life);
-    if (!gotrace__file_open(path, flags, &t->file)) result = GOTRACE_ERROR_SINK;
-    else if (!t->file.regular) gotrace__file_ask(&t->file);
-    gotrace__lock(&t->life);
-    t->opening = false;
+    tracer->opening = true;
+    tracer->opener = gotrace__identity();
+    gotrace__unlock(&tracer->life);
+    if (!gotrace__file_open(path, flags, &tracer->file)) result = GOTRACE_ERROR_SINK;
+    else if (!tracer->file.regular) gotrace__file_ask(&tracer->file);
+    gotrace__lock(&tracer->life);
+    tracer->opening = false;
   }
   if (result == GOTRACE_OK) {
-    t->options = options;
-    t->flight = flight;
+    tracer->options = options;
+    tracer->flight = flight;
     result = gotrace__begin_session(path);
   }
-  gotrace__unlock(&t->life);
+  gotrace__unlock(&tracer->life);
   gotrace__control_end(&control);
   return result;
 }
@@ -14824,36 +14837,38 @@ GOTRACE__FN bool gotrace__expand_path(const char *path, char *expanded, size_t s
  * snapshot was given a piece of the trace to write. 0: no longer, nor in a later step of the exit. The caller holds the
  * queue lock. */
 GOTRACE__FN uint64_t gotrace__patience(uint64_t since, uint32_t milliseconds) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint64_t moved = gotrace__load_relaxed(&t->moved), round = gotrace__load_relaxed(&t->last_round), now, passed;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  uint64_t moved = gotrace__load_relaxed(&tracer->last_delivery), round = gotrace__load_relaxed(&tracer->last_round),
+           now, passed;
   if (since < moved) since = moved;
   if (since < round) since = round;
   now = gotrace__nanoseconds();
   passed = now > since ? (now - since) / 1000000 : 0;
-  if (passed >= milliseconds) t->impatient = true;
-  return t->impatient ? 0 : milliseconds - passed;
+  if (passed >= milliseconds) tracer->impatient = true;
+  return tracer->impatient ? 0 : milliseconds - passed;
 }
 
 /* Waits until the trace has been read to its end, until it is not stopping any more, or until no thread takes a
  * snapshot, which the caller then does. For ever (0), or as long as exit has patience. False: it has lost it. */
 enum gotrace__awaited { GOTRACE__READ, GOTRACE__STOPPED, GOTRACE__NO_SNAPSHOT };
 GOTRACE__FN bool gotrace__await(enum gotrace__awaited what, uint32_t session, uint32_t milliseconds) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uint64_t since = gotrace__nanoseconds(), left = 1000;
   bool met = false;
-  gotrace__lock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock);
   while (!met && left) {
-    bool done = gotrace__load_relaxed(&t->done) != 0;
-    if (what == GOTRACE__NO_SNAPSHOT) met = !t->snapshot;
-    else met = gotrace__load_relaxed(&t->session) != session || (what == GOTRACE__STOPPED ? !t->stopping : done);
+    bool done = gotrace__load_relaxed(&tracer->done) != 0;
+    if (what == GOTRACE__NO_SNAPSHOT) met = !tracer->snapshot;
+    else
+      met = gotrace__load_relaxed(&tracer->session) != session || (what == GOTRACE__STOPPED ? !tracer->stopping : done);
     if (!met && milliseconds) left = gotrace__patience(since, milliseconds);
-    if (!met && left) gotrace__wait(&t->changed, &t->queue_lock, left, gotrace__unlock_cancelled);
+    if (!met && left) gotrace__wait(&tracer->changed, &tracer->queue_lock, left, gotrace__unlock_cancelled);
   }
   if (met && what == GOTRACE__NO_SNAPSHOT) {
-    t->snapshot = true;
-    t->snapper = gotrace__identity();
+    tracer->snapshot = true;
+    tracer->snapper = gotrace__identity();
   }
-  gotrace__unlock(&t->queue_lock);
+  gotrace__unlock(&tracer->queue_lock);
   return met;
 }
 
@@ -14862,103 +14877,103 @@ GOTRACE__FN bool gotrace__snapshot_begin(uint32_t milliseconds) {
   return gotrace__await(GOTRACE__NO_SNAPSHOT, 0, milliseconds);
 }
 GOTRACE__FN void gotrace__snapshot_end(void) {
-  struct gotrace__tracer *t = &gotrace__t;
-  gotrace__lock(&t->queue_lock);
-  t->snapshot = false;
-  t->snapper = 0;
-  gotrace__cond_wake(&t->changed); /* after gotrace_stop, also other calls of it, which wait for this one */
-  gotrace__unlock(&t->queue_lock);
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__lock(&tracer->queue_lock);
+  tracer->snapshot = false;
+  tracer->snapper = 0;
+  gotrace__cond_wake(&tracer->changed); /* after gotrace_stop, also other calls of it, which wait for this one */
+  gotrace__unlock(&tracer->queue_lock);
 }
 
 /* The calling thread has left a call for ever that started, read, wrote or ended a trace: others may do it. */
 GOTRACE__FN void gotrace__give_up(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uintptr_t self = gotrace__identity();
-  gotrace__lock(&t->life);
-  if (t->opening && t->opener == self) t->opening = false;
-  gotrace__lock(&t->queue_lock);
-  if (t->stopping && t->stopper == self) t->stopping = false;
-  if (t->takes && t->read_by == self) { /* what it has not returned comes again */
-    if (t->reading) {
-      t->reading->link = t->pieces;
-      if (!t->pieces) t->pieces_last = t->reading;
-      t->pieces = t->reading;
-      t->reading = NULL;
+  gotrace__lock(&tracer->life);
+  if (tracer->opening && tracer->opener == self) tracer->opening = false;
+  gotrace__lock(&tracer->queue_lock);
+  if (tracer->stopping && tracer->stopper == self) tracer->stopping = false;
+  if (tracer->takes && tracer->read_by == self) { /* what it has not returned comes again */
+    if (tracer->reading) {
+      tracer->reading->link = tracer->pieces;
+      if (!tracer->pieces) tracer->pieces_last = tracer->reading;
+      tracer->pieces = tracer->reading;
+      tracer->reading = NULL;
     }
-    t->takes = false;
+    tracer->takes = false;
   }
-  if (t->reader && t->read_by == self) gotrace__store_release(&t->reader, 0u);
-  gotrace__cond_wake(&t->changed);
-  gotrace__unlock(&t->queue_lock);
-  if (t->snapshot && t->snapper == self) {
-    gotrace__lock(&t->flight_lock);
-    t->writing = NULL;
+  if (tracer->reader && tracer->read_by == self) gotrace__store_release(&tracer->reader, 0u);
+  gotrace__cond_wake(&tracer->changed);
+  gotrace__unlock(&tracer->queue_lock);
+  if (tracer->snapshot && tracer->snapper == self) {
+    gotrace__lock(&tracer->flight_lock);
+    tracer->writing = NULL;
     gotrace__past_trim();
-    gotrace__unlock(&t->flight_lock);
+    gotrace__unlock(&tracer->flight_lock);
     gotrace__snapshot_end();
   }
-  gotrace__unlock(&t->life);
+  gotrace__unlock(&tracer->life);
 }
 
 /* Waits for another gotrace_stop. If a signal handler has interrupted it, that one only ends after this: then exit
  * waits for the reader, and other callers do not wait. The caller holds the life lock, which is released. */
 GOTRACE__FN gotrace_result gotrace__wait_for_stop(uint32_t milliseconds) {
-  struct gotrace__tracer *t = &gotrace__t;
-  uint32_t session = t->session;
-  bool nested = t->stopper == gotrace__identity();
+  struct gotrace__tracer *tracer = &gotrace__t;
+  uint32_t session = tracer->session;
+  bool nested = tracer->stopper == gotrace__identity();
   gotrace_result result;
-  gotrace__unlock(&t->life);
+  gotrace__unlock(&tracer->life);
   if (nested && !milliseconds) {
     gotrace__drop_nested();
     return GOTRACE_ERROR_NESTED;
   }
   if (!gotrace__await(nested ? GOTRACE__READ : GOTRACE__STOPPED, session, milliseconds)) return GOTRACE_ERROR_SINK;
-  gotrace__lock(&t->life);
-  result = t->last.result;
-  gotrace__unlock(&t->life);
+  gotrace__lock(&tracer->life);
+  result = tracer->last.result;
+  gotrace__unlock(&tracer->life);
   return result;
 }
 
 /* `exits`: the process is about to end. Then this waits for a service thread and a snapshot only while they move, see
  * gotrace__patience; if they do not, the session stays as it is. */
 GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace_result result;
   uint32_t milliseconds;
-  gotrace__lock(&t->life);
-  milliseconds = exits ? t->options.exit_milliseconds : 0;
-  if (t->active && t->stopping) return gotrace__wait_for_stop(milliseconds);
-  if (!t->active) {
-    gotrace__unlock(&t->life);
+  gotrace__lock(&tracer->life);
+  milliseconds = exits ? tracer->options.exit_milliseconds : 0;
+  if (tracer->active && tracer->stopping) return gotrace__wait_for_stop(milliseconds);
+  if (!tracer->active) {
+    gotrace__unlock(&tracer->life);
     return GOTRACE_ERROR_NOT_RUNNING;
   }
-  if (GOTRACE_NO_THREADS && !t->service) { /* the caller must read to the end, as after gotrace_end */
+  if (GOTRACE_NO_THREADS && !tracer->delivers) { /* the caller must read to the end, as after gotrace_end */
     gotrace__end_early(GOTRACE_OK);
-    gotrace__unlock(&t->life);
+    gotrace__unlock(&tracer->life);
     return GOTRACE_WOULD_BLOCK;
   }
-  gotrace__lock(&t->queue_lock);
-  t->stopping = true;
-  gotrace__unlock(&t->queue_lock);
-  t->stopper = gotrace__identity();
+  gotrace__lock(&tracer->queue_lock);
+  tracer->stopping = true;
+  gotrace__unlock(&tracer->queue_lock);
+  tracer->stopper = gotrace__identity();
   gotrace__end_early(GOTRACE_OK);
-  gotrace__unlock(&t->life);
+  gotrace__unlock(&tracer->life);
 #if GOTRACE_NO_THREADS
   gotrace__drain(true);
 #else
-  if (t->service) gotrace__work(false, true); /* on a busy machine that thread's low priority would delay it */
-  if (!gotrace__await(GOTRACE__READ, t->session, milliseconds)) return GOTRACE_ERROR_SINK;
-  if (t->service) { /* it is about to end; no handler may leave this wait */
+  if (tracer->delivers) gotrace__work(false, true); /* on a busy machine that thread's low priority would delay it */
+  if (!gotrace__await(GOTRACE__READ, tracer->session, milliseconds)) return GOTRACE_ERROR_SINK;
+  if (tracer->delivers) { /* it is about to end; no handler may leave this wait */
     gotrace__go_inside();
-    gotrace__thread_join(t->service_thread);
+    gotrace__thread_join(tracer->service_thread);
     gotrace__go_outside();
   }
 #endif
   if (!gotrace__snapshot_begin(milliseconds)) return GOTRACE_ERROR_SINK; /* one that is being written ends first */
-  gotrace__lock(&t->life);
+  gotrace__lock(&tracer->life);
   gotrace__clean_up();
-  result = t->last.result;
-  gotrace__unlock(&t->life);
+  result = tracer->last.result;
+  gotrace__unlock(&tracer->life);
   gotrace__snapshot_end();
   return result;
 }
@@ -14975,19 +14990,19 @@ GOTRACE__FN gotrace_result gotrace__stop_tracing(bool exits) {
 
 /* Ends the trace, or makes a cut. */
 GOTRACE__FN gotrace_result gotrace__end_or_cut(bool end) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace_result result = GOTRACE_ERROR_NOT_RUNNING;
   gotrace__control control;
   if (!gotrace__control_begin(&control, end)) return GOTRACE_ERROR_NESTED;
-  gotrace__lock(&t->life);
-  if (t->active && gotrace__load_relaxed(&gotrace__on)) {
+  gotrace__lock(&tracer->life);
+  if (tracer->active && gotrace__load_relaxed(&gotrace__on)) {
     if (end) gotrace__end_early(GOTRACE_OK);
     else gotrace__work(true, true);
     result = end ? GOTRACE_OK : gotrace__result();
   }
-  gotrace__unlock(&t->life);
+  gotrace__unlock(&tracer->life);
 #if GOTRACE_NO_THREADS
-  if (!end && result == GOTRACE_OK && t->service) {
+  if (!end && result == GOTRACE_OK && tracer->delivers) {
     gotrace__drain(false);
     result = gotrace__result();
   }
@@ -15022,7 +15037,7 @@ GOTRACE__DEFINE gotrace_result gotrace_start_file(const char *path, const gotrac
 /* The library is unloaded: returns all memory to the system. No thread is in the library, since its code is unloaded
  * too. Threads that were in it and live on keep their records. Their calls are dropped from here on as if nested. */
 GOTRACE__FN void gotrace__free_all(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__thread *m, *self = gotrace__self;
   gotrace__small *kept = NULL;
   gotrace__slab *slab;
@@ -15030,28 +15045,28 @@ GOTRACE__FN void gotrace__free_all(void) {
   const void *data;
   size_t size, i;
   if (gotrace__inside) return;
-  gotrace__lock(&t->life);
-  if (t->active && t->service) { /* the service thread could not be ended */
-    gotrace__unlock(&t->life);
+  gotrace__lock(&tracer->life);
+  if (tracer->active && tracer->delivers) { /* the service thread could not be ended */
+    gotrace__unlock(&tracer->life);
     return;
   }
-  gotrace__unlock(&t->life);
+  gotrace__unlock(&tracer->life);
   while (gotrace__read_next(&data, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
-  gotrace__lock(&t->life);
-  gotrace__store_seq_cst(&t->gone, 1u);
+  gotrace__lock(&tracer->life);
+  gotrace__store_seq_cst(&tracer->gone, 1u);
   gotrace__await_calls();
-  while ((slab = t->slabs) != NULL) {
-    t->slabs = slab->next;
+  while ((slab = tracer->slabs) != NULL) {
+    tracer->slabs = slab->next;
     for (i = 0; i < GOTRACE__SLAB; i++) gotrace__release(NULL, slab->gos[i].label, GOTRACE__LABEL);
     gotrace__release(NULL, slab, GOTRACE__SLAB_SIZE);
   }
-  while ((p = t->procs) != NULL) {
-    t->procs = p->next;
+  while ((p = tracer->procs) != NULL) {
+    tracer->procs = p->next;
     gotrace__release(NULL, p, sizeof *p);
   }
-  t->free_procs = NULL;
-  while ((m = t->threads) != NULL) {
-    t->threads = m->next;
+  tracer->free_procs = NULL;
+  while ((m = tracer->threads) != NULL) {
+    tracer->threads = m->next;
     gotrace__release(NULL, m->seen_stacks, GOTRACE__SEEN_SETS * GOTRACE__SEEN_WAYS * sizeof *m->seen_stacks);
     gotrace__release(NULL, m->free_gos, GOTRACE__MOST_FREE * sizeof *m->free_gos);
     gotrace__free_levels(m);
@@ -15064,27 +15079,28 @@ GOTRACE__FN void gotrace__free_all(void) {
     }
   }
   gotrace__set_self(NULL);
-  gotrace__release(NULL, t->free_gos, t->free_capacity * sizeof *t->free_gos);
-  gotrace__release(NULL, t->samples, GOTRACE__SAMPLES * sizeof *t->samples);
-  gotrace__release(NULL, t->open_tasks, GOTRACE__TASKS * sizeof *t->open_tasks);
-  gotrace__table_free(t->names);
-  gotrace__table_free(t->reasons);
-  gotrace__table_free(t->sites);
-  gotrace__table_free(t->site_texts);
-  gotrace__table_free(t->task_texts);
-  memset(t->reason_names, 0, sizeof t->reason_names);
-  memset(t->task_names, 0, sizeof t->task_names);
+  gotrace__release(NULL, tracer->free_gos, tracer->free_capacity * sizeof *tracer->free_gos);
+  gotrace__release(NULL, tracer->samples, GOTRACE__SAMPLES * sizeof *tracer->samples);
+  gotrace__release(NULL, tracer->open_tasks, GOTRACE__TASKS * sizeof *tracer->open_tasks);
+  gotrace__table_free(tracer->names);
+  gotrace__table_free(tracer->reasons);
+  gotrace__table_free(tracer->sites);
+  gotrace__table_free(tracer->site_texts);
+  gotrace__table_free(tracer->task_texts);
+  memset(tracer->reason_names, 0, sizeof tracer->reason_names);
+  memset(tracer->task_names, 0, sizeof tracer->task_names);
   for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) {
     gotrace__keyed *keyed;
-    while ((keyed = gotrace__take_keyed(&t->key_buckets[i].top)) != NULL) gotrace__release(NULL, keyed, sizeof *keyed);
+    while ((keyed = gotrace__take_keyed(&tracer->key_buckets[i].top)) != NULL)
+      gotrace__release(NULL, keyed, sizeof *keyed);
   }
-  memset(t->key_buckets, 0, sizeof t->key_buckets); /* no thread uses their locks any more */
-  memset(t->wait_buckets, 0, sizeof t->wait_buckets);
-  t->free_gos = NULL;
-  t->samples = NULL;
-  t->open_tasks = NULL;
-  t->names = t->reasons = t->sites = t->site_texts = NULL;
-  gotrace__unlock(&t->life);
+  memset(tracer->key_buckets, 0, sizeof tracer->key_buckets); /* no thread uses their locks any more */
+  memset(tracer->wait_buckets, 0, sizeof tracer->wait_buckets);
+  tracer->free_gos = NULL;
+  tracer->samples = NULL;
+  tracer->open_tasks = NULL;
+  tracer->names = tracer->reasons = tracer->sites = tracer->site_texts = NULL;
+  gotrace__unlock(&tracer->life);
 #ifndef GOTRACE_MALLOC
   gotrace__system_trim(kept);
 #endif
@@ -15095,51 +15111,51 @@ GOTRACE__FN void gotrace__free_all(void) {
 
 /* Makes a cut, and waits until the flight recorder has the data up to it. */
 GOTRACE__FN gotrace_result gotrace__flight_cut(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uint64_t wanted;
-  gotrace__lock(&t->life);
-  if (!t->active || !t->flight || t->stopping) {
-    gotrace__unlock(&t->life);
+  gotrace__lock(&tracer->life);
+  if (!tracer->active || !tracer->flight || tracer->stopping) {
+    gotrace__unlock(&tracer->life);
     return GOTRACE_ERROR_NOT_RUNNING;
   }
   gotrace__work(true, true);
-  wanted = gotrace__load_relaxed(&t->cut_count); /* more, if another thread has made one meanwhile */
-  gotrace__unlock(&t->life);
+  wanted = gotrace__load_relaxed(&tracer->cut_count); /* more, if another thread has made one meanwhile */
+  gotrace__unlock(&tracer->life);
 #if GOTRACE_NO_THREADS
   (void)wanted;
   gotrace__drain(false);
 #else
-  gotrace__lock(&t->queue_lock);
-  while (gotrace__load_relaxed(&t->past_count) < wanted && !gotrace__load_relaxed(&t->done))
-    gotrace__wait(&t->changed, &t->queue_lock, 100, gotrace__unlock_cancelled);
-  gotrace__unlock(&t->queue_lock);
+  gotrace__lock(&tracer->queue_lock);
+  while (gotrace__load_relaxed(&tracer->past_count) < wanted && !gotrace__load_relaxed(&tracer->done))
+    gotrace__wait(&tracer->changed, &tracer->queue_lock, 100, gotrace__unlock_cancelled);
+  gotrace__unlock(&tracer->queue_lock);
 #endif
   return GOTRACE_OK;
 }
 
 /* The caller takes the only snapshot. */
 GOTRACE__FN gotrace_result gotrace__snapshot(gotrace_write_fn *write, void *context) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace_result result = gotrace__flight_cut();
   if (result != GOTRACE_OK) return result;
-  gotrace__lock(&t->flight_lock);
-  t->writing = t->kept;
-  t->writing_last = t->past_last;
-  gotrace__unlock(&t->flight_lock);
-  if (!t->writing) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  gotrace__lock(&tracer->flight_lock);
+  tracer->writing = tracer->kept;
+  tracer->writing_last = tracer->past_last;
+  gotrace__unlock(&tracer->flight_lock);
+  if (!tracer->writing) return GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__set_in_sink(true);
-  gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
-  if (!write(context, t->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
-  while (t->writing) {
-    const gotrace__piece *piece = t->writing->first;
+  gotrace__store_relaxed(&tracer->last_delivery, gotrace__nanoseconds());
+  if (!write(context, tracer->empty_trace, GOTRACE__HEADER_SIZE)) result = GOTRACE_ERROR_SINK;
+  while (tracer->writing) {
+    const gotrace__piece *piece = tracer->writing->first;
     for (; piece && result == GOTRACE_OK; piece = piece->link) {
-      gotrace__store_relaxed(&t->moved, gotrace__nanoseconds());
+      gotrace__store_relaxed(&tracer->last_delivery, gotrace__nanoseconds());
       if (!write(context, piece + 1, piece->size)) result = GOTRACE_ERROR_SINK;
     }
-    gotrace__lock(&t->flight_lock);
-    t->writing = t->writing == t->writing_last ? NULL : t->writing->link;
+    gotrace__lock(&tracer->flight_lock);
+    tracer->writing = tracer->writing == tracer->writing_last ? NULL : tracer->writing->link;
     gotrace__past_trim();
-    gotrace__unlock(&t->flight_lock);
+    gotrace__unlock(&tracer->flight_lock);
   }
   gotrace__set_in_sink(false);
   return result;
@@ -15326,20 +15342,20 @@ GOTRACE__FN uint32_t gotrace__write_asked(bool exits) {
  * completely, except when the process ends and the sink does not move. Does nothing if that thread called exit, or a
  * callback that is called with a lock. */
 GOTRACE__FN void gotrace__end_use(bool unloaded) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   uint32_t asked;
   bool active, service;
-  if (!gotrace__load_acquire(&t->ready) || gotrace__inside || !gotrace__is_own_session()) return;
+  if (!gotrace__load_acquire(&tracer->ready) || gotrace__inside || !gotrace__is_own_session()) return;
   gotrace__take_over(gotrace__self); /* if a signal handler calls exit, the call below it does not go on */
   gotrace__take_over_control();
   asked = gotrace__write_asked(true);
-  gotrace__lock(&t->life);
-  active = t->active;
-  service = t->service;
+  gotrace__lock(&tracer->life);
+  active = tracer->active;
+  service = tracer->delivers;
 #if !GOTRACE_NO_THREADS
-  if (active && service && !gotrace__thread_lives(t->service_thread)) active = false;
+  if (active && service && !gotrace__thread_lives(tracer->service_thread)) active = false;
 #endif
-  gotrace__unlock(&t->life);
+  gotrace__unlock(&tracer->life);
   if (active && service) gotrace__stop_tracing(!unloaded);
   else if (active) gotrace_end();
   gotrace__say_stats(asked);
@@ -15482,31 +15498,32 @@ enum {
   GOTRACE__FORK_LOCKS = GOTRACE__SINGLE_LOCKS + GOTRACE__WAIT_BUCKETS + GOTRACE__KEY_BUCKETS
 };
 GOTRACE__FN gotrace__mutex *gotrace__fork_lock(unsigned i) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__table *table = NULL;
   switch (i) {
   case 0: return &gotrace__init_lock;
-  case 1: return &t->life;
-  case 2: return &t->work;
-  case 3: return &t->records;
-  case 4: return &t->queue_lock;
-  case 5: return &t->flight_lock;
-  case 6: table = t->names; break;
-  case 7: table = t->reasons; break;
-  case 8: table = t->sites; break;
-  case 9: table = t->site_texts; break;
+  case 1: return &tracer->life;
+  case 2: return &tracer->work;
+  case 3: return &tracer->records;
+  case 4: return &tracer->queue_lock;
+  case 5: return &tracer->flight_lock;
+  case 6: table = tracer->names; break;
+  case 7: table = tracer->reasons; break;
+  case 8: table = tracer->sites; break;
+  case 9: table = tracer->site_texts; break;
   case 10:
 #ifndef GOTRACE_MALLOC
     return &gotrace__pool.lock;
 #else
     break;
 #endif
-  case 11: table = t->strings; break;
-  case 12: table = t->stacks; break;
-  case 13: table = t->site_numbers; break;
+  case 11: table = tracer->strings; break;
+  case 12: table = tracer->stacks; break;
+  case 13: table = tracer->site_numbers; break;
   default:
     i -= GOTRACE__SINGLE_LOCKS;
-    return i < GOTRACE__WAIT_BUCKETS ? &t->wait_buckets[i].lock : &t->key_buckets[i - GOTRACE__WAIT_BUCKETS].lock;
+    return i < GOTRACE__WAIT_BUCKETS ? &tracer->wait_buckets[i].lock
+                                     : &tracer->key_buckets[i - GOTRACE__WAIT_BUCKETS].lock;
   }
   return table ? &table->lock : NULL;
 }
@@ -15529,29 +15546,29 @@ GOTRACE__FN void gotrace__after_fork(void) {
 
 GOTRACE__FN void gotrace__unlock_all(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX;
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   unsigned i;
   for (i = 0; i < GOTRACE__FORK_LOCKS; i++) {
     gotrace__mutex *lock = gotrace__fork_lock(i);
     if (lock) *lock = unlocked;
   }
-  t->snapshot = false;
+  tracer->snapshot = false;
   gotrace__set_inside(gotrace__inside & GOTRACE__IN_SINK);
   gotrace__unblock_signals();
-  gotrace__cond_init(&t->changed);
+  gotrace__cond_init(&tracer->changed);
 }
 
 /* The child has only the thread that forked. The other threads' goroutines become blocked, and their procs idle. */
 GOTRACE__FN void gotrace__abandon_threads(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__thread *self = gotrace__self, *m;
   gotrace_proc *p;
   gotrace__slab *slab;
   size_t i;
   if (self) gotrace__set_wait_aside(self);
-  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) t->wait_buckets[i].first = t->wait_buckets[i].last = NULL;
-  t->forks++;
-  for (m = t->threads; m; m = m->next) {
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) tracer->wait_buckets[i].first = tracer->wait_buckets[i].last = NULL;
+  tracer->forks++;
+  for (m = tracer->threads; m; m = m->next) {
     gotrace__level *level;
     for (level = m->level; level && m == self; level = level->outer) {
       level->key = NULL;
@@ -15567,12 +15584,12 @@ GOTRACE__FN void gotrace__abandon_threads(void) {
     m->in_syscall = false;
     m->used = GOTRACE__FREE_RECORD;
   }
-  for (p = t->procs; p; p = p->next) {
+  for (p = tracer->procs; p; p = p->next) {
     if (self && p == self->proc && p->owner == (uint32_t)self->index) continue;
     p->owner = 0;
     if (p->used) p->status = GOTRACE__PROC_IDLE;
   }
-  for (slab = t->slabs; slab; slab = slab->next)
+  for (slab = tracer->slabs; slab; slab = slab->next)
     for (i = 0; i < GOTRACE__SLAB; i++) {
       gotrace_go *g = &slab->gos[i];
       if (self && g == self->go) g->status = self->in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
@@ -15585,32 +15602,33 @@ GOTRACE__FN void gotrace__abandon_threads(void) {
  * and their goroutines are blocked for ever. A collection or stop-the-world is assumed to be theirs. The parent's
  * session is freed; the parent continues its trace. */
 GOTRACE__FN void gotrace__after_fork_in_child(void) {
-  struct gotrace__tracer *t = &gotrace__t;
+  struct gotrace__tracer *tracer = &gotrace__t;
   bool in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
   size_t i;
   gotrace__on = 0;
   gotrace__asked.what = 0;
-  t->alloc_events = 0;
+  tracer->alloc_events = 0;
   gotrace__unlock_all();
-  if (!gotrace__in_sink) t->writing = NULL; /* a snapshot that a thread of the parent was writing */
+  if (!gotrace__in_sink) tracer->writing = NULL; /* a snapshot that a thread of the parent was writing */
   gotrace__past_clear();
   gotrace__abandon_threads();
-  if (t->transcriber && !in_call) {
+  if (tracer->transcriber && !in_call) {
     gotrace__unread_free(NULL);
     gotrace__session_free(NULL);
   }
-  if (in_call && t->strings && t->stacks && t->site_numbers) /* the call goes on to use them; they stay for ever */
-    t->strings->arena.budget = t->stacks->arena.budget = t->site_numbers->arena.budget = NULL;
-  t->transcriber = NULL;
+  if (in_call && tracer->strings && tracer->stacks &&
+      tracer->site_numbers) /* the call goes on to use them; they stay for ever */
+    tracer->strings->arena.budget = tracer->stacks->arena.budget = tracer->site_numbers->arena.budget = NULL;
+  tracer->transcriber = NULL;
   gotrace__modules_free();
-  if (t->file.number >= 0) gotrace__file_abandon(&t->file);
-  t->active = t->opening = t->stopping = t->service = false;
-  t->gc = t->stw = 0;
-  t->reader = 0;
-  t->cleaned = t->session;
-  memset(&t->budget, 0, sizeof t->budget);
-  for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) t->samples[i].turn = 0;
-  t->sample_head = t->sample_tail = 0;
+  if (tracer->file.number >= 0) gotrace__file_abandon(&tracer->file);
+  tracer->active = tracer->opening = tracer->stopping = tracer->delivers = false;
+  tracer->gc = tracer->stw = 0;
+  tracer->reader = 0;
+  tracer->cleaned = tracer->session;
+  memset(&tracer->budget, 0, sizeof tracer->budget);
+  for (i = 0; tracer->samples && i < GOTRACE__SAMPLES; i++) tracer->samples[i].turn = 0;
+  tracer->sample_head = tracer->sample_tail = 0;
 }
 #endif
 

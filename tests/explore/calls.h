@@ -326,7 +326,7 @@ static void explore_delete_key(void) {
 static void explore_exit_call(void) {
   world.stopping = true;
   gotrace__exit();
-  if (gotrace__t.active && gotrace__t.service) explore_fail("exit does not end the trace");
+  if (gotrace__t.active && gotrace__t.delivers) explore_fail("exit does not end the trace");
 }
 
 /* Does what gotrace__unload does when the process ends while other threads still run. */
@@ -642,7 +642,7 @@ static void explore_unwind(void) {
 }
 
 /* Whether the session's reader is a service thread. */
-static bool explore_served(void) { return gotrace__t.active && gotrace__t.service; }
+static bool explore_served(void) { return gotrace__t.active && gotrace__t.delivers; }
 
 /* Runs the turns of a part: the middle part concurrently, the others one after another. */
 static void explore_run_part(uint8_t part) {
@@ -686,7 +686,7 @@ static void explore_main(void) {
     if (part % 2) explore_join(-1, 0);
   }
   if (gotrace__t.active) {
-    if (gotrace__t.service) explore_stop();
+    if (gotrace__t.delivers) explore_stop();
     else {
       explore_off();
       explore_read_to_end(true);

@@ -104,7 +104,7 @@ mutant('task-without-a-begin-awaited', 'gotrace__await_open', '&& !(id & GOTRACE
 mutant('found-before-listed', 'gotrace__table_add',
        'gotrace__store_release(...); gotrace__store_release(chain, entry);',
        'gotrace__store_release(chain, entry); gotrace__store_release(...);', '1011/same-name')
-mutant('failed-start-joins-anothers-thread', 'gotrace__begin_session', 't->opening = true;', '', '1023/lack-starts')
+mutant('failed-start-joins-anothers-thread', 'gotrace__begin_session', 'tracer->opening = true;', '', '1023/lack-starts')
 mutant('listed-loss-forgotten', 'gotrace__apply_proc', '(p->known && !p->listed)', 'p->known', '1023/listed-lost')
 mutant('listed-wake-forgotten', 'gotrace__apply_go', 'gotrace__restate_go(...); gotrace__unblock(...);', '',
        '1023/listed-woken')
@@ -138,8 +138,8 @@ mutant('place-live-with-its-former-id', 'gotrace__occupy',
        'gotrace__store_release(&g->live, (uint8_t)1); gotrace__store_relaxed(...);', '1023/key-reused')
 
 # The order of records of several threads.
-mutant('threads-before-clock', 'gotrace__work', 'gotrace__read_clocks(...); gotrace__attach_threads(r);',
-       'gotrace__attach_threads(r); gotrace__read_clocks(...);', '1023/pass-new', '1011/pass-new')
+mutant('threads-before-clock', 'gotrace__work', 'gotrace__read_clocks(...); gotrace__attach_threads(t);',
+       'gotrace__attach_threads(t); gotrace__read_clocks(...);', '1023/pass-new', '1011/pass-new')
 mutant('waker-counts', 'gotrace__put_unblock', 'GOTRACE__REC_GO_UNBLOCK, ... false',
        'GOTRACE__REC_GO_UNBLOCK, ... true', '1023/pass-wake')
 
@@ -181,11 +181,11 @@ mutant('chunk-reused-unread', 'gotrace__next_chunk', 'if (done == r->known) retu
 mutant('work-wakes-nobody', 'gotrace__work', 'gotrace__cond_wake(...);', '', '1023/snapshot')
 mutant('want-wakes-nobody', 'gotrace__want_work', 'gotrace__cond_wake(...);', '', '1023/read-early', '1023/read')
 mutant('full-chunk-wakes-nobody', 'gotrace__chunk_new',
-       'if (old && !t->work_wanted) { t->work_wanted = true; gotrace__cond_wake(...); }',
-       'if (old) t->work_wanted = true;', '1023/chunks-free')
+       'if (old && !tracer->work_wanted) { tracer->work_wanted = true; gotrace__cond_wake(...); }',
+       'if (old) tracer->work_wanted = true;', '1023/chunks-free')
 mutant('reader-not-alone', 'gotrace__read_next', 'for (; !gotrace__cas_acq_rel(...); nobody = 0)',
        'for (; 0 && nobody;)', '1023/readers', '1011/readers')
-mutant('snapshots-together', 'gotrace__await', '!t->snapshot', 'true', '1023/snapshots')
+mutant('snapshots-together', 'gotrace__await', '!tracer->snapshot', 'true', '1023/snapshots')
 
 # Threads that are cancelled while they wait.
 mutant('cancelled-reader-stays', 'gotrace__read_cancelled', 'gotrace__store_release(&gotrace__t.reader, ...);', '',
@@ -194,8 +194,8 @@ mutant('thread-end-is-cancelled', 'gotrace__thread_gone', 'gotrace__cancel_off()
        '1023/cancel-block-exit', '1023/held-up-exit')
 
 # The end of the process, unloading the library, concurrent stops, nested calls.
-mutant('stop-cleans-twice', 'gotrace__read_end', 'if (!t->stopping && t->session == session)', '', '1023/read-restart')
-mutant('unload-leaves-procs', 'gotrace__free_all', 'while (... != NULL) { t->procs = p->next; gotrace__release(...); }',
+mutant('stop-cleans-twice', 'gotrace__read_end', 'if (!tracer->stopping && tracer->session == session)', '', '1023/read-restart')
+mutant('unload-leaves-procs', 'gotrace__free_all', 'while (... != NULL) { tracer->procs = p->next; gotrace__release(...); }',
        '', '1023/unload', '1011/unload')
 mutant('unload-frees-used-records', 'gotrace__free_all', 'm != self && gotrace__load_relaxed(&m->used)', '0',
        '1023/unload', '1011/unload')
@@ -204,9 +204,9 @@ mutant('unload-leaves-the-trace', 'gotrace__free_all', 'while (gotrace__read_nex
 mutant('exit-ends-nothing', 'gotrace__end_use',
        'if (active && service) gotrace__stop_tracing(...); else if (active) gotrace_end();',
        '(void)active, (void)service;', '1023/unload', '1011/unload-early')
-mutant('second-stop-cleans-up', 'gotrace__stop_session', 'if (t->active && t->stopping) return ...;', '',
+mutant('second-stop-cleans-up', 'gotrace__stop_session', 'if (tracer->active && tracer->stopping) return ...;', '',
        '1023/stops-sink', '1011/stops-sink')
-mutant('second-stop-waits-for-ever', 'gotrace__await', '!t->stopping', 'false', '1023/stops', '1011/stops')
+mutant('second-stop-waits-for-ever', 'gotrace__await', '!tracer->stopping', 'false', '1023/stops', '1011/stops')
 mutant('stop-wakes-nobody', 'gotrace__snapshot_end', 'gotrace__cond_wake(...);', '', '1023/stops', '1011/stops')
 mutant('sink-calls-not-nested', 'gotrace__set_in_sink', 'gotrace__set_inside(...);',
        '(void)on;', '1023/sink-calls', '1011/sink-calls')
@@ -215,7 +215,7 @@ mutant('locks-not-counted', ['gotrace__go_inside', 'gotrace__go_outside'],
        '1023/allocator-calls-late', '1011/allocator-calls-late')
 
 # Lack of memory.
-mutant('counts-of-lost-output', 'gotrace__publish_stats', 'if (r->error == GOTRACE_ERROR_SINK) ...; else', '',
+mutant('counts-of-lost-output', 'gotrace__publish_stats', 'if (t->error == GOTRACE_ERROR_SINK) ...; else', '',
        '1023/lack-silent', '1011/lack-silent')
 
 # The transcriber: the order of records.
@@ -377,10 +377,10 @@ tested('test_sessions', 'stack-of-the-former-trace', 'gotrace__find_seen', 'seen
 tested('test_sessions', 'entry-of-the-former-trace', 'gotrace__is_last_entry', 'm->entry_session == m->session &&', '')
 tested('test_sessions', 'name-of-the-former-trace', 'gotrace__named_site', '(uint32_t)known == m->session &&', '')
 tested('test_sessions', 'site-of-the-former-trace', 'gotrace__site_number', 'GOTRACE__LIKELY(...)', 'known')
-tested('test_sessions', 'goal-before-the-start', 'gotrace__turn_on', 'r->heap_goal = ...;', '')
-tested('test_sessions', 'heap-before-the-start', 'gotrace__turn_on', 'r->heap_alloc = ...;', '')
-tested('test_sessions', 'procs-before-the-start', 'gotrace__turn_on', 'r->procs_changed = ...;', '')
-tested('test_sessions', 'collection-before-the-start', 'gotrace__turn_on', 'r->gc = ...;', '')
+tested('test_sessions', 'goal-before-the-start', 'gotrace__turn_on', 't->heap_goal = ...;', '')
+tested('test_sessions', 'heap-before-the-start', 'gotrace__turn_on', 't->heap_alloc = ...;', '')
+tested('test_sessions', 'procs-before-the-start', 'gotrace__turn_on', 't->procs_changed = ...;', '')
+tested('test_sessions', 'collection-before-the-start', 'gotrace__turn_on', 't->gc = ...;', '')
 tested('test_sessions', 'collection-before-the-first-call', 'gotrace__collector_call',
        'gotrace__load_relaxed(&gotrace__t.gc)', '0')
 tested('test_sessions', 'stop-before-the-first-call', 'gotrace__collector_call',
@@ -390,14 +390,14 @@ tested('test_sessions', 'goal-of-later-generations', 'gotrace__write_program', '
 tested('test_sessions', 'heap-of-later-generations', 'gotrace__write_program', 'if (t->heap_alloc)',
        'if (t->heap_alloc && t->generation == 1)')
 tested('test_sessions', 'heap-values-forgotten', 'gotrace__apply_heap', '*(goal ...) = bytes + 1;', '')
-tested('test_sessions', 'samples-of-the-former-trace', 'gotrace__take_sample', 'sample->session == r->options.session',
+tested('test_sessions', 'samples-of-the-former-trace', 'gotrace__take_sample', 'sample->session == t->options.session',
        '1')
 tested('test_sessions', 'verdict-of-the-former-trace', 'gotrace__reset_session',
-       'gotrace__store_relaxed(&t->verdict, ...);', '')
-tested('test_sessions', 'threads-of-the-former-trace', 'gotrace__reset_session', 't->thread_total = 0;', '')
+       'gotrace__store_relaxed(&tracer->verdict, ...);', '')
+tested('test_sessions', 'threads-of-the-former-trace', 'gotrace__reset_session', 'tracer->thread_total = 0;', '')
 
 # A collector's call that is lost, a jump of the counter back, calls that need more room than they ask for.
-tested('test_held_up', 'stop-before-the-start', 'gotrace__turn_on', 'r->stw = ...;', '')
+tested('test_held_up', 'stop-before-the-start', 'gotrace__turn_on', 't->stw = ...;', '')
 tested('test_held_up', 'jump-back-in-the-same-chunk', 'gotrace__tick_behind', 'if (...) m->ready = m->quick = GOTRACE__NEVER;',
        '(void)tick;')
 transcriber('jump-back-unseen', 'gotrace__has_jumped', 'tick < t->to_tick', 'false')
@@ -423,22 +423,22 @@ transcriber('named-reasons-kept', 'gotrace__forget_texts', 'memset(t->named_refs
 transcriber('limit-without-ended-threads', 'gotrace__limit_round', '(r->introduced || r->gone)', 'r->introduced')
 transcriber('v1-stack-too-large', 'gotrace__define_stack', 't->v1 && at - body > GOTRACE__MOST_STACK', '0')
 transcriber('v1-stack-cut-uncounted', 'gotrace__define_stack', 'gotrace__problem_seen(...);', '')
-tested('test_reader', 'second-verdict', 'gotrace__end_of', '(void)gotrace__cas_seq_cst(&t->verdict, &verdict,',
-       '(void)verdict; gotrace__store_seq_cst(&t->verdict,')
+tested('test_reader', 'second-verdict', 'gotrace__end_of', '(void)gotrace__cas_seq_cst(&tracer->verdict, &verdict,',
+       '(void)verdict; gotrace__store_seq_cst(&tracer->verdict,')
 tested('test_allocation_failure', 'verdict-of-the-last-round', 'gotrace__work', '&& !gotrace__result()', '')
 tested('test_fork', 'childs-samples-full', 'gotrace__after_fork_in_child',
-       'for (i = 0; t->samples && i < GOTRACE__SAMPLES; i++) ...;', '(void)i;')
-tested('test_fork', 'childs-samples-behind', 'gotrace__after_fork_in_child', 't->sample_head = t->sample_tail = 0;', '')
-tested('test_flight', 'lost-for-ever', 'gotrace__past_complete', 't->past_lost = false;', '')
+       'for (i = 0; tracer->samples && i < GOTRACE__SAMPLES; i++) ...;', '(void)i;')
+tested('test_fork', 'childs-samples-behind', 'gotrace__after_fork_in_child', 'tracer->sample_head = tracer->sample_tail = 0;', '')
+tested('test_flight', 'lost-for-ever', 'gotrace__past_complete', 'tracer->past_lost = false;', '')
 tested('test_flight', 'loss-leaves-a-gap', 'gotrace__past_add', 'gotrace__past_clear();', '')
-tested('test_flight', 'loss-not-noted', 'gotrace__past_add', 't->past_lost = true;', '')
+tested('test_flight', 'loss-not-noted', 'gotrace__past_add', 'tracer->past_lost = true;', '')
 
 # The rest.
 tested('test_reload', 'entry-of-a-library-that-is-gone', 'gotrace__number_site', 'm->entry_session = 0;', '')
 tested('test_flight', 'old-generations-kept', 'gotrace__past_complete', 'now - ... >= age) gotrace__past_forget();',
        'false) ;')
-tested('test_flight', 'snapshot-unheld', 'gotrace__past_trim', '&& t->past != t->writing', '')
-tested('test_flight', 'oldest-not-dropped', 'gotrace__past_add', 'while (t->kept ...) gotrace__past_forget();', '')
+tested('test_flight', 'snapshot-unheld', 'gotrace__past_trim', '&& tracer->past != tracer->writing', '')
+tested('test_flight', 'oldest-not-dropped', 'gotrace__past_add', 'while (tracer->kept ...) gotrace__past_forget();', '')
 tested('test_fork', 'child-keeps-its-parents-id', 'gotrace__abandon_threads', 'if (self) self->system_id = ...;', '')
 tested('test_fork', 'childs-goroutines-run', 'gotrace__abandon_threads',
        'else if (g->status == GOTRACE__RUNNING ...) ...;', '')
@@ -456,8 +456,8 @@ tested('test_create_no_proc', 'idle-worker-not-counted', 'gotrace__stop_proc', '
 tested('test_limits', 'size-limit-ignored', 'gotrace__transcribe_write', 'if (...) t->full = true, t->until = 0;', '')
 tested('test_write_failure', 'failure-leaves-a-part', 'gotrace__sink_failure', 'gotrace__file_truncate(...);', '')
 tested('test_sinks', 'stop-leaves-all-to-the-service-thread', 'gotrace__stop_session',
-       'if (t->service) gotrace__work(...);', '')
-tested('test_sinks', 'failed-sink-is-called-again', 'gotrace__sink', 'if (t->sink_failed) return;', '')
+       'if (tracer->delivers) gotrace__work(...);', '')
+tested('test_sinks', 'failed-sink-is-called-again', 'gotrace__sink', 'if (tracer->sink_failed) return;', '')
 tested('test_rare_paths', 'walk-goes-down', 'gotrace__walk', 'if (up <= frame) break;', '')
 tested('test_rare_paths', 'walk-leaves-the-stack', 'gotrace__walk', '&& frame <= high - ... sizeof(uintptr_t)', '')
 tested('test_samples', 'sample-without-its-goroutine', 'gotrace_cpu_sample', 'if (g) sample->go = ...;', '')
