@@ -1662,7 +1662,7 @@ GOTRACE_API void gotrace__log_constant(gotrace_site *site, const char *category,
 /* The caller has counted the bytes, or its compiler. */
 GOTRACE__INLINE void gotrace__log(gotrace_site *site, gotrace_task task, const char *category, int constant,
                                   const char *message) {
-#if GOTRACE__GNU
+#if GOTRACE__GNU && defined(__OPTIMIZE__)
   if (constant && !task.id) {
     gotrace__log_constant(site, category, message, message ? __builtin_strlen(message) : 0);
     return;
@@ -8140,10 +8140,10 @@ GOTRACE__DEFINE void gotrace_region_end_innermost_at(gotrace_site *site) {
 
 /* `prefix`: with which the category begins. `is_constant`: the category is a constant, and there is no prefix. */
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__log_call(gotrace__origin origin, gotrace_task task, const char *prefix,
-                                                     const char *category, size_t category_text, int is_constant,
-                                                     const char *message, size_t text_size) {
+                                                     uint32_t prefix_size, const char *category, size_t category_text,
+                                                     int is_constant, const char *message, size_t text_size) {
   gotrace__thread *m = gotrace__caller_go(origin.site);
-  uint32_t prefix_size = (uint32_t)strlen(prefix), category_size, size;
+  uint32_t category_size, size;
   if (GOTRACE__UNLIKELY(!m)) return;
   is_constant = is_constant && origin.site;
   category_size = is_constant ? 0 : gotrace__text_size(category, category_text);
@@ -8181,22 +8181,22 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_log(gotrace_site *site, const char *mes
   return true;
 }
 GOTRACE__DEFINE void gotrace_log_at(gotrace_site *site, gotrace_task task, const char *category, const char *message) {
-  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", category, SIZE_MAX, 0, message, SIZE_MAX);
+  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", 0, category, SIZE_MAX, 0, message, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_log_category_at(gotrace_site *site, gotrace_task task, const char *category,
                                              int category_is_constant, const char *message) {
-  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", category, SIZE_MAX, category_is_constant, message, SIZE_MAX);
+  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", 0, category, SIZE_MAX, category_is_constant, message, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace__log_constant(gotrace_site *site, const char *category, const char *message, size_t size) {
   if (GOTRACE__LIKELY(gotrace__try_log(site, message, size))) return;
-  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, "", category, SIZE_MAX, 1, message, size);
+  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, "", 0, category, SIZE_MAX, 1, message, size);
   GOTRACE__KEEP_FRAME();
 }
 GOTRACE__DEFINE void gotrace_log_n_at(gotrace_site *site, gotrace_task task, const char *category, size_t category_size,
                                       const char *message, size_t size) {
-  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", category, category_size, 0, message, size);
+  gotrace__log_call(GOTRACE__ORIGIN(site), task, "", 0, category, category_size, 0, message, size);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -8227,7 +8227,8 @@ GOTRACE__DEFINE void gotrace_count_at(gotrace_site *site, const char *name, int6
   do *--at = (char)('0' + left % 10);
   while (left /= 10);
   if (value < 0) *--at = '-';
-  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, 0, at, SIZE_MAX);
+  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, GOTRACE_COUNTER, sizeof GOTRACE_COUNTER - 1, name, SIZE_MAX,
+                    0, at, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 
@@ -8249,7 +8250,8 @@ GOTRACE__DEFINE void gotrace_count_double_at(gotrace_site *site, const char *nam
     if (c != '.' || !size || text[size - 1] != '.') text[size++] = c;
   }
   text[size] = 0;
-  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, GOTRACE_COUNTER, name, SIZE_MAX, 0, text, SIZE_MAX);
+  gotrace__log_call(GOTRACE__ORIGIN(site), GOTRACE_NO_TASK, GOTRACE_COUNTER, sizeof GOTRACE_COUNTER - 1, name, SIZE_MAX,
+                    0, text, SIZE_MAX);
   GOTRACE__KEEP_FRAME();
 }
 

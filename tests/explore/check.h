@@ -60,7 +60,7 @@ static bool explore_name_field(char *text, size_t size, const char *record, size
   X(gone)                 \
   X(active)               \
   X(stopping)             \
-  X(service)              \
+  X(delivers)             \
   X(session)              \
   X(cleaned)              \
   X(work)                 \
