@@ -60,7 +60,7 @@ static struct {
   } samples[SAMPLES];
   unsigned samples_at, samples_end;
   gotrace__transcriber t;
-  gotrace__table *strings, *stacks, *sites;
+  capture_tables tables;
   gotrace__budget budget;
   uint8_t *trace;
   size_t size;
@@ -619,7 +619,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   unsigned i, format, before, cuts = 0;
   bool lacks = size && data[0] >= 192;
   gotrace_location places[3] = {{0, "caller", "fuzz.c", 1}, {0, "entry", "fuzz.c", 2}, {4096, NULL, NULL, 0}};
-  bool cut;
   if (!memory) REQUIRE((memory = (uint8_t *)malloc(MOST_TRACE)) != NULL);
   memset(&w, 0, sizeof w);
   w.trace = memory;
@@ -632,28 +631,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   before = i / 2 % 16; /* calls before the trace begins */
   w.lags = i / 32 % 2;
   w.c.tick = 1000;
-  w.strings = gotrace__table_new(NULL, false);
-  w.stacks = gotrace__table_new(NULL, false);
-  w.sites = gotrace__table_new(NULL, false);
-  gotrace__string_put(w.strings, "even", 4, &cut); /* number 1 */
-  gotrace__string_put(w.strings, "constant", 8, &cut);
-  for (i = 0; i < 3; i++) {
-    gotrace__stack_frame frame;
-    REQUIRE(gotrace__frame_of(w.strings, &places[i], &frame));
-    gotrace__stack_put(w.stacks, &frame, 1);
-  }
+  capture_tables_begin(&w.tables, "even", "constant", places, 3);
   for (i = 0; i < 6; i++) { /* all that calls have: the capture does not run out of memory */
     gotrace__site_key key = {(uint32_t)(i / 3), (uint32_t)(i % 3)};
-    REQUIRE(gotrace__site_put(w.sites, key) == (uint32_t)i + 1);
+    REQUIRE(gotrace__site_put(w.tables.sites, key) == (uint32_t)i + 1);
   }
   memset(&options, 0, sizeof options);
   options.version = format;
   options.alloc_events = before % 2;
   options.restate = before % 4 == 3;
   options.cut_bytes = 1024;
-  options.strings = w.strings;
-  options.stacks = w.stacks;
-  options.sites = w.sites;
+  capture_tables_use(&w.tables, &options);
   options.service_thread = 1;
   options.write = keep_trace;
   options.chunk_done = chunk_done;
@@ -710,9 +698,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check_decoder();
   if (w.correct && !w.t.error) check_correct();
   gotrace__transcribe_free(&w.t);
-  gotrace__table_free(w.strings);
-  gotrace__table_free(w.stacks);
-  gotrace__table_free(w.sites);
+  capture_tables_free(&w.tables);
   capture_free(&w.c);
   REQUIRE(w.budget.used == 0);
   return 0;

@@ -88,6 +88,45 @@ static inline void capture_show(FILE *to, const gotrace__transcriber *t) {
   fputc('\n', to);
 }
 
+/* What calls refer to by number. */
+typedef struct capture_tables {
+  gotrace__table *strings, *stacks, *sites;
+} capture_tables;
+
+/* The number of a stack of these frames. */
+static inline uint32_t capture_stack(const capture_tables *tables, const gotrace_location *places, size_t count) {
+  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
+  size_t i;
+  for (i = 0; i < count; i++)
+    if (!gotrace__frame_of(tables->strings, &places[i], &frames[i])) abort();
+  return gotrace__stack_put(tables->stacks, frames, count);
+}
+
+/* Makes tables with two strings, numbers 1 and 2, and a stack of each place. */
+static inline void capture_tables_begin(capture_tables *tables, const char *first, const char *second,
+                                        const gotrace_location *places, unsigned count) {
+  unsigned i;
+  bool cut;
+  tables->strings = gotrace__table_new(NULL, false);
+  tables->stacks = gotrace__table_new(NULL, false);
+  tables->sites = gotrace__table_new(NULL, false);
+  if (!tables->strings || !tables->stacks || !tables->sites) abort();
+  gotrace__string_put(tables->strings, first, strlen(first), &cut);
+  gotrace__string_put(tables->strings, second, strlen(second), &cut);
+  for (i = 0; i < count; i++)
+    if (capture_stack(tables, &places[i], 1) != i + 1) abort();
+}
+static inline void capture_tables_use(const capture_tables *tables, gotrace__transcribe_options *options) {
+  options->strings = tables->strings;
+  options->stacks = tables->stacks;
+  options->sites = tables->sites;
+}
+static inline void capture_tables_free(capture_tables *tables) {
+  gotrace__table_free(tables->strings);
+  gotrace__table_free(tables->stacks);
+  gotrace__table_free(tables->sites);
+}
+
 /* A record, and what is said of it: a name and a text have no bytes if they are NULL. */
 typedef struct capture_record {
   gotrace__record is;

@@ -20,7 +20,7 @@
 
 static capture c;
 static gotrace__transcriber t;
-static gotrace__table *strings, *stacks, *sites;
+static capture_tables tables;
 static gotrace__budget budget;
 static uint8_t trace[1 << 23];
 static size_t size, most = sizeof trace;
@@ -37,28 +37,16 @@ static bool keep(void *context, const void *data, size_t bytes) {
 }
 
 static bool begin(unsigned format) {
-  static const char *const names[] = {"constant", "other"};
-  gotrace_location caller = {0, "caller", "test.c", 1}, entry = {0, "worker", "test.c", 2};
-  gotrace__stack_frame frames[2];
+  gotrace_location places[] = {{0, "caller", "test.c", 1}, {0, "worker", "test.c", 2}};
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
-  size_t i;
-  bool cut;
   memset(&t, 0, sizeof t);
   size = 0;
   refused = false;
-  strings = gotrace__table_new(NULL, false);
-  stacks = gotrace__table_new(NULL, false);
-  sites = gotrace__table_new(NULL, false);
-  for (i = 0; i < 2; i++) gotrace__string_put(strings, names[i], strlen(names[i]), &cut);
-  CHECK(gotrace__frame_of(strings, &caller, &frames[0]) && gotrace__frame_of(strings, &entry, &frames[1]));
-  CHECK_EQUAL(gotrace__stack_put(stacks, &frames[0], 1), 1);
-  CHECK_EQUAL(gotrace__stack_put(stacks, &frames[1], 1), 2);
+  capture_tables_begin(&tables, "constant", "other", places, 2);
   memset(&options, 0, sizeof options);
   options.version = format;
-  options.strings = strings;
-  options.stacks = stacks;
-  options.sites = sites;
+  capture_tables_use(&tables, &options);
   options.service_thread = 1;
   options.first_task = c.next_task + 1;
   options.write = keep;
@@ -115,9 +103,7 @@ static gotrace_result end(const char *name) {
 static void done(void) {
   gotrace__transcribe_free(&t);
   CHECK_EQUAL(budget.used, 0);
-  gotrace__table_free(strings);
-  gotrace__table_free(stacks);
-  gotrace__table_free(sites);
+  capture_tables_free(&tables);
   capture_free(&c);
   memset(&c, 0, sizeof c);
   budget.limit = 0;
@@ -631,7 +617,7 @@ static void check_malformed(void) {
     record.text = "hello";
     record.text_size = 5;
     record.site.name = 1;
-    CHECK_EQUAL(capture_put_record(sites, data, &record, 1) - data, WHOLE);
+    CHECK_EQUAL(capture_put_record(tables.sites, data, &record, 1) - data, WHOLE);
     if (cut <= WHOLE) m->written += WHOLE - cut; /* its end is missing */
     else memcpy(data, &bad[cut - WHOLE - 1], 8), m->written += WHOLE;
     capture_publish(m);
@@ -702,7 +688,7 @@ static void check_places(unsigned format) {
     r = c.threads[0].source;
     gotrace__turn_to(&t, r, t.to_unit);
     r->record = (const gotrace__record *)(const void *)place;
-    r->record_end = gotrace__record_end(place, capture_put_record(sites, place, &record, 0), &r->text);
+    r->record_end = gotrace__record_end(place, capture_put_record(tables.sites, place, &record, 0), &r->text);
     CHECK_EQUAL(r->record_end - place, GOTRACE__WORDS(capture_size(kind)));
     CHECK(!gotrace__apply(&t, r, r->record, true));
     r->record = NULL;
@@ -1477,9 +1463,7 @@ static void check_moved_rows(void) {
   step();
   for (i = 3; i <= 500; i++) {
     gotrace_location place = {0, "worker", "test.c", i};
-    gotrace__stack_frame frame;
-    CHECK(gotrace__frame_of(strings, &place, &frame));
-    CHECK_EQUAL(gotrace__stack_put(stacks, &frame, 1), i);
+    CHECK_EQUAL(capture_stack(&tables, &place, 1), i);
   }
   proc(0, GOTRACE__REC_PROC_START, 1);
   go(0, GOTRACE__REC_GO_START, 1);
@@ -1491,7 +1475,7 @@ static void check_moved_rows(void) {
 
 /* v1 readers take events of up to 2,048 bytes. A stack that needs more loses its outermost frames, which is counted. */
 static void check_large_stack(unsigned format) {
-  gotrace__stack_frame frames[GOTRACE_STACK_SIZE];
+  gotrace_location places[GOTRACE_STACK_SIZE];
   gotrace_frame read[GOTRACE_STACK_SIZE];
   capture_record record = capture_made(GOTRACE__REC_LOG);
   gotrace_decoder *d;
@@ -1500,12 +1484,12 @@ static void check_large_stack(unsigned format) {
   CHECK(begin(format));
   for (i = 0; i < GOTRACE_STACK_SIZE; i++) {
     gotrace_location place = {UINTPTR_MAX - i, "function", "test.c", UINT32_MAX - (uint32_t)i};
-    CHECK(gotrace__frame_of(strings, &place, &frames[i]));
+    places[i] = place;
   }
   capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
   go(0, GOTRACE__REC_GO_START, 1);
   record.site.name = 1;
-  record.site.stack = gotrace__stack_put(stacks, frames, GOTRACE_STACK_SIZE);
+  record.site.stack = capture_stack(&tables, places, GOTRACE_STACK_SIZE);
   record.walked = true;
   capture_call(&c, 0, &record);
   CHECK_EQUAL(end("large-stack"), GOTRACE_OK);
