@@ -1,0 +1,375 @@
+/* causes.c - why goroutines waited, and through whom: see causes.h */
+
+#include "causes.h"
+
+#include <stdlib.h>
+
+typedef struct life { /* of a goroutine */
+  int64_t made;
+  uint32_t made_in; /* text */
+  bool is_new;      /* made in this part */
+} life;
+
+typedef struct open_task {
+  uint64_t id;
+  uint32_t name;
+  int64_t begin;
+  int64_t last; /* accounted until */
+  activity did;
+  int64_t longest; /* wait */
+  wait_class is;
+  uint32_t place, holder;
+  struct open_task *next; /* of the same goroutine */
+} open_task;
+
+/* ------------------------------------------------------------------------------------------------------- sums ---- */
+
+/* The record of a kind, by up to three numbers. Beyond MOST_CAUSES, one is shared. */
+static void *sum_of(map *all, uint32_t a, uint32_t b, uint32_t c, size_t size, bool *made) {
+  uint32_t key[3] = {a, b, c};
+  uint64_t hash = hash_of(key, sizeof key);
+  if (all->count >= MOST_CAUSES && !map_get(all, hash)) hash = 0;
+  return map_keep(all, hash, size, made);
+}
+
+static void add_wait(causes *c, wait_class is, uint32_t place, int64_t time, const stretch *part) {
+  bool made;
+  wait_sum *to = sum_of(&c->wait_sums, is, place, 0, sizeof *to, &made);
+  if (made) to->is = is, to->place = place;
+  histogram_add(&to->waits, time, part->begin, part->g->id);
+  if (!part->by) to->waits.unended++;
+}
+
+static holder_sum *add_part(causes *c, wait_class is, uint32_t place, const part_of_wait *part, uint64_t waiter) {
+  bool made, longest;
+  uint32_t own = place_of(&c->waits, part->taken ? part->taken : part->released, part->holder);
+  holder_sum *to = sum_of(&c->holder_sums, is, place, own, sizeof *to, &made);
+  int64_t time = between(part->begin, part->end);
+  if (made) to->is = is, to->place = place, to->holder = own, to->id = part->holder->id;
+  to->several |= to->id != part->holder->id;
+  longest = !to->parts.count || time > to->parts.longest;
+  histogram_add(&to->parts, time, part->begin, waiter);
+  if (longest) {
+    to->id = part->holder->id;
+    to->taken = part->taken;
+    to->released = part->released;
+  }
+  add_activity(&c->holders, part->holder, part->begin, part->end, &to->did);
+  return to;
+}
+
+/* --------------------------------------------------------------------------------------------------- stretches ---- */
+
+static goroutine *waker_of(const causes *c, const stretch *part) {
+  goroutine *g = part->by && part->by->m ? part->by->m->g : NULL;
+  return part->status == GO_WAITING && g && g != part->g && g->status == GO_RUNNING && !c->outside ? g : NULL;
+}
+
+/* Of a goroutine whose stack is unknown, its name tells whether it is one of the runtime's. */
+static wait_class class_of(causes *c, uint32_t stack, uint32_t reason, const goroutine *g) {
+  return !stack && name_of(g) && is_runtimes(name_of(g)) ? WAIT_RUNTIME_CLASS : wait_class_of(&c->waits, stack, reason);
+}
+
+#define WAKES_IN 10000000 /* shorter times are how long it may take a thread to get a processor on a busy machine */
+
+/* A goroutine was ready to run until now, or is from now on. */
+static void take_ready(causes *c, const stretch *part) {
+  int64_t *since = SIDE(int64_t, &c->idle_at, part->g->number), lost = c->idle_sum - *since;
+  if (part->next == GO_RUNNABLE) *since = c->idle_sum;
+  if (part->status != GO_RUNNABLE || lost < WAKES_IN) return;
+  c->idle_time += lost;
+  if (lost > c->idle_longest) c->idle_longest = lost;
+}
+
+/* What a wait adds, and to the tasks of its goroutine. */
+static void take_wait(causes *c, const stretch *part, goroutine *by) {
+  part_of_wait parts[MOST_PARTS];
+  wait_class is = class_of(c, part->stack, part->reason, part->g);
+  uint32_t place = place_of(&c->waits, part->stack, part->g), holder = 0;
+  int64_t time = between(part->begin, part->end), longest = 0;
+  unsigned i, count = by && wait_is(is, WAIT_LOCK | WAIT_HANDED) ? wait_parts(&c->holders, part, by, parts) : 0;
+  open_task *t;
+  if (part->chosen) add_wait(c, is, place, time, part);
+  for (i = 0; i < count; i++) {
+    holder_sum *to;
+    if (!parts[i].holder || !part->chosen) continue;
+    to = add_part(c, is, place, &parts[i], part->g->id);
+    if (parts[i].end - parts[i].begin > longest) longest = parts[i].end - parts[i].begin, holder = to->holder;
+  }
+  for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
+    if (time > t->longest) t->longest = time, t->is = is, t->place = place, t->holder = holder;
+}
+
+static void add_to_task(causes *c, open_task *t, const goroutine *g, unsigned does, int64_t begin, int64_t end) {
+  int64_t since = begin > t->last ? begin : t->last, stopped = 0;
+  (void)g;
+  if (end <= since) return;
+  if (does == DOES_RUN || does == DOES_READY) stopped = stopped_between(&c->holders.stopped, c->c.w, since, end);
+  t->did.time[does] += end - since - stopped;
+  t->did.time[DOES_STOP] += stopped;
+  t->last = end;
+}
+
+static void take_stretch(consumer *to, const stretch *part) {
+  causes *c = (causes *)to;
+  goroutine *by = waker_of(c, part);
+  unsigned does = does_in(&c->waits, part->status, part->stack, part->reason);
+  open_task *t;
+  if (part->status == GO_WAITING && part->end > part->begin) take_wait(c, part, by);
+  if (part->status == GO_RUNNING && part->chosen) {
+    int64_t stopped = stopped_between(&c->holders.stopped, to->w, part->begin, part->end);
+    if (stopped > 0) {
+      int64_t *sum = map_keep(&c->stopped, (uint64_t)name_of(part->g) + 1, sizeof *sum, NULL);
+      *sum += stopped;
+    }
+  }
+  for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
+    add_to_task(c, t, part->g, does, part->begin, part->end);
+  holders_add(&c->holders, part, by);
+  take_ready(c, part);
+  if (part->next == GO_NONE && part->by) {
+    kind_of_go *kind = sum_of(&c->gos, name_of(part->g), 0, 0, sizeof *kind, NULL);
+    kind->name = name_of(part->g);
+    kind->ended++;
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------- operations ---- */
+
+/* Adds up how long procs have been idle, until now. */
+static void take_idle(causes *c, int64_t time) {
+  const world *w = c->c.w;
+  if (c->idle > 0 && !w->stw) c->idle_sum += between(c->idle_last, time);
+  c->idle_last = time;
+  if (c->procs_changed) {
+    const proc *p;
+    c->idle = (int64_t)(w->gomaxprocs < 4096 ? w->gomaxprocs : 0);
+    for (p = w->proc_list; p; p = p->next)
+      c->idle -= p->id < FRESH_PROC && (p->status == PROC_RUNNING || p->status == PROC_SYSCALL);
+    c->procs_changed = false;
+  }
+}
+
+static void take_task_begin(causes *c, goroutine *g, const op *o) {
+  open_task **first, *t;
+  if (!g) return;
+  first = SIDE(open_task *, &c->open, g->number);
+  t = zeroed(sizeof *t);
+  t->id = o->id;
+  t->name = o->name;
+  t->begin = t->last = o->time;
+  t->next = *first;
+  *first = t;
+  map_put(&c->tasks, o->id, g);
+}
+
+static void take_task_end(causes *c, const op *o) {
+  goroutine *g = map_get(&c->tasks, o->id);
+  open_task **at, *t;
+  kind_of_task *kind;
+  int64_t time;
+  if (!g || o->ends_again) return;
+  for (at = SIDE(open_task *, &c->open, g->number); *at && (*at)->id != o->id; at = &(*at)->next) {}
+  map_put(&c->tasks, o->id, NULL);
+  if (!(t = *at)) return;
+  *at = t->next;
+  if (g->status != GO_NONE && g->since < o->time)
+    add_to_task(c, t, g, does_in(&c->waits, g->status, g->stack, g->reason), g->since, o->time);
+  kind = sum_of(&c->task_kinds, t->name, 0, 0, sizeof *kind, NULL);
+  kind->name = t->name;
+  time = between(t->begin, o->time);
+  if (!kind->whole.count || time > kind->whole.longest) {
+    kind->id = t->id;
+    kind->begin = t->begin;
+    kind->did = t->did;
+    kind->is = t->is;
+    kind->place = t->place;
+    kind->holder = t->holder;
+  }
+  histogram_add(&kind->whole, time, t->begin, t->id);
+  free(t);
+}
+
+static void take_made(causes *c, const op *o, bool is_new) {
+  goroutine *g = go_record(c->c.w, o->id);
+  life *l = SIDE(life, &c->lives, g->number);
+  *l = (life){o->time, is_new ? own_function(&c->waits, o->stack) : 0, is_new};
+  *SIDE(int64_t, &c->idle_at, g->number) = c->idle_sum;
+}
+
+static void take_op(consumer *to, const op *o) {
+  causes *c = (causes *)to;
+  goroutine *g = o->m ? o->m->g : NULL;
+  unsigned object = op_specs[o->kind].object;
+  take_idle(c, o->time);
+  if (op_specs[o->kind].change == GOTRACE_CHANGE_STATUS && object == GOTRACE_OBJECT_PROC) c->procs_changed = true;
+  if (appears(o->kind) && names_go(o->kind)) {
+    take_made(c, o, creates(o->kind));
+    return;
+  }
+  switch (o->kind) {
+  case GOTRACE_V2_PROCS_CHANGE:
+  case GOTRACE_V2_GO_SYSCALL_BEGIN:
+  case GOTRACE_V2_GO_SYSCALL_END:
+  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
+  case GOTRACE_V2_GO_DESTROY_SYSCALL: c->procs_changed = true; break;
+  case GOTRACE_V2_STW_BEGIN:
+    if (g && !g->stw) *SIDE(uint32_t, &c->stop_stacks, g->number) = o->stack;
+    break;
+  case GOTRACE_V2_STW_END:
+    if (g && to->w->stw == 1 && g->stw == 1) {
+      bool made;
+      uint32_t stack = *SIDE(uint32_t, &c->stop_stacks, g->number), place = place_of(&c->waits, stack, g);
+      stop_sum *sum = sum_of(&c->stops, to->w->stw_reason, place, 0, sizeof *sum, &made);
+      int64_t begin = to->w->stw_since > to->from ? to->w->stw_since : to->from;
+      if (made) sum->reason = to->w->stw_reason, sum->place = place, sum->stack = stack;
+      histogram_add(&sum->pauses, between(begin, o->time), begin, g->id);
+    }
+    stops_take(&c->holders.stopped, to->w, o);
+    break;
+  case GOTRACE_V2_USER_TASK_BEGIN: take_task_begin(c, g, o); break;
+  case GOTRACE_V2_USER_TASK_END: take_task_end(c, o); break;
+  default: break;
+  }
+}
+
+static void watch_unblock(void *context, const gotrace_event *e) {
+  causes *c = context;
+  if (c->c.family == 1) c->outside = e->kind == GOTRACE_V1_GO_UNBLOCK && e->p >= GOTRACE_FAKE_PROC;
+}
+
+static void begin_causes(consumer *to, int64_t time) {
+  causes *c = (causes *)to;
+  c->begin = c->idle_last = time;
+  c->waits.recorded = to->recorded;
+  c->procs_changed = true;
+}
+
+/* A goroutine that waits at the end, has done so for a tenth of the time and was made in this part. */
+static void add_stuck(causes *c, const goroutine *g, int64_t end) {
+  const life *l = SIDE(life, &c->lives, g->number);
+  stuck_sum *sum;
+  wait_class is;
+  uint32_t place;
+  int64_t whole = between(c->begin, end);
+  if (g->status != GO_WAITING || !l->is_new || end - g->since < whole / 10 || !whole) return;
+  is = class_of(c, g->stack, g->reason, g);
+  if (wait_is(is, WAIT_RUNTIMES)) return;
+  place = place_of(&c->waits, g->stack, g);
+  sum = sum_of(&c->stuck, name_of(g), place, is, sizeof *sum, NULL);
+  sum->name = name_of(g);
+  sum->place = place;
+  sum->is = is;
+  sum->made_in = l->made_in;
+  sum->count++;
+  sum->quarters[(int64_t)((double)between(c->begin, l->made) / ((double)whole + 1) * 4)]++;
+}
+
+static void end_causes(consumer *to, int64_t time) {
+  causes *c = (causes *)to;
+  goroutine *g;
+  c->end = time;
+  take_idle(c, time);
+  for (g = to->w->live; g; g = g->next) add_stuck(c, g, time);
+}
+
+/* ------------------------------------------------------------------------------------------------------ result ---- */
+
+void find_causes(causes *c, input *in, const settings *set, const summary *sum) {
+  int64_t from = moment_resolve(set->from, in), until = set->until;
+  bool again = in->lenient;
+  c->whole = sum->duration;
+  c->holders.waits = &c->waits;
+  c->holders.w = &c->s.w;
+  c->c.begin = begin_causes;
+  c->c.take = take_op;
+  c->c.stretch = take_stretch;
+  c->c.end = end_causes;
+  c->c.statuses = c->c.all = true;
+  filter_open(&c->selection, set);
+  c->c.filter = &c->selection;
+  c->c.again = true;
+  (void)again;
+  if (sum->events > MOST_CAUSE_EVENTS)
+    until = between(sum->s.first, sum->c.from) +
+            (int64_t)((double)sum->duration * ((double)MOST_CAUSE_EVENTS / (double)sum->events));
+  source_run(&c->s, in, &c->c, from, until, watch_unblock, c);
+  erase_progress();
+}
+
+static int by_wait(const void *a, const void *b) {
+  const wait_sum *x = *(wait_sum *const *)a, *y = *(wait_sum *const *)b;
+  if (x->waits.total != y->waits.total) return x->waits.total < y->waits.total ? 1 : -1;
+  return x->is != y->is ? (int)x->is - (int)y->is : text_order(x->place, y->place);
+}
+
+static int by_parts(const void *a, const void *b) {
+  const holder_sum *x = *(holder_sum *const *)a, *y = *(holder_sum *const *)b;
+  int order;
+  if (x->parts.total != y->parts.total) return x->parts.total < y->parts.total ? 1 : -1;
+  if (x->is != y->is) return (int)x->is - (int)y->is;
+  order = text_order(x->place, y->place);
+  return order ? order : text_order(x->holder, y->holder);
+}
+
+static void *sorted(const map *all, int (*compare)(const void *, const void *)) {
+  void **copy = resize(NULL, (all->count + 1) * sizeof *copy);
+  if (all->count) memcpy(copy, all->values, all->count * sizeof *copy);
+  qsort(copy, all->count, sizeof *copy, compare);
+  copy[all->count] = NULL;
+  return copy;
+}
+
+wait_sum **sorted_waits(const causes *c) { return sorted(&c->wait_sums, by_wait); }
+holder_sum **sorted_holders(const causes *c) { return sorted(&c->holder_sums, by_parts); }
+
+static int by_stopped(const void *a, const void *b) {
+  const stop_sum *x = *(stop_sum *const *)a, *y = *(stop_sum *const *)b;
+  int order;
+  if (x->pauses.total != y->pauses.total) return x->pauses.total < y->pauses.total ? 1 : -1;
+  order = text_order(x->place, y->place);
+  return order ? order : text_order(x->reason, y->reason);
+}
+
+stop_sum **sorted_stops(const causes *c) { return sorted(&c->stops, by_stopped); }
+
+int64_t stopped_time(const causes *c, uint32_t name) {
+  const int64_t *sum = map_get(&c->stopped, (uint64_t)name + 1);
+  return sum ? *sum : 0;
+}
+
+const char *did_text(const causes *c, const activity *did, char text[64]) {
+  int64_t time, whole = whole_of(did);
+  unsigned most = most_of(did, &time);
+  *text = 0;
+  if (whole)
+    snprintf(text, 64, "%s %.0f %%", does_text(most, c->c.recorded), 100 * (double)time / (double)whole);
+  return text;
+}
+
+static void free_sums(map *all, size_t offset) {
+  size_t i;
+  for (i = 0; i < all->count; i++) histogram_free((histogram *)((char *)all->values[i] + offset));
+  map_free(all);
+}
+
+void causes_free(causes *c) {
+  size_t i;
+  for (i = 0; i < c->tasks.count; i++) {
+    const goroutine *g = c->tasks.values[i];
+    open_task *t = g ? *SIDE(open_task *, &c->open, g->number) : NULL, *next;
+    for (; t; t = next) next = t->next, free(t);
+    if (g) *SIDE(open_task *, &c->open, g->number) = NULL;
+  }
+  holders_free(&c->holders);
+  free_sums(&c->wait_sums, offsetof(wait_sum, waits));
+  free_sums(&c->holder_sums, offsetof(holder_sum, parts));
+  free_sums(&c->stops, offsetof(stop_sum, pauses));
+  free_sums(&c->task_kinds, offsetof(kind_of_task, whole));
+  map_free(&c->gos);
+  map_free(&c->stuck);
+  map_free(&c->tasks);
+  map_free(&c->stopped);
+  filter_close(&c->selection);
+  source_free(&c->s);
+}

@@ -1,0 +1,122 @@
+/* causes.h - why goroutines waited, and through whom: sums for `gotrace info`
+ *
+ * A summary (summary.h) has the times of everything, but not the stacks, which it leaves out to be fast. So causes are
+ * a second reading of the trace, with stacks:
+ *
+ *     causes.c    adds up
+ *     waits.c     classes and places of waits
+ *     holders.c   who had what a goroutine waited for
+ *     findings.c  what is wrong with the program, in at most three sentences
+ *
+ * To bound the time, it ends after about MOST_CAUSE_EVENTS events. */
+
+#ifndef CAUSES_H
+#define CAUSES_H
+
+#include "holders.h"
+#include "summary.h"
+
+#define MOST_CAUSE_EVENTS 30000000
+#define MOST_CAUSES 20000 /* of a kind; what comes later is added up in the first one without a name */
+
+typedef struct wait_sum { /* waits of a class in a place */
+  wait_class is;
+  uint32_t place; /* text; 0: unknown */
+  histogram waits;
+} wait_sum;
+
+typedef struct holder_sum { /* parts of waits of a class in a place, through a holder */
+  wait_class is;
+  uint32_t place, holder; /* texts */
+  histogram parts;
+  activity did;      /* what the holders did in that time */
+  uint64_t id;       /* the holder of the longest part */
+  uint32_t taken;    /* stack where that one waited for the lock; 0: did not */
+  uint32_t released; /* and where it released it, or ended the wait */
+  bool several;      /* goroutines were holders */
+} holder_sum;
+
+typedef struct stop_sum { /* stop-the-worlds for a reason by a function */
+  uint32_t reason, place, stack;
+  histogram pauses;
+} stop_sum;
+
+typedef struct kind_of_go { /* goroutines that began with a function */
+  uint32_t name;
+  uint64_t made, ended;
+} kind_of_go;
+
+typedef struct stuck_sum { /* goroutines with a function that wait at the end, in a place */
+  uint32_t name, place, made_in; /* texts; made_in: 0: unknown */
+  wait_class is;
+  uint64_t count, quarters[4]; /* by when they were made */
+} stuck_sum;
+
+typedef struct kind_of_task {
+  uint32_t name;
+  histogram whole;
+  /* The longest one. */
+  uint64_t id;
+  int64_t begin;
+  activity did;
+  wait_class is;          /* of its longest wait */
+  uint32_t place, holder; /* of that */
+} kind_of_task;
+
+#define MOST_FINDINGS 3
+
+typedef struct finding {
+  const char *kind; /* as in tables.h */
+  double weight;    /* time lost, as a share of the duration */
+  char text[768];
+  char look[128]; /* arguments of gotrace that show more, without the file; "": none */
+} finding;
+
+typedef struct diagnosis { /* gravest first */
+  finding all[MOST_FINDINGS];
+  unsigned count;
+} diagnosis;
+
+typedef struct causes {
+  consumer c;
+  source s;
+  filter selection;
+  waits waits;
+  holders holders;
+  map wait_sums, holder_sums, stops, gos, stuck, task_kinds;
+  map tasks;   /* the goroutine that began an open task */
+  map stopped; /* int64_t by 1 + name: running time of goroutines while the world was stopped */
+  /* By goroutine: struct life; struct open_task *; where it stopped the world (stack). */
+  side_array lives, open, stop_stacks;
+  bool outside; /* v1: the current unblock comes from a timer or the network */
+  int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
+  /* Procs that are idle while goroutines are ready to run. */
+  side_array idle_at;                /* int64_t by goroutine: idle_sum when it became ready to run */
+  int64_t idle, idle_sum, idle_last; /* procs that are idle now; how long some were, until `idle_last` */
+  int64_t idle_time, idle_longest;   /* how long goroutines were ready meanwhile: in sum, and one of them */
+  bool procs_changed;
+  diagnosis found;
+} causes;
+
+/* Reads the trace again. `sum`: of the same part. */
+void find_causes(causes *c, input *in, const settings *set, const summary *sum);
+void causes_free(causes *c);
+
+/* Whether they are of the whole part. */
+static inline bool causes_complete(const causes *c) { return between(c->begin, c->end) >= c->whole; }
+
+/* Longest first, NULL-terminated; free them. */
+wait_sum **sorted_waits(const causes *c);
+holder_sum **sorted_holders(const causes *c);
+stop_sum **sorted_stops(const causes *c);
+
+/* How long goroutines with a name ran while the world was stopped. */
+int64_t stopped_time(const causes *c, uint32_t name);
+
+/* "running 93 %": what the holders did for most of the time. */
+const char *did_text(const causes *c, const activity *did, char text[64]);
+
+/* Fills in `found`. */
+void find_findings(causes *c, const summary *sum);
+
+#endif

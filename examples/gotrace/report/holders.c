@@ -1,0 +1,202 @@
+/* holders.c - who had what a goroutine waited for: see holders.h */
+
+#include "holders.h"
+
+#include <stdlib.h>
+
+#define REMEMBERED 32 /* stretches of a goroutine, a power of two */
+#define LOCKS 8       /* of these, waits for locks are remembered longer */
+
+typedef struct spell { /* a stretch */
+  int64_t begin, end;
+  goroutine *by;
+  uint32_t stack, woke; /* where it waited; where it was woken */
+  uint8_t does;
+} spell;
+
+typedef struct history {
+  goroutine *g;
+  spell *all; /* a ring */
+  spell locks[LOCKS];
+  uint32_t count, room, lock_count;
+  bool ended; /* the goroutine has; its id may be used again */
+} history;
+
+/* --------------------------------------------------------------------------------------------------- activity ---- */
+
+const char *does_text(unsigned what, bool recorded) {
+  switch (what) {
+  case DOES_RUN: return recorded ? "not seen waiting" : "running";
+  case DOES_STOP: return "stopped world";
+  case DOES_READY: return recorded ? "runnable" : "waiting for a proc";
+  case DOES_CALL: return "in system calls";
+  default: return wait_classes[what].text;
+  }
+}
+
+int64_t whole_of(const activity *a) {
+  int64_t all = 0;
+  unsigned i;
+  for (i = 0; i < DOES_COUNT; i++) all += a->time[i];
+  return all;
+}
+
+unsigned most_of(const activity *a, int64_t *time) {
+  unsigned i, most = DOES_RUN;
+  for (i = 0; i < DOES_COUNT; i++)
+    if (a->time[i] > a->time[most]) most = i;
+  *time = a->time[most];
+  return most;
+}
+
+unsigned does_in(waits *w, unsigned status, uint32_t stack, uint32_t reason) {
+  switch (status) {
+  case GO_RUNNING: return DOES_RUN;
+  case GO_RUNNABLE: return DOES_READY;
+  case GO_SYSCALL: return DOES_CALL;
+  default: return wait_class_of(w, stack, reason);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------ stops ---- */
+
+void stops_take(stops *s, const world *w, const op *o) {
+  const goroutine *g = o->m ? o->m->g : NULL;
+  struct stop *last = s->count ? &s->all[s->count - 1] : NULL;
+  if (o->kind != GOTRACE_V2_STW_END || !g || w->stw != 1 || g->stw != 1) return;
+  GROW(s->all, s->count, s->capacity);
+  s->all[s->count] = (struct stop){w->stw_since, o->time, last ? last->before + last->end - last->begin : 0};
+  s->count++;
+}
+
+static int64_t stopped_until(const stops *s, const world *w, int64_t time) {
+  size_t low = 0, high = s->count;
+  const struct stop *last;
+  int64_t sum = w->stw && w->stw_since < time ? time - w->stw_since : 0;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (s->all[middle].begin < time) low = middle + 1;
+    else high = middle;
+  }
+  if (!low) return sum;
+  last = &s->all[low - 1];
+  return sum + last->before + (time < last->end ? time : last->end) - last->begin;
+}
+
+int64_t stopped_between(const stops *s, const world *w, int64_t begin, int64_t end) {
+  if (end <= begin || (!w->stw && (!s->count || s->all[s->count - 1].end <= begin))) return 0;
+  return stopped_until(s, w, end) - stopped_until(s, w, begin);
+}
+
+/* --------------------------------------------------------------------------------------------------- histories ---- */
+
+static history **history_place(holders *h, const goroutine *g) { return SIDE(history *, &h->gos, g->number); }
+
+static void free_history(history *of) {
+  if (of) free(of->all);
+  free(of);
+}
+
+static spell *remember(history *of) {
+  spell *all;
+  uint32_t i, room = of->room ? 2 * of->room : 4;
+  if (of->count < of->room || of->room == REMEMBERED) return &of->all[of->count++ % of->room];
+  all = resize(NULL, room * sizeof *all);
+  for (i = 0; i < of->count; i++) all[i] = of->all[i];
+  free(of->all);
+  of->all = all;
+  of->room = room;
+  return &of->all[of->count++];
+}
+
+void holders_add(holders *h, const stretch *part, goroutine *by) {
+  history **place = history_place(h, part->g), *of = *place;
+  spell *made;
+  if (!of || of->ended) {
+    of = *place = zeroed(sizeof *of);
+    of->g = part->g;
+  }
+  if (part->end > part->begin) {
+    made = remember(of);
+    *made = (spell){part->begin,
+                    part->end,
+                    by,
+                    part->stack,
+                    part->by ? part->by->stack : 0,
+                    (uint8_t)does_in(h->waits, part->status, part->stack, part->reason)};
+    if (part->status == GO_WAITING && wait_is(made->does, WAIT_LOCK)) of->locks[of->lock_count++ % LOCKS] = *made;
+  }
+  if (part->next != GO_NONE || !part->by) return;
+  of->ended = true;
+  place = (history **)&h->ended[h->ended_count++ % COUNT(h->ended)];
+  if (*place) {
+    history **old = history_place(h, (*place)->g);
+    if (*old == *place) *old = NULL;
+    free_history(*place);
+  }
+  *place = of;
+}
+
+static void add_spell(holders *h, int64_t begin, int64_t end, unsigned does, activity *to) {
+  int64_t stopped = does == DOES_RUN || does == DOES_READY ? stopped_between(&h->stopped, h->w, begin, end) : 0;
+  if (end <= begin) return;
+  if (stopped > end - begin) stopped = end - begin;
+  to->time[does] += end - begin - stopped;
+  to->time[DOES_STOP] += stopped;
+}
+
+void add_activity(holders *h, goroutine *g, int64_t begin, int64_t end, activity *to) {
+  const history *of = *history_place(h, g);
+  uint32_t i, count = of ? of->count < of->room ? of->count : of->room : 0;
+  if (g->status != GO_NONE && g->since < end)
+    add_spell(h, g->since > begin ? g->since : begin, end, does_in(h->waits, g->status, g->stack, g->reason), to);
+  for (i = 1; i <= count; i++) {
+    const spell *s = &of->all[(of->count - i) % of->room];
+    if (s->end <= begin) break;
+    add_spell(h, s->begin > begin ? s->begin : begin, s->end < end ? s->end : end, s->does, to);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------- hand-overs ---- */
+
+/* The goroutine's last wait that ended between the two times and may have been for the lock that it releases in a
+ * stack; NULL: none. */
+static const spell *last_wait(holders *h, const goroutine *g, int64_t begin, int64_t end, uint32_t released) {
+  const history *of = *history_place(h, g);
+  uint32_t i, count = of ? of->lock_count < LOCKS ? of->lock_count : LOCKS : 0;
+  for (i = 1; i <= count; i++) {
+    const spell *s = &of->locks[(of->lock_count - i) % LOCKS];
+    if (s->end <= begin) break;
+    if (s->end <= end && same_owner(h->waits, s->stack, released)) return s;
+  }
+  return NULL;
+}
+
+unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait parts[MOST_PARTS]) {
+  int64_t end = wait->end;
+  uint32_t released = wait->by ? wait->by->stack : 0;
+  bool lock = wait_is(wait_class_of(h->waits, wait->stack, wait->reason), WAIT_LOCK);
+  unsigned count = 0, looked;
+  for (looked = 0; count < MOST_PARTS && end > wait->begin; looked++) {
+    bool follow = lock && by && count + 1 < MOST_PARTS && looked < 4 * MOST_PARTS;
+    const spell *own = follow ? last_wait(h, by, wait->begin, end, released) : NULL;
+    const spell *taken = own || !lock || !by ? own : last_wait(h, by, INT64_MIN, end, released);
+    int64_t begin = own ? own->end : wait->begin;
+    if (begin < end) parts[count++] = (part_of_wait){by, begin, end, taken ? taken->stack : 0, released};
+    end = begin;
+    by = own ? own->by : NULL;
+    released = own ? own->woke : 0;
+  }
+  return count;
+}
+
+void holders_free(holders *h) {
+  size_t i;
+  const goroutine *g;
+  for (i = 0; i < COUNT(h->ended); i++) {
+    if (h->ended[i] && *history_place(h, h->ended[i]->g) == h->ended[i]) *history_place(h, h->ended[i]->g) = NULL;
+    free_history(h->ended[i]);
+  }
+  for (g = h->w->live; g; g = g->next) free_history(*history_place(h, g));
+  free(h->stopped.all);
+}
