@@ -74,10 +74,12 @@ static wait_class class_of(causes *c, uint32_t stack, uint32_t reason, const gor
 
 /* A goroutine was ready to run until now, or is from now on. */
 static void take_ready(causes *c, const stretch *part) {
-  int64_t *since = SIDE(int64_t, &c->idle_at, part->g->number), lost = c->idle_sum - *since;
+  int64_t *since = SIDE(int64_t, &c->idle_at, part->g->number), lost = c->idle_sum - *since, passed;
   if (part->next == GO_RUNNABLE) *since = c->idle_sum;
   if (part->status != GO_RUNNABLE || lost < WAKES_IN) return;
-  c->idle_time += lost;
+  passed = between(part->begin > c->idle_counted ? part->begin : c->idle_counted, part->end);
+  c->idle_time += passed < lost ? passed : lost;
+  c->idle_counted = part->end;
   if (lost > c->idle_longest) c->idle_longest = lost;
 }
 
@@ -343,7 +345,8 @@ const char *did_text(const causes *c, const activity *did, char text[64]) {
   unsigned most = most_of(did, &time);
   *text = 0;
   if (whole)
-    snprintf(text, 64, "%s %.0f %%", does_text(most, c->c.recorded), 100 * (double)time / (double)whole);
+    snprintf(text, 64, "%s%s %.0f %%", most < DOES_RUN ? "waiting: " : "", does_text(most, c->c.recorded),
+             100 * (double)time / (double)whole);
   return text;
 }
 

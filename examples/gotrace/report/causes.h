@@ -93,7 +93,8 @@ typedef struct causes {
   /* Procs that are idle while goroutines are ready to run. */
   side_array idle_at;                /* int64_t by goroutine: idle_sum when it became ready to run */
   int64_t idle, idle_sum, idle_last; /* procs that are idle now; how long some were, until `idle_last` */
-  int64_t idle_time, idle_longest;   /* how long goroutines were ready meanwhile: in sum, and one of them */
+  int64_t idle_time, idle_longest;   /* how long any goroutine was ready meanwhile, and how long one was */
+  int64_t idle_counted;              /* until when idle_time is complete */
   bool procs_changed;
   diagnosis found;
 } causes;

@@ -179,6 +179,13 @@ static bool is_tracers(uint32_t reason) {
   return pool_text_is(reason, "start trace") || pool_text_is(reason, "stop trace");
 }
 
+static bool has_kind(const diagnosis *found, const char *kind) {
+  unsigned i;
+  for (i = 0; i < found->count; i++)
+    if (strcmp(found->all[i].kind, kind) == 0) return true;
+  return false;
+}
+
 static void find_pauses(const causes *c, diagnosis *found) {
   const stop_sum *worst = NULL;
   uint64_t collectors = 0;
@@ -201,7 +208,7 @@ static void find_pauses(const causes *c, diagnosis *found) {
              100 * share_of((int64_t)worst->pauses.total, c), duration_text((double)worst->pauses.total, total),
              duration_text((double)worst->pauses.longest, longest));
     look_at(c, f, "dump", worst->pauses.when, worst->pauses.when + worst->pauses.longest);
-  } else if (collectors >= PAUSED_TIME && share_of((int64_t)collectors, c) >= COLLECTED_SHARE) {
+  } else if (!has_kind(found, "collector") && collectors >= PAUSED_TIME && share_of((int64_t)collectors, c) >= COLLECTED_SHARE) {
     finding *f = add(found, "pauses", share_of((int64_t)collectors, c) * procs);
     char total[32];
     if (!f) return;
@@ -236,8 +243,9 @@ static void find_task(const causes *c, diagnosis *found) {
                     (double)worst->whole.longest / (double)(histogram_percentile(&worst->whole, 0.5) + 1),
                     duration_text((double)histogram_percentile(&worst->whole, 0.5), median));
     if (whole)
-      used += snprintf(f->text + used, sizeof f->text - (size_t)used, ": %s of that %s",
-                       duration_text((double)time, part), does_text(most, c->c.recorded));
+      used += snprintf(f->text + used, sizeof f->text - (size_t)used, ": %s of that %s%s",
+                       duration_text((double)time, part), most < DOES_RUN ? "waiting: " : "",
+                       does_text(most, c->c.recorded));
     if (whole && most == worst->is && worst->place)
       used += snprintf(f->text + used, sizeof f->text - (size_t)used, " in %s", named(worst->place, &b));
     if (whole && most == worst->is && worst->holder)
@@ -254,8 +262,8 @@ static void find_idle(const causes *c, diagnosis *found) {
   char longest[32], total[32];
   if (c->c.recorded || share < IDLE_SHARE || !(f = add(found, "procs", share))) return;
   snprintf(f->text, sizeof f->text,
-           "procs were idle while goroutines were ready to run: goroutines waited %s in sum, once %s; the scheduler did "
-           "not wake the procs, or their threads got no processor",
+           "procs were idle while goroutines were ready to run, for %s in sum, of which one goroutine waited %s: the "
+           "scheduler did not wake the procs, or their threads got no processor",
            duration_text((double)c->idle_time, total), duration_text((double)c->idle_longest, longest));
 }
 
@@ -283,11 +291,11 @@ static void find_collector(const causes *c, const summary *sum, diagnosis *found
 void find_findings(causes *c, const summary *sum) {
   diagnosis *found = &c->found;
   if (sum->selection.on || c->end <= c->begin) return; /* not of some goroutines, of which too much is unknown */
+  find_collector(c, sum, found); /* before its pauses */
   find_lock(c, found);
   find_stuck(c, found);
   find_receiver(c, found);
   find_pauses(c, found);
   find_task(c, found);
   find_idle(c, found);
-  find_collector(c, sum, found);
 }

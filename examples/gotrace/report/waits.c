@@ -222,5 +222,8 @@ bool same_owner(waits *w, uint32_t taken, uint32_t released) {
 
 uint32_t place_of(waits *w, uint32_t stack, const goroutine *g) {
   uint32_t own = own_function(w, stack);
-  return own ? own : g ? name_of(g) : 0;
+  pool_stack s = pool_stack_of(stack);
+  if (own) return own;
+  if (s.count && is_go(pool_text_of(s.frames[s.count - 1].function))) return s.frames[s.count - 1].function;
+  return g ? name_of(g) : 0;
 }

@@ -82,7 +82,7 @@ uint32_t own_frame(waits *w, uint32_t stack);
  * whatever closures of it do so, or by helpers that are called from the same function. True if a stack is unknown. */
 bool same_owner(waits *w, uint32_t taken, uint32_t released);
 
-/* own_function(), or else what the goroutine is called; 0: unknown. */
+/* own_function(); or else the outermost function of Go, or what the goroutine is called; 0: unknown. */
 uint32_t place_of(waits *w, uint32_t stack, const goroutine *g);
 
 #endif
