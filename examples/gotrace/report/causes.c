@@ -136,7 +136,8 @@ static void take_stretch(consumer *to, const stretch *part) {
   }
 }
 
-/* --------------------------------------------------------------------------------------------------- operations ---- */
+/* --------------------------------------------------------------------------------------------------- operations ----
+ */
 
 /* Adds up how long procs have been idle, until now. */
 static void take_idle(causes *c, int64_t time) {
@@ -171,7 +172,8 @@ static void take_task_end(causes *c, const op *o) {
   kind_of_task *kind;
   int64_t time;
   if (!g || o->ends_again) return;
-  for (at = SIDE(open_task *, &c->open, g->number); *at && (*at)->id != o->id; at = &(*at)->next) {}
+  for (at = SIDE(open_task *, &c->open, g->number); *at && (*at)->id != o->id; at = &(*at)->next) {
+  }
   map_put(&c->tasks, o->id, NULL);
   if (!(t = *at)) return;
   *at = t->next;
@@ -289,7 +291,7 @@ void find_causes(causes *c, input *in, const settings *set, const summary *sum) 
   c->c.end = end_causes;
   c->c.statuses = c->c.all = true;
   filter_open(&c->selection, set);
-  c->c.filter = &c->selection;
+  if (c->selection.on) c->c.filter = &c->selection;
   c->c.again = true;
   (void)again;
   if (sum->events > MOST_CAUSE_EVENTS)

@@ -46,7 +46,7 @@ typedef struct kind_of_go { /* goroutines that began with a function */
   uint64_t made, ended;
 } kind_of_go;
 
-typedef struct stuck_sum { /* goroutines with a function that wait at the end, in a place */
+typedef struct stuck_sum {       /* goroutines with a function that wait at the end, in a place */
   uint32_t name, place, made_in; /* texts; made_in: 0: unknown */
   wait_class is;
   uint64_t count, quarters[4]; /* by when they were made */
@@ -88,7 +88,7 @@ typedef struct causes {
   map stopped; /* int64_t by 1 + name: running time of goroutines while the world was stopped */
   /* By goroutine: struct life; struct open_task *; where it stopped the world (stack). */
   side_array lives, open, stop_stacks;
-  bool outside; /* v1: the current unblock comes from a timer or the network */
+  bool outside;              /* v1: the current unblock comes from a timer or the network */
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
   /* Procs that are idle while goroutines are ready to run. */
   side_array idle_at;                /* int64_t by goroutine: idle_sum when it became ready to run */

@@ -8,23 +8,23 @@
 
 #include <stdlib.h>
 
-#define LOCK_SHARE 0.1        /* of the duration: how long goroutines waited for one holder's lock, in sum */
-#define LOCK_TIME 100000      /* nanoseconds, such a wait on average */
-#define HOT_LOCK_SHARE 0.5    /* the same as LOCK_SHARE, for shorter waits */
-#define LOCK_SUM 1000000      /* and in sum */
-#define LOCK_WAITS 3          /* and so many */
-#define STUCK 25              /* goroutines of one place that never end */
-#define SENDERS_SHARE 0.5     /* of the duration: how long goroutines waited to send to one receiver, in sum */
-#define SENDERS_TIME 100000   /* nanoseconds, such a wait on average */
-#define PAUSED_SHARE 0.02     /* of the duration: stop-the-worlds that the program asked for */
-#define COLLECTED_SHARE 0.1   /* the same, by the collector */
-#define PAUSED_TIME 500000    /* nanoseconds, in sum */
-#define TASK_FACTOR 10        /* a task takes so many times its kind's median */
-#define TASK_SHARE 0.05       /* of the duration */
-#define TASK_TIME 5000000     /* nanoseconds */
-#define TASKS 10              /* of a kind */
-#define IDLE_SHARE 0.25       /* of the duration: procs are idle while goroutines are ready */
-#define COLLECTOR_SHARE 0.25  /* of the procs' time */
+#define LOCK_SHARE 0.1       /* of the duration: how long goroutines waited for one holder's lock, in sum */
+#define LOCK_TIME 100000     /* nanoseconds, such a wait on average */
+#define HOT_LOCK_SHARE 0.5   /* the same as LOCK_SHARE, for shorter waits */
+#define LOCK_SUM 1000000     /* and in sum */
+#define LOCK_WAITS 3         /* and so many */
+#define STUCK 25             /* goroutines of one place that never end */
+#define SENDERS_SHARE 0.5    /* of the duration: how long goroutines waited to send to one receiver, in sum */
+#define SENDERS_TIME 100000  /* nanoseconds, such a wait on average */
+#define PAUSED_SHARE 0.02    /* of the duration: stop-the-worlds that the program asked for */
+#define COLLECTED_SHARE 0.1  /* the same, by the collector */
+#define PAUSED_TIME 500000   /* nanoseconds, in sum */
+#define TASK_FACTOR 10       /* a task takes so many times its kind's median */
+#define TASK_SHARE 0.05      /* of the duration */
+#define TASK_TIME 5000000    /* nanoseconds */
+#define TASKS 10             /* of a kind */
+#define IDLE_SHARE 0.5       /* of the duration: procs are idle while goroutines are ready */
+#define COLLECTOR_SHARE 0.25 /* of the procs' time */
 
 typedef struct name_room {
   char text[NAME_ROOM + 4];
@@ -101,20 +101,22 @@ static void find_lock(const causes *c, diagnosis *found) {
       name_room a, b;
       char total[32], longest[32], did[64];
       const histogram *parts = &worst->most->parts;
-      snprintf(f->text, sizeof f->text,
-               "%s had a %s while others waited for it: %s in sum, once for %s, most of it in %s; meanwhile the holder was "
-               "%s",
-               named(worst->holder, &a), wait_classes[worst->is].text, duration_text((double)worst->total, total),
-               duration_text((double)parts->longest, longest), named(worst->most->place, &b),
-               did_text(c, &worst->did, did));
+      snprintf(
+          f->text, sizeof f->text,
+          "%s had a %s while others waited for it: %s in sum, once for %s, most of it in %s; meanwhile the holder was "
+          "%s",
+          named(worst->holder, &a), wait_classes[worst->is].text, duration_text((double)worst->total, total),
+          duration_text((double)parts->longest, longest), named(worst->most->place, &b), did_text(c, &worst->did, did));
       snprintf(f->look, sizeof f->look, "path --go %llu --from %lld --to %lld", (ull)parts->who,
-               (long long)between(c->s.first, parts->when), (long long)between(c->s.first, parts->when + parts->longest));
+               (long long)between(c->s.first, parts->when),
+               (long long)between(c->s.first, parts->when + parts->longest));
     }
   }
   map_free(&all);
 }
 
-/* ------------------------------------------------------------------------------------------ goroutines that stay ---- */
+/* ------------------------------------------------------------------------------------------ goroutines that stay ----
+ */
 
 static void find_stuck(causes *c, diagnosis *found) {
   const stuck_sum *worst = NULL;
@@ -134,8 +136,9 @@ static void find_stuck(causes *c, diagnosis *found) {
     name_room a, b, d;
     finding *f = add(found, "leak", (double)worst->count / STUCK);
     if (!f) return;
-    snprintf(f->text, sizeof f->text, "%llu goroutines of %s%s%s were made throughout and never end: they wait in %s (%s)",
-             (ull)worst->count, named(worst->name, &a), worst->made_in ? ", made in " : "",
+    snprintf(f->text, sizeof f->text,
+             "%llu goroutines of %s%s%s were made throughout and never end: they wait in %s (%s)", (ull)worst->count,
+             named(worst->name, &a), worst->made_in ? ", made in " : "",
              worst->made_in ? named(worst->made_in, &d) : "", named(worst->place, &b), wait_classes[worst->is].text);
     snprintf(f->look, sizeof f->look, "info --function =%.90s", named(worst->name, &a));
   }
@@ -208,7 +211,8 @@ static void find_pauses(const causes *c, diagnosis *found) {
              100 * share_of((int64_t)worst->pauses.total, c), duration_text((double)worst->pauses.total, total),
              duration_text((double)worst->pauses.longest, longest));
     look_at(c, f, "dump", worst->pauses.when, worst->pauses.when + worst->pauses.longest);
-  } else if (!has_kind(found, "collector") && collectors >= PAUSED_TIME && share_of((int64_t)collectors, c) >= COLLECTED_SHARE) {
+  } else if (!has_kind(found, "collector") && collectors >= PAUSED_TIME &&
+             share_of((int64_t)collectors, c) >= COLLECTED_SHARE) {
     finding *f = add(found, "pauses", share_of((int64_t)collectors, c) * procs);
     char total[32];
     if (!f) return;
@@ -238,8 +242,8 @@ static void find_task(const causes *c, diagnosis *found) {
     finding *f = add(found, "task", share_of(worst->whole.longest, c));
     int used;
     if (!f) return;
-    used = snprintf(f->text, sizeof f->text, "task %llu %s took %s, %.0f times its kind's median of %s",
-                    (ull)worst->id, named(worst->name, &a), duration_text((double)worst->whole.longest, longest),
+    used = snprintf(f->text, sizeof f->text, "task %llu %s took %s, %.0f times its kind's median of %s", (ull)worst->id,
+                    named(worst->name, &a), duration_text((double)worst->whole.longest, longest),
                     (double)worst->whole.longest / (double)(histogram_percentile(&worst->whole, 0.5) + 1),
                     duration_text((double)histogram_percentile(&worst->whole, 0.5), median));
     if (whole)
@@ -254,7 +258,8 @@ static void find_task(const causes *c, diagnosis *found) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------------- procs, collector ---- */
+/* ---------------------------------------------------------------------------------------------- procs, collector ----
+ */
 
 static void find_idle(const causes *c, diagnosis *found) {
   double share = share_of(c->idle_time, c);
@@ -273,8 +278,8 @@ static void find_collector(const causes *c, const summary *sum, diagnosis *found
   const wait_sum *most = NULL;
   size_t i;
   if (share < COLLECTOR_SHARE || !(f = add(found, "collector", share * (double)c->s.w.gomaxprocs))) return;
-  snprintf(f->text, sizeof f->text, "the collector takes %.0f %% of the procs' time, in %llu collections",
-           100 * share, (ull)sum->gc.collections.count);
+  snprintf(f->text, sizeof f->text, "the collector takes %.0f %% of the procs' time, in %llu collections", 100 * share,
+           (ull)sum->gc.collections.count);
   for (i = 0; i < c->wait_sums.count; i++) {
     const wait_sum *s = c->wait_sums.values[i];
     if (wait_is(s->is, WAIT_GC) && (!most || s->waits.total > most->waits.total)) most = s;
@@ -291,7 +296,7 @@ static void find_collector(const causes *c, const summary *sum, diagnosis *found
 void find_findings(causes *c, const summary *sum) {
   diagnosis *found = &c->found;
   if (sum->selection.on || c->end <= c->begin) return; /* not of some goroutines, of which too much is unknown */
-  find_collector(c, sum, found); /* before its pauses */
+  find_collector(c, sum, found);                       /* before its pauses */
   find_lock(c, found);
   find_stuck(c, found);
   find_receiver(c, found);

@@ -197,6 +197,6 @@ void holders_free(holders *h) {
     if (h->ended[i] && *history_place(h, h->ended[i]->g) == h->ended[i]) *history_place(h, h->ended[i]->g) = NULL;
     free_history(h->ended[i]);
   }
-  for (g = h->w->live; g; g = g->next) free_history(*history_place(h, g));
+  for (g = h->w ? h->w->live : NULL; g; g = g->next) free_history(*history_place(h, g));
   free(h->stopped.all);
 }

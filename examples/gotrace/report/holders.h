@@ -30,7 +30,7 @@ int64_t whole_of(const activity *a);
 typedef struct stops {
   struct stop {
     int64_t begin, end, before; /* before: how long until then, in sum */
-  } *all;
+  } * all;
   size_t count, capacity;
 } stops;
 

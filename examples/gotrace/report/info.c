@@ -271,7 +271,8 @@ static pool_text text_of(char *text) {
 static pool_text named_so(char *text, size_t size, wait_class is, uint32_t place, uint32_t holder) {
   pool_text a = pool_text_of(place), b = pool_text_of(holder);
   int used = snprintf(text, size, "%s", wait_classes[is].text);
-  if (a.size) used += snprintf(text + used, size - (size_t)used, ", %.*s", (int)prefix_size(a.data, a.size, 160), a.data);
+  if (a.size)
+    used += snprintf(text + used, size - (size_t)used, ", %.*s", (int)prefix_size(a.data, a.size, 160), a.data);
   if (b.size) snprintf(text + used, size - (size_t)used, ": %.*s", (int)prefix_size(b.data, b.size, 160), b.data);
   return text_of(text);
 }
@@ -283,21 +284,22 @@ static void print_causes(const printer *p) {
   char text[512], did[64], name[600];
   size_t i, count;
   if (*sums && !causes_complete(c))
-    fprintf(p->to, "\n%11s the next two tables and the findings are of the first %s; --from and --to select\n", "",
+    fprintf(p->to, "\n%11s the next two tables and the findings are of the first %s\n", "",
             duration_text((double)between(c->begin, c->end), text));
   for (i = count = 0; sums[i]; i++) {
     if (wait_is(sums[i]->is, WAIT_RUNTIMES)) continue;
-    if (!count) spread_head(p, "blocked, by class and the program's function");
+    if (!count) spread_head(p, "blocked, by class and own function");
     if (count++ < SHOWN_CAUSES)
       spread_line(p, &sums[i]->waits, "", named_so(text, sizeof text, sums[i]->is, sums[i]->place, 0), "");
   }
   left_out(p, count, SHOWN_CAUSES);
   for (i = count = 0; held[i]; i++) {
     if (!held[i]->parts.total) continue;
-    if (!count) spread_head(p, "blocked, by who had it or did it, and what that did meanwhile");
+    if (!count) spread_head(p, "blocked, by who had it (what it did)");
     if (count++ >= SHOWN_CAUSES) continue;
     named_so(text, sizeof text, held[i]->is, held[i]->place, held[i]->holder);
-    snprintf(name, sizeof name, "%s%s%s%s", text, *did_text(c, &held[i]->did, did) ? " (" : "", did, *did ? ")" : "");
+    did_text(c, &held[i]->did, did);
+    snprintf(name, sizeof name, "%s%s%s%s", text, *did ? " (" : "", did, *did ? ")" : "");
     spread_line(p, &held[i]->parts, "", text_of(name), "");
   }
   left_out(p, count, SHOWN_CAUSES);
@@ -312,7 +314,7 @@ static void print_stops(const printer *p) {
   size_t i;
   for (i = 0; sorted[i]; i++) {
     pool_text a = pool_text_of(sorted[i]->place), b = pool_text_of(sorted[i]->reason);
-    if (!i) spread_head(p, "stopped world, by the program's function and reason");
+    if (!i) spread_head(p, "stopped world, by whom and why");
     if (i >= SHOWN_CAUSES) continue;
     snprintf(text, sizeof text, "%.*s, %.*s", (int)prefix_size(a.data, a.size, 160), a.data,
              (int)prefix_size(b.data, b.size, 160), b.data);

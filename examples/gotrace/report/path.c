@@ -58,7 +58,7 @@ _Static_assert(sizeof(past) == 32, "the help states the memory for a stretch");
 typedef struct life { /* a goroutine; ids may be reused */
   uint64_t id;
   int64_t begin;
-  moment last;    /* its latest moment so far */
+  moment last; /* its latest moment so far */
   mark_place mark;
   moment creator; /* OUTSIDE: unknown */
   uint32_t stack; /* of its creation */
@@ -79,9 +79,9 @@ typedef struct step { /* of the path */
   uint32_t life, by; /* 1 + indices; `by`: the waker or creator from which the path came. 0: outside */
   uint32_t stack, by_stack;
   uint32_t reason;
-  uint8_t status; /* GO_NONE: outside */
-  bool created;   /* `by` is the creator */
-  bool outside;   /* a wait that no known goroutine ended */
+  uint8_t status;  /* GO_NONE: outside */
+  bool created;    /* `by` is the creator */
+  bool outside;    /* a wait that no known goroutine ended */
   uint32_t region; /* text; 0: none */
   int64_t stopped; /* how long the world was stopped meanwhile */
 } step;
@@ -535,7 +535,8 @@ static const char *state_text(const path *p, unsigned status) {
 static int state_width(const path *p) { return p->c.recorded ? (int)strlen(running_text(true)) : 9; }
 
 typedef struct total { /* of the steps with the same functions, state and reason, or also stack */
-  uint32_t function, reason, stack, own;
+  uint32_t function, reason, own;
+  uint32_t stack; /* of the last of them: they have the same class */
   uint8_t status;
   size_t count;
   int64_t time, stopped;
@@ -563,10 +564,11 @@ static map add_totals(path *p, bool by_stack) {
   for (i = 0; i < p->step_count; i++) {
     const step *s = &p->steps[i];
     uint32_t own = own_or_entry(p, s->stack, s->life);
-    uint32_t of[5] = {function_at(p, s->life), s->reason, by_stack ? s->stack : 0, by_stack ? 0 : own, s->status};
+    uint32_t is = s->status == GO_WAITING ? (uint32_t)wait_class_of(&p->waits, s->stack, s->reason) : 0;
+    uint32_t of[6] = {function_at(p, s->life), s->reason, by_stack ? s->stack : 0, by_stack ? 0 : own, s->status, is};
     total *t = map_keep(&all, hash_of(of, sizeof of), sizeof *t, NULL);
-    *t = (total){of[0], of[1], of[2], of[3], s->status, t->count + 1, t->time + s->end - s->begin,
-                 t->stopped + s->stopped};
+    *t = (total){
+        of[0], of[1], own, s->stack, s->status, t->count + 1, t->time + s->end - s->begin, t->stopped + s->stopped};
   }
   if (all.count) qsort(all.values, all.count, sizeof *all.values, by_total);
   return all;
@@ -588,6 +590,23 @@ static void put_time(output *out, const path *p, int64_t time, int width) {
 /* The program's own function in a stack of a goroutine, or else the one that it began with. */
 static void put_own(output *out, path *p, uint32_t stack, uint32_t of) {
   put_text(out, own_or_entry(p, stack, of), of ? "(unknown)" : "outside");
+}
+
+/* A text that is not the most important one of a line. */
+static void put_short(output *out, uint32_t id) {
+  pool_text text = pool_text_of(id);
+  size_t head, tail;
+  shorten(text.data, text.size, NAME_ROOM / 4, &head, &tail);
+  put_visible(out, text.data, head);
+  if (tail) put_string(out, "..."), put_visible(out, text.data + text.size - tail, tail);
+}
+
+/* Why a goroutine waits: the reason, unless the class of the wait tells more. */
+static void put_reason(output *out, path *p, uint32_t stack, uint32_t reason) {
+  if (!reason) return;
+  put_string(out, ", ");
+  if (pool_text_is(reason, "sync")) put_string(out, wait_classes[wait_class_of(&p->waits, stack, reason)].text);
+  else put_text(out, reason, "");
 }
 
 static double share_of(const path *p, int64_t time) {
@@ -663,8 +682,8 @@ static void write_totals(path *p, output *out) {
     const total *t = all.values[i];
     total_line(p, out, t->time - t->stopped, t->count, state_text(p, t->status));
     put_text(out, t->own, t->status ? "(unknown)" : "outside");
-    if (t->reason) put_string(out, ", "), put_text(out, t->reason, "");
-    if (t->own != t->function) put_string(out, ", of "), put_text(out, t->function, "(unknown)");
+    put_reason(out, p, t->stack, t->reason);
+    if (t->function && t->own != t->function) put_string(out, ", of "), put_short(out, t->function);
     put_string(out, "\n");
     output_check(out);
   }
@@ -677,10 +696,10 @@ static void write_step(path *p, const step *s, output *out) {
   if (s->life) print(out, " %11llu  %-*s ", (ull)p->lives[s->life - 1].id, state_width(p), state_text(p, s->status));
   else print(out, " %11s  %-*s ", "", state_width(p), "");
   put_own(out, p, s->stack, s->life);
-  if (s->reason) put_string(out, ", "), put_text(out, s->reason, "");
+  put_reason(out, p, s->stack, s->reason);
   if (s->stack) put_string(out, ", at "), put_text(out, top_frame(s->stack), "?");
   if (s->outside) put_string(out, ", for outside");
-  if (s->region) put_string(out, ", region "), put_text(out, s->region, "");
+  if (s->region) put_string(out, ", region "), put_short(out, s->region);
   if (s->stopped) put_string(out, ", of that the world stopped "), put_duration(out, s->stopped, 0);
   if (s->by) {
     print(out, s->created ? ", created by %llu " : ", woken by %llu ", (ull)p->lives[s->by - 1].id);
@@ -721,6 +740,10 @@ static void put_member(output *out, const char *name, uint32_t text) {
   put_quoted_text(out, text);
 }
 
+static void put_class(output *out, path *p, uint32_t stack, uint32_t reason) {
+  print(out, ", \"class\": \"%s\"", wait_classes[wait_class_of(&p->waits, stack, reason)].text);
+}
+
 static void write_json(path *p, const task *t, const char *go, output *out) {
   map all = add_totals(p, false);
   size_t i;
@@ -738,6 +761,7 @@ static void write_json(path *p, const task *t, const char *go, output *out) {
     put_member(out, "reason", s->reason);
     put_member(out, "at", top_frame(s->stack));
     put_member(out, "own", own_function(&p->waits, s->stack));
+    if (s->status == GO_WAITING) put_class(out, p, s->stack, s->reason);
     put_member(out, "region", s->region);
     if (s->stopped) print(out, ", \"stopped\": %lld", (long long)s->stopped);
     if (s->by) {
@@ -757,6 +781,7 @@ static void write_json(path *p, const task *t, const char *go, output *out) {
     put_member(out, "function", of->function);
     put_member(out, "reason", of->reason);
     if (of->own != of->function) put_member(out, "own", of->own);
+    if (of->status == GO_WAITING) put_class(out, p, of->stack, of->reason);
     if (of->stopped) print(out, ", \"stopped\": %lld", (long long)of->stopped);
     put_string(out, "}");
     output_check(out);
@@ -765,8 +790,8 @@ static void write_json(path *p, const task *t, const char *go, output *out) {
   sort_blames(p);
   for (i = 0; i < p->blames.count; i++) {
     const blame *b = p->blames.values[i];
-    print(out, "%s\n  {\"time\": %lld, \"count\": %llu, \"class\": \"%s\", \"go\": %llu", i ? "," : "", (long long)b->time,
-          (ull)b->count, wait_classes[b->is].text, (ull)b->id);
+    print(out, "%s\n  {\"time\": %lld, \"count\": %llu, \"class\": \"%s\", \"go\": %llu", i ? "," : "",
+          (long long)b->time, (ull)b->count, wait_classes[b->is].text, (ull)b->id);
     put_member(out, "in", b->place);
     put_member(out, "through", b->holder);
     put_string(out, "}");

@@ -73,15 +73,15 @@ static const struct rule {
 /* Packages of Go's library, by the first element of their path. Nothing else in a trace tells them from the program's:
  * a file's path may be cut (-trimpath). */
 static const char *const libraries[] = {
-    "archive", "bufio",   "bytes",  "cmp",    "compress", "container", "context", "crypto", "database", "debug",
-    "embed",   "encoding", "errors", "expvar", "flag",     "fmt",       "go",      "hash",   "html",     "image",
-    "index",   "internal", "io",     "iter",   "log",      "maps",      "math",    "mime",   "net",      "os",
-    "path",    "plugin",  "reflect", "regexp", "runtime",  "slices",    "sort",    "strconv", "strings", "structs",
-    "sync",    "syscall", "testing", "text",   "time",     "type:",     "unicode", "unique", "vendor",   "weak"};
+    "archive", "bufio",    "bytes",   "cmp",    "compress", "container", "context", "crypto",  "database", "debug",
+    "embed",   "encoding", "errors",  "expvar", "flag",     "fmt",       "go",      "hash",    "html",     "image",
+    "index",   "internal", "io",      "iter",   "log",      "maps",      "math",    "mime",    "net",      "os",
+    "path",    "plugin",   "reflect", "regexp", "runtime",  "slices",    "sort",    "strconv", "strings",  "structs",
+    "sync",    "syscall",  "testing", "text",   "time",     "type:",     "unicode", "unique",  "vendor",   "weak"};
 
 /* Of C and C++: functions that begin so are not the program's. */
-static const char *const prefixes[] = {"std::", "__",     "pthread_", "sem_",  "cnd_",   "mtx_", "thrd_",
-                                       "void std::", "gotrace_", "_start", "clone", "start_thread"};
+static const char *const prefixes[] = {"std::", "__",         "pthread_", "sem_",   "cnd_",  "mtx_",
+                                       "thrd_", "void std::", "gotrace_", "_start", "clone", "start_thread"};
 
 static bool begins(pool_text text, const char *with) {
   size_t size = strlen(with);
@@ -90,8 +90,8 @@ static bool begins(pool_text text, const char *with) {
 
 /* Whether a function is Go's, by its name: a package, a dot and a name, none of which C and C++ have. */
 static bool is_go(pool_text name) {
-  return memchr(name.data, '.', name.size) && !memmem(name.data, name.size, "::", 2) && !memchr(name.data, '@', name.size) &&
-         !memchr(name.data, ' ', name.size);
+  return memchr(name.data, '.', name.size) && !memmem(name.data, name.size, "::", 2) &&
+         !memchr(name.data, '@', name.size) && !memchr(name.data, ' ', name.size);
 }
 
 static bool is_own(pool_frame frame) {
@@ -163,7 +163,8 @@ static uint32_t without_closures(uint32_t name, bool all) {
   pool_text text = pool_text_of(name);
   size_t size = text.size, i, end, length;
   for (;;) {
-    for (end = size; end && (text.data[end - 1] == '.' || (text.data[end - 1] >= '0' && text.data[end - 1] <= '9'));) end--;
+    for (end = size; end && (text.data[end - 1] == '.' || (text.data[end - 1] >= '0' && text.data[end - 1] <= '9'));)
+      end--;
     for (i = 0; i < (all ? 3 : 2); i++) {
       length = strlen(closures[i]);
       if (end < size && end > length && memcmp(text.data + end - length, closures[i], length) == 0) break;
