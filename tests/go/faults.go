@@ -20,6 +20,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 var programs = map[string]func(){
@@ -229,14 +230,13 @@ func procs() {
 	threads, _ := os.ReadDir("/proc/self/task")
 	for _, thread := range threads {
 		if id, _ := strconv.Atoi(thread.Name()); id != syscall.Gettid() {
-			syscall.Setpriority(syscall.PRIO_PROCESS, id, 19)
+			idle, parameter := uintptr(5), int32(0) // SCHED_IDLE
+			syscall.RawSyscall(syscall.SYS_SCHED_SETSCHEDULER, uintptr(id), idle, uintptr(unsafe.Pointer(&parameter)))
 		}
 	}
-	for i := 0; i < 8; i++ {
-		for k := 0; k < 3; k++ {
-			go work(50 * time.Microsecond)
-		}
-		work(40 * time.Millisecond)
+	for i := 0; i < 30; i++ {
+		go work(20 * time.Millisecond)
+		work(10 * time.Millisecond)
 	}
 }
 

@@ -239,14 +239,18 @@ static void task(void) {
 static gotrace_go *jobs[20];
 static int next_job;
 
+static void run_jobs(int until, double milliseconds) {
+  while (next_job < until) {
+    gotrace_go_start(jobs[next_job++]);
+    work(milliseconds);
+    gotrace_go_end();
+  }
+}
+
 static void *only_worker(void *own) {
   gotrace_proc *proc = own;
   gotrace_proc_start(proc);
-  while (next_job < 20) {
-    gotrace_go_start(jobs[next_job++]);
-    work(15);
-    gotrace_go_end();
-  }
+  run_jobs(20, 15);
   gotrace_proc_stop();
   gotrace_thread_end();
   return own;
@@ -259,6 +263,7 @@ static void procs(void) {
   next_job = 0;
   gotrace_proc_start(other);
   for (i = 0; i < 20; i++) jobs[i] = gotrace_go_create(&entry);
+  run_jobs(3, 1);
   gotrace_proc_stop();
   gotrace_procs_change(2);
   pthread_create(&threads[thread_count++], NULL, only_worker, one);

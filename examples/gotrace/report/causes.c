@@ -72,14 +72,27 @@ static wait_class class_of(causes *c, uint32_t stack, uint32_t reason, const gor
 
 #define WAKES_IN 10000000 /* shorter times are how long it may take a thread to get a processor on a busy machine */
 
+/* Adds a time to the union of such times. They come in the order of their ends. */
+static void add_idle(causes *c, int64_t begin, int64_t end) {
+  struct span_of_time *last;
+  while (c->idle_count && (last = &c->idle_spans[c->idle_count - 1])->end >= begin) {
+    if (last->begin < begin) begin = last->begin;
+    c->idle_time -= between(last->begin, last->end);
+    c->idle_count--;
+  }
+  GROW(c->idle_spans, c->idle_count, c->idle_capacity);
+  c->idle_spans[c->idle_count++] = (struct span_of_time){begin, end};
+  c->idle_time = plus(c->idle_time, between(begin, end));
+}
+
 /* A goroutine was ready to run until now, or is from now on. */
 static void take_ready(causes *c, const stretch *part) {
-  int64_t *since = SIDE(int64_t, &c->idle_at, part->g->number), lost = c->idle_sum - *since, passed;
+  int64_t *since = SIDE(int64_t, &c->idle_at, part->g->number), lost = between(*since, c->idle_sum),
+          passed = between(part->begin, part->end);
   if (part->next == GO_RUNNABLE) *since = c->idle_sum;
   if (part->status != GO_RUNNABLE || lost < WAKES_IN) return;
-  passed = between(part->begin > c->idle_counted ? part->begin : c->idle_counted, part->end);
-  c->idle_time += passed < lost ? passed : lost;
-  c->idle_counted = part->end;
+  if (lost > passed) lost = passed;
+  add_idle(c, part->end - lost, part->end);
   if (lost > c->idle_longest) c->idle_longest = lost;
 }
 
@@ -96,7 +109,8 @@ static void take_wait(causes *c, const stretch *part, goroutine *by) {
     holder_sum *to;
     if (!parts[i].holder || !part->chosen) continue;
     to = add_part(c, is, place, &parts[i], part->g->id);
-    if (parts[i].end - parts[i].begin > longest) longest = parts[i].end - parts[i].begin, holder = to->holder;
+    if (between(parts[i].begin, parts[i].end) > longest)
+      longest = between(parts[i].begin, parts[i].end), holder = to->holder;
   }
   for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
     if (time > t->longest) t->longest = time, t->is = is, t->place = place, t->holder = holder;
@@ -107,8 +121,8 @@ static void add_to_task(causes *c, open_task *t, const goroutine *g, unsigned do
   (void)g;
   if (end <= since) return;
   if (does == DOES_RUN || does == DOES_READY) stopped = stopped_between(&c->holders.stopped, c->c.w, since, end);
-  t->did.time[does] += end - since - stopped;
-  t->did.time[DOES_STOP] += stopped;
+  t->did.time[does] = plus(t->did.time[does], between(stopped, between(since, end)));
+  t->did.time[DOES_STOP] = plus(t->did.time[DOES_STOP], stopped);
   t->last = end;
 }
 
@@ -122,7 +136,7 @@ static void take_stretch(consumer *to, const stretch *part) {
     int64_t stopped = stopped_between(&c->holders.stopped, to->w, part->begin, part->end);
     if (stopped > 0) {
       int64_t *sum = map_keep(&c->stopped, (uint64_t)name_of(part->g) + 1, sizeof *sum, NULL);
-      *sum += stopped;
+      *sum = plus(*sum, stopped);
     }
   }
   for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
@@ -139,16 +153,33 @@ static void take_stretch(consumer *to, const stretch *part) {
 /* --------------------------------------------------------------------------------------------------- operations ----
  */
 
+typedef struct proc_use {
+  uint64_t go; /* 1 + the id of the first goroutine that ran there */
+  bool shared; /* by several: it belongs to a scheduler, and not to a plain thread */
+} proc_use;
+
+/* A goroutine starts to run. */
+static void note_use(causes *c, const op *o) {
+  proc_use *use;
+  if (!o->m || !o->m->p) return;
+  use = SIDE(proc_use, &c->procs, o->m->p->number);
+  if (!use->go) use->go = o->id + 1;
+  use->shared |= use->go != o->id + 1;
+}
+
 /* Adds up how long procs have been idle, until now. */
 static void take_idle(causes *c, int64_t time) {
   const world *w = c->c.w;
-  if (c->idle > 0 && !w->stw) c->idle_sum += between(c->idle_last, time);
+  if (c->idle > 0 && !w->stw) c->idle_sum = plus(c->idle_sum, between(c->idle_last, time));
   c->idle_last = time;
   if (c->procs_changed) {
     const proc *p;
-    c->idle = (int64_t)(w->gomaxprocs < 4096 ? w->gomaxprocs : 0);
-    for (p = w->proc_list; p; p = p->next)
-      c->idle -= p->id < FRESH_PROC && (p->status == PROC_RUNNING || p->status == PROC_SYSCALL);
+    c->idle = c->is_go && w->gomaxprocs < 4096 ? (int64_t)w->gomaxprocs : 0;
+    for (p = w->proc_list; p; p = p->next) {
+      if (p->id >= FRESH_PROC) continue;
+      if (c->is_go) c->idle -= p->status == PROC_RUNNING || p->status == PROC_SYSCALL;
+      else c->idle += p->status == PROC_IDLE && SIDE(proc_use, &c->procs, p->number)->shared;
+    }
     c->procs_changed = false;
   }
 }
@@ -194,8 +225,15 @@ static void take_task_end(causes *c, const op *o) {
   free(t);
 }
 
+/* In a Go program each proc may run each goroutine; in others there may be plain threads with a proc of their own. */
+static void note_go(causes *c, uint32_t name) {
+  pool_text text = pool_text_of(name);
+  c->is_go |= text.size > 8 && memcmp(text.data, "runtime.", 8) == 0;
+}
+
 static void take_made(causes *c, const op *o, bool is_new) {
   goroutine *g = go_record(c->c.w, o->id);
+  note_go(c, pool_function(o->new_stack));
   life *l = SIDE(life, &c->lives, g->number);
   *l = (life){o->time, is_new ? own_function(&c->waits, o->stack) : 0, is_new};
   *SIDE(int64_t, &c->idle_at, g->number) = c->idle_sum;
@@ -212,6 +250,7 @@ static void take_op(consumer *to, const op *o) {
     return;
   }
   switch (o->kind) {
+  case GOTRACE_V2_GO_START: note_use(c, o); break;
   case GOTRACE_V2_PROCS_CHANGE:
   case GOTRACE_V2_GO_SYSCALL_BEGIN:
   case GOTRACE_V2_GO_SYSCALL_END:
@@ -244,7 +283,9 @@ static void watch_unblock(void *context, const gotrace_event *e) {
 
 static void begin_causes(consumer *to, int64_t time) {
   causes *c = (causes *)to;
+  const goroutine *g;
   c->begin = c->idle_last = time;
+  for (g = to->w->live; g; g = g->next) note_go(c, name_of(g));
   c->waits.recorded = to->recorded;
   c->procs_changed = true;
 }
@@ -256,7 +297,7 @@ static void add_stuck(causes *c, const goroutine *g, int64_t end) {
   wait_class is;
   uint32_t place;
   int64_t whole = between(c->begin, end);
-  if (g->status != GO_WAITING || !l->is_new || end - g->since < whole / 10 || !whole) return;
+  if (g->status != GO_WAITING || !l->is_new || between(g->since, end) < whole / 10 || !whole) return;
   is = class_of(c, g->stack, g->reason, g);
   if (wait_is(is, WAIT_RUNTIMES)) return;
   place = place_of(&c->waits, g->stack, g);
@@ -366,6 +407,7 @@ void causes_free(causes *c) {
     for (; t; t = next) next = t->next, free(t);
     if (g) *SIDE(open_task *, &c->open, g->number) = NULL;
   }
+  free(c->idle_spans);
   holders_free(&c->holders);
   free_sums(&c->wait_sums, offsetof(wait_sum, waits));
   free_sums(&c->holder_sums, offsetof(holder_sum, parts));

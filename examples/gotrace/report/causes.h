@@ -91,11 +91,15 @@ typedef struct causes {
   bool outside;              /* v1: the current unblock comes from a timer or the network */
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
   /* Procs that are idle while goroutines are ready to run. */
+  side_array procs;                  /* struct proc_use, by proc */
   side_array idle_at;                /* int64_t by goroutine: idle_sum when it became ready to run */
   int64_t idle, idle_sum, idle_last; /* procs that are idle now; how long some were, until `idle_last` */
   int64_t idle_time, idle_longest;   /* how long any goroutine was ready meanwhile, and how long one was */
-  int64_t idle_counted;              /* until when idle_time is complete */
-  bool procs_changed;
+  struct span_of_time {
+    int64_t begin, end;
+  } * idle_spans; /* of which idle_time is the sum */
+  size_t idle_count, idle_capacity;
+  bool procs_changed, is_go; /* is_go: the trace shows goroutines of Go's runtime */
   diagnosis found;
 } causes;
 

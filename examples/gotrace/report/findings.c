@@ -23,7 +23,7 @@
 #define TASK_SHARE 0.05      /* of the duration */
 #define TASK_TIME 5000000    /* nanoseconds */
 #define TASKS 10             /* of a kind */
-#define IDLE_SHARE 0.5       /* of the duration: procs are idle while goroutines are ready */
+#define IDLE_SHARE 0.3       /* of the duration: procs are idle while goroutines are ready */
 #define COLLECTOR_SHARE 0.25 /* of the procs' time */
 
 typedef struct name_room {
@@ -58,9 +58,10 @@ static finding *add(diagnosis *found, const char *kind, double weight) {
 
 /* Where to look: the time of something, and a bit around it. */
 static void look_at(const causes *c, finding *f, const char *command, int64_t begin, int64_t end) {
-  int64_t first = c->s.first, room = (end - begin) / 10;
-  snprintf(f->look, sizeof f->look, "%s --from %lld --to %lld", command, (long long)between(first, begin - room),
-           (long long)between(first, end + room));
+  int64_t first = c->s.first, room = between(begin, end) / 10, since = between(first, begin),
+          until = between(first, end);
+  snprintf(f->look, sizeof f->look, "%s --from %lld --to %lld", command, (long long)between(room, since),
+           (long long)plus(until, room));
 }
 
 /* ------------------------------------------------------------------------------------------------------- locks ---- */
@@ -88,7 +89,7 @@ static void find_lock(const causes *c, diagnosis *found) {
     h->is = s->is;
     h->total += s->parts.total;
     h->count += s->parts.count;
-    for (j = 0; j < DOES_COUNT; j++) h->did.time[j] += s->did.time[j];
+    for (j = 0; j < DOES_COUNT; j++) h->did.time[j] = plus(h->did.time[j], s->did.time[j]);
     if (made || s->parts.total > h->most->parts.total) h->most = s;
     if (!worst || h->total > worst->total) worst = h;
   }
@@ -109,7 +110,7 @@ static void find_lock(const causes *c, diagnosis *found) {
           duration_text((double)parts->longest, longest), named(worst->most->place, &b), did_text(c, &worst->did, did));
       snprintf(f->look, sizeof f->look, "path --go %llu --from %lld --to %lld", (ull)parts->who,
                (long long)between(c->s.first, parts->when),
-               (long long)between(c->s.first, parts->when + parts->longest));
+               (long long)plus(between(c->s.first, parts->when), parts->longest));
     }
   }
   map_free(&all);
@@ -210,7 +211,7 @@ static void find_pauses(const causes *c, diagnosis *found) {
              named(worst->place, &a), (ull)worst->pauses.count, named(worst->reason, &b),
              100 * share_of((int64_t)worst->pauses.total, c), duration_text((double)worst->pauses.total, total),
              duration_text((double)worst->pauses.longest, longest));
-    look_at(c, f, "dump", worst->pauses.when, worst->pauses.when + worst->pauses.longest);
+    look_at(c, f, "dump", worst->pauses.when, plus(worst->pauses.when, worst->pauses.longest));
   } else if (!has_kind(found, "collector") && collectors >= PAUSED_TIME &&
              share_of((int64_t)collectors, c) >= COLLECTED_SHARE) {
     finding *f = add(found, "pauses", share_of((int64_t)collectors, c) * procs);
@@ -267,7 +268,7 @@ static void find_idle(const causes *c, diagnosis *found) {
   char longest[32], total[32];
   if (c->c.recorded || share < IDLE_SHARE || !(f = add(found, "procs", share))) return;
   snprintf(f->text, sizeof f->text,
-           "procs were idle while goroutines were ready to run, for %s in sum, of which one goroutine waited %s: the "
+           "procs were idle while goroutines were ready to run, for %s in sum, one of them for %s: the "
            "scheduler did not wake the procs, or their threads got no processor",
            duration_text((double)c->idle_time, total), duration_text((double)c->idle_longest, longest));
 }
@@ -278,8 +279,7 @@ static void find_collector(const causes *c, const summary *sum, diagnosis *found
   const wait_sum *most = NULL;
   size_t i;
   if (share < COLLECTOR_SHARE || !(f = add(found, "collector", share * (double)c->s.w.gomaxprocs))) return;
-  snprintf(f->text, sizeof f->text, "the collector takes %.0f %% of the procs' time, in %llu collections", 100 * share,
-           (ull)sum->gc.collections.count);
+  snprintf(f->text, sizeof f->text, "the collector takes %.0f %% of the procs' time", 100 * share);
   for (i = 0; i < c->wait_sums.count; i++) {
     const wait_sum *s = c->wait_sums.values[i];
     if (wait_is(s->is, WAIT_GC) && (!most || s->waits.total > most->waits.total)) most = s;

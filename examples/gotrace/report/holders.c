@@ -2,6 +2,8 @@
 
 #include "holders.h"
 
+#include "groups.h"
+
 #include <stdlib.h>
 
 #define REMEMBERED 32 /* stretches of a goroutine, a power of two */
@@ -37,7 +39,7 @@ const char *does_text(unsigned what, bool recorded) {
 int64_t whole_of(const activity *a) {
   int64_t all = 0;
   unsigned i;
-  for (i = 0; i < DOES_COUNT; i++) all += a->time[i];
+  for (i = 0; i < DOES_COUNT; i++) all = plus(all, a->time[i]);
   return all;
 }
 
@@ -62,17 +64,18 @@ unsigned does_in(waits *w, unsigned status, uint32_t stack, uint32_t reason) {
 
 void stops_take(stops *s, const world *w, const op *o) {
   const goroutine *g = o->m ? o->m->g : NULL;
-  struct stop *last = s->count ? &s->all[s->count - 1] : NULL;
+  int64_t before = 0;
   if (o->kind != GOTRACE_V2_STW_END || !g || w->stw != 1 || g->stw != 1) return;
   GROW(s->all, s->count, s->capacity);
-  s->all[s->count] = (struct stop){w->stw_since, o->time, last ? last->before + last->end - last->begin : 0};
-  s->count++;
+  if (s->count)
+    before = plus(s->all[s->count - 1].before, between(s->all[s->count - 1].begin, s->all[s->count - 1].end));
+  s->all[s->count++] = (struct stop){w->stw_since, o->time, before};
 }
 
 static int64_t stopped_until(const stops *s, const world *w, int64_t time) {
   size_t low = 0, high = s->count;
   const struct stop *last;
-  int64_t sum = w->stw && w->stw_since < time ? time - w->stw_since : 0;
+  int64_t sum = w->stw ? between(w->stw_since, time) : 0;
   while (low < high) {
     size_t middle = (low + high) / 2;
     if (s->all[middle].begin < time) low = middle + 1;
@@ -80,12 +83,12 @@ static int64_t stopped_until(const stops *s, const world *w, int64_t time) {
   }
   if (!low) return sum;
   last = &s->all[low - 1];
-  return sum + last->before + (time < last->end ? time : last->end) - last->begin;
+  return plus(sum, plus(last->before, between(last->begin, time < last->end ? time : last->end)));
 }
 
 int64_t stopped_between(const stops *s, const world *w, int64_t begin, int64_t end) {
   if (end <= begin || (!w->stw && (!s->count || s->all[s->count - 1].end <= begin))) return 0;
-  return stopped_until(s, w, end) - stopped_until(s, w, begin);
+  return between(stopped_until(s, w, begin), stopped_until(s, w, end));
 }
 
 /* --------------------------------------------------------------------------------------------------- histories ---- */
@@ -140,9 +143,8 @@ void holders_add(holders *h, const stretch *part, goroutine *by) {
 static void add_spell(holders *h, int64_t begin, int64_t end, unsigned does, activity *to) {
   int64_t stopped = does == DOES_RUN || does == DOES_READY ? stopped_between(&h->stopped, h->w, begin, end) : 0;
   if (end <= begin) return;
-  if (stopped > end - begin) stopped = end - begin;
-  to->time[does] += end - begin - stopped;
-  to->time[DOES_STOP] += stopped;
+  to->time[does] = plus(to->time[does], between(stopped, between(begin, end)));
+  to->time[DOES_STOP] = plus(to->time[DOES_STOP], stopped);
 }
 
 void add_activity(holders *h, goroutine *g, int64_t begin, int64_t end, activity *to) {

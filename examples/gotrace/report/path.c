@@ -353,8 +353,8 @@ static void add_blames(path *p, moment wait) {
     to->place = key[1];
     to->holder = key[2];
     to->count++;
-    to->time += end - since;
-    if (end - since > to->longest) to->longest = end - since, to->id = p->lives[of - 1].id;
+    to->time = plus(to->time, between(since, end));
+    if (between(since, end) > to->longest) to->longest = between(since, end), to->id = p->lives[of - 1].id;
     end = since;
     by = own ? p->pasts[own - 1].waker : OUTSIDE;
     released = own ? p->pasts[own - 1].woke : 0;
@@ -425,7 +425,7 @@ static void add_region_time(path *p, uint32_t region, int64_t time) {
     GROW(p->region_times, p->region_count, p->region_capacity);
     p->region_times[p->region_count++] = (region_time){region, 0};
   }
-  p->region_times[i].time += time;
+  p->region_times[i].time = plus(p->region_times[i].time, time);
 }
 
 static int by_region_time(const void *a, const void *b) {
@@ -454,7 +454,7 @@ static void describe_steps(path *p) {
       if (s.end < all[i].end && of.stack) made->stack = of.stack;
       if (s.status == GO_RUNNING || s.status == GO_RUNNABLE)
         made->stopped = stopped_between(&p->stopped, p->c.w, made->begin, made->end);
-      if (s.life) add_region_time(p, of.region, made->end - made->begin);
+      if (s.life) add_region_time(p, of.region, between(made->begin, made->end));
       s.end = of.begin;
     }
   }
@@ -567,8 +567,14 @@ static map add_totals(path *p, bool by_stack) {
     uint32_t is = s->status == GO_WAITING ? (uint32_t)wait_class_of(&p->waits, s->stack, s->reason) : 0;
     uint32_t of[6] = {function_at(p, s->life), s->reason, by_stack ? s->stack : 0, by_stack ? 0 : own, s->status, is};
     total *t = map_keep(&all, hash_of(of, sizeof of), sizeof *t, NULL);
-    *t = (total){
-        of[0], of[1], own, s->stack, s->status, t->count + 1, t->time + s->end - s->begin, t->stopped + s->stopped};
+    *t = (total){of[0],
+                 of[1],
+                 own,
+                 s->stack,
+                 s->status,
+                 t->count + 1,
+                 t->time + s->end - s->begin,
+                 plus(t->stopped, s->stopped)};
   }
   if (all.count) qsort(all.values, all.count, sizeof *all.values, by_total);
   return all;
@@ -622,7 +628,7 @@ static int64_t stopped_time(const path *p, size_t *count) {
   int64_t sum = 0;
   size_t i;
   for (*count = 0, i = 0; i < p->step_count; i++) {
-    sum += p->steps[i].stopped;
+    sum = plus(sum, p->steps[i].stopped);
     *count += p->steps[i].stopped != 0;
   }
   return sum;
@@ -680,7 +686,7 @@ static void write_totals(path *p, output *out) {
   if (stopped) total_line(p, out, stopped, count, "stopped"), put_string(out, "the world, meanwhile\n");
   for (i = 0; i < all.count; i++) {
     const total *t = all.values[i];
-    total_line(p, out, t->time - t->stopped, t->count, state_text(p, t->status));
+    total_line(p, out, between(t->stopped, t->time), t->count, state_text(p, t->status));
     put_text(out, t->own, t->status ? "(unknown)" : "outside");
     put_reason(out, p, t->stack, t->reason);
     if (t->function && t->own != t->function) put_string(out, ", of "), put_short(out, t->function);
