@@ -133,7 +133,7 @@ CLASSES = [  # reason, frames, class, place
     ("sync: write lock", ("pthread_rwlock_wrlock", "put"), "read-write lock", "put"),
     ("sync: semaphore", ("sem_wait", "take"), "semaphore", "take"),
     ("sync", ("lock_queue",), "sync, by a C program", "lock_queue"),
-    ("my own reason", ("main.a",), "other calls", "main.a"),
+    ("my own reason", ("main.a",), "other", "main.a"),
 ]
 
 

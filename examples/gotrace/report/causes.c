@@ -24,12 +24,20 @@ typedef struct open_task {
 
 /* ------------------------------------------------------------------------------------------------------- sums ---- */
 
-/* The record of a kind, by up to three numbers. Beyond MOST_CAUSES, one is shared. */
+/* The record of a kind, by up to three numbers. *made: it is new, and gets its names. Beyond MOST_CAUSES, there is one
+ * without names for all others. */
 static void *sum_of(map *all, uint32_t a, uint32_t b, uint32_t c, size_t size, bool *made) {
   uint32_t key[3] = {a, b, c};
   uint64_t hash = hash_of(key, sizeof key);
-  if (all->count >= MOST_CAUSES && !map_get(all, hash)) hash = 0;
-  return map_keep(all, hash, size, made);
+  if (all->count < MOST_CAUSES || map_get(all, hash)) return map_keep(all, hash, size, made);
+  *made = false;
+  return map_keep(all, 0, size, NULL);
+}
+
+uint64_t ended_of(const causes *c, uint32_t name) {
+  uint32_t key[3] = {name, 0, 0};
+  const kind_of_go *kind = map_get(&c->gos, hash_of(key, sizeof key));
+  return kind ? kind->ended : 0;
 }
 
 static void add_wait(causes *c, wait_class is, uint32_t place, int64_t time, const stretch *part) {
@@ -116,9 +124,8 @@ static void take_wait(causes *c, const stretch *part, goroutine *by) {
     if (time > t->longest) t->longest = time, t->is = is, t->place = place, t->holder = holder;
 }
 
-static void add_to_task(causes *c, open_task *t, const goroutine *g, unsigned does, int64_t begin, int64_t end) {
+static void add_to_task(causes *c, open_task *t, unsigned does, int64_t begin, int64_t end) {
   int64_t since = begin > t->last ? begin : t->last, stopped = 0;
-  (void)g;
   if (end <= since) return;
   if (does == DOES_RUN || does == DOES_READY) stopped = stopped_between(&c->holders.stopped, c->c.w, since, end);
   t->did.time[does] = plus(t->did.time[does], between(stopped, between(since, end)));
@@ -140,12 +147,13 @@ static void take_stretch(consumer *to, const stretch *part) {
     }
   }
   for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
-    add_to_task(c, t, part->g, does, part->begin, part->end);
+    add_to_task(c, t, does, part->begin, part->end);
   holders_add(&c->holders, part, by);
   take_ready(c, part);
   if (part->next == GO_NONE && part->by) {
-    kind_of_go *kind = sum_of(&c->gos, name_of(part->g), 0, 0, sizeof *kind, NULL);
-    kind->name = name_of(part->g);
+    bool made;
+    kind_of_go *kind = sum_of(&c->gos, name_of(part->g), 0, 0, sizeof *kind, &made);
+    if (made) kind->name = name_of(part->g);
     kind->ended++;
   }
 }
@@ -201,6 +209,7 @@ static void take_task_end(causes *c, const op *o) {
   goroutine *g = map_get(&c->tasks, o->id);
   open_task **at, *t;
   kind_of_task *kind;
+  bool made;
   int64_t time;
   if (!g || o->ends_again) return;
   for (at = SIDE(open_task *, &c->open, g->number); *at && (*at)->id != o->id; at = &(*at)->next) {
@@ -209,13 +218,12 @@ static void take_task_end(causes *c, const op *o) {
   if (!(t = *at)) return;
   *at = t->next;
   if (g->status != GO_NONE && g->since < o->time)
-    add_to_task(c, t, g, does_in(&c->waits, g->status, g->stack, g->reason), g->since, o->time);
-  kind = sum_of(&c->task_kinds, t->name, 0, 0, sizeof *kind, NULL);
-  kind->name = t->name;
+    add_to_task(c, t, does_in(&c->waits, g->status, g->stack, g->reason), g->since, o->time);
+  kind = sum_of(&c->task_kinds, t->name, 0, 0, sizeof *kind, &made);
+  if (made) kind->name = t->name;
   time = between(t->begin, o->time);
   if (!kind->whole.count || time > kind->whole.longest) {
     kind->id = t->id;
-    kind->begin = t->begin;
     kind->did = t->did;
     kind->is = t->is;
     kind->place = t->place;
@@ -265,7 +273,8 @@ static void take_op(consumer *to, const op *o) {
       uint32_t stack = *SIDE(uint32_t, &c->stop_stacks, g->number), place = place_of(&c->waits, stack, g);
       stop_sum *sum = sum_of(&c->stops, to->w->stw_reason, place, 0, sizeof *sum, &made);
       int64_t begin = to->w->stw_since > to->from ? to->w->stw_since : to->from;
-      if (made) sum->reason = to->w->stw_reason, sum->place = place, sum->stack = stack;
+      if (made) sum->reason = to->w->stw_reason, sum->place = place;
+      if (between(begin, o->time) >= sum->pauses.longest) sum->stack = stack;
       histogram_add(&sum->pauses, between(begin, o->time), begin, g->id);
     }
     stops_take(&c->holders.stopped, to->w, o);
@@ -296,16 +305,17 @@ static void add_stuck(causes *c, const goroutine *g, int64_t end) {
   stuck_sum *sum;
   wait_class is;
   uint32_t place;
+  bool made;
   int64_t whole = between(c->begin, end);
   if (g->status != GO_WAITING || !l->is_new || between(g->since, end) < whole / 10 || !whole) return;
   is = class_of(c, g->stack, g->reason, g);
   if (wait_is(is, WAIT_RUNTIMES)) return;
   place = place_of(&c->waits, g->stack, g);
-  sum = sum_of(&c->stuck, name_of(g), place, is, sizeof *sum, NULL);
-  sum->name = name_of(g);
-  sum->place = place;
-  sum->is = is;
+  sum = sum_of(&c->stuck, name_of(g), place, is, sizeof *sum, &made);
+  if (made) sum->name = name_of(g), sum->place = place, sum->is = is;
   sum->made_in = l->made_in;
+  sum->stack = g->stack;
+  sum->id = g->id;
   sum->count++;
   sum->quarters[(int64_t)((double)between(c->begin, l->made) / ((double)whole + 1) * 4)]++;
 }
@@ -322,7 +332,6 @@ static void end_causes(consumer *to, int64_t time) {
 
 void find_causes(causes *c, input *in, const settings *set, const summary *sum) {
   int64_t from = moment_resolve(set->from, in), until = set->until;
-  bool again = in->lenient;
   c->whole = sum->duration;
   c->holders.waits = &c->waits;
   c->holders.w = &c->s.w;
@@ -334,7 +343,6 @@ void find_causes(causes *c, input *in, const settings *set, const summary *sum) 
   filter_open(&c->selection, set);
   if (c->selection.on) c->c.filter = &c->selection;
   c->c.again = true;
-  (void)again;
   if (sum->events > MOST_CAUSE_EVENTS)
     until = between(sum->s.first, sum->c.from) +
             (int64_t)((double)sum->duration * ((double)MOST_CAUSE_EVENTS / (double)sum->events));

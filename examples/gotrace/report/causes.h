@@ -17,7 +17,7 @@
 #include "summary.h"
 
 #define MOST_CAUSE_EVENTS 30000000
-#define MOST_CAUSES 20000 /* of a kind; what comes later is added up in the first one without a name */
+#define MOST_CAUSES 20000 /* of a kind; what comes later is added up without names */
 
 typedef struct wait_sum { /* waits of a class in a place */
   wait_class is;
@@ -37,18 +37,21 @@ typedef struct holder_sum { /* parts of waits of a class in a place, through a h
 } holder_sum;
 
 typedef struct stop_sum { /* stop-the-worlds for a reason by a function */
-  uint32_t reason, place, stack;
+  uint32_t reason, place;
+  uint32_t stack; /* of the longest */
   histogram pauses;
 } stop_sum;
 
 typedef struct kind_of_go { /* goroutines that began with a function */
   uint32_t name;
-  uint64_t made, ended;
+  uint64_t ended;
 } kind_of_go;
 
 typedef struct stuck_sum {       /* goroutines with a function that wait at the end, in a place */
   uint32_t name, place, made_in; /* texts; made_in: 0: unknown */
   wait_class is;
+  uint32_t stack;              /* where the last of them waits, */
+  uint64_t id;                 /* and which that is */
   uint64_t count, quarters[4]; /* by when they were made */
 } stuck_sum;
 
@@ -57,7 +60,6 @@ typedef struct kind_of_task {
   histogram whole;
   /* The longest one. */
   uint64_t id;
-  int64_t begin;
   activity did;
   wait_class is;          /* of its longest wait */
   uint32_t place, holder; /* of that */
@@ -117,6 +119,9 @@ stop_sum **sorted_stops(const causes *c);
 
 /* How long goroutines with a name ran while the world was stopped. */
 int64_t stopped_time(const causes *c, uint32_t name);
+
+/* How many goroutines that began with a function have ended. */
+uint64_t ended_of(const causes *c, uint32_t name);
 
 /* "running 93 %": what the holders did for most of the time. */
 const char *did_text(const causes *c, const activity *did, char text[64]);

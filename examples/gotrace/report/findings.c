@@ -41,6 +41,20 @@ static const char *named(uint32_t name, name_room *room) {
   return room->text;
 }
 
+/* " (WORD FILE:LINE)" of the innermost frame of the program in a stack; "" if that is unknown. */
+static const char *line_of(causes *c, const char *word, uint32_t stack, name_room *room) {
+  pool_stack s = pool_stack_of(stack);
+  uint32_t i = own_frame(&c->waits, stack);
+  pool_text file = pool_text_of(i < s.count ? s.frames[i].file : 0);
+  const char *name = file.size ? memrchr(file.data, '/', file.size) : NULL;
+  *room->text = 0;
+  if (!file.size || !s.frames[i].line) return room->text;
+  name = name ? name + 1 : file.data;
+  snprintf(room->text, sizeof room->text, " (%s%.*s:%llu)", word,
+           (int)prefix_size(name, (size_t)(file.data + file.size - name), 80), name, (ull)s.frames[i].line);
+  return room->text;
+}
+
 static double share_of(int64_t time, const causes *c) {
   int64_t whole = between(c->begin, c->end);
   return whole > 0 ? (double)time / (double)whole : 0;
@@ -74,7 +88,7 @@ typedef struct held { /* by one holder's function, over all waiters */
   activity did;
 } held;
 
-static void find_lock(const causes *c, diagnosis *found) {
+static void find_lock(causes *c, diagnosis *found) {
   map all = {0};
   held *worst = NULL;
   size_t i;
@@ -99,15 +113,19 @@ static void find_lock(const causes *c, diagnosis *found) {
     bool counts = worst->total >= LOCK_SUM && worst->count >= LOCK_WAITS;
     finding *f = counts && share >= (is_long ? LOCK_SHARE : HOT_LOCK_SHARE) ? add(found, "lock", share) : NULL;
     if (f) {
-      name_room a, b;
+      name_room a, b, line;
+      const holder_sum *most = worst->most;
       char total[32], longest[32], did[64];
-      const histogram *parts = &worst->most->parts;
+      const histogram *parts = &most->parts;
       snprintf(
           f->text, sizeof f->text,
-          "%s had a %s while others waited for it: %s in sum, once for %s, most of it in %s; meanwhile the holder was "
+          "%s had a %s%s while others waited for it: %s in sum, once for %s, most of it in %s; meanwhile the holder "
+          "was "
           "%s",
-          named(worst->holder, &a), wait_classes[worst->is].text, duration_text((double)worst->total, total),
-          duration_text((double)parts->longest, longest), named(worst->most->place, &b), did_text(c, &worst->did, did));
+          named(worst->holder, &a), wait_classes[worst->is].text,
+          line_of(c, most->taken ? "taken at " : "released at ", most->taken ? most->taken : most->released, &line),
+          duration_text((double)worst->total, total), duration_text((double)parts->longest, longest),
+          named(most->place, &b), did_text(c, &worst->did, did));
       snprintf(f->look, sizeof f->look, "path --go %llu --from %lld --to %lld", (ull)parts->who,
                (long long)between(c->s.first, parts->when),
                (long long)plus(between(c->s.first, parts->when), parts->longest));
@@ -124,30 +142,27 @@ static void find_stuck(causes *c, diagnosis *found) {
   size_t i;
   for (i = 0; i < c->stuck.count; i++) {
     const stuck_sum *s = c->stuck.values[i];
-    const kind_of_go *kind = NULL;
-    size_t j;
     unsigned quarters = 0, k;
-    for (j = 0; j < c->gos.count; j++)
-      if (((const kind_of_go *)c->gos.values[j])->name == s->name) kind = c->gos.values[j];
     for (k = 0; k < 4; k++) quarters += s->quarters[k] >= 1 + s->count / 20;
-    if (s->count < STUCK || quarters < 3 || (kind && kind->ended > s->count)) continue;
+    if (s->count < STUCK || quarters < 3 || ended_of(c, s->name) > s->count) continue;
     if (!worst || s->count > worst->count) worst = s;
   }
   if (worst) {
-    name_room a, b, d;
+    name_room a, b, d, line;
     finding *f = add(found, "leak", (double)worst->count / STUCK);
     if (!f) return;
     snprintf(f->text, sizeof f->text,
-             "%llu goroutines of %s%s%s were made throughout and never end: they wait in %s (%s)", (ull)worst->count,
+             "%llu goroutines of %s%s%s were made throughout and never end: they wait in %s%s (%s)", (ull)worst->count,
              named(worst->name, &a), worst->made_in ? ", made in " : "",
-             worst->made_in ? named(worst->made_in, &d) : "", named(worst->place, &b), wait_classes[worst->is].text);
-    snprintf(f->look, sizeof f->look, "info --function =%.90s", named(worst->name, &a));
+             worst->made_in ? named(worst->made_in, &d) : "", named(worst->place, &b),
+             line_of(c, "", worst->stack, &line), wait_classes[worst->is].text);
+    snprintf(f->look, sizeof f->look, "path --go %llu", (ull)worst->id);
   }
 }
 
 /* --------------------------------------------------------------------------------------------- a slow receiver ---- */
 
-static void find_receiver(const causes *c, diagnosis *found) {
+static void find_receiver(causes *c, diagnosis *found) {
   const holder_sum *worst = NULL;
   size_t i, j;
   for (i = 0; i < c->holder_sums.count; i++) {
@@ -164,14 +179,14 @@ static void find_receiver(const causes *c, diagnosis *found) {
     if (!worst || s->parts.total > worst->parts.total) worst = s;
   }
   if (worst) {
-    name_room a, b;
+    name_room a, b, line;
     char total[32], did[64];
     finding *f = add(found, "channel", share_of((int64_t)worst->parts.total, c));
     if (!f) return;
     snprintf(f->text, sizeof f->text,
-             "goroutine %llu alone receives from a channel, in %s, and is too slow: %s waited to send for %s in sum; "
+             "goroutine %llu alone receives from a channel, in %s%s, and is too slow: %s waited to send for %s in sum; "
              "meanwhile the receiver was %s",
-             (ull)worst->id, named(worst->holder, &a), named(worst->place, &b),
+             (ull)worst->id, named(worst->holder, &a), line_of(c, "", worst->released, &line), named(worst->place, &b),
              duration_text((double)worst->parts.total, total), did_text(c, &worst->did, did));
     snprintf(f->look, sizeof f->look, "info --go %llu", (ull)worst->id);
   }
@@ -190,7 +205,7 @@ static bool has_kind(const diagnosis *found, const char *kind) {
   return false;
 }
 
-static void find_pauses(const causes *c, diagnosis *found) {
+static void find_pauses(causes *c, diagnosis *found) {
   const stop_sum *worst = NULL;
   uint64_t collectors = 0;
   size_t i;
@@ -203,14 +218,15 @@ static void find_pauses(const causes *c, diagnosis *found) {
     if (!worst || s->pauses.total > worst->pauses.total) worst = s;
   }
   if (worst && worst->pauses.total >= PAUSED_TIME && share_of((int64_t)worst->pauses.total, c) >= PAUSED_SHARE) {
-    name_room a, b;
+    name_room a, b, line;
     char total[32], longest[32];
     finding *f = add(found, "pauses", share_of((int64_t)worst->pauses.total, c) * procs);
     if (!f) return;
-    snprintf(f->text, sizeof f->text, "%s stops the world %llu times (%s): %.1f %% of the time, %s in sum, once for %s",
-             named(worst->place, &a), (ull)worst->pauses.count, named(worst->reason, &b),
-             100 * share_of((int64_t)worst->pauses.total, c), duration_text((double)worst->pauses.total, total),
-             duration_text((double)worst->pauses.longest, longest));
+    snprintf(f->text, sizeof f->text,
+             "%s%s stops the world %llu times (%s): %.1f %% of the time, %s in sum, once for %s",
+             named(worst->place, &a), line_of(c, "", worst->stack, &line), (ull)worst->pauses.count,
+             named(worst->reason, &b), 100 * share_of((int64_t)worst->pauses.total, c),
+             duration_text((double)worst->pauses.total, total), duration_text((double)worst->pauses.longest, longest));
     look_at(c, f, "dump", worst->pauses.when, plus(worst->pauses.when, worst->pauses.longest));
   } else if (!has_kind(found, "collector") && collectors >= PAUSED_TIME &&
              share_of((int64_t)collectors, c) >= COLLECTED_SHARE) {

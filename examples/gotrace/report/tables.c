@@ -357,6 +357,22 @@ static void place_tables(writing *w, summary *sum) {
   place_table(w, "threads", places, count);
 }
 
+#define STACK_SHOWN 16 /* frames */
+
+/* The innermost frames of a stack as "function;function", outermost first. */
+static void stack_field(writing *w, const char *name, uint32_t stack) {
+  pool_stack s = pool_stack_of(stack);
+  bytes text = {0};
+  uint32_t i = s.count < STACK_SHOWN ? s.count : STACK_SHOWN;
+  while (i--) {
+    pool_text function = pool_text_of(s.frames[i].function);
+    put_data(&text, function.data, function.size);
+    if (i) put_byte(&text, ';');
+  }
+  text_field(w, name, (pool_text){(const char *)text.data, (uint32_t)text.size});
+  free(text.data);
+}
+
 static pool_text class_text(wait_class of) { return plain(wait_classes[of].text); }
 
 static void finding_table(writing *w, const diagnosis *found) {
@@ -396,8 +412,8 @@ static void cause_tables(writing *w, const summary *sum, const causes *c) {
     text_field(w, "holder", w->name);
     histogram_fields(w, sum, "blocked", &(*of)->parts);
     unsigned_field(w, "goroutine", (*of)->id);
-    text_field(w, "taken_at", pool_text_of(pool_function((*of)->taken)));
-    text_field(w, "released_at", pool_text_of(pool_function((*of)->released)));
+    stack_field(w, "taken", (*of)->taken);
+    stack_field(w, "released", (*of)->released);
     text_field(w, "meanwhile", plain(does_text(most, c->c.recorded)));
     field(w, "meanwhile", "_time", time);
     end_row(w);
@@ -408,6 +424,7 @@ static void cause_tables(writing *w, const summary *sum, const causes *c) {
     begin_row(w, pool_text_of((*stop)->place), pool_text_of((*stop)->reason));
     text_field(w, "place", w->name);
     text_field(w, "reason", w->reason);
+    stack_field(w, "stack", (*stop)->stack);
     histogram_fields(w, sum, "pauses", &(*stop)->pauses);
     end_row(w);
   }

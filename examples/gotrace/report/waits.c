@@ -144,7 +144,7 @@ static wait_class find_class(uint32_t stack, uint32_t reason) {
     for (j = 0; j < s.count && j < LOOKED_AT; j++)
       if (begins(pool_text_of(s.frames[j].function), r->function)) return r->is;
   }
-  return why.size ? WAIT_CALL_CLASS : WAIT_UNKNOWN_CLASS;
+  return why.size ? WAIT_OTHER_CLASS : WAIT_UNKNOWN_CLASS;
 }
 
 /* ----------------------------------------------------------------------------------------------------- stacks ---- */

@@ -18,35 +18,35 @@ enum {
 };
 
 /* X(NAME, text, what follows) */
-#define WAIT_CLASSES(X)                                           \
-  X(UNKNOWN, "unknown", 0)                                        \
-  X(GC_START, "collector: start of a cycle", WAIT_GC)             \
-  X(GC_MARK_DONE, "collector: end of marking", WAIT_GC)           \
-  X(GC_ASSIST, "collector: assist", WAIT_GC)                      \
-  X(GC_SWEEP, "collector: sweep", WAIT_GC)                        \
-  X(GC_CYCLE, "collector: until a cycle ends", WAIT_GC)           \
-  X(STOP, "stop-the-world", 0)                                    \
-  X(MUTEX, "mutex", WAIT_LOCK)                                    \
-  X(READ_WRITE, "read-write lock", WAIT_LOCK)                     \
-  X(ONCE, "once", WAIT_LOCK)                                      \
-  X(SYNC, "sync", WAIT_HANDED) /* of unknown functions */         \
-  X(C_SYNC, "sync, by a C program", WAIT_LOCK)                    \
-  X(SPIN, "spin lock", WAIT_LOCK)                                 \
-  X(FILE_LOCK, "file lock", WAIT_LOCK)                            \
-  X(SEMAPHORE, "semaphore", WAIT_HANDED)                          \
-  X(GROUP, "WaitGroup", WAIT_HANDED)                              \
-  X(COND, "condition variable", WAIT_HANDED)                      \
-  X(BARRIER, "barrier", WAIT_HANDED)                              \
-  X(JOIN, "join", WAIT_HANDED)                                    \
-  X(FUTEX, "futex", WAIT_HANDED)                                  \
-  X(SEND, "channel send", WAIT_HANDED)                            \
-  X(RECEIVE, "channel receive", WAIT_HANDED)                      \
-  X(SELECT, "select", WAIT_HANDED)                                \
-  X(NETWORK, "network", 0)                                        \
-  X(SLEEP, "sleep", 0)                                            \
-  X(PREEMPTED, "preempted", 0)                                    \
-  X(FOREVER, "for ever", 0)                                       \
-  X(CALL, "other calls", 0) /* a reason that the program names */ \
+#define WAIT_CLASSES(X)                                      \
+  X(UNKNOWN, "unknown", 0)                                   \
+  X(GC_START, "collector: start of a cycle", WAIT_GC)        \
+  X(GC_MARK_DONE, "collector: end of marking", WAIT_GC)      \
+  X(GC_ASSIST, "collector: assist", WAIT_GC)                 \
+  X(GC_SWEEP, "collector: sweep", WAIT_GC)                   \
+  X(GC_CYCLE, "collector: until a cycle ends", WAIT_GC)      \
+  X(STOP, "stop-the-world", 0)                               \
+  X(MUTEX, "mutex", WAIT_LOCK)                               \
+  X(READ_WRITE, "read-write lock", WAIT_LOCK)                \
+  X(ONCE, "once", WAIT_LOCK)                                 \
+  X(SYNC, "sync", WAIT_HANDED) /* of unknown functions */    \
+  X(C_SYNC, "sync, by a C program", WAIT_LOCK)               \
+  X(SPIN, "spin lock", WAIT_LOCK)                            \
+  X(FILE_LOCK, "file lock", WAIT_LOCK)                       \
+  X(SEMAPHORE, "semaphore", WAIT_HANDED)                     \
+  X(GROUP, "WaitGroup", WAIT_HANDED)                         \
+  X(COND, "condition variable", WAIT_HANDED)                 \
+  X(BARRIER, "barrier", WAIT_HANDED)                         \
+  X(JOIN, "join", WAIT_HANDED)                               \
+  X(FUTEX, "futex", WAIT_HANDED)                             \
+  X(SEND, "channel send", WAIT_HANDED)                       \
+  X(RECEIVE, "channel receive", WAIT_HANDED)                 \
+  X(SELECT, "select", WAIT_HANDED)                           \
+  X(NETWORK, "network", 0)                                   \
+  X(SLEEP, "sleep", 0)                                       \
+  X(PREEMPTED, "preempted", 0)                               \
+  X(FOREVER, "for ever", 0)                                  \
+  X(OTHER, "other", 0) /* a reason that the program names */ \
   X(RUNTIME, "runtime's own", WAIT_RUNTIMES)
 
 typedef enum wait_class {
