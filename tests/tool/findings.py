@@ -112,6 +112,38 @@ def other_waits():
                ("condition variable", "main.idle", "main.wake"): (1, 5800)}
 
 
+def permits():
+    """A channel that counts permits: 1 has the only one; 2 and 3 wait to send; 1 receives, 2 goes on and receives, and so does 3,
+    which really waited for 1."""
+    t = Trace()
+    threads(t, 3)
+    take, give = t.stack("runtime.chansend1", "main.query"), t.stack("runtime.chanrecv1", "main.query.func1", "main.query")
+    t.event(2, 1000, GO_BLOCK, t.string("chan send"), take)
+    t.event(3, 2000, GO_BLOCK, t.string("chan send"), take)
+    t.event(1, 10000, GO_UNBLOCK, 2, 1, t.stack("runtime.chanrecv1", "main.slowQuery"))
+    t.event(2, 10100, GO_START, 2, 2)
+    t.event(2, 12000, GO_UNBLOCK, 3, 1, give)
+    t.event(3, 12100, GO_START, 3, 2)
+    for m in 1, 2, 3:
+        t.event(m, 13000, GO_DESTROY)
+    return t, {("channel send", "main.query", "main.slowQuery"): (2, 17000), ("channel send", "main.query", "main.query"): (1, 2000)}
+
+
+def passed_through():
+    """2 sends what it receives, and 1 sends to 2: 1 waited for 2, not for 3, for which 2 waited before in another function"""
+    t = Trace()
+    threads(t, 3)
+    t.event(1, 1000, GO_BLOCK, t.string("chan send"), t.stack("runtime.chansend1", "main.source"))
+    t.event(2, 2000, GO_BLOCK, t.string("chan send"), t.stack("runtime.chansend1", "main.stage"))
+    t.event(3, 8000, GO_UNBLOCK, 2, 1, t.stack("runtime.chanrecv1", "main.sink"))
+    t.event(2, 8100, GO_START, 2, 2)
+    t.event(2, 9000, GO_UNBLOCK, 1, 1, t.stack("runtime.chanrecv1", "main.stage"))
+    t.event(1, 9100, GO_START, 1, 2)
+    for m in 1, 2, 3:
+        t.event(m, 10000, GO_DESTROY)
+    return t, {("channel send", "main.source", "main.stage"): (1, 8000), ("channel send", "main.stage", "main.sink"): (1, 6000)}
+
+
 CLASSES = [  # reason, frames, class, place
     ("sync", ("runtime.gcStart", "runtime.mallocgc", "fmt.Sprintf", "main.format"), "collector: start of a cycle", "main.format"),
     ("sync", ("runtime.gcMarkDone", "runtime.gcAssistAlloc", "runtime.mallocgc", "main.a"), "collector: end of marking", "main.a"),
@@ -207,7 +239,7 @@ def check_stopped(file):
 
 def known(directory):
     file = os.path.join(directory, "known.trace")
-    for make in handed_on, another_lock, helpers, other_waits:
+    for make in handed_on, another_lock, helpers, other_waits, permits, passed_through:
         trace, wanted = make()
         write(trace, file)
         found = {(row["class"], row["place"], row["holder"]): (row["blocked_count"], row["blocked_total"]) for row in info(file)["holders"]}
@@ -228,7 +260,7 @@ def known(directory):
     for time, row in found.items():
         assert wanted[time] == row, "%s, not %s" % (row, wanted[time])
     check_stopped(file)
-    print("4 traces with holders, %d classes" % len(CLASSES))
+    print("6 traces with holders, %d classes" % len(CLASSES))
 
 
 # ---------------------------------------------------------------------------------------------------------- programs ----

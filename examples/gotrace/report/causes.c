@@ -10,17 +10,25 @@ typedef struct life { /* of a goroutine */
   bool is_new;      /* made in this part */
 } life;
 
-typedef struct open_task {
-  uint64_t id;
-  uint32_t name;
-  int64_t begin;
+/* What the goroutine that began a task did since. */
+typedef struct tally {
   int64_t last; /* accounted until */
   activity did;
   int64_t longest; /* wait */
   wait_class is;
   uint32_t place, holder;
-  struct open_task *next; /* of the same goroutine */
+} tally;
+
+typedef struct open_task {
+  uint64_t id;
+  uint32_t name;
+  int64_t begin;
+  goroutine *g; /* that began it */
+  tally *home;  /* NULL: that goroutine has begun too many other tasks since */
+  struct open_task *next;
 } open_task;
+
+#define MOST_OPEN 16 /* tasks of a goroutine that have a tally */
 
 /* ------------------------------------------------------------------------------------------------------- sums ---- */
 
@@ -121,10 +129,11 @@ static void take_wait(causes *c, const stretch *part, goroutine *by) {
       longest = between(parts[i].begin, parts[i].end), holder = to->holder;
   }
   for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
-    if (time > t->longest) t->longest = time, t->is = is, t->place = place, t->holder = holder;
+    if (time > t->home->longest)
+      t->home->longest = time, t->home->is = is, t->home->place = place, t->home->holder = holder;
 }
 
-static void add_to_task(causes *c, open_task *t, unsigned does, int64_t begin, int64_t end) {
+static void add_to_task(causes *c, tally *t, unsigned does, int64_t begin, int64_t end) {
   int64_t since = begin > t->last ? begin : t->last, stopped = 0;
   if (end <= since) return;
   if (does == DOES_RUN || does == DOES_READY) stopped = stopped_between(&c->holders.stopped, c->c.w, since, end);
@@ -147,7 +156,7 @@ static void take_stretch(consumer *to, const stretch *part) {
     }
   }
   for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
-    add_to_task(c, t, does, part->begin, part->end);
+    add_to_task(c, t->home, does, part->begin, part->end);
   holders_add(&c->holders, part, by);
   take_ready(c, part);
   if (part->next == GO_NONE && part->by) {
@@ -162,8 +171,9 @@ static void take_stretch(consumer *to, const stretch *part) {
  */
 
 typedef struct proc_use {
-  uint64_t go; /* 1 + the id of the first goroutine that ran there */
-  bool shared; /* by several: it belongs to a scheduler, and not to a plain thread */
+  uint64_t go;     /* 1 + the id of the first goroutine that ran there */
+  bool shared;     /* by several: it belongs to a scheduler, and not to a plain thread */
+  bool runs, idle; /* counted as such */
 } proc_use;
 
 /* A goroutine starts to run. */
@@ -175,61 +185,87 @@ static void note_use(causes *c, const op *o) {
   use->shared |= use->go != o->id + 1;
 }
 
-/* Adds up how long procs have been idle, until now. */
+/* Counts a proc as it is now. */
+static void count_proc(causes *c, const proc *p) {
+  proc_use *use;
+  bool runs, idle;
+  if (!p || p->id >= FRESH_PROC) return;
+  use = SIDE(proc_use, &c->procs, p->number);
+  runs = p->status == PROC_RUNNING || p->status == PROC_SYSCALL;
+  idle = p->status == PROC_IDLE && use->shared;
+  c->busy_procs += runs - use->runs;
+  c->idle_procs += idle - use->idle;
+  use->runs = runs;
+  use->idle = idle;
+}
+
+/* Adds up how long procs have been idle, until now. In a Go program, all procs are its scheduler's. */
 static void take_idle(causes *c, int64_t time) {
   const world *w = c->c.w;
+  const int64_t procs = w->gomaxprocs < 4096 ? (int64_t)w->gomaxprocs : 0;
+  size_t i;
   if (c->idle > 0 && !w->stw) c->idle_sum = plus(c->idle_sum, between(c->idle_last, time));
   c->idle_last = time;
-  if (c->procs_changed) {
-    const proc *p;
-    c->idle = c->is_go && w->gomaxprocs < 4096 ? (int64_t)w->gomaxprocs : 0;
-    for (p = w->proc_list; p; p = p->next) {
-      if (p->id >= FRESH_PROC) continue;
-      if (c->is_go) c->idle -= p->status == PROC_RUNNING || p->status == PROC_SYSCALL;
-      else c->idle += p->status == PROC_IDLE && SIDE(proc_use, &c->procs, p->number)->shared;
-    }
-    c->procs_changed = false;
-  }
+  for (i = 0; i < COUNT(c->changed); i++) count_proc(c, c->changed[i]);
+  if (c->changed_on) count_proc(c, c->changed_on->p);
+  c->idle = c->is_go ? procs - c->busy_procs : c->idle_procs;
+}
+
+/* An operation may change these procs, as is seen at the next one. */
+static void note_procs(causes *c, const op *o) {
+  c->changed_on = o->m;
+  c->changed[0] = o->m ? o->m->p : NULL;
+  c->changed[1] = names_proc(o->kind) ? world_proc(c->c.w, o->id, false) : NULL;
+}
+
+/* A task has no tally any more. */
+static void unlist(causes *c, open_task *t) {
+  open_task **at = SIDE(open_task *, &c->open, t->g->number);
+  if (!t->home) return;
+  while (*at != t) at = &(*at)->next;
+  *at = t->next;
+  free(t->home);
+  t->home = NULL;
 }
 
 static void take_task_begin(causes *c, goroutine *g, const op *o) {
-  open_task **first, *t;
+  open_task **first, *t = map_get(&c->tasks, o->id), *oldest;
+  unsigned count = 0;
   if (!g) return;
+  if (t) unlist(c, t);
+  else t = zeroed(sizeof *t);
   first = SIDE(open_task *, &c->open, g->number);
-  t = zeroed(sizeof *t);
-  t->id = o->id;
-  t->name = o->name;
-  t->begin = t->last = o->time;
-  t->next = *first;
+  for (oldest = *first; oldest && oldest->next; oldest = oldest->next) count++;
+  if (count + 1 >= MOST_OPEN) unlist(c, oldest);
+  *t = (open_task){.id = o->id, .name = o->name, .begin = o->time, .g = g, .next = *first};
+  t->home = zeroed(sizeof *t->home);
+  t->home->last = o->time;
   *first = t;
-  map_put(&c->tasks, o->id, g);
+  map_put(&c->tasks, o->id, t);
 }
 
 static void take_task_end(causes *c, const op *o) {
-  goroutine *g = map_get(&c->tasks, o->id);
-  open_task **at, *t;
+  open_task *t = map_get(&c->tasks, o->id);
   kind_of_task *kind;
   bool made;
   int64_t time;
-  if (!g || o->ends_again) return;
-  for (at = SIDE(open_task *, &c->open, g->number); *at && (*at)->id != o->id; at = &(*at)->next) {
-  }
-  map_put(&c->tasks, o->id, NULL);
-  if (!(t = *at)) return;
-  *at = t->next;
-  if (g->status != GO_NONE && g->since < o->time)
-    add_to_task(c, t, does_in(&c->waits, g->status, g->stack, g->reason), g->since, o->time);
+  if (!t || o->ends_again) return;
+  if (t->home && t->g->status != GO_NONE && t->g->since < o->time)
+    add_to_task(c, t->home, does_in(&c->waits, t->g->status, t->g->stack, t->g->reason), t->g->since, o->time);
   kind = sum_of(&c->task_kinds, t->name, 0, 0, sizeof *kind, &made);
   if (made) kind->name = t->name;
   time = between(t->begin, o->time);
   if (!kind->whole.count || time > kind->whole.longest) {
+    const tally none = {0}, *home = t->home ? t->home : &none;
     kind->id = t->id;
-    kind->did = t->did;
-    kind->is = t->is;
-    kind->place = t->place;
-    kind->holder = t->holder;
+    kind->did = home->did;
+    kind->is = home->is;
+    kind->place = home->place;
+    kind->holder = home->holder;
   }
   histogram_add(&kind->whole, time, t->begin, t->id);
+  unlist(c, t);
+  map_put(&c->tasks, o->id, NULL);
   free(t);
 }
 
@@ -250,20 +286,14 @@ static void take_made(causes *c, const op *o, bool is_new) {
 static void take_op(consumer *to, const op *o) {
   causes *c = (causes *)to;
   goroutine *g = o->m ? o->m->g : NULL;
-  unsigned object = op_specs[o->kind].object;
   take_idle(c, o->time);
-  if (op_specs[o->kind].change == GOTRACE_CHANGE_STATUS && object == GOTRACE_OBJECT_PROC) c->procs_changed = true;
+  note_procs(c, o);
   if (appears(o->kind) && names_go(o->kind)) {
     take_made(c, o, creates(o->kind));
     return;
   }
   switch (o->kind) {
   case GOTRACE_V2_GO_START: note_use(c, o); break;
-  case GOTRACE_V2_PROCS_CHANGE:
-  case GOTRACE_V2_GO_SYSCALL_BEGIN:
-  case GOTRACE_V2_GO_SYSCALL_END:
-  case GOTRACE_V2_GO_SYSCALL_END_BLOCKED:
-  case GOTRACE_V2_GO_DESTROY_SYSCALL: c->procs_changed = true; break;
   case GOTRACE_V2_STW_BEGIN:
     if (g && !g->stw) *SIDE(uint32_t, &c->stop_stacks, g->number) = o->stack;
     break;
@@ -293,10 +323,11 @@ static void watch_unblock(void *context, const gotrace_event *e) {
 static void begin_causes(consumer *to, int64_t time) {
   causes *c = (causes *)to;
   const goroutine *g;
+  const proc *p;
   c->begin = c->idle_last = time;
   for (g = to->w->live; g; g = g->next) note_go(c, name_of(g));
   c->waits.recorded = to->recorded;
-  c->procs_changed = true;
+  for (p = to->w->proc_list; p; p = p->next) count_proc(c, p);
 }
 
 /* A goroutine that waits at the end, has done so for a tenth of the time and was made in this part. */
@@ -391,13 +422,18 @@ int64_t stopped_time(const causes *c, uint32_t name) {
   return sum ? *sum : 0;
 }
 
-const char *did_text(const causes *c, const activity *did, char text[64]) {
+const char *did_text(causes *c, const activity *did, char text[DID_TEXT]) {
   int64_t time, whole = whole_of(did);
   unsigned most = most_of(did, &time);
+  const char *what = does_text(most, c->c.recorded);
+  double share = whole ? 100 * (double)time / (double)whole : 0;
+  pool_text place = pool_text_of(most < DOES_RUN ? own_function(&c->waits, did->stack[most]) : 0);
   *text = 0;
-  if (whole)
-    snprintf(text, 64, "%s%s %.0f %%", most < DOES_RUN ? "waiting: " : "", does_text(most, c->c.recorded),
-             100 * (double)time / (double)whole);
+  if (!whole) return text;
+  if (most >= DOES_RUN) snprintf(text, DID_TEXT, "%s %.0f %%", what, share);
+  else
+    snprintf(text, DID_TEXT, "waiting %.0f %%: %s%s%.*s", share, what, place.size ? " in " : "",
+             (int)prefix_size(place.data, place.size, NAME_ROOM), place.data);
   return text;
 }
 
@@ -410,10 +446,9 @@ static void free_sums(map *all, size_t offset) {
 void causes_free(causes *c) {
   size_t i;
   for (i = 0; i < c->tasks.count; i++) {
-    const goroutine *g = c->tasks.values[i];
-    open_task *t = g ? *SIDE(open_task *, &c->open, g->number) : NULL, *next;
-    for (; t; t = next) next = t->next, free(t);
-    if (g) *SIDE(open_task *, &c->open, g->number) = NULL;
+    open_task *t = c->tasks.values[i];
+    if (t) free(t->home);
+    free(t);
   }
   free(c->idle_spans);
   holders_free(&c->holders);

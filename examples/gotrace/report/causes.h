@@ -86,9 +86,9 @@ typedef struct causes {
   waits waits;
   holders holders;
   map wait_sums, holder_sums, stops, gos, stuck, task_kinds;
-  map tasks;   /* the goroutine that began an open task */
+  map tasks;   /* struct open_task, by id; NULL: it has ended */
   map stopped; /* int64_t by 1 + name: running time of goroutines while the world was stopped */
-  /* By goroutine: struct life; struct open_task *; where it stopped the world (stack). */
+  /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack). */
   side_array lives, open, stop_stacks;
   bool outside;              /* v1: the current unblock comes from a timer or the network */
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
@@ -101,7 +101,10 @@ typedef struct causes {
     int64_t begin, end;
   } * idle_spans; /* of which idle_time is the sum */
   size_t idle_count, idle_capacity;
-  bool procs_changed, is_go; /* is_go: the trace shows goroutines of Go's runtime */
+  int64_t busy_procs, idle_procs;
+  const proc *changed[2];   /* procs that the last operation may have changed, */
+  const thread *changed_on; /* and the thread whose proc it may have changed */
+  bool is_go;               /* is_go: the trace shows goroutines of Go's runtime */
   diagnosis found;
 } causes;
 
@@ -123,8 +126,9 @@ int64_t stopped_time(const causes *c, uint32_t name);
 /* How many goroutines that began with a function have ended. */
 uint64_t ended_of(const causes *c, uint32_t name);
 
-/* "running 93 %": what the holders did for most of the time. */
-const char *did_text(const causes *c, const activity *did, char text[64]);
+/* "running 93 %", "waiting 98 %: sleep in main.query": what the holders did for most of the time. */
+#define DID_TEXT 256
+const char *did_text(causes *c, const activity *did, char text[DID_TEXT]);
 
 /* Fills in `found`. */
 void find_findings(causes *c, const summary *sum);

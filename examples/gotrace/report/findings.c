@@ -92,7 +92,6 @@ static void find_lock(causes *c, diagnosis *found) {
   map all = {0};
   held *worst = NULL;
   size_t i;
-  unsigned j;
   for (i = 0; i < c->holder_sums.count; i++) {
     const holder_sum *s = c->holder_sums.values[i];
     held *h;
@@ -103,7 +102,7 @@ static void find_lock(causes *c, diagnosis *found) {
     h->is = s->is;
     h->total += s->parts.total;
     h->count += s->parts.count;
-    for (j = 0; j < DOES_COUNT; j++) h->did.time[j] = plus(h->did.time[j], s->did.time[j]);
+    activity_merge(&h->did, &s->did);
     if (made || s->parts.total > h->most->parts.total) h->most = s;
     if (!worst || h->total > worst->total) worst = h;
   }
@@ -115,7 +114,7 @@ static void find_lock(causes *c, diagnosis *found) {
     if (f) {
       name_room a, b, line;
       const holder_sum *most = worst->most;
-      char total[32], longest[32], did[64];
+      char total[32], longest[32], did[DID_TEXT];
       const histogram *parts = &most->parts;
       snprintf(
           f->text, sizeof f->text,
@@ -152,7 +151,7 @@ static void find_stuck(causes *c, diagnosis *found) {
     finding *f = add(found, "leak", (double)worst->count / STUCK);
     if (!f) return;
     snprintf(f->text, sizeof f->text,
-             "%llu goroutines of %s%s%s were made throughout and never end: they wait in %s%s (%s)", (ull)worst->count,
+             "%llu goroutines of %s%s%s were made throughout and never end: they wait in %s%s, %s", (ull)worst->count,
              named(worst->name, &a), worst->made_in ? ", made in " : "",
              worst->made_in ? named(worst->made_in, &d) : "", named(worst->place, &b),
              line_of(c, "", worst->stack, &line), wait_classes[worst->is].text);
@@ -180,7 +179,7 @@ static void find_receiver(causes *c, diagnosis *found) {
   }
   if (worst) {
     name_room a, b, line;
-    char total[32], did[64];
+    char total[32], did[DID_TEXT];
     finding *f = add(found, "channel", share_of((int64_t)worst->parts.total, c));
     if (!f) return;
     snprintf(f->text, sizeof f->text,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define REMEMBERED 32 /* stretches of a goroutine, a power of two */
-#define LOCKS 8       /* of these, waits for locks are remembered longer */
+#define GOT 8         /* of these, waits by which it got a lock or a permit are remembered longer */
 
 typedef struct spell { /* a stretch */
   int64_t begin, end;
@@ -19,8 +19,8 @@ typedef struct spell { /* a stretch */
 typedef struct history {
   goroutine *g;
   spell *all; /* a ring */
-  spell locks[LOCKS];
-  uint32_t count, room, lock_count;
+  spell got[GOT];
+  uint32_t count, room, got_count;
   bool ended; /* the goroutine has; its id may be used again */
 } history;
 
@@ -33,6 +33,18 @@ const char *does_text(unsigned what, bool recorded) {
   case DOES_READY: return recorded ? "runnable" : "waiting for a proc";
   case DOES_CALL: return "in system calls";
   default: return wait_classes[what].text;
+  }
+}
+
+static void note_longest(activity *a, unsigned does, int64_t time, uint32_t stack) {
+  if (time > a->longest[does]) a->longest[does] = time, a->stack[does] = stack;
+}
+
+void activity_merge(activity *to, const activity *from) {
+  unsigned i;
+  for (i = 0; i < DOES_COUNT; i++) {
+    to->time[i] = plus(to->time[i], from->time[i]);
+    note_longest(to, i, from->longest[i], from->stack[i]);
   }
 }
 
@@ -127,7 +139,8 @@ void holders_add(holders *h, const stretch *part, goroutine *by) {
                     part->stack,
                     part->by ? part->by->stack : 0,
                     (uint8_t)does_in(h->waits, part->status, part->stack, part->reason)};
-    if (part->status == GO_WAITING && wait_is(made->does, WAIT_LOCK)) of->locks[of->lock_count++ % LOCKS] = *made;
+    if (part->status == GO_WAITING && wait_is(made->does, WAIT_LOCK | WAIT_PERMIT))
+      of->got[of->got_count++ % GOT] = *made;
   }
   if (part->next != GO_NONE || !part->by) return;
   of->ended = true;
@@ -140,36 +153,39 @@ void holders_add(holders *h, const stretch *part, goroutine *by) {
   *place = of;
 }
 
-static void add_spell(holders *h, int64_t begin, int64_t end, unsigned does, activity *to) {
+static void add_spell(holders *h, int64_t begin, int64_t end, unsigned does, uint32_t stack, activity *to) {
   int64_t stopped = does == DOES_RUN || does == DOES_READY ? stopped_between(&h->stopped, h->w, begin, end) : 0;
   if (end <= begin) return;
   to->time[does] = plus(to->time[does], between(stopped, between(begin, end)));
   to->time[DOES_STOP] = plus(to->time[DOES_STOP], stopped);
+  note_longest(to, does, between(begin, end), stack);
 }
 
 void add_activity(holders *h, goroutine *g, int64_t begin, int64_t end, activity *to) {
   const history *of = *history_place(h, g);
   uint32_t i, count = of ? of->count < of->room ? of->count : of->room : 0;
   if (g->status != GO_NONE && g->since < end)
-    add_spell(h, g->since > begin ? g->since : begin, end, does_in(h->waits, g->status, g->stack, g->reason), to);
+    add_spell(h, g->since > begin ? g->since : begin, end, does_in(h->waits, g->status, g->stack, g->reason), g->stack,
+              to);
   for (i = 1; i <= count; i++) {
     const spell *s = &of->all[(of->count - i) % of->room];
     if (s->end <= begin) break;
-    add_spell(h, s->begin > begin ? s->begin : begin, s->end < end ? s->end : end, s->does, to);
+    add_spell(h, s->begin > begin ? s->begin : begin, s->end < end ? s->end : end, s->does, s->stack, to);
   }
 }
 
 /* -------------------------------------------------------------------------------------------------- hand-overs ---- */
 
-/* The goroutine's last wait that ended between the two times and may have been for the lock that it releases in a
- * stack; NULL: none. */
-static const spell *last_wait(holders *h, const goroutine *g, int64_t begin, int64_t end, uint32_t released) {
+/* The goroutine's last wait that ended between the two times and by which it may have got what it releases in a stack;
+ * NULL: none. */
+static const spell *last_wait(holders *h, class_at wait, const goroutine *g, int64_t begin, int64_t end,
+                              uint32_t released) {
   const history *of = *history_place(h, g);
-  uint32_t i, count = of ? of->lock_count < LOCKS ? of->lock_count : LOCKS : 0;
+  uint32_t i, count = of ? of->got_count < GOT ? of->got_count : GOT : 0;
   for (i = 1; i <= count; i++) {
-    const spell *s = &of->locks[(of->lock_count - i) % LOCKS];
+    const spell *s = &of->got[(of->got_count - i) % GOT];
     if (s->end <= begin) break;
-    if (s->end <= end && same_owner(h->waits, s->stack, released)) return s;
+    if (s->end <= end && got_by(h->waits, wait, (class_at){(wait_class)s->does, s->stack}, released)) return s;
   }
   return NULL;
 }
@@ -177,12 +193,12 @@ static const spell *last_wait(holders *h, const goroutine *g, int64_t begin, int
 unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait parts[MOST_PARTS]) {
   int64_t end = wait->end;
   uint32_t released = wait->by ? wait->by->stack : 0;
-  bool lock = wait_is(wait_class_of(h->waits, wait->stack, wait->reason), WAIT_LOCK);
+  class_at of = {wait_class_of(h->waits, wait->stack, wait->reason), wait->stack};
   unsigned count = 0, looked;
   for (looked = 0; count < MOST_PARTS && end > wait->begin; looked++) {
-    bool follow = lock && by && count + 1 < MOST_PARTS && looked < 4 * MOST_PARTS;
-    const spell *own = follow ? last_wait(h, by, wait->begin, end, released) : NULL;
-    const spell *taken = own || !lock || !by ? own : last_wait(h, by, INT64_MIN, end, released);
+    bool follow = by && count + 1 < MOST_PARTS && looked < 4 * MOST_PARTS;
+    const spell *own = follow ? last_wait(h, of, by, wait->begin, end, released) : NULL;
+    const spell *taken = own || !by ? own : last_wait(h, of, by, INT64_MIN, end, released);
     int64_t begin = own ? own->end : wait->begin;
     if (begin < end) parts[count++] = (part_of_wait){by, begin, end, taken ? taken->stack : 0, released};
     end = begin;

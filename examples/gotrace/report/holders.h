@@ -21,7 +21,11 @@ const char *does_text(unsigned what, bool recorded);
 
 typedef struct activity {
   int64_t time[DOES_COUNT];
+  int64_t longest[DOES_COUNT]; /* of single times, */
+  uint32_t stack[DOES_COUNT];  /* and where that was; 0: unknown */
 } activity;
+
+void activity_merge(activity *to, const activity *from);
 
 unsigned most_of(const activity *a, int64_t *time); /* what took longest */
 int64_t whole_of(const activity *a);

@@ -24,7 +24,7 @@ typedef struct printer {
   bool histograms;
   bool brief; /* only what stands out, and the first lines of the first lists */
   summary *sum;
-  const causes *why;
+  causes *why;
   unsigned least; /* least importance of the columns that fit */
 } printer;
 
@@ -280,8 +280,8 @@ static pool_text named_so(char *text, size_t size, wait_class is, uint32_t place
 static void print_causes(const printer *p) {
   wait_sum **sums = sorted_waits(p->why);
   holder_sum **held = sorted_holders(p->why);
-  const causes *c = p->why;
-  char text[512], did[64], name[600];
+  causes *c = p->why;
+  char text[512], did[DID_TEXT], name[800];
   size_t i, count;
   if (*sums && !causes_complete(c))
     fprintf(p->to, "\n%11s the next two tables and the findings are of the first %s\n", "",

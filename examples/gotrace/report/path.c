@@ -323,13 +323,16 @@ static uint32_t own_or_entry(path *p, uint32_t stack, uint32_t of) {
   return own ? own : of ? p->lives[of - 1].entry : 0;
 }
 
-/* The last wait before `at` of a goroutine that ended after `begin` and may have been for the lock that it released;
- * OUTSIDE: none. */
-static moment last_wait(path *p, moment at, int64_t begin, uint32_t released) {
+static class_at class_of(path *p, const past *s) {
+  return (class_at){wait_class_of(&p->waits, s->stack, s->reason), s->stack};
+}
+
+/* The last wait before `at`, of the goroutine that ended a wait, that ended after `begin` and by which it may have got
+ * what it released; OUTSIDE: none. */
+static moment last_wait(path *p, class_at wait, moment at, int64_t begin, uint32_t released) {
   for (; at && !(at & LIFE) && p->pasts[at - 1].end > begin; at = p->pasts[at - 1].before) {
     const past *s = &p->pasts[at - 1];
-    if (s->status != GO_WAITING || !wait_is(wait_class_of(&p->waits, s->stack, s->reason), WAIT_LOCK)) continue;
-    if (same_owner(&p->waits, s->stack, released)) return at;
+    if (s->status == GO_WAITING && got_by(&p->waits, wait, class_of(p, s), released)) return at;
   }
   return OUTSIDE;
 }
@@ -337,19 +340,19 @@ static moment last_wait(path *p, moment at, int64_t begin, uint32_t released) {
 /* Adds a wait, of which the part since the floor counts, to what its goroutine waited for: as wait_parts(). */
 static void add_blames(path *p, moment wait) {
   const past *s = &p->pasts[wait - 1];
-  wait_class is = wait_class_of(&p->waits, s->stack, s->reason);
+  class_at wanted = class_of(p, s);
   int64_t begin = time_of(p, s->before), end = s->end;
   moment by = s->waker;
   uint32_t released = s->woke;
   if (begin < p->floor) begin = p->floor;
-  if (!wait_is(is, WAIT_LOCK | WAIT_HANDED)) return;
+  if (!wait_is(wanted.is, WAIT_LOCK | WAIT_HANDED)) return;
   while (by && end > begin) {
-    moment own = wait_is(is, WAIT_LOCK) ? last_wait(p, by, begin, released) : OUTSIDE;
+    moment own = last_wait(p, wanted, by, begin, released);
     int64_t since = own && p->pasts[own - 1].end < end ? p->pasts[own - 1].end : begin;
     uint32_t of = life_at(p, by), stack = own ? p->pasts[own - 1].stack : released;
-    uint32_t key[3] = {is, own_or_entry(p, s->stack, s->life), own_or_entry(p, stack, of)};
+    uint32_t key[3] = {wanted.is, own_or_entry(p, s->stack, s->life), own_or_entry(p, stack, of)};
     blame *to = map_keep(&p->blames, hash_of(key, sizeof key), sizeof *to, NULL);
-    to->is = is;
+    to->is = wanted.is;
     to->place = key[1];
     to->holder = key[2];
     to->count++;

@@ -221,6 +221,14 @@ bool same_owner(waits *w, uint32_t taken, uint32_t released) {
   return a->helper && b->helper && a->caller && a->caller == b->caller;
 }
 
+bool got_by(waits *w, class_at wait, class_at own, uint32_t released) {
+  uint32_t place = own_function(w, wait.stack);
+  if (own.is != wait.is) return false;
+  if (wait_is(wait.is, WAIT_LOCK)) return same_owner(w, own.stack, released);
+  return wait_is(wait.is, WAIT_PERMIT) && place && own_function(w, own.stack) == place && own_function(w, released) &&
+         same_owner(w, own.stack, released);
+}
+
 uint32_t place_of(waits *w, uint32_t stack, const goroutine *g) {
   uint32_t own = own_function(w, stack);
   pool_stack s = pool_stack_of(stack);

@@ -12,9 +12,10 @@
 /* What follows from a class. */
 enum {
   WAIT_LOCK = 1, /* who ends it has released a lock, which it may have got by a wait of the same kind: see holders.h */
-  WAIT_HANDED = 2,  /* who ends it did what was waited for */
-  WAIT_GC = 4,      /* the collector's doing */
-  WAIT_RUNTIMES = 8 /* of goroutines that the program has not made */
+  WAIT_HANDED = 2,   /* who ends it did what was waited for */
+  WAIT_PERMIT = 4,   /* the same, or it is as with a lock, such as where a channel counts permits */
+  WAIT_GC = 8,       /* the collector's doing */
+  WAIT_RUNTIMES = 16 /* of goroutines that the program has not made */
 };
 
 /* X(NAME, text, what follows) */
@@ -33,13 +34,13 @@ enum {
   X(C_SYNC, "sync, by a C program", WAIT_LOCK)               \
   X(SPIN, "spin lock", WAIT_LOCK)                            \
   X(FILE_LOCK, "file lock", WAIT_LOCK)                       \
-  X(SEMAPHORE, "semaphore", WAIT_HANDED)                     \
+  X(SEMAPHORE, "semaphore", WAIT_HANDED | WAIT_PERMIT)       \
   X(GROUP, "WaitGroup", WAIT_HANDED)                         \
-  X(COND, "condition variable", WAIT_HANDED)                 \
+  X(COND, "condition variable", WAIT_HANDED | WAIT_PERMIT)   \
   X(BARRIER, "barrier", WAIT_HANDED)                         \
   X(JOIN, "join", WAIT_HANDED)                               \
   X(FUTEX, "futex", WAIT_HANDED)                             \
-  X(SEND, "channel send", WAIT_HANDED)                       \
+  X(SEND, "channel send", WAIT_HANDED | WAIT_PERMIT)         \
   X(RECEIVE, "channel receive", WAIT_HANDED)                 \
   X(SELECT, "select", WAIT_HANDED)                           \
   X(NETWORK, "network", 0)                                   \
@@ -81,6 +82,16 @@ uint32_t own_frame(waits *w, uint32_t stack);
 /* Whether a lock that is taken in one stack is plausibly the one that is released in another: in the same function,
  * whatever closures of it do so, or by helpers that are called from the same function. True if a stack is unknown. */
 bool same_owner(waits *w, uint32_t taken, uint32_t released);
+
+typedef struct class_at { /* a wait */
+  wait_class is;
+  uint32_t stack;
+} class_at;
+
+/* Whether a goroutine that ended a wait by what it did in a stack, `released`, may have got by an own wait, before,
+ * what the other one waited for. For a lock, same_owner() decides. What else counts permits is told by waits in one
+ * place. */
+bool got_by(waits *w, class_at wait, class_at own, uint32_t released);
 
 /* own_function(); or else the outermost function of Go, or what the goroutine is called; 0: unknown. */
 uint32_t place_of(waits *w, uint32_t stack, const goroutine *g);
