@@ -236,6 +236,11 @@ def check_info(tool, path):
     # Text: what stands out comes first; lines are not too long.
     text = subprocess.run([tool, "info", "--histogram", path], env=dict(os.environ, COLUMNS="90"), stdout=subprocess.PIPE).stdout
     lines = text.decode("utf-8", "replace").splitlines()
+    wrong = whole["findings"]
+    for number, row in enumerate(wrong, 1):  # what is wrong is before that, in whole sentences
+        check(lines[0] == "%d. %s" % (number, row["text"]), path, "finding", number, "is", lines[0])
+        lines = lines[2 if row["look"] else 1:]
+    lines = lines[bool(wrong):]
     check(lines[0] == whole["trace"]["stands_out"] or not lines[0], path, "the first line is", lines[0])
     wide = [line for line in lines[1:] if len(line) > 90 and "least share" not in line]
     check(not wide, path, "lines are too wide:", wide[:2])

@@ -232,7 +232,13 @@ const command commands[] = {
      .arguments = "[OPTIONS] FILE...",
      .summary = "what ran, for how long, and what it waited for",
      .help =
-         "Prints what stands out; when the trace began, if it has the wall clock (from Go 1.25 on); what goroutines "
+         "Prints what is wrong with the program, if anything is, and the arguments that show more of it: a lock that "
+         "others waited for, with its holder; goroutines of one place that never end; a channel with one receiver that "
+         "is too slow; who stops the world; a task that took far longer than others of its kind, and where its time "
+         "went; "
+         "procs that were idle while goroutines were ready to run; a collector that takes more than a quarter of the "
+         "procs. Then it prints what stands out; when the trace began, if it has the wall clock (from Go 1.25 on); "
+         "what goroutines "
          "did, by the function they began with: running, runnable (waiting "
          "for a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses "
          "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
@@ -243,6 +249,15 @@ const command commands[] = {
          "number "
          "is told (\"not ended\"). Tasks that have not ended are listed with the time since their starts. Counters are "
          "those that the program reports by gotrace_count; only values in the part count.\n\n"
+         "While the world is stopped nothing runs, so such time is in a column of its own. Waits are also listed by "
+         "class, "
+         "which the stack tells better than the reason does (Go calls waits for a mutex, a WaitGroup and the collector "
+         "\"sync\"), and by the innermost function that is the program's own; and by who had the lock, or did what was "
+         "waited for. Who had a lock is found through all hand-overs: if A woke B, which woke C, and both had begun to "
+         "wait "
+         "before A woke B, then C waited for A first. For what is wrong, and for these lists, the trace is read a "
+         "second "
+         "time; of a trace of more than 30 million events, the first part.\n\n"
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/report/tables.h.",
@@ -377,8 +392,11 @@ const command commands[] = {
      .summary = "the critical path: what a task or goroutine waited for",
      .help =
          "Prints the critical path to the end of a task or goroutine: the chain of running, runnable and blocked "
-         "stretches, over all goroutines, that this end waited for. A table adds up the steps by function, state and "
-         "reason; then come the steps.\n\n"
+         "stretches, over all goroutines, that this end waited for. A table adds up the steps by state, reason and the "
+         "innermost function that is the program's own, not its library's. Others add up what the task or goroutine "
+         "itself waited for, by who had the lock or did it, and the time by regions. Then come the steps; one ends "
+         "where a "
+         "region begins or ends. While the world is stopped nothing runs: such time is in a line of its own.\n\n"
          "The path is followed backwards. In place of a wait it shows what the goroutine that ended the wait did "
          "meanwhile, whose own waits are replaced in the same way. Where the wait began, it returns to the goroutine "
          "that waited. From a goroutine's first moment it goes to its creator. The path of a task goes back to the "
@@ -389,7 +407,9 @@ const command commands[] = {
          "goroutine that became ready for no recorded reason, such as an idle worker that the scheduler started, the "
          "time before stays with the goroutine that waited. If a task ends in another goroutine than it began in, the "
          "path does not return from a wait that the goroutine ended in which it began.\n\n"
-         "Each change of state in the trace or part takes 32 bytes of memory; there may be 2 billion.\n\n"
+         "Each change of state in the trace or part takes 32 bytes of memory, each begin and end of a region 24; there "
+         "may "
+         "be 2 billion.\n\n"
          "  gotrace path --task request app.trace",
      .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--partial,--lenient",
      .needs = "--task TASK,--go ID",

@@ -41,6 +41,7 @@ typedef struct consumer {
   /* Accepts GoSwitch and GoSwitchDestroy; otherwise a coroutine switch becomes an unblock, a block or an end, and a
    * start, a nanosecond apart, as in Go's reader. */
   bool switches;
+  bool again;    /* another consumer has had the whole trace, so what is wrong with it was reported */
   bool statuses; /* accepts GoStatus after begin(); otherwise such a goroutine is given as newly created */
   /* Set by the source. */
   world *w;

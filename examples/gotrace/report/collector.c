@@ -191,6 +191,17 @@ double minimum_utilization(const collector *gc, int64_t window) {
   return least < 0 ? 0 : least;
 }
 
+double collector_share(const collector *gc) {
+  double left = 0;
+  size_t i;
+  int64_t whole;
+  if (gc->too_many || !gc->first_procs || gc->count < 2) return 0;
+  whole = gc->changes[gc->count - 1].time - gc->changes[0].time;
+  for (i = 1; i < gc->count; i++)
+    left += share_of(gc, &gc->changes[i - 1]) * (double)(gc->changes[i].time - gc->changes[i - 1].time);
+  return 1 - left / (double)whole;
+}
+
 /* --------------------------------------------------------------------------------------------------- consumer ---- */
 
 /* Whether a kind matters before any goroutine has worked for the collector. */

@@ -68,4 +68,7 @@ void collector_free(collector *gc);
 /* The minimum mutator utilization, 0 to 1, over all windows of a length; negative: unknown. */
 double minimum_utilization(const collector *gc, int64_t window);
 
+/* The average share of the procs that the collector had, 0 to 1; 0: unknown. */
+double collector_share(const collector *gc);
+
 #endif

@@ -3,6 +3,7 @@
  * summary.c gathers the numbers; this file prints them as text, tables.c as JSON and CSV. */
 
 #include "../command/commands.h"
+#include "causes.h"
 #include "tables.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ typedef struct printer {
   bool histograms;
   bool brief; /* only what stands out, and the first lines of the first lists */
   summary *sum;
+  causes *why;
   unsigned least; /* least importance of the columns that fit */
 } printer;
 
@@ -143,11 +145,12 @@ static void running_time(const printer *p, int64_t time) {
   duration(p, time);
 }
 
-/* `cpu`: NULL: not known. */
-static void times_line(const printer *p, uint64_t count, const int64_t *cpu, const times *t) {
+/* `cpu`, `stopped`: NULL: not known. While the world is stopped, nothing runs. */
+static void times_line(const printer *p, uint64_t count, const int64_t *cpu, const int64_t *stopped, const times *t) {
   fprintf(p->to, " %10llu", (ull)count);
   if (cpu) duration(p, *cpu);
-  running_time(p, t->running);
+  running_time(p, stopped ? between(*stopped, t->running) : t->running);
+  if (stopped) duration(p, *stopped);
   duration(p, t->runnable);
   duration(p, plus(t->syscall, t->syscall_blocked));
   duration(p, blocked_time(t));
@@ -185,15 +188,17 @@ static const char *nameless(const group *g) { return g->whole.count || g->open.c
 
 /* `unknown`: what to print for a group whose name is empty. */
 static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown(const group *)) {
-  bool recorded = p->sum->c.recorded, has_cpu = recorded && all == &p->sum->functions;
+  bool recorded = p->sum->c.recorded, functions = all == &p->sum->functions, has_cpu = recorded && functions;
+  bool has_stopped = functions && p->why->stopped.count && causes_complete(p->why);
   group **sorted = sorted_groups(all, has_cpu ? by_cpu_time : by_activity);
-  size_t width = TIMES_WIDTH + (size_t)running_pad(p) + (has_cpu ? 12 : 0), i;
+  size_t width = TIMES_WIDTH + (size_t)running_pad(p) + (has_cpu ? 12 : 0) + (has_stopped ? 12 : 0), i;
   if (*sorted)
-    fprintf(p->to, "\n      count%s%*s    runnable    syscalls     blocked  %s\n", has_cpu ? "    CPU time" : "",
-            12 + running_pad(p), running_text(recorded), title);
+    fprintf(p->to, "\n      count%s%*s%s    runnable    syscalls     blocked  %s\n", has_cpu ? "    CPU time" : "",
+            12 + running_pad(p), running_text(recorded), has_stopped ? "     stopped" : "", title);
   for (i = 0; sorted[i]; i++) {
+    int64_t stopped = has_stopped ? stopped_time(p->why, sorted[i]->name) : 0;
     if (i >= p->shown) continue;
-    times_line(p, sorted[i]->count, has_cpu ? &sorted[i]->t.cpu : NULL, &sorted[i]->t);
+    times_line(p, sorted[i]->count, has_cpu ? &sorted[i]->t.cpu : NULL, has_stopped ? &stopped : NULL, &sorted[i]->t);
     fputs("  ", p->to);
     put_name(p, group_name(sorted[i]), unknown(sorted[i]), width + 2);
   }
@@ -233,6 +238,90 @@ static void print_reasons(const printer *p) {
     if (count++ < p->waits) spread_line(p, h, "", reason_text(p->sum, i), "");
   }
   left_out(p, count, p->waits);
+}
+
+/* ------------------------------------------------------------------------------------------------------ causes ---- */
+
+#define SHOWN_CAUSES 12
+
+/* What is wrong, and where to look. */
+static void print_findings(const printer *p) {
+  unsigned i;
+  for (i = 0; i < p->why->found.count; i++) {
+    const finding *f = &p->why->found.all[i];
+    fprintf(p->to, "%u. ", i + 1);
+    print_visible(p->to, f->text, strlen(f->text));
+    putc('\n', p->to);
+    if (!*f->look) continue;
+    fputs("   gotrace ", p->to);
+    print_visible(p->to, f->look, strlen(f->look));
+    putc(' ', p->to);
+    print_visible(p->to, p->sum->in->path, strlen(p->sum->in->path));
+    putc('\n', p->to);
+  }
+  if (p->why->found.count) putc('\n', p->to);
+}
+
+static pool_text text_of(char *text) {
+  pool_text of = {text, (uint32_t)strlen(text)};
+  return of;
+}
+
+/* "a, b" or "a, b: c" */
+static pool_text named_so(char *text, size_t size, wait_class is, uint32_t place, uint32_t holder) {
+  pool_text a = pool_text_of(place), b = pool_text_of(holder);
+  int used = snprintf(text, size, "%s", wait_classes[is].text);
+  if (a.size)
+    used += snprintf(text + used, size - (size_t)used, ", %.*s", (int)prefix_size(a.data, a.size, 160), a.data);
+  if (b.size) snprintf(text + used, size - (size_t)used, ": %.*s", (int)prefix_size(b.data, b.size, 160), b.data);
+  return text_of(text);
+}
+
+static void print_causes(const printer *p) {
+  wait_sum **sums = sorted_waits(p->why);
+  holder_sum **held = sorted_holders(p->why);
+  causes *c = p->why;
+  char text[512], did[DID_TEXT], name[800];
+  size_t i, count;
+  if (*sums && !causes_complete(c))
+    fprintf(p->to, "\n%11s the next two tables and the findings are of the first %s\n", "",
+            duration_text((double)between(c->begin, c->end), text));
+  for (i = count = 0; sums[i]; i++) {
+    if (wait_is(sums[i]->is, WAIT_RUNTIMES)) continue;
+    if (!count) spread_head(p, "blocked, by class and own function");
+    if (count++ < SHOWN_CAUSES)
+      spread_line(p, &sums[i]->waits, "", named_so(text, sizeof text, sums[i]->is, sums[i]->place, 0), "");
+  }
+  left_out(p, count, SHOWN_CAUSES);
+  for (i = count = 0; held[i]; i++) {
+    if (!held[i]->parts.total) continue;
+    if (!count) spread_head(p, "blocked, by who had it (what it did)");
+    if (count++ >= SHOWN_CAUSES) continue;
+    named_so(text, sizeof text, held[i]->is, held[i]->place, held[i]->holder);
+    did_text(c, &held[i]->did, did);
+    snprintf(name, sizeof name, "%s%s%s%s", text, *did ? " (" : "", did, *did ? ")" : "");
+    spread_line(p, &held[i]->parts, "", text_of(name), "");
+  }
+  left_out(p, count, SHOWN_CAUSES);
+  free(sums);
+  free(held);
+}
+
+/* Who stops the world. */
+static void print_stops(const printer *p) {
+  stop_sum **sorted = sorted_stops(p->why);
+  char text[512];
+  size_t i;
+  for (i = 0; sorted[i]; i++) {
+    pool_text a = pool_text_of(sorted[i]->place), b = pool_text_of(sorted[i]->reason);
+    if (!i) spread_head(p, "stopped world, by whom and why");
+    if (i >= SHOWN_CAUSES) continue;
+    snprintf(text, sizeof text, "%.*s, %.*s", (int)prefix_size(a.data, a.size, 160), a.data,
+             (int)prefix_size(b.data, b.size, 160), b.data);
+    spread_line(p, &sorted[i]->pauses, "", text_of(text), "");
+  }
+  left_out(p, i, SHOWN_CAUSES);
+  free(sorted);
 }
 
 /* ------------------------------------------------------------------------------------------- tasks and regions ---- */
@@ -367,6 +456,7 @@ static void print_head(const printer *p) {
   const summary *sum = p->sum;
   uint64_t began = wall_at(&sum->s.w.wall, sum->s.first);
   char text[512];
+  print_findings(p);
   stands_out(p->sum, text, sizeof text);
   if (*text) print_visible(p->to, text, strlen(text)), putc('\n', p->to);
   if (p->brief) return;
@@ -385,11 +475,13 @@ static void print_text(const printer *p) {
   print_groups(p, &p->sum->functions, "goroutines by function", unknown_function);
   print_reasons(p);
   if (p->to != stdout || p->brief) return;
+  print_causes(p);
   print_spreads(p);
   print_named(p, &p->sum->tasks, "tasks by name: time from begin to end", "for tasks");
   print_named(p, &p->sum->regions, "regions by name", "in regions");
   print_counters(p);
   print_collector(p);
+  print_stops(p);
   print_procs(p);
   print_latencies(p);
   print_kinds(p);
@@ -413,6 +505,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
                                         : 0) |
                             (set->histogram ? TABLES_HISTOGRAM : 0));
   summary *sum;
+  causes *why = zeroed(sizeof *why);
   detail_tables each;
   gotrace_result result;
   bool complete;
@@ -422,6 +515,10 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
   if (set->details && how & (TABLES_JSON | TABLES_CSV)) sum->each = &each.d;
   result = summarize(sum, in, set);
   complete = result == GOTRACE_END_OF_TRACE;
+  if (sum->format && !sum->unknown) {
+    find_causes(why, in, set, sum);
+    find_findings(why, sum);
+  }
   erase_progress();
   if (complete && sum->unknown) {
     report("%s", sum->unknown);
@@ -432,10 +529,10 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
     output_direct(&out);
     if (!set->json && !headed) print_csv_head(&out);
     headed = true;
-    print_tables(&out, sum, how, path, complete, sum->each ? &each : NULL);
+    print_tables(&out, sum, why, how, path, complete, sum->each ? &each : NULL);
     output_close(&out);
   } else if (sum->format) {
-    printer p = {.to = to, .shown = shown, .waits = MOST_REASONS + 1, .sum = sum, .least = 1};
+    printer p = {.to = to, .shown = shown, .waits = MOST_REASONS + 1, .sum = sum, .why = why, .least = 1};
     p.histograms = set->histogram;
     p.brief = set->brief;
     if (p.brief) p.shown = BRIEF, p.waits = BRIEF_WAITS;
@@ -447,6 +544,8 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
   }
   if (result != GOTRACE_END_OF_TRACE) report("%s%s", input_error(in), input_advice(in, set, false));
   detail_tables_end(&each);
+  causes_free(why);
+  free(why);
   summary_free(sum);
   free(sum);
   input_close(in);

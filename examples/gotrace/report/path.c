@@ -21,12 +21,18 @@
  * all that it did before, back to the end of its own last wait. So what a goroutine did before a wait is not on the
  * path: had it been faster there, it would only have waited longer.
  *
+ * Beside the path, its outermost waits are added up by who had or did what was waited for, as in holders.h; its time by
+ * regions; and the time in which the world was stopped. That time is part of a step, but it is not running.
+ *
  * All stretches of the selected part are kept until the path is known, 32 bytes each. A moment refers to a goroutine's
  * past: to the last stretch that had ended or, if none had, to the goroutine itself. A record only holds moments that
  * are older than itself, and a return goes to an earlier time than all that was found since, so the walk terminates. */
 
 #include "../command/commands.h"
 #include "folded.h"
+#include "groups.h"
+#include "holders.h"
+#include "marks.h"
 #include "../reading/source.h"
 
 #include <stdlib.h>
@@ -52,7 +58,8 @@ _Static_assert(sizeof(past) == 32, "the help states the memory for a stretch");
 typedef struct life { /* a goroutine; ids may be reused */
   uint64_t id;
   int64_t begin;
-  moment last;    /* its latest moment so far */
+  moment last; /* its latest moment so far */
+  mark_place mark;
   moment creator; /* OUTSIDE: unknown */
   uint32_t stack; /* of its creation */
   uint32_t entry; /* text: the function that it began with */
@@ -72,10 +79,25 @@ typedef struct step { /* of the path */
   uint32_t life, by; /* 1 + indices; `by`: the waker or creator from which the path came. 0: outside */
   uint32_t stack, by_stack;
   uint32_t reason;
-  uint8_t status; /* GO_NONE: outside */
-  bool created;   /* `by` is the creator */
-  bool outside;   /* a wait that no known goroutine ended */
+  uint8_t status;  /* GO_NONE: outside */
+  bool created;    /* `by` is the creator */
+  bool outside;    /* a wait that no known goroutine ended */
+  uint32_t region; /* text; 0: none */
+  int64_t stopped; /* how long the world was stopped meanwhile */
 } step;
+
+typedef struct region_time { /* on the path */
+  uint32_t name;
+  int64_t time;
+} region_time;
+
+typedef struct blame { /* outermost waits of a class in a place, through a goroutine's function */
+  wait_class is;
+  uint32_t place, holder;
+  uint64_t id; /* of the longest part's holder */
+  size_t count;
+  int64_t time, longest;
+} blame;
 
 /* A wait that the walk explains now. The walk is in the past of another goroutine and returns when the wait began. */
 typedef struct detour {
@@ -104,6 +126,13 @@ typedef struct path {
   uint32_t home; /* of the task */
   bool outside;  /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
   int64_t begin, end;
+  waits waits;
+  stops stopped;
+  marks marks;
+  map blames;  /* struct blame */
+  map regions; /* the place of a region's name in region_times */
+  region_time *region_times;
+  uint32_t region_count, region_capacity;
 } path;
 
 /* -------------------------------------------------------------------------------------------------- collecting ---- */
@@ -115,6 +144,7 @@ static uint32_t new_life(path *p, const goroutine *g, int64_t begin) {
   GROW(p->lives, p->life_count, p->life_capacity);
   p->life_count++;
   p->lives[p->life_count - 1] = (life){.id = g->id, .begin = begin, .last = LIFE | p->life_count};
+  marks_begin(&p->marks, &p->lives[p->life_count - 1].mark, g, begin);
   return *life_number(p, g) = p->life_count;
 }
 
@@ -173,6 +203,7 @@ static void path_take(consumer *c, const op *o) {
   path *p = (path *)c;
   task *t;
   note_task(p, o);
+  stops_take(&p->stopped, c->w, o);
   switch (o->kind) {
   case GOTRACE_V2_GO_CREATE:
   case GOTRACE_V2_GO_CREATE_BLOCKED: { /* by a goroutine, unlike GoCreateSyscall */
@@ -197,6 +228,10 @@ static void path_take(consumer *c, const op *o) {
     t->end = o->time;
     t->stack = o->stack;
     t->last = moment_at(p, o);
+    break;
+  case GOTRACE_V2_USER_REGION_BEGIN:
+  case GOTRACE_V2_USER_REGION_END:
+    if (o->m && o->m->g) marks_take(&p->marks, &life_of(p, o->m->g)->mark, o);
     break;
   default: break;
   }
@@ -283,10 +318,57 @@ static bool has_own_cause(const past *wait) {
   return !wait->waker && (pool_text_contains(wait->reason, "network") || pool_text_contains(wait->reason, "sleep"));
 }
 
+static uint32_t own_or_entry(path *p, uint32_t stack, uint32_t of) {
+  uint32_t own = own_function(&p->waits, stack);
+  return own ? own : of ? p->lives[of - 1].entry : 0;
+}
+
+static class_at class_of(path *p, const past *s) {
+  return (class_at){wait_class_of(&p->waits, s->stack, s->reason), s->stack};
+}
+
+/* The last wait before `at`, of the goroutine that ended a wait, that ended after `begin` and by which it may have got
+ * what it released; OUTSIDE: none. */
+static moment last_wait(path *p, class_at wait, moment at, int64_t begin, uint32_t released) {
+  for (; at && !(at & LIFE) && p->pasts[at - 1].end > begin; at = p->pasts[at - 1].before) {
+    const past *s = &p->pasts[at - 1];
+    if (s->status == GO_WAITING && got_by(&p->waits, wait, class_of(p, s), released)) return at;
+  }
+  return OUTSIDE;
+}
+
+/* Adds a wait, of which the part since the floor counts, to what its goroutine waited for: as wait_parts(). */
+static void add_blames(path *p, moment wait) {
+  const past *s = &p->pasts[wait - 1];
+  class_at wanted = class_of(p, s);
+  int64_t begin = time_of(p, s->before), end = s->end;
+  moment by = s->waker;
+  uint32_t released = s->woke;
+  if (begin < p->floor) begin = p->floor;
+  if (!wait_is(wanted.is, WAIT_LOCK | WAIT_HANDED)) return;
+  while (by && end > begin) {
+    moment own = last_wait(p, wanted, by, begin, released);
+    int64_t since = own && p->pasts[own - 1].end < end ? p->pasts[own - 1].end : begin;
+    uint32_t of = life_at(p, by), stack = own ? p->pasts[own - 1].stack : released;
+    uint32_t key[3] = {wanted.is, own_or_entry(p, s->stack, s->life), own_or_entry(p, stack, of)};
+    blame *to = map_keep(&p->blames, hash_of(key, sizeof key), sizeof *to, NULL);
+    to->is = wanted.is;
+    to->place = key[1];
+    to->holder = key[2];
+    to->count++;
+    to->time = plus(to->time, between(since, end));
+    if (between(since, end) > to->longest) to->longest = between(since, end), to->id = p->lives[of - 1].id;
+    end = since;
+    by = own ? p->pasts[own - 1].waker : OUTSIDE;
+    released = own ? p->pasts[own - 1].woke : 0;
+  }
+}
+
 /* Moves from a wait that ends now to the goroutine that ended it. */
 static moment enter(path *p, moment wait) {
   const past *s = &p->pasts[wait - 1];
   bool home = !p->detour_count && s->life != p->home && life_at(p, s->waker) == p->home;
+  if (!p->detour_count) add_blames(p, wait);
   note_waker(p, s->life, s->waker, s->woke, false);
   if (!p->no_return && !home) {
     int64_t begin = time_of(p, s->before);
@@ -340,9 +422,54 @@ static void walk(path *p, moment at) {
   add_step(p, (step){.begin = p->begin, .end = p->step_count ? p->steps[p->step_count - 1].begin : p->end});
 }
 
+static void add_region_time(path *p, uint32_t region, int64_t time) {
+  size_t i = map_index(&p->regions, region);
+  if (i == p->region_count) {
+    GROW(p->region_times, p->region_count, p->region_capacity);
+    p->region_times[p->region_count++] = (region_time){region, 0};
+  }
+  p->region_times[i].time = plus(p->region_times[i].time, time);
+}
+
+static int by_region_time(const void *a, const void *b) {
+  const region_time *x = a, *y = b;
+  if (x->time != y->time) return x->time < y->time ? 1 : -1;
+  return text_order(x->name, y->name);
+}
+
+/* Splits the steps where regions begin and end, and tells what was beside each. They are still from last to first. */
+static void describe_steps(path *p) {
+  size_t i, count = p->step_count;
+  step *all = p->steps, *made;
+  p->steps = NULL;
+  p->step_count = p->step_capacity = 0;
+  for (i = 0; i < count; i++) {
+    step s = all[i];
+    while (s.begin < s.end) {
+      in_region of = {s.begin, s.end, 0, 0};
+      if (s.life) of = marks_before(&p->marks, &p->lives[s.life - 1].mark, s.begin, s.end);
+      GROW(p->steps, p->step_count, p->step_capacity);
+      made = &p->steps[p->step_count++];
+      *made = s;
+      made->begin = of.begin;
+      made->region = of.region;
+      if (of.begin > s.begin) made->by = 0; /* that ended the wait before the first of the parts */
+      if (s.end < all[i].end && of.stack) made->stack = of.stack;
+      if (s.status == GO_RUNNING || s.status == GO_RUNNABLE)
+        made->stopped = stopped_between(&p->stopped, p->c.w, made->begin, made->end);
+      if (s.life) add_region_time(p, of.region, between(made->begin, made->end));
+      s.end = of.begin;
+    }
+  }
+  free(all);
+  if (p->region_count) qsort(p->region_times, p->region_count, sizeof *p->region_times, by_region_time);
+}
+
 /* Puts the steps in order of time. */
 static void order_steps(path *p) {
-  size_t i, count = p->step_count;
+  size_t i, count;
+  describe_steps(p);
+  count = p->step_count;
   for (i = 0; i < count / 2; i++) {
     step swapped = p->steps[i];
     p->steps[i] = p->steps[count - 1 - i];
@@ -410,11 +537,12 @@ static const char *state_text(const path *p, unsigned status) {
 
 static int state_width(const path *p) { return p->c.recorded ? (int)strlen(running_text(true)) : 9; }
 
-typedef struct total { /* of the steps with the same function, state and reason, or also stack */
-  uint32_t function, reason, stack;
+typedef struct total { /* of the steps with the same functions, state and reason, or also stack */
+  uint32_t function, reason, own;
+  uint32_t stack; /* of the last of them: they have the same class */
   uint8_t status;
   size_t count;
-  int64_t time;
+  int64_t time, stopped;
 } total;
 
 static uint32_t function_at(const path *p, uint32_t of) { return of ? p->lives[of - 1].entry : 0; }
@@ -428,18 +556,28 @@ static int by_total(const void *a, const void *b) {
   const total *x = *(total *const *)a, *y = *(total *const *)b;
   if (x->time != y->time) return x->time < y->time ? 1 : -1;
   if (x->function != y->function) return x->function < y->function ? -1 : 1;
+  if (x->own != y->own) return x->own < y->own ? -1 : 1;
   return x->status != y->status ? x->status - y->status : x->reason < y->reason ? -1 : x->reason > y->reason;
 }
 
 /* The totals, sorted; free them by map_free(). */
-static map add_totals(const path *p, bool by_stack) {
+static map add_totals(path *p, bool by_stack) {
   map all = {0};
   size_t i;
   for (i = 0; i < p->step_count; i++) {
     const step *s = &p->steps[i];
-    uint32_t of[4] = {function_at(p, s->life), s->reason, by_stack ? s->stack : 0, s->status};
+    uint32_t own = own_or_entry(p, s->stack, s->life);
+    uint32_t is = s->status == GO_WAITING ? (uint32_t)wait_class_of(&p->waits, s->stack, s->reason) : 0;
+    uint32_t of[6] = {function_at(p, s->life), s->reason, by_stack ? s->stack : 0, by_stack ? 0 : own, s->status, is};
     total *t = map_keep(&all, hash_of(of, sizeof of), sizeof *t, NULL);
-    *t = (total){of[0], of[1], of[2], s->status, t->count + 1, t->time + s->end - s->begin};
+    *t = (total){of[0],
+                 of[1],
+                 own,
+                 s->stack,
+                 s->status,
+                 t->count + 1,
+                 t->time + s->end - s->begin,
+                 plus(t->stopped, s->stopped)};
   }
   if (all.count) qsort(all.values, all.count, sizeof *all.values, by_total);
   return all;
@@ -458,45 +596,129 @@ static void put_time(output *out, const path *p, int64_t time, int width) {
   print(out, "%*s", width, text);
 }
 
-static void put_function(output *out, const path *p, uint32_t of) {
-  put_text(out, function_at(p, of), of ? "(unknown)" : "outside");
+/* The program's own function in a stack of a goroutine, or else the one that it began with. */
+static void put_own(output *out, path *p, uint32_t stack, uint32_t of) {
+  put_text(out, own_or_entry(p, stack, of), of ? "(unknown)" : "outside");
 }
 
-static void write_totals(const path *p, output *out) {
-  map all = add_totals(p, false);
+/* A text that is not the most important one of a line. */
+static void put_short(output *out, uint32_t id) {
+  pool_text text = pool_text_of(id);
+  size_t head, tail;
+  shorten(text.data, text.size, NAME_ROOM / 4, &head, &tail);
+  put_visible(out, text.data, head);
+  if (tail) put_string(out, "..."), put_visible(out, text.data + text.size - tail, tail);
+}
+
+/* Why a goroutine waits: the reason, unless the class of the wait tells more. */
+static void put_reason(output *out, path *p, uint32_t stack, uint32_t reason) {
+  if (!reason) return;
+  put_string(out, ", ");
+  if (pool_text_is(reason, "sync")) put_string(out, wait_classes[wait_class_of(&p->waits, stack, reason)].text);
+  else put_text(out, reason, "");
+}
+
+static double share_of(const path *p, int64_t time) {
+  return p->end > p->begin ? 100.0 * (double)time / (double)(p->end - p->begin) : 0;
+}
+
+static void total_line(const path *p, output *out, int64_t time, size_t count, const char *state) {
+  put_duration(out, time, 14);
+  print(out, " %5.1f %% %9llu  %-*s ", share_of(p, time), (ull)count, state_width(p), state);
+}
+
+static int64_t stopped_time(const path *p, size_t *count) {
+  int64_t sum = 0;
   size_t i;
+  for (*count = 0, i = 0; i < p->step_count; i++) {
+    sum = plus(sum, p->steps[i].stopped);
+    *count += p->steps[i].stopped != 0;
+  }
+  return sum;
+}
+
+static int by_blame(const void *a, const void *b) {
+  const blame *x = *(blame *const *)a, *y = *(blame *const *)b;
+  if (x->time != y->time) return x->time < y->time ? 1 : -1;
+  if (x->is != y->is) return x->is < y->is ? -1 : 1;
+  return x->place != y->place ? (x->place < y->place ? -1 : 1) : (x->holder > y->holder) - (x->holder < y->holder);
+}
+
+static void sort_blames(path *p) {
+  if (p->blames.count) qsort(p->blames.values, p->blames.count, sizeof *p->blames.values, by_blame);
+}
+
+/* What the task or goroutine itself waited for, and who had or did it. */
+static void write_blames(path *p, output *out) {
+  size_t i;
+  sort_blames(p);
+  if (p->blames.count) print(out, "\n%14s %7s %9s  waited for, through whom\n", "time", "share", "count");
+  for (i = 0; i < p->blames.count; i++) {
+    const blame *b = p->blames.values[i];
+    put_duration(out, b->time, 14);
+    print(out, " %5.1f %% %9llu  %s in ", share_of(p, b->time), (ull)b->count, wait_classes[b->is].text);
+    put_text(out, b->place, "(unknown)");
+    put_string(out, ": ");
+    put_text(out, b->holder, "(unknown)");
+    put_string(out, "\n");
+    output_check(out);
+  }
+}
+
+/* The path's time by regions. */
+static void write_regions(const path *p, output *out) {
+  size_t i, known = 0;
+  for (i = 0; i < p->marks.count; i++) known += p->marks.all[i].region != 0;
+  if (!known) return;
+  print(out, "\n%14s %7s  region\n", "time", "share");
+  for (i = 0; i < p->region_count; i++) {
+    const region_time *r = &p->region_times[i];
+    put_duration(out, r->time, 14);
+    print(out, " %5.1f %%  ", share_of(p, r->time));
+    put_text(out, r->name, "(none)");
+    put_string(out, "\n");
+    output_check(out);
+  }
+}
+
+static void write_totals(path *p, output *out) {
+  map all = add_totals(p, false);
+  size_t i, count;
+  int64_t stopped = stopped_time(p, &count);
   print(out, "\n%14s %7s %9s  %-*s function, reason\n", "time", "share", "count", state_width(p), "state");
+  if (stopped) total_line(p, out, stopped, count, "stopped"), put_string(out, "the world, meanwhile\n");
   for (i = 0; i < all.count; i++) {
     const total *t = all.values[i];
-    put_duration(out, t->time, 14);
-    print(out, " %5.1f %% %9llu  %-*s ", p->end > p->begin ? 100.0 * (double)t->time / (double)(p->end - p->begin) : 0,
-          (ull)t->count, state_width(p), state_text(p, t->status));
-    put_text(out, t->function, t->status ? "(unknown)" : "outside");
-    if (t->reason) put_string(out, ", "), put_text(out, t->reason, "");
+    total_line(p, out, between(t->stopped, t->time), t->count, state_text(p, t->status));
+    put_text(out, t->own, t->status ? "(unknown)" : "outside");
+    put_reason(out, p, t->stack, t->reason);
+    if (t->function && t->own != t->function) put_string(out, ", of "), put_short(out, t->function);
     put_string(out, "\n");
     output_check(out);
   }
   map_free(&all);
 }
 
-static void write_step(const path *p, const step *s, output *out) {
+static void write_step(path *p, const step *s, output *out) {
   put_time(out, p, s->begin, 18);
   put_duration(out, s->end - s->begin, 15);
   if (s->life) print(out, " %11llu  %-*s ", (ull)p->lives[s->life - 1].id, state_width(p), state_text(p, s->status));
   else print(out, " %11s  %-*s ", "", state_width(p), "");
-  put_function(out, p, s->life);
-  if (s->reason) put_string(out, ", "), put_text(out, s->reason, "");
+  put_own(out, p, s->stack, s->life);
+  put_reason(out, p, s->stack, s->reason);
   if (s->stack) put_string(out, ", at "), put_text(out, top_frame(s->stack), "?");
   if (s->outside) put_string(out, ", for outside");
+  if (s->region) put_string(out, ", region "), put_short(out, s->region);
+  if (s->stopped) put_string(out, ", of that the world stopped "), put_duration(out, s->stopped, 0);
   if (s->by) {
     print(out, s->created ? ", created by %llu " : ", woken by %llu ", (ull)p->lives[s->by - 1].id);
-    put_function(out, p, s->by);
+    put_own(out, p, s->by_stack, s->by);
     if (s->by_stack) put_string(out, " at "), put_text(out, top_frame(s->by_stack), "?");
   }
   put_string(out, "\n");
 }
 
-static void write_text(const path *p, const task *t, const char *go, output *out) {
+static void write_text(path *p, const task *t, const char *go, output *out) {
   size_t i;
   if (t) {
     print(out, "task %llu ", (ull)t->id);
@@ -512,6 +734,8 @@ static void write_text(const path *p, const task *t, const char *go, output *out
   put_time(out, p, p->end, 0);
   put_string(out, "\n");
   write_totals(p, out);
+  write_blames(p, out);
+  write_regions(p, out);
   print(out, "\n%18s %14s %11s  %-*s function, reason, place\n", "since", "time", "goroutine", state_width(p), "state");
   for (i = 0; i < p->step_count; i++) {
     write_step(p, &p->steps[i], out);
@@ -525,7 +749,11 @@ static void put_member(output *out, const char *name, uint32_t text) {
   put_quoted_text(out, text);
 }
 
-static void write_json(const path *p, const task *t, const char *go, output *out) {
+static void put_class(output *out, path *p, uint32_t stack, uint32_t reason) {
+  print(out, ", \"class\": \"%s\"", wait_classes[wait_class_of(&p->waits, stack, reason)].text);
+}
+
+static void write_json(path *p, const task *t, const char *go, output *out) {
   map all = add_totals(p, false);
   size_t i;
   print(out, "{\"begin\": %lld, \"end\": %lld", (long long)between(p->c.base, p->begin),
@@ -541,6 +769,10 @@ static void write_json(const path *p, const task *t, const char *go, output *out
     put_member(out, "function", function_at(p, s->life));
     put_member(out, "reason", s->reason);
     put_member(out, "at", top_frame(s->stack));
+    put_member(out, "own", own_function(&p->waits, s->stack));
+    if (s->status == GO_WAITING) put_class(out, p, s->stack, s->reason);
+    put_member(out, "region", s->region);
+    if (s->stopped) print(out, ", \"stopped\": %lld", (long long)s->stopped);
     if (s->by) {
       print(out, ", \"%s\": {\"go\": %llu", s->created ? "created_by" : "woken_by", (ull)p->lives[s->by - 1].id);
       put_member(out, "function", function_at(p, s->by));
@@ -557,6 +789,27 @@ static void write_json(const path *p, const task *t, const char *go, output *out
           (ull)of->count, states[of->status]);
     put_member(out, "function", of->function);
     put_member(out, "reason", of->reason);
+    if (of->own != of->function) put_member(out, "own", of->own);
+    if (of->status == GO_WAITING) put_class(out, p, of->stack, of->reason);
+    if (of->stopped) print(out, ", \"stopped\": %lld", (long long)of->stopped);
+    put_string(out, "}");
+    output_check(out);
+  }
+  put_string(out, "],\n \"waits\": [");
+  sort_blames(p);
+  for (i = 0; i < p->blames.count; i++) {
+    const blame *b = p->blames.values[i];
+    print(out, "%s\n  {\"time\": %lld, \"count\": %llu, \"class\": \"%s\", \"go\": %llu", i ? "," : "",
+          (long long)b->time, (ull)b->count, wait_classes[b->is].text, (ull)b->id);
+    put_member(out, "in", b->place);
+    put_member(out, "through", b->holder);
+    put_string(out, "}");
+    output_check(out);
+  }
+  put_string(out, "],\n \"regions\": [");
+  for (i = 0; i < p->region_count; i++) {
+    print(out, "%s\n  {\"time\": %lld", i ? "," : "", (long long)p->region_times[i].time);
+    put_member(out, "name", p->region_times[i].name);
     put_string(out, "}");
     output_check(out);
   }
@@ -565,7 +818,7 @@ static void write_json(const path *p, const task *t, const char *go, output *out
 }
 
 /* A line per step: its stack, with the goroutine's state as the innermost frame. */
-static void write_folded(const path *p, output *out) {
+static void write_folded(path *p, output *out) {
   folded lines = {0};
   map all = add_totals(p, true);
   size_t i;
@@ -597,6 +850,7 @@ int command_path(const char *name, const settings *set) {
   if (!set->task || !number_is(set->task, &p->wanted)) p->wanted = NOBODY;
   if (!part_open(&of, name, set)) return 1;
   part_read(&of, &p->c, set, watch_unblock, p);
+  p->waits.recorded = p->c.recorded;
   if (set->task) t = path_of_task(p, set->task);
   else path_of_go(p, set->go);
   order_steps(p);
@@ -610,6 +864,11 @@ int command_path(const char *name, const settings *set) {
   free(p->tasks);
   free(p->steps);
   free(p->detours);
+  free(p->stopped.all);
+  free(p->marks.all);
+  free(p->region_times);
+  map_free(&p->blames);
+  map_free(&p->regions);
   map_free(&p->open);
   map_free(&p->homes);
   part_close(&of);

@@ -196,7 +196,8 @@ static int by_time(const void *a, const void *b) {
   return x->count < y->count ? 1 : x->count > y->count ? -1 : by_name(x, y);
 }
 
-static void group_tables(writing *w, const summary *sum, const groups *all, const char *name, const char *reasons) {
+static void group_tables(writing *w, const summary *sum, const causes *why, const groups *all, const char *name,
+                         const char *reasons) {
   group **sorted = sorted_groups(all, by_time), **at;
   const groups *functions = &sum->functions;
   uint32_t i;
@@ -210,6 +211,7 @@ static void group_tables(writing *w, const summary *sum, const groups *all, cons
     field(w, "blocked", "", blocked_time(&g->t));
     if (all == functions) {
       if (sum->c.recorded) field(w, "cpu", "", g->t.cpu);
+      field(w, "stopped", "", stopped_time(why, g->name));
       histogram_fields(w, sum, "running", &g->running);
       histogram_fields(w, sum, "runnable", &g->runnable);
       histogram_fields(w, sum, "syscall", &g->syscall);
@@ -358,6 +360,83 @@ static void place_tables(writing *w, summary *sum) {
   place_table(w, "threads", places, count);
 }
 
+#define STACK_SHOWN 16 /* frames */
+
+/* The innermost frames of a stack as "function;function", outermost first. */
+static void stack_field(writing *w, const char *name, uint32_t stack) {
+  pool_stack s = pool_stack_of(stack);
+  bytes text = {0};
+  uint32_t i = s.count < STACK_SHOWN ? s.count : STACK_SHOWN;
+  while (i--) {
+    pool_text function = pool_text_of(s.frames[i].function);
+    put_data(&text, function.data, function.size);
+    if (i) put_byte(&text, ';');
+  }
+  text_field(w, name, (pool_text){(const char *)text.data, (uint32_t)text.size});
+  free(text.data);
+}
+
+static pool_text class_text(wait_class of) { return plain(wait_classes[of].text); }
+
+static void finding_table(writing *w, const diagnosis *found) {
+  unsigned i;
+  begin_table(w, "findings", false);
+  for (i = 0; i < found->count; i++) {
+    const finding *f = &found->all[i];
+    begin_row(w, plain(f->kind), plain(""));
+    text_field(w, "kind", w->name);
+    text_field(w, "text", plain(f->text));
+    text_field(w, "look", plain(f->look));
+    end_row(w);
+  }
+  end_table(w, false);
+}
+
+static void cause_tables(writing *w, const summary *sum, const causes *c) {
+  wait_sum **sums = sorted_waits(c), **at;
+  holder_sum **held = sorted_holders(c), **of;
+  stop_sum **stopped = sorted_stops(c), **stop;
+  begin_table(w, "waits", false);
+  for (at = sums; *at; at++) {
+    begin_row(w, pool_text_of((*at)->place), class_text((*at)->is));
+    text_field(w, "class", w->reason);
+    text_field(w, "place", w->name);
+    histogram_fields(w, sum, "blocked", &(*at)->waits);
+    end_row(w);
+  }
+  end_table(w, false);
+  begin_table(w, "holders", false);
+  for (of = held; *of; of++) {
+    int64_t time;
+    unsigned most = most_of(&(*of)->did, &time);
+    begin_row(w, pool_text_of((*of)->holder), class_text((*of)->is));
+    text_field(w, "class", w->reason);
+    text_field(w, "place", pool_text_of((*of)->place));
+    text_field(w, "holder", w->name);
+    histogram_fields(w, sum, "blocked", &(*of)->parts);
+    unsigned_field(w, "goroutine", (*of)->id);
+    stack_field(w, "taken", (*of)->taken);
+    stack_field(w, "released", (*of)->released);
+    text_field(w, "meanwhile", plain(does_text(most, c->c.recorded)));
+    field(w, "meanwhile", "_time", time);
+    end_row(w);
+  }
+  end_table(w, false);
+  begin_table(w, "stops", false);
+  for (stop = stopped; *stop; stop++) {
+    begin_row(w, pool_text_of((*stop)->place), pool_text_of((*stop)->reason));
+    text_field(w, "place", w->name);
+    text_field(w, "reason", w->reason);
+    stack_field(w, "stack", (*stop)->stack);
+    histogram_fields(w, sum, "pauses", &(*stop)->pauses);
+    end_row(w);
+  }
+  end_table(w, false);
+  free(sums);
+  free(held);
+  free(stopped);
+}
+
 static void other_tables(writing *w, const summary *sum) {
   uint64_t i;
   begin_table(w, "latencies", false);
@@ -475,7 +554,8 @@ static void detail_table(writing *w, output *out, const char *name, output *rows
 
 void print_csv_head(output *out) { put_string(out, "file,table,name,reason,field,value\n"); }
 
-void print_tables(output *out, summary *sum, unsigned how, const char *file, bool complete, detail_tables *each) {
+void print_tables(output *out, summary *sum, const causes *why, unsigned how, const char *file, bool complete,
+                  detail_tables *each) {
   writing w = {0};
   w.to = &out->block;
   w.how = how;
@@ -485,11 +565,13 @@ void print_tables(output *out, summary *sum, unsigned how, const char *file, boo
     put_cell(&w, plain(file));
   }
   trace_table(&w, sum, complete);
-  group_tables(&w, sum, &sum->functions, "functions", "function_reasons");
+  finding_table(&w, &why->found);
+  group_tables(&w, sum, why, &sum->functions, "functions", "function_reasons");
   output_check(out);
   reason_table(&w, sum);
-  group_tables(&w, sum, &sum->tasks, "tasks", "task_reasons");
-  group_tables(&w, sum, &sum->regions, "regions", "region_reasons");
+  cause_tables(&w, sum, why);
+  group_tables(&w, sum, why, &sum->tasks, "tasks", "task_reasons");
+  group_tables(&w, sum, why, &sum->regions, "regions", "region_reasons");
   counter_table(&w, sum);
   collector_tables(&w, sum);
   place_tables(&w, sum);

@@ -8,11 +8,20 @@
  *     trace       format ("1.27"), family (1, 2), complete (whether the trace has no error), began (the wall clock at
  *                 the first event, "2026-11-22T21:40:05.123456789Z"), duration, events, generations, gomaxprocs,
  *                 disordered (region ends out of order, with --lenient), stands_out (a text)
+ *     findings    what is wrong, gravest first: kind ("lock", "leak", "channel", "pauses", "task", "procs" or
+ *                 "collector"), text, look (arguments of gotrace that show more; "": none)
  *     functions   goroutines by the function they began with, or their thread's name in a trace of `gotrace record`:
  *                 count; running (there: not seen waiting), runnable, syscall, syscall_blocked, blocked (total times);
- *                 cpu (only there: CPU time); of single stretches running_*, runnable_*, syscall_*
+ *                 cpu (only there: CPU time); stopped: how much of running was while the world was stopped; of single
+ *                 stretches running_*, runnable_*, syscall_*
  *     function_reasons  by function and reason, its waits: blocked_*
  *     reasons     waits by reason: blocked_*
+ *     waits       by class and place, the innermost function that is the program's own: class, place, blocked_*
+ *     holders     waits for locks, channels and the like, by who had them or did what was waited for: class, place (of
+ *                 the waits), holder (a function), goroutine (the longest part's holder), taken, released (its stacks,
+ *                 outermost frame first: where it waited for the lock itself, "" if it did not; where it released it),
+ *                 meanwhile (what holders did most), meanwhile_time, blocked_*
+ *     stops       stop-the-worlds by place and reason: stack (of the longest), pauses_*
  *     tasks       by name: count, complete, latency_* of the complete ones, open_* of those that have not ended: the
  *                 time from their begins to the trace's end; running, runnable, syscall, syscall_blocked, blocked: what
  *                 their goroutines did
@@ -43,7 +52,7 @@
 #ifndef TABLES_H
 #define TABLES_H
 
-#include "summary.h"
+#include "causes.h"
 
 enum { TABLES_JSON = 1, TABLES_CSV, TABLES_HISTOGRAM = 4 };
 
@@ -58,7 +67,8 @@ void detail_tables_begin(detail_tables *t, unsigned how, const char *file);
 void detail_tables_end(detail_tables *t);
 
 /* Prints all tables of a file. */
-void print_tables(output *out, summary *sum, unsigned how, const char *file, bool complete, detail_tables *each);
+void print_tables(output *out, summary *sum, const causes *why, unsigned how, const char *file, bool complete,
+                  detail_tables *each);
 void print_csv_head(output *out);
 
 /* One line about what stands out, with names as they are in the trace: standout.c. */

@@ -1,0 +1,465 @@
+/* causes.c - why goroutines waited, and through whom: see causes.h */
+
+#include "causes.h"
+
+#include <stdlib.h>
+
+typedef struct life { /* of a goroutine */
+  int64_t made;
+  uint32_t made_in; /* text */
+  bool is_new;      /* made in this part */
+} life;
+
+/* What the goroutine that began a task did since. */
+typedef struct tally {
+  int64_t last; /* accounted until */
+  activity did;
+  int64_t longest; /* wait */
+  wait_class is;
+  uint32_t place, holder;
+} tally;
+
+typedef struct open_task {
+  uint64_t id;
+  uint32_t name;
+  int64_t begin;
+  goroutine *g; /* that began it */
+  tally *home;  /* NULL: that goroutine has begun too many other tasks since */
+  struct open_task *next;
+} open_task;
+
+#define MOST_OPEN 16 /* tasks of a goroutine that have a tally */
+
+/* ------------------------------------------------------------------------------------------------------- sums ---- */
+
+/* The record of a kind, by up to three numbers. *made: it is new, and gets its names. Beyond MOST_CAUSES, there is one
+ * without names for all others. */
+static void *sum_of(map *all, uint32_t a, uint32_t b, uint32_t c, size_t size, bool *made) {
+  uint32_t key[3] = {a, b, c};
+  uint64_t hash = hash_of(key, sizeof key);
+  if (all->count < MOST_CAUSES || map_get(all, hash)) return map_keep(all, hash, size, made);
+  *made = false;
+  return map_keep(all, 0, size, NULL);
+}
+
+uint64_t ended_of(const causes *c, uint32_t name) {
+  uint32_t key[3] = {name, 0, 0};
+  const kind_of_go *kind = map_get(&c->gos, hash_of(key, sizeof key));
+  return kind ? kind->ended : 0;
+}
+
+static void add_wait(causes *c, wait_class is, uint32_t place, int64_t time, const stretch *part) {
+  bool made;
+  wait_sum *to = sum_of(&c->wait_sums, is, place, 0, sizeof *to, &made);
+  if (made) to->is = is, to->place = place;
+  histogram_add(&to->waits, time, part->begin, part->g->id);
+  if (!part->by) to->waits.unended++;
+}
+
+static holder_sum *add_part(causes *c, wait_class is, uint32_t place, const part_of_wait *part, uint64_t waiter) {
+  bool made, longest;
+  uint32_t own = place_of(&c->waits, part->taken ? part->taken : part->released, part->holder);
+  holder_sum *to = sum_of(&c->holder_sums, is, place, own, sizeof *to, &made);
+  int64_t time = between(part->begin, part->end);
+  if (made) to->is = is, to->place = place, to->holder = own, to->id = part->holder->id;
+  to->several |= to->id != part->holder->id;
+  longest = !to->parts.count || time > to->parts.longest;
+  histogram_add(&to->parts, time, part->begin, waiter);
+  if (longest) {
+    to->id = part->holder->id;
+    to->taken = part->taken;
+    to->released = part->released;
+  }
+  add_activity(&c->holders, part->holder, part->begin, part->end, &to->did);
+  return to;
+}
+
+/* --------------------------------------------------------------------------------------------------- stretches ---- */
+
+static goroutine *waker_of(const causes *c, const stretch *part) {
+  goroutine *g = part->by && part->by->m ? part->by->m->g : NULL;
+  return part->status == GO_WAITING && g && g != part->g && g->status == GO_RUNNING && !c->outside ? g : NULL;
+}
+
+/* Of a goroutine whose stack is unknown, its name tells whether it is one of the runtime's. */
+static wait_class class_of(causes *c, uint32_t stack, uint32_t reason, const goroutine *g) {
+  return !stack && name_of(g) && is_runtimes(name_of(g)) ? WAIT_RUNTIME_CLASS : wait_class_of(&c->waits, stack, reason);
+}
+
+#define WAKES_IN 10000000 /* shorter times are how long it may take a thread to get a processor on a busy machine */
+
+/* Adds a time to the union of such times. They come in the order of their ends. */
+static void add_idle(causes *c, int64_t begin, int64_t end) {
+  struct span_of_time *last;
+  while (c->idle_count && (last = &c->idle_spans[c->idle_count - 1])->end >= begin) {
+    if (last->begin < begin) begin = last->begin;
+    c->idle_time -= between(last->begin, last->end);
+    c->idle_count--;
+  }
+  GROW(c->idle_spans, c->idle_count, c->idle_capacity);
+  c->idle_spans[c->idle_count++] = (struct span_of_time){begin, end};
+  c->idle_time = plus(c->idle_time, between(begin, end));
+}
+
+/* A goroutine was ready to run until now, or is from now on. */
+static void take_ready(causes *c, const stretch *part) {
+  int64_t *since = SIDE(int64_t, &c->idle_at, part->g->number), lost = between(*since, c->idle_sum),
+          passed = between(part->begin, part->end);
+  if (part->next == GO_RUNNABLE) *since = c->idle_sum;
+  if (part->status != GO_RUNNABLE || lost < WAKES_IN) return;
+  if (lost > passed) lost = passed;
+  add_idle(c, part->end - lost, part->end);
+  if (lost > c->idle_longest) c->idle_longest = lost;
+}
+
+/* What a wait adds, and to the tasks of its goroutine. */
+static void take_wait(causes *c, const stretch *part, goroutine *by) {
+  part_of_wait parts[MOST_PARTS];
+  wait_class is = class_of(c, part->stack, part->reason, part->g);
+  uint32_t place = place_of(&c->waits, part->stack, part->g), holder = 0;
+  int64_t time = between(part->begin, part->end), longest = 0;
+  unsigned i, count = by && wait_is(is, WAIT_LOCK | WAIT_HANDED) ? wait_parts(&c->holders, part, by, parts) : 0;
+  open_task *t;
+  if (part->chosen) add_wait(c, is, place, time, part);
+  for (i = 0; i < count; i++) {
+    holder_sum *to;
+    if (!parts[i].holder || !part->chosen) continue;
+    to = add_part(c, is, place, &parts[i], part->g->id);
+    if (between(parts[i].begin, parts[i].end) > longest)
+      longest = between(parts[i].begin, parts[i].end), holder = to->holder;
+  }
+  for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
+    if (time > t->home->longest)
+      t->home->longest = time, t->home->is = is, t->home->place = place, t->home->holder = holder;
+}
+
+static void add_to_task(causes *c, tally *t, unsigned does, int64_t begin, int64_t end) {
+  int64_t since = begin > t->last ? begin : t->last, stopped = 0;
+  if (end <= since) return;
+  if (does == DOES_RUN || does == DOES_READY) stopped = stopped_between(&c->holders.stopped, c->c.w, since, end);
+  t->did.time[does] = plus(t->did.time[does], between(stopped, between(since, end)));
+  t->did.time[DOES_STOP] = plus(t->did.time[DOES_STOP], stopped);
+  t->last = end;
+}
+
+static void take_stretch(consumer *to, const stretch *part) {
+  causes *c = (causes *)to;
+  goroutine *by = waker_of(c, part);
+  unsigned does = does_in(&c->waits, part->status, part->stack, part->reason);
+  open_task *t;
+  if (part->status == GO_WAITING && part->end > part->begin) take_wait(c, part, by);
+  if (part->status == GO_RUNNING && part->chosen) {
+    int64_t stopped = stopped_between(&c->holders.stopped, to->w, part->begin, part->end);
+    if (stopped > 0) {
+      int64_t *sum = map_keep(&c->stopped, (uint64_t)name_of(part->g) + 1, sizeof *sum, NULL);
+      *sum = plus(*sum, stopped);
+    }
+  }
+  for (t = *SIDE(open_task *, &c->open, part->g->number); t; t = t->next)
+    add_to_task(c, t->home, does, part->begin, part->end);
+  holders_add(&c->holders, part, by);
+  take_ready(c, part);
+  if (part->next == GO_NONE && part->by) {
+    bool made;
+    kind_of_go *kind = sum_of(&c->gos, name_of(part->g), 0, 0, sizeof *kind, &made);
+    if (made) kind->name = name_of(part->g);
+    kind->ended++;
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------- operations ----
+ */
+
+typedef struct proc_use {
+  uint64_t go;     /* 1 + the id of the first goroutine that ran there */
+  bool shared;     /* by several: it belongs to a scheduler, and not to a plain thread */
+  bool runs, idle; /* counted as such */
+} proc_use;
+
+/* A goroutine starts to run. */
+static void note_use(causes *c, const op *o) {
+  proc_use *use;
+  if (!o->m || !o->m->p) return;
+  use = SIDE(proc_use, &c->procs, o->m->p->number);
+  if (!use->go) use->go = o->id + 1;
+  use->shared |= use->go != o->id + 1;
+}
+
+/* Counts a proc as it is now. */
+static void count_proc(causes *c, const proc *p) {
+  proc_use *use;
+  bool runs, idle;
+  if (!p || p->id >= FRESH_PROC) return;
+  use = SIDE(proc_use, &c->procs, p->number);
+  runs = p->status == PROC_RUNNING || p->status == PROC_SYSCALL;
+  idle = p->status == PROC_IDLE && use->shared;
+  c->busy_procs += runs - use->runs;
+  c->idle_procs += idle - use->idle;
+  use->runs = runs;
+  use->idle = idle;
+}
+
+/* Adds up how long procs have been idle, until now. In a Go program, all procs are its scheduler's. */
+static void take_idle(causes *c, int64_t time) {
+  const world *w = c->c.w;
+  const int64_t procs = w->gomaxprocs < 4096 ? (int64_t)w->gomaxprocs : 0;
+  size_t i;
+  if (c->idle > 0 && !w->stw) c->idle_sum = plus(c->idle_sum, between(c->idle_last, time));
+  c->idle_last = time;
+  for (i = 0; i < COUNT(c->changed); i++) count_proc(c, c->changed[i]);
+  if (c->changed_on) count_proc(c, c->changed_on->p);
+  c->idle = c->is_go ? procs - c->busy_procs : c->idle_procs;
+}
+
+/* An operation may change these procs, as is seen at the next one. */
+static void note_procs(causes *c, const op *o) {
+  c->changed_on = o->m;
+  c->changed[0] = o->m ? o->m->p : NULL;
+  c->changed[1] = names_proc(o->kind) ? world_proc(c->c.w, o->id, false) : NULL;
+}
+
+/* A task has no tally any more. */
+static void unlist(causes *c, open_task *t) {
+  open_task **at = SIDE(open_task *, &c->open, t->g->number);
+  if (!t->home) return;
+  while (*at != t) at = &(*at)->next;
+  *at = t->next;
+  free(t->home);
+  t->home = NULL;
+}
+
+static void take_task_begin(causes *c, goroutine *g, const op *o) {
+  open_task **first, *t = map_get(&c->tasks, o->id), *oldest;
+  unsigned count = 0;
+  if (!g) return;
+  if (t) unlist(c, t);
+  else t = zeroed(sizeof *t);
+  first = SIDE(open_task *, &c->open, g->number);
+  for (oldest = *first; oldest && oldest->next; oldest = oldest->next) count++;
+  if (count + 1 >= MOST_OPEN) unlist(c, oldest);
+  *t = (open_task){.id = o->id, .name = o->name, .begin = o->time, .g = g, .next = *first};
+  t->home = zeroed(sizeof *t->home);
+  t->home->last = o->time;
+  *first = t;
+  map_put(&c->tasks, o->id, t);
+}
+
+static void take_task_end(causes *c, const op *o) {
+  open_task *t = map_get(&c->tasks, o->id);
+  kind_of_task *kind;
+  bool made;
+  int64_t time;
+  if (!t || o->ends_again) return;
+  if (t->home && t->g->status != GO_NONE && t->g->since < o->time)
+    add_to_task(c, t->home, does_in(&c->waits, t->g->status, t->g->stack, t->g->reason), t->g->since, o->time);
+  kind = sum_of(&c->task_kinds, t->name, 0, 0, sizeof *kind, &made);
+  if (made) kind->name = t->name;
+  time = between(t->begin, o->time);
+  if (!kind->whole.count || time > kind->whole.longest) {
+    const tally none = {0}, *home = t->home ? t->home : &none;
+    kind->id = t->id;
+    kind->did = home->did;
+    kind->is = home->is;
+    kind->place = home->place;
+    kind->holder = home->holder;
+  }
+  histogram_add(&kind->whole, time, t->begin, t->id);
+  unlist(c, t);
+  map_put(&c->tasks, o->id, NULL);
+  free(t);
+}
+
+/* In a Go program each proc may run each goroutine; in others there may be plain threads with a proc of their own. */
+static void note_go(causes *c, uint32_t name) {
+  pool_text text = pool_text_of(name);
+  c->is_go |= text.size > 8 && memcmp(text.data, "runtime.", 8) == 0;
+}
+
+static void take_made(causes *c, const op *o, bool is_new) {
+  goroutine *g = go_record(c->c.w, o->id);
+  note_go(c, pool_function(o->new_stack));
+  life *l = SIDE(life, &c->lives, g->number);
+  *l = (life){o->time, is_new ? own_function(&c->waits, o->stack) : 0, is_new};
+  *SIDE(int64_t, &c->idle_at, g->number) = c->idle_sum;
+}
+
+static void take_op(consumer *to, const op *o) {
+  causes *c = (causes *)to;
+  goroutine *g = o->m ? o->m->g : NULL;
+  take_idle(c, o->time);
+  note_procs(c, o);
+  if (appears(o->kind) && names_go(o->kind)) {
+    take_made(c, o, creates(o->kind));
+    return;
+  }
+  switch (o->kind) {
+  case GOTRACE_V2_GO_START: note_use(c, o); break;
+  case GOTRACE_V2_STW_BEGIN:
+    if (g && !g->stw) *SIDE(uint32_t, &c->stop_stacks, g->number) = o->stack;
+    break;
+  case GOTRACE_V2_STW_END:
+    if (g && to->w->stw == 1 && g->stw == 1) {
+      bool made;
+      uint32_t stack = *SIDE(uint32_t, &c->stop_stacks, g->number), place = place_of(&c->waits, stack, g);
+      stop_sum *sum = sum_of(&c->stops, to->w->stw_reason, place, 0, sizeof *sum, &made);
+      int64_t begin = to->w->stw_since > to->from ? to->w->stw_since : to->from;
+      if (made) sum->reason = to->w->stw_reason, sum->place = place;
+      if (between(begin, o->time) >= sum->pauses.longest) sum->stack = stack;
+      histogram_add(&sum->pauses, between(begin, o->time), begin, g->id);
+    }
+    stops_take(&c->holders.stopped, to->w, o);
+    break;
+  case GOTRACE_V2_USER_TASK_BEGIN: take_task_begin(c, g, o); break;
+  case GOTRACE_V2_USER_TASK_END: take_task_end(c, o); break;
+  default: break;
+  }
+}
+
+static void watch_unblock(void *context, const gotrace_event *e) {
+  causes *c = context;
+  if (c->c.family == 1) c->outside = e->kind == GOTRACE_V1_GO_UNBLOCK && e->p >= GOTRACE_FAKE_PROC;
+}
+
+static void begin_causes(consumer *to, int64_t time) {
+  causes *c = (causes *)to;
+  const goroutine *g;
+  const proc *p;
+  c->begin = c->idle_last = time;
+  for (g = to->w->live; g; g = g->next) note_go(c, name_of(g));
+  c->waits.recorded = to->recorded;
+  for (p = to->w->proc_list; p; p = p->next) count_proc(c, p);
+}
+
+/* A goroutine that waits at the end, has done so for a tenth of the time and was made in this part. */
+static void add_stuck(causes *c, const goroutine *g, int64_t end) {
+  const life *l = SIDE(life, &c->lives, g->number);
+  stuck_sum *sum;
+  wait_class is;
+  uint32_t place;
+  bool made;
+  int64_t whole = between(c->begin, end);
+  if (g->status != GO_WAITING || !l->is_new || between(g->since, end) < whole / 10 || !whole) return;
+  is = class_of(c, g->stack, g->reason, g);
+  if (wait_is(is, WAIT_RUNTIMES)) return;
+  place = place_of(&c->waits, g->stack, g);
+  sum = sum_of(&c->stuck, name_of(g), place, is, sizeof *sum, &made);
+  if (made) sum->name = name_of(g), sum->place = place, sum->is = is;
+  sum->made_in = l->made_in;
+  sum->stack = g->stack;
+  sum->id = g->id;
+  sum->count++;
+  sum->quarters[(int64_t)((double)between(c->begin, l->made) / ((double)whole + 1) * 4)]++;
+}
+
+static void end_causes(consumer *to, int64_t time) {
+  causes *c = (causes *)to;
+  goroutine *g;
+  c->end = time;
+  take_idle(c, time);
+  for (g = to->w->live; g; g = g->next) add_stuck(c, g, time);
+}
+
+/* ------------------------------------------------------------------------------------------------------ result ---- */
+
+void find_causes(causes *c, input *in, const settings *set, const summary *sum) {
+  int64_t from = moment_resolve(set->from, in), until = set->until;
+  c->whole = sum->duration;
+  c->holders.waits = &c->waits;
+  c->holders.w = &c->s.w;
+  c->c.begin = begin_causes;
+  c->c.take = take_op;
+  c->c.stretch = take_stretch;
+  c->c.end = end_causes;
+  c->c.statuses = c->c.all = true;
+  filter_open(&c->selection, set);
+  if (c->selection.on) c->c.filter = &c->selection;
+  c->c.again = true;
+  if (sum->events > MOST_CAUSE_EVENTS)
+    until = between(sum->s.first, sum->c.from) +
+            (int64_t)((double)sum->duration * ((double)MOST_CAUSE_EVENTS / (double)sum->events));
+  source_run(&c->s, in, &c->c, from, until, watch_unblock, c);
+  erase_progress();
+}
+
+static int by_wait(const void *a, const void *b) {
+  const wait_sum *x = *(wait_sum *const *)a, *y = *(wait_sum *const *)b;
+  if (x->waits.total != y->waits.total) return x->waits.total < y->waits.total ? 1 : -1;
+  return x->is != y->is ? (int)x->is - (int)y->is : text_order(x->place, y->place);
+}
+
+static int by_parts(const void *a, const void *b) {
+  const holder_sum *x = *(holder_sum *const *)a, *y = *(holder_sum *const *)b;
+  int order;
+  if (x->parts.total != y->parts.total) return x->parts.total < y->parts.total ? 1 : -1;
+  if (x->is != y->is) return (int)x->is - (int)y->is;
+  order = text_order(x->place, y->place);
+  return order ? order : text_order(x->holder, y->holder);
+}
+
+static void *sorted(const map *all, int (*compare)(const void *, const void *)) {
+  void **copy = resize(NULL, (all->count + 1) * sizeof *copy);
+  if (all->count) memcpy(copy, all->values, all->count * sizeof *copy);
+  qsort(copy, all->count, sizeof *copy, compare);
+  copy[all->count] = NULL;
+  return copy;
+}
+
+wait_sum **sorted_waits(const causes *c) { return sorted(&c->wait_sums, by_wait); }
+holder_sum **sorted_holders(const causes *c) { return sorted(&c->holder_sums, by_parts); }
+
+static int by_stopped(const void *a, const void *b) {
+  const stop_sum *x = *(stop_sum *const *)a, *y = *(stop_sum *const *)b;
+  int order;
+  if (x->pauses.total != y->pauses.total) return x->pauses.total < y->pauses.total ? 1 : -1;
+  order = text_order(x->place, y->place);
+  return order ? order : text_order(x->reason, y->reason);
+}
+
+stop_sum **sorted_stops(const causes *c) { return sorted(&c->stops, by_stopped); }
+
+int64_t stopped_time(const causes *c, uint32_t name) {
+  const int64_t *sum = map_get(&c->stopped, (uint64_t)name + 1);
+  return sum ? *sum : 0;
+}
+
+const char *did_text(causes *c, const activity *did, char text[DID_TEXT]) {
+  int64_t time, whole = whole_of(did);
+  unsigned most = most_of(did, &time);
+  const char *what = does_text(most, c->c.recorded);
+  double share = whole ? 100 * (double)time / (double)whole : 0;
+  pool_text place = pool_text_of(most < DOES_RUN ? own_function(&c->waits, did->stack[most]) : 0);
+  *text = 0;
+  if (!whole) return text;
+  if (most >= DOES_RUN) snprintf(text, DID_TEXT, "%s %.0f %%", what, share);
+  else
+    snprintf(text, DID_TEXT, "waiting %.0f %%: %s%s%.*s", share, what, place.size ? " in " : "",
+             (int)prefix_size(place.data, place.size, NAME_ROOM), place.data);
+  return text;
+}
+
+static void free_sums(map *all, size_t offset) {
+  size_t i;
+  for (i = 0; i < all->count; i++) histogram_free((histogram *)((char *)all->values[i] + offset));
+  map_free(all);
+}
+
+void causes_free(causes *c) {
+  size_t i;
+  for (i = 0; i < c->tasks.count; i++) {
+    open_task *t = c->tasks.values[i];
+    if (t) free(t->home);
+    free(t);
+  }
+  free(c->idle_spans);
+  holders_free(&c->holders);
+  free_sums(&c->wait_sums, offsetof(wait_sum, waits));
+  free_sums(&c->holder_sums, offsetof(holder_sum, parts));
+  free_sums(&c->stops, offsetof(stop_sum, pauses));
+  free_sums(&c->task_kinds, offsetof(kind_of_task, whole));
+  map_free(&c->gos);
+  map_free(&c->stuck);
+  map_free(&c->tasks);
+  map_free(&c->stopped);
+  filter_close(&c->selection);
+  source_free(&c->s);
+}

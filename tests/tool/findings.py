@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""`gotrace info` and `gotrace path` tell who had what was waited for, what kind of wait it was, and what is wrong.
+
+    tests/tool/findings.py known      in made traces, whose times are known to the nanosecond
+    tests/tool/findings.py go         eight Go programs with a fault, each named first, and ten healthy ones, without any
+    tests/tool/findings.py c          the same faults in C, half of them recorded by `gotrace record`, and four healthy ones
+
+Other programs may take the processors from a program for so long that a fault hides or a healthy program looks ill. So each
+program has three tries.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from made_trace import *  # noqa: E402, F403
+
+TOOL = "build/examples/gotrace"
+
+# The first finding of each program with a fault: its kind, and what its text names.
+FAULTS = {"lock": ("lock", "rebuild"), "rwlock": ("lock", "scan"), "leak": ("leak", "forget"), "channel": ("channel", "consume"),
+          "pauses": ("pauses", {"go": "watchMemory", "c": "snapshot"}), "task": ("task", "fetch"), "procs": ("procs", "idle"),
+          "collector": ("collector", "%")}
+
+
+# ------------------------------------------------------------------------------------------------------------- known ----
+
+def threads(t, count):
+    for m in range(1, count + 1):
+        t.event(m, 0, PROC_STATUS, m, 1)
+        t.event(m, 1, GO_STATUS, m, m, RUNNING)
+
+
+def locks(t, kind="Mutex", lock="Lock", unlock="Unlock"):
+    """The stacks of a function that takes a lock, and of one that releases it"""
+    return (lambda name: t.stack("sync.(*%s).%s" % (kind, lock), name, "main.main"),
+            lambda name: t.stack("sync.(*%s).%s" % (kind, unlock), name, "main.main"))
+
+
+def handed_on():
+    """1 has a lock. 2 and 3 wait for it; 1 wakes 2, and that wakes 3, which really waited for 1."""
+    t = Trace()
+    threads(t, 3)
+    take, give = locks(t)
+    t.event(2, 1000, GO_BLOCK, t.string("sync"), take("main.get"))
+    t.event(3, 2000, GO_BLOCK, t.string("sync"), take("main.get"))
+    t.event(1, 10000, GO_UNBLOCK, 2, 1, give("main.rebuild"))
+    t.event(2, 10100, GO_START, 2, 2)
+    t.event(2, 12000, GO_UNBLOCK, 3, 1, give("main.get.deferwrap1"))
+    t.event(3, 12100, GO_START, 3, 2)
+    for m in 1, 2, 3:
+        t.event(m, 13000, GO_DESTROY)
+    return t, {("mutex", "main.get", "main.rebuild"): (2, 17000), ("mutex", "main.get", "main.get"): (1, 2000)}
+
+
+def another_lock():
+    """2 has a lock for which 3 waits, and meanwhile waits for another lock, which 1 has: not a hand-over of the first one."""
+    t = Trace()
+    threads(t, 3)
+    take, give = locks(t)
+    t.event(3, 1000, GO_BLOCK, t.string("sync"), take("main.get"))
+    t.event(2, 2000, GO_BLOCK, t.string("sync"), take("main.other"))
+    t.event(1, 8000, GO_UNBLOCK, 2, 1, give("main.slow"))
+    t.event(2, 8100, GO_START, 2, 2)
+    t.event(2, 9000, GO_UNBLOCK, 3, 1, give("main.rebuild"))
+    t.event(3, 9100, GO_START, 3, 2)
+    for m in 1, 2, 3:
+        t.event(m, 10000, GO_DESTROY)
+    return t, {("mutex", "main.get", "main.rebuild"): (1, 8000), ("mutex", "main.other", "main.slow"): (1, 6000)}
+
+
+def helpers():
+    """The same as handed_on, but with functions of the program that take and release locks for others, in one of its functions"""
+    t = Trace()
+    threads(t, 3)
+    take = t.stack("sync.(*Mutex).Lock", "main.acquire", "main.get", "main.main")
+    give = t.stack("sync.(*Mutex).Unlock", "main.release", "main.get", "main.main")
+    t.event(2, 1000, GO_BLOCK, t.string("sync"), take)
+    t.event(3, 2000, GO_BLOCK, t.string("sync"), take)
+    t.event(1, 10000, GO_UNBLOCK, 2, 1, t.stack("sync.(*Mutex).Unlock", "main.rebuild"))
+    t.event(2, 10100, GO_START, 2, 2)
+    t.event(2, 12000, GO_UNBLOCK, 3, 1, give)
+    t.event(3, 12100, GO_START, 3, 2)
+    for m in 1, 2, 3:
+        t.event(m, 13000, GO_DESTROY)
+    return t, {("mutex", "main.acquire", "main.rebuild"): (2, 17000), ("mutex", "main.acquire", "main.acquire"): (1, 2000)}
+
+
+def other_waits():
+    """Who received, the last Done, who signalled: what ended the wait, whatever that waited for before"""
+    t = Trace()
+    threads(t, 4)
+    t.event(1, 1000, GO_BLOCK, t.string("chan send"), t.stack("runtime.chansend1", "main.produce"))
+    t.event(2, 1100, GO_BLOCK, t.string("sync"), t.stack("sync.(*WaitGroup).Wait", "main.parallel"))
+    t.event(3, 1200, GO_BLOCK, t.string("sync.(*Cond).Wait"), t.stack("sync.(*Cond).Wait", "main.idle"))
+    t.event(4, 2000, GO_BLOCK, t.string("sync"), t.stack("sync.(*RWMutex).RLock", "main.look"))
+    t.event(4, 3000, GO_UNBLOCK, 4, 1, 0)
+    t.event(4, 3100, GO_START, 4, 2)
+    t.event(4, 5000, GO_UNBLOCK, 1, 1, t.stack("runtime.chanrecv1", "main.consume"))
+    t.event(4, 6000, GO_UNBLOCK, 2, 1, t.stack("sync.(*WaitGroup).Add", "sync.(*WaitGroup).Done", "main.part"))
+    t.event(4, 7000, GO_UNBLOCK, 3, 1, t.stack("sync.(*Cond).Signal", "main.wake"))
+    t.event(4, 8000, GO_DESTROY)
+    for g in 1, 2, 3:
+        t.event(g, 8000 + g, GO_START, g, 2)
+        t.event(g, 9000, GO_DESTROY)
+    return t, {("channel send", "main.produce", "main.consume"): (1, 4000), ("WaitGroup", "main.parallel", "main.part"): (1, 4900),
+               ("condition variable", "main.idle", "main.wake"): (1, 5800)}
+
+
+def permits():
+    """A channel that counts permits: 1 has the only one; 2 and 3 wait to send; 1 receives, 2 goes on and receives, and so does 3,
+    which really waited for 1."""
+    t = Trace()
+    threads(t, 3)
+    take, give = t.stack("runtime.chansend1", "main.query"), t.stack("runtime.chanrecv1", "main.query.func1", "main.query")
+    t.event(2, 1000, GO_BLOCK, t.string("chan send"), take)
+    t.event(3, 2000, GO_BLOCK, t.string("chan send"), take)
+    t.event(1, 10000, GO_UNBLOCK, 2, 1, t.stack("runtime.chanrecv1", "main.slowQuery"))
+    t.event(2, 10100, GO_START, 2, 2)
+    t.event(2, 12000, GO_UNBLOCK, 3, 1, give)
+    t.event(3, 12100, GO_START, 3, 2)
+    for m in 1, 2, 3:
+        t.event(m, 13000, GO_DESTROY)
+    return t, {("channel send", "main.query", "main.slowQuery"): (2, 17000), ("channel send", "main.query", "main.query"): (1, 2000)}
+
+
+def passed_through():
+    """2 sends what it receives, and 1 sends to 2: 1 waited for 2, not for 3, for which 2 waited before in another function"""
+    t = Trace()
+    threads(t, 3)
+    t.event(1, 1000, GO_BLOCK, t.string("chan send"), t.stack("runtime.chansend1", "main.source"))
+    t.event(2, 2000, GO_BLOCK, t.string("chan send"), t.stack("runtime.chansend1", "main.stage"))
+    t.event(3, 8000, GO_UNBLOCK, 2, 1, t.stack("runtime.chanrecv1", "main.sink"))
+    t.event(2, 8100, GO_START, 2, 2)
+    t.event(2, 9000, GO_UNBLOCK, 1, 1, t.stack("runtime.chanrecv1", "main.stage"))
+    t.event(1, 9100, GO_START, 1, 2)
+    for m in 1, 2, 3:
+        t.event(m, 10000, GO_DESTROY)
+    return t, {("channel send", "main.source", "main.stage"): (1, 8000), ("channel send", "main.stage", "main.sink"): (1, 6000)}
+
+
+CLASSES = [  # reason, frames, class, place
+    ("sync", ("runtime.gcStart", "runtime.mallocgc", "fmt.Sprintf", "main.format"), "collector: start of a cycle", "main.format"),
+    ("sync", ("runtime.gcMarkDone", "runtime.gcAssistAlloc", "runtime.mallocgc", "main.a"), "collector: end of marking", "main.a"),
+    ("GC mark assist wait for work", ("runtime.gcParkAssist", "example.com/x/y.F"), "collector: assist", "example.com/x/y.F"),
+    ("wait until GC ends", ("runtime.GC", "main.a"), "collector: until a cycle ends", "main.a"),
+    ("sync", ("runtime.stopTheWorldGC", "runtime.GOMAXPROCS", "main.a"), "stop-the-world", "main.a"),
+    ("sync", ("internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).Lock", "main.a"), "mutex", "main.a"),
+    ("sync", ("sync.(*RWMutex).Lock", "main.a"), "read-write lock", "main.a"),
+    ("sync", ("sync.(*Mutex).Lock", "sync.(*Once).doSlow", "main.a"), "once", "main.a"),
+    ("sync", ("sync.(*WaitGroup).Wait", "main.a"), "WaitGroup", "main.a"),
+    ("sync.(*Cond).Wait", ("sync.(*Cond).Wait", "net/http.(*conn).serve"), "condition variable", "net/http.(*conn).serve"),
+    ("chan receive", ("runtime.chanrecv1", "time.Sleep", "mine/util.Wait"), "channel receive", "mine/util.Wait"),
+    ("select", ("runtime.selectgo", "context.x", "main.(*T[...]).a"), "select", "main.(*T[...]).a"),
+    ("network", ("internal/poll.(*FD).Read", "net.(*conn).Read", "main.a"), "network", "main.a"),
+    ("sleep", ("time.Sleep", "main.a.func1"), "sleep", "main.a.func1"),
+    ("system goroutine wait", ("runtime.gopark", "runtime.bgscavenge"), "runtime's own", "runtime.bgscavenge"),
+    ("sync", ("runtime.gcMarkDone", "runtime.gcBgMarkWorker"), "runtime's own", "runtime.gcBgMarkWorker"),
+    ("sync: mutex", ("pthread_mutex_lock@@GLIBC_2.2.5", "std::mutex::lock", "ns::Pool::take"), "mutex", "ns::Pool::take"),
+    ("sync: write lock", ("pthread_rwlock_wrlock", "put"), "read-write lock", "put"),
+    ("sync: semaphore", ("sem_wait", "take"), "semaphore", "take"),
+    ("sync", ("lock_queue",), "sync, by a C program", "lock_queue"),
+    ("my own reason", ("main.a",), "other", "main.a"),
+]
+
+
+def all_classes():
+    """A wait of each class, of 1000 ns and more, by which it is found"""
+    t = Trace()
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    time = 1000
+    wanted = {}
+    for i, (reason, frames, name, place) in enumerate(CLASSES):
+        t.event(1, time, GO_BLOCK, t.string(reason), t.stack(*frames))
+        t.event(1, time + 1000 + i, GO_UNBLOCK, 1, 2 * i + 1, 0)
+        t.event(1, time + 1100 + i, GO_START, 1, 2 * i + 2)
+        time += 3000
+        wanted[1000 + i] = (name, place)
+    t.event(1, time, GO_DESTROY)
+    return t, wanted
+
+
+def stopped():
+    """2 stops the world for 2000 ns, while 1 runs and is in a region."""
+    t = Trace()
+    threads(t, 2)
+    main, stopper = t.stack("main.main"), t.stack("runtime.ReadMemStats", "main.watch")
+    t.event(1, 1000, REGION_BEGIN, 0, t.string("step"), main)
+    t.event(2, 3000, STW_BEGIN, t.string("read mem stats"), stopper)
+    t.event(2, 5000, STW_END)
+    t.event(1, 8000, REGION_END, 0, t.string("step"), t.stack("main.inner", "main.main"))
+    t.event(1, 10000, GO_BLOCK, t.string("sleep"), main)
+    t.event(1, 11000, GO_UNBLOCK, 1, 1, 0)
+    t.event(1, 12000, GO_START, 1, 2)
+    t.event(1, 13000, GO_DESTROY)
+    t.event(2, 13000, GO_DESTROY)
+    return t
+
+
+def run(*arguments):
+    done = subprocess.run([TOOL, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        sys.exit("gotrace %s: status %d, %s" % (" ".join(arguments), done.returncode, done.stderr.decode()))
+    return done.stdout.decode("utf-8", "replace")
+
+
+def info(file, *arguments):
+    return json.loads(run("info", "--json", *arguments, file))
+
+
+def write(trace, file):
+    with open(file, "wb") as out:
+        out.write(trace.data())
+
+
+def check_stopped(file):
+    write(stopped(), file)
+    found = info(file)
+    times = {row["name"]: (row["running"], row["stopped"]) for row in found["functions"]}
+    assert times["main.main"][1] == 2000, times  # and as much of the running time of the other one
+    assert sum(row["stopped"] for row in found["functions"]) == 4000, times
+    assert [(row["place"], row["reason"], row["pauses_total"]) for row in found["stops"]] == [
+        ("main.watch", "read mem stats", 2000)], found["stops"]
+    steps = json.loads(run("path", "--go", "1", "--json", file))
+    got = [(step["since"], step["time"], step["state"], step.get("region"), step.get("stopped"), step.get("own")) for step in steps["path"]]
+    assert got == [(0, 1000, "running", None, None, "main.main"), (1000, 7000, "running", "step", 2000, "main.inner"),
+                   (8000, 2000, "running", None, None, "main.main"), (10000, 1000, "waiting", None, None, "main.main"),
+                   (11000, 1000, "runnable", None, None, None), (12000, 1000, "running", None, None, None)], got
+    assert [(row.get("name"), row["time"]) for row in steps["regions"]] == [("step", 7000), (None, 6000)], steps["regions"]
+    assert "running     stopped    runnable" in run("info", file)
+    assert re.search(r" 2\.000 us +15\.4 % +1  stopped +the world", run("path", "--go", "1", file)), run("path", "--go", "1", file)
+
+
+def known(directory):
+    file = os.path.join(directory, "known.trace")
+    for make in handed_on, another_lock, helpers, other_waits, permits, passed_through:
+        trace, wanted = make()
+        write(trace, file)
+        found = {(row["class"], row["place"], row["holder"]): (row["blocked_count"], row["blocked_total"]) for row in info(file)["holders"]}
+        assert found == wanted, "%s: %s" % (make.__name__, found)
+        # The path of a goroutine that waited has the same, of its own waits.
+        for go in "123":
+            path = json.loads(run("path", "--go", go, "--json", file))
+            for row in path["waits"]:
+                assert (row["class"], row["in"], row["through"]) in wanted, "%s: %s" % (make.__name__, row)
+    write(handed_on()[0], file)
+    rows = [(row["through"], row["time"], row["go"]) for row in json.loads(run("path", "--go", "3", "--json", file))["waits"]]
+    assert rows == [("main.rebuild", 8000, 1), ("main.get", 2000, 2)], rows
+    assert "mutex in main.get: main.rebuild" in run("path", "--go", "3", file)
+    trace, wanted = all_classes()
+    write(trace, file)
+    found = {row["blocked_longest"]: (row["class"], row["place"]) for row in info(file)["waits"]}
+    assert sum(row["blocked_count"] for row in info(file)["waits"]) == len(CLASSES)
+    for time, row in found.items():
+        assert wanted[time] == row, "%s, not %s" % (row, wanted[time])
+    check_stopped(file)
+    print("6 traces with holders, %d classes" % len(CLASSES))
+
+
+# ---------------------------------------------------------------------------------------------------------- programs ----
+
+def findings(file):
+    found = info(file)["findings"]
+    shown = [line for line in run("info", file).split("\n") if re.match(r"[123]\. ", line)]
+    assert [line[3:] for line in shown] == [row["text"] for row in found], (shown, found)
+    assert not found or run("info", file).startswith("1. "), "not first"
+    for row in found:
+        if row["look"]:
+            run(*row["look"].split(" "), file)  # it works
+    return found
+
+
+def right(name, found, language):
+    if name.startswith("healthy"):
+        return not found
+    kind, named = FAULTS[name]
+    return bool(found) and found[0]["kind"] == kind and (named if isinstance(named, str) else named[language]) in found[0]["text"]
+
+
+def programs(language, names, make):
+    """Runs each program; `make` returns its trace."""
+    for name in names:
+        for attempt in range(3):
+            found = findings(make(name))
+            if right(name.replace("_recorded", ""), found, language):
+                break
+        else:
+            sys.exit("%s, %s: found %s" % (language, name, [row["text"] for row in found]))
+        print("%s: %s" % (name, found[0]["text"] if found else "-"))
+    assert {name.replace("_recorded", "") for name in names} >= set(FAULTS), names
+    print("%d faults, %d healthy programs" % (len(FAULTS), len(names) - len(FAULTS)))
+
+
+def lines_of(program):
+    return subprocess.run([program], stdout=subprocess.PIPE, check=True).stdout.decode().split()
+
+
+def in_go(directory):
+    cache = os.environ.get("GOTRACE_GO") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gotrace-go")
+    root = os.path.join(cache, "1.27", "usr", "lib", "go-1.27")
+    if not os.path.exists(os.path.join(root, "bin", "go")):
+        print("needs Go 1.27 (make deps)")
+        sys.exit(77)
+    program, trace = os.path.join(directory, "faults"), os.path.join(directory, "go.trace")
+    environment = dict(os.environ, GOROOT=root, GOTOOLCHAIN="local", GOFLAGS="", GOPROXY="off", GO111MODULE="off",
+                       GOCACHE=os.path.join(cache, "gocache"))
+    subprocess.run([os.path.join(root, "bin", "go"), "build", "-o", program, "tests/go/faults.go"], check=True, env=environment)
+
+    def make(name):
+        on_one = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if name == "procs" else []
+        subprocess.run([*on_one, program, name, trace], check=True)
+        return trace
+    programs("go", lines_of(program), make)
+
+
+def in_c(directory):
+    program, trace = os.path.join(directory, "faults"), os.path.join(directory, "c.trace")
+    subprocess.run([os.environ.get("CC") or "cc", "-O1", "-g", "-I.", "-o", program, "tests/tool/faults.c", "-pthread", "-ldl"], check=True)
+
+    def make(name):
+        if os.path.exists(trace):
+            os.remove(trace)
+        if name.endswith("_recorded"):
+            subprocess.run([TOOL, "record", "-q", "-o", trace, program, name], check=True)
+        else:
+            subprocess.run([program, name, trace], check=True)
+        return trace
+    programs("c", lines_of(program), make)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    if sys.argv[1] == "go" and not shutil.which("taskset"):
+        print("needs taskset")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as directory:
+        {"known": known, "go": in_go, "c": in_c}[sys.argv[1]](directory)
+
+
+main()
