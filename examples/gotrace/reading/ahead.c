@@ -17,7 +17,7 @@ const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_
   const char *text = stops ? c->name : c->kind == GOTRACE_CHANGE_RANGE_BEGIN && c->text_size ? c->text : NULL;
   *size = stops ? c->name_size : c->text_size;
   if (stops && e->implied) text = SWITCH_REASON, *size = sizeof SWITCH_REASON - 1;
-  if (stops && !*size && is_v1(e)) text = UNKNOWN_REASON, *size = sizeof UNKNOWN_REASON - 1;
+  if (stops && !*size && e->v1_kind) text = UNKNOWN_REASON, *size = sizeof UNKNOWN_REASON - 1;
   return text;
 }
 
@@ -82,7 +82,7 @@ void ahead_names(ahead *a, input *in) {
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
     size_t count, i;
-    if (e->kind != (is_v1(e) ? (unsigned)GOTRACE_V1_GO_START_LABEL : (unsigned)GOTRACE_V2_GO_LABEL)) continue;
+    if (e->kind != GOTRACE_V2_GO_LABEL) continue;
     count = gotrace_decoder_changes(in->decoder, e, changes);
     for (i = 0; i < count; i++) {
       const gotrace_change *c = &changes[i];
@@ -118,7 +118,7 @@ void ahead_read(ahead *a, input *in, int64_t until, bool all) {
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
     bool changed = (all || asks(in->decoder, e, false)) && gotrace_decoder_changes(in->decoder, e, changes), after;
-    unsigned change = change_rows[!is_v1(e)][e->kind].change;
+    unsigned change = op_specs[e->kind].change;
     if (!any) first = input_first_time(in, e), any = true;
     after = between(first, e->time) > until;
     if (after && change == GOTRACE_CHANGE_SYNC) break;

@@ -233,8 +233,8 @@ static uint32_t function_of(const filter *f, const gotrace_decoder *d, uint64_t 
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c) {
   facts k = {0};
   if (!f->on) return true;
-  k.family = is_v1(e) ? 1 : 2;
-  k.kind = e->kind;
+  k.family = e->v1_kind ? 1 : 2;
+  k.kind = kind_in_file(e);
   k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
   k.other = k.proc = NOBODY;
   if (c) {
@@ -248,8 +248,6 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, c
     k.inside = (uint64_t)e->extra;
     k.creates = k.change == GOTRACE_CHANGE_STATUS && c->from == GOTRACE_STATUS_NONE && e->extra != GOTRACE_STATUS_NONE;
     k.reason = change_reason(e, c, &k.reason_size);
-  } else if (k.family == 1 && k.kind == GOTRACE_V1_GO_CREATE) {
-    k.other = e->args[0]; /* the next event tells its status */
   }
   if (f->set->by[BY_FUNCTION]) k.functions[0] = function_of(f, d, k.g), k.functions[1] = function_of(f, d, k.other);
   return decide(f, &k);
@@ -481,7 +479,7 @@ int64_t moment_resolve(int64_t given, input *in) {
   if (input_decode(in, false) != GOTRACE_OK) return 0; /* the error is reported later */
   while (!start && input_next(in, &e) == GOTRACE_OK) {
     if (!first) first = e.time;
-    if (is_v1(&e) || e.kind != GOTRACE_V2_SYNC) continue;
+    if (e.kind != GOTRACE_V2_SYNC) continue;
     start = wall_at(&(wall_clock){e.args[2], e.args[3], (int64_t)e.args[0]}, first);
   }
   erase_progress();

@@ -53,10 +53,8 @@ typedef struct consumer {
 
 /* How events with a number become operations: the rows of gotrace_find_change_spec and gotrace_event_specs. */
 typedef struct event_rule {
-  uint8_t kind;       /* of the operation: the event of v2 that makes the same change; 0: none */
-  char arguments[6];  /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
-  const char *reason; /* v1: why the goroutine stops; NULL: it does not */
-  uint32_t name;      /* the same as text; 0: not yet known */
+  uint8_t kind;      /* of the operation; 0: none */
+  char arguments[6]; /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
 } event_rule;
 
 typedef struct placed { /* a goroutine on a proc, on a thread */

@@ -110,7 +110,6 @@ static void dump_argument_value(dumper *d, const dump_argument *a, uint64_t valu
 
 /* Whether `extra` is a status. */
 static bool has_status_before(const gotrace_event *e) {
-  if (is_v1(e)) return false;
   return e->kind == GOTRACE_V2_GO_STATUS || e->kind == GOTRACE_V2_GO_STATUS_STACK ||
          e->kind == GOTRACE_V2_PROC_STATUS || e->kind == GOTRACE_V2_PROC_STEAL;
 }
