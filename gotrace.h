@@ -15212,11 +15212,14 @@ typedef struct gotrace__kind {
 /* How an event of v1 becomes one of v2: a row of GOTRACE__V1_LIFTS, prepared. */
 typedef struct gotrace__lift {
   const gotrace_event_spec *spec;
+  const char *text; /* its reason */
+  uint8_t text_size;
   uint8_t head[4]; /* as in gotrace__kind */
   uint8_t from[5]; /* the place of each argument in the event of v1 */
   uint8_t stack;   /* the place of the stack in that of v2 */
   uint8_t reason;  /* added to gotrace_decoder.texts: the id of its reason; 0: none */
   bool same;       /* all arguments are in their places */
+  bool stops;      /* its only argument is a stack, which comes after the reason */
   bool rest;       /* gotrace__v1_lift_rest does more */
 } gotrace__lift;
 #define GOTRACE__LIFTED 64 /* v1: where the kinds of v2 begin in gotrace_decoder.kinds */
@@ -16017,11 +16020,14 @@ GOTRACE__FN void gotrace__v1_set_lifts(gotrace_decoder *d) {
     l->head[3] = (uint8_t)v1;
     l->stack = to->stack;
     l->rest = rest >> v1 & 1;
-    if (gotrace__v1_rows[i].reason[0]) l->reason = (uint8_t)v1;
+    l->text = gotrace__v1_rows[i].reason;
+    l->text_size = (uint8_t)strlen(l->text);
+    if (l->text_size) l->reason = (uint8_t)v1;
     memset(l->from, (int)GOTRACE__NOWHERE, sizeof l->from);
     for (n = 0, word = to->spec->arguments; (size = strcspn(word, " ")) != 0; word += size + (word[size] == ' '))
       if (!gotrace__ends_with(word, size, "dt")) l->from[n++] = gotrace__v1_place_of(from->spec, word, size);
-    l->same = n >= from->args;
+    l->stops = from->args == 1 && to->args == 2 && l->from[1] == GOTRACE__ARGUMENT(0) && !l->rest;
+    l->same = n >= from->args && !l->rest;
     while (n) n--, l->same = l->same && l->from[n] == GOTRACE__ARGUMENT(n);
   }
 }
@@ -16131,9 +16137,13 @@ GOTRACE__FN bool gotrace__v1_text(const gotrace_decoder *d, uint64_t place, cons
   };
   const uint8_t *at;
   uint64_t length;
-  size_t i;
   *data = "";
   *size = 0;
+  if (place < GOTRACE_V1_COUNT) {
+    *data = d->lifts[place].text;
+    *size = d->lifts[place].text_size;
+    return true;
+  }
   if (place >= GOTRACE__V1_MESSAGES) {
     place -= GOTRACE__V1_MESSAGES;
     if (place >= (uint64_t)(d->end - d->file)) return false;
@@ -16143,16 +16153,15 @@ GOTRACE__FN bool gotrace__v1_text(const gotrace_decoder *d, uint64_t place, cons
     *size = (size_t)length;
     return true;
   }
-  if (place >= GOTRACE__V1_STW_TEXTS) *data = stw[place - GOTRACE__V1_STW_TEXTS];
-  for (i = 0; i < sizeof gotrace__v1_rows / sizeof gotrace__v1_rows[0]; i++)
-    if (gotrace__v1_rows[i].v1 == place) *data = gotrace__v1_rows[i].reason;
+  *data = stw[place - GOTRACE__V1_STW_TEXTS];
   *size = strlen(*data);
   return true;
 }
 
 GOTRACE__FN bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  const gotrace__dec_item *entry = d && id ? gotrace__dec_find_string(d, id) : NULL;
-  if (!entry && d && d->texts && id >= d->texts) return gotrace__v1_text(d, id - d->texts, data, size);
+  const gotrace__dec_item *entry;
+  if (d && d->texts && id >= d->texts) return gotrace__v1_text(d, id - d->texts, data, size);
+  entry = d && id ? gotrace__dec_find_string(d, id) : NULL;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
   return entry || (d && !id);
@@ -18518,7 +18527,7 @@ GOTRACE__FN gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_ev
 }
 
 /* The next event of an ordered v1 trace, as it is in the file; its goroutine and proc. */
-GOTRACE__FN inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *ev, gotrace__dec_go **its_go,
+GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *ev, gotrace__dec_go **its_go,
                                                    gotrace__dec_proc **its_proc) {
   gotrace_result result;
   gotrace__dec_go *g;
@@ -18644,8 +18653,8 @@ GOTRACE__FN gotrace_event *gotrace__v1_imply(gotrace_decoder *d, const gotrace_e
 GOTRACE__FN void gotrace__v1_end_beginning(gotrace_decoder *d, const gotrace_event *ev) {
   gotrace_event *status;
   d->beginning = false;
-  d->lifts[GOTRACE_V1_GO_START].rest = d->lifts[GOTRACE_V1_GOMAXPROCS].rest = false;
-  d->lifts[GOTRACE_V1_GO_CREATE].rest = d->version < 1007;
+  d->lifts[GOTRACE_V1_GO_START].same = d->lifts[GOTRACE_V1_GOMAXPROCS].same = true;
+  d->lifts[GOTRACE_V1_GO_CREATE].same = d->version >= 1007;
   if (!gotrace__v1_find_untold(d)) return;
   status = gotrace__v1_imply(d, ev, GOTRACE_V2_GO_STATUS);
   gotrace__v1_make_status(d, status, 0, GOTRACE__G_RUNNABLE, GOTRACE_STATUS_UNKNOWN, 0);
@@ -18676,10 +18685,18 @@ GOTRACE__FN void gotrace__v1_lift_stw(gotrace_decoder *d, gotrace_event *ev, con
   gotrace__dec_string(d, d->stw_text, &ev->data, &ev->data_size);
 }
 
-/* What the rows of GOTRACE__V1_LIFTS cannot tell. `old`: the arguments in v1. */
+/* Moves the arguments of an event to their places in v2, and does what the rows of GOTRACE__V1_LIFTS cannot tell. */
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__v1_lift_rest(gotrace_decoder *d, gotrace_event *ev, gotrace__dec_go *g,
-                                                         gotrace__dec_proc *p, const uint64_t *old) {
+                                                         gotrace__dec_proc *p) {
+  const gotrace__lift *l = &d->lifts[ev->v1_kind];
+  uint64_t old[5], args[5];
   const uint8_t *message;
+  size_t i;
+  memcpy(old, ev->args, sizeof old);
+  for (i = 0; i < 5; i++) args[i] = gotrace__dec_number(ev, l->from[i]);
+  memcpy(ev->args, args, sizeof args);
+  ev->stack = gotrace__dec_number(ev, l->stack);
+  if (!l->rest) return;
   switch (ev->v1_kind) {
   case GOTRACE_V1_GOMAXPROCS:
     if (d->beginning) gotrace__v1_end_beginning(d, ev);
@@ -18739,23 +18756,19 @@ GOTRACE__FN inline gotrace_result gotrace__v1_next_lifted(gotrace_decoder *d, go
   gotrace__dec_go *g = NULL;
   gotrace__dec_proc *p = NULL;
   const gotrace__lift *l;
-  uint64_t old[5];
-  size_t i;
   gotrace_result result = gotrace__v1_next(d, ev, &g, &p);
   if (!GOTRACE__LIKELY(result == GOTRACE_OK)) return result;
   l = &d->lifts[ev->kind];
   ev->spec = l->spec;
   memcpy((char *)ev + offsetof(gotrace_event, kind), l->head, sizeof l->head);
-  if (l->same && !l->rest) return ev->stack = gotrace__dec_number(ev, l->stack), GOTRACE_OK;
-  memcpy(old, ev->args, sizeof old);
-  if (!l->same) {
-    uint64_t args[5];
-    for (i = 0; i < 5; i++) args[i] = gotrace__dec_number(ev, l->from[i]);
-    memcpy(ev->args, args, sizeof args);
-    if (l->reason) ev->args[0] = d->texts + l->reason;
+  if (GOTRACE__LIKELY(l->same)) {
+    ev->stack = gotrace__dec_number(ev, l->stack);
+  } else if (l->stops) {
+    ev->args[1] = ev->args[0];
+    ev->args[0] = l->reason ? d->texts + l->reason : 0;
+  } else {
+    gotrace__v1_lift_rest(d, ev, g, p);
   }
-  ev->stack = gotrace__dec_number(ev, l->stack);
-  if (l->rest) gotrace__v1_lift_rest(d, ev, g, p, old);
   return GOTRACE_OK;
 }
 

@@ -136,21 +136,20 @@ static void check_change(reading *r, const gotrace_event *event, const gotrace_c
   if (c->from != c->to) r->since[c->number] = c->from == GOTRACE_STATUS_UNKNOWN ? -1 : event->time;
 }
 
-/* The first change is as gotrace_find_change_spec tells of the event's number. */
+/* The change is as gotrace_find_change_spec tells of the event's number. */
 static void check_spec(const gotrace_event *event, const gotrace_change *c, bool changes) {
-  int family = event->spec->since < GOTRACE_GO_1_22 ? 1 : 2;
-  const gotrace_change_spec *spec = gotrace_find_change_spec(family, event->kind);
-  bool of_v1 = family == 1 && event->kind == GOTRACE_V1_USER_REGION, told;
+  const gotrace_change_spec *spec = gotrace_find_change_spec(event->kind);
+  bool told;
   CHECK(spec || !changes);
   if (!changes) return;
   told = spec->whose & GOTRACE_WHOSE_TOLD;
-  CHECK(c->kind == spec->kind || (of_v1 && c->kind == GOTRACE_CHANGE_REGION_END));
+  CHECK_EQUAL(c->kind, spec->kind);
   CHECK_EQUAL(c->object, spec->object);
   if (spec->whose & GOTRACE_WHOSE_NAMED) CHECK_EQUAL(c->id, event->args[0]);
   else if (spec->whose == GOTRACE_WHOSE_OWN && spec->object)
     CHECK_EQUAL(c->id, spec->object == GOTRACE_OBJECT_GO ? event->g : event->p);
-  if (spec->whose & GOTRACE_WHOSE_NEW) CHECK(c->from == GOTRACE_STATUS_NONE || family == 1);
-  if (c->kind == GOTRACE_CHANGE_STATUS && !(told && family == 2)) CHECK_EQUAL(c->to, spec->to);
+  if (spec->whose & GOTRACE_WHOSE_NEW) CHECK_EQUAL(c->from, GOTRACE_STATUS_NONE);
+  if (c->kind == GOTRACE_CHANGE_STATUS && !told) CHECK_EQUAL(c->to, spec->to);
   if (spec->name[0]) CHECK(c->name_size == strlen(spec->name) && memcmp(c->name, spec->name, c->name_size) == 0);
 }
 
@@ -230,9 +229,8 @@ int main(void) {
     printf("first:\n%.*s\nformat %d:\n%.*s", (int)text[0].size, text[0].data, test_formats[i], (int)to->size, to->data);
     CHECK(false);
   }
-  CHECK(!gotrace_find_change_spec(2, GOTRACE_V2_STRING) && !gotrace_find_change_spec(1, GOTRACE_V1_STRING));
-  CHECK(!gotrace_find_change_spec(2, 256) && !gotrace_find_change_spec(2, -1) && !gotrace_find_change_spec(0, 14) &&
-        !gotrace_find_change_spec(3, 14));
+  CHECK(!gotrace_find_change_spec(GOTRACE_V2_STRING) && !gotrace_find_change_spec(GOTRACE_V2_NONE));
+  CHECK(!gotrace_find_change_spec(256) && !gotrace_find_change_spec(-1));
   test_append(&text[0], "", 1);
   CHECK(strstr((const char *)text[0].data, "13 of 1: 2 to 4 task -1 parent -1 values 0 0 chan receive, , producer\n"));
   test_free(&trace);
