@@ -2116,8 +2116,32 @@ GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format for
  * GOTRACE_STATUS_UNKNOWN as its `extra`. Until the first status of its goroutine or proc, a thread has no g or p.
  * Sometimes Go omits the status of a running goroutine; the decoder then begins as many generations earlier as needed.
  *
- * Raw: the contents of the file in file order, including batches and tables; only the framing is checked. Memory use is
- * one window. options.from and options.until have no effect.
+ * Lifted: ordered decoding has one language. Events of v1 are those that Go 1.27's reader makes of them, whatever the
+ * format: `spec` is a row of GOTRACE_V2_EVENTS, `v1_kind` the event in the file. A trace is one generation, without
+ * Syncs. What v2 has no words for is told like this:
+ *
+ *   Time        Several events may have the same. Go moves these apart, and those behind them, by a nanosecond each.
+ *   Wakers      The p of a GoUnblock by a timer is GOTRACE_TIMER_PROC, by the network GOTRACE_NETPOLL_PROC.
+ *   Beginning   Before the first Gomaxprocs, a trace tells what is older than it. A goroutine older than the trace is
+ *               first named by a GoStatus with the status 0, unknown, where the file has its GoCreate: args[3] is a
+ *               stack with its first function. Its status follows: Waiting or Syscall from GoWaiting or GoInSyscall,
+ *               Running from its GoStart. The first Gomaxprocs implies those of all others, which are Runnable, with
+ *               args[3] again. Go leaves out the first Gomaxprocs and what has the status 0. If the trace has no
+ *               Gomaxprocs, nothing is older than it; Go's conversion then leaves out all creations.
+ *   Procs       The first start or stop of a proc is a ProcStatus, though goroutines may have run on it before.
+ *   Calls       A GoSysCall that keeps its proc implies a GoSyscallEnd at the same time. Of one that loses it, the
+ *               GoSysBlock is a GoStatus from Syscall to Syscall, of no thread; Go leaves it out. A GoSysBlock without
+ *               a GoSysCall before it is a GoSyscallBegin. Goroutines in a system call may have no thread.
+ *   Labels      A GoStartLabel implies a GoLabel. Before the first Gomaxprocs its GoStart is a status too; in Go, not.
+ *   Stops       A GoStop is a GoBlock for the reason "forever". GoBlock has no reason in v1: "".
+ *   Scans       Up to format 1.9 a GCScanStart is a stopped world, which other procs may scan at the same time.
+ *   Worlds      A stopped world, in v1 of a proc, is that of the goroutine on the proc, if any.
+ *   Wake-ups    A FutileWakeup that is not part of a futile wake-up is an event None.
+ *   Tables      Texts that the file's table lacks (reasons, messages of logs) have ids from 2^63 on. In format 1.5,
+ *               GoCreate has no stack of the new goroutine, but its address, as args[3].
+ *
+ * Raw: the contents of the file in file order, including batches and tables; only the framing is checked. Events of v1
+ * are those of the file. Memory use is one window. options.from and options.until have no effect.
  */
 
 #define GOTRACE_NO_ID (-1) /* no thread, proc or goroutine */
@@ -2147,7 +2171,7 @@ typedef struct gotrace_decoder gotrace_decoder;
 
 /* One event. */
 typedef struct gotrace_event {
-  const gotrace_event_spec *spec; /* its row of GOTRACE_V1_EVENTS or GOTRACE_V2_EVENTS; never NULL */
+  const gotrace_event_spec *spec; /* its row of GOTRACE_V2_EVENTS; raw, v1: of GOTRACE_V1_EVENTS. Never NULL */
   int64_t time;     /* ordered: nanoseconds. v1: since the first event. v2: since an arbitrary time before it, and later
                      * than the previous event (ExperimentalBatch: the same). raw: ticks */
   uint64_t offset;  /* position in the file, in bytes */
@@ -2156,16 +2180,15 @@ typedef struct gotrace_event {
                      * only the batch's m (v2) or p (v1) */
   uint64_t stack;   /* the event's stack, 0 if none; see gotrace_decoder_stack */
   uint64_t args[5]; /* the arguments in spec->arguments, without "dt" and "data" */
-  int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the previous status, or
+  int64_t extra;    /* ordered. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the previous status, or
                      * GOTRACE_STATUS_UNKNOWN or _NONE. UserTaskEnd: the parent's id or GOTRACE_NO_ID. Sync: the number
-                     * of Syncs so far, including this one. With options.lenient also UserRegionEnd and, in v1, the end
-                     * of a UserRegion: how many open regions of the goroutine are inside it, which is not 0 if it is
-                     * out of order. If it began before the trace, has ended already, or has more than 63 inside it,
-                     * all open ones count as inside it */
-  const char *data; /* the argument "data"; UserTaskEnd: the task's name; STWBegin, STWEnd, STWStart, GCSTWStart: the
-                     * reason. Not NUL-terminated; valid until the next event. NULL if the event has none */
+                     * of Syncs so far, including this one. With options.lenient also UserRegionEnd: how many open
+                     * regions of the goroutine are inside it, which is not 0 if it is out of order. If it began before
+                     * the trace, has ended already, or has more than 63 inside it, all open ones count as inside it */
+  const char *data; /* the argument "data". Ordered, UserTaskEnd: the task's name; STWBegin, STWEnd: the reason. Not
+                     * NUL-terminated; valid until the next event. NULL if the event has none */
   size_t data_size;
-  uint8_t kind; /* spec->number: GOTRACE_V1_... or GOTRACE_V2_... */
+  uint8_t kind; /* spec->number: GOTRACE_V2_...; raw, v1: GOTRACE_V1_... */
   uint8_t arg_count;
   bool implied; /* ordered: not in the file, but implied by GoSwitch (block and start) or GoDestroySyscall (steal of
                    the proc); of v1 see "Lifted" */
@@ -2189,7 +2212,7 @@ typedef struct gotrace_frame {
   size_t function_size, file_size;
 } gotrace_frame;
 
-/* What an event changes, in all formats alike; see gotrace_decoder_changes. The kinds of change are those of Go's own
+/* What an event changes; see gotrace_decoder_changes. The kinds of change are those of Go's own
  * reader (internal/trace, golang.org/x/exp/trace). */
 enum {
   GOTRACE_CHANGE_SYNC = 1,     /* v2: a generation begins, or the trace ends; see gotrace_event.extra */
@@ -2268,7 +2291,7 @@ typedef struct gotrace_change_spec {
 
 typedef struct gotrace_decoder_info {
   int format;                  /* 1005 to 1026 */
-  int family;                  /* 1 or 2: which table the events are from */
+  int family;                  /* 1 or 2: which table the events of the file are from */
   double nanoseconds_per_tick; /* 0: not yet known */
   uint64_t generation;         /* v2: of the last event */
   uint64_t events;             /* delivered so far */
@@ -2334,9 +2357,8 @@ GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_
  *             printf("goroutine %lld waited %lld ns\n", (long long)changes[i].id,
  *                    (long long)(event.time - changes[i].since));
  *
- * GoSwitch and GoDestroySyscall make one change each; the events that they imply make the others. In v1, a system call
- * that keeps its proc has no end in the trace, so it begins and ends with its GoSysCall; one that loses its proc lasts
- * from GoSysCall to GoSysExit. Statuses before the first Gomaxprocs of a v1 trace are from UNKNOWN. So is the first
+ * GoSwitch and GoDestroySyscall make one change each; the events that they imply make the others. From UNKNOWN is each
+ * status in a v1 trace that GoWaiting, GoInSyscall or, at the beginning, GoStart tells (see "Lifted"), and the first
  * status of each object in a part (gotrace_decoder_open_part) or after skipped generations (options.from). */
 GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotrace_event *event,
                                            gotrace_change *changes);
