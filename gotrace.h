@@ -2212,7 +2212,7 @@ typedef struct gotrace_frame {
   size_t function_size, file_size;
 } gotrace_frame;
 
-/* What an event changes; see gotrace_decoder_changes. The kinds of change are those of Go's own
+/* What an event changes; see gotrace_decoder_change. The kinds of change are those of Go's own
  * reader (internal/trace, golang.org/x/exp/trace). */
 enum {
   GOTRACE_CHANGE_SYNC = 1,     /* v2: a generation begins, or the trace ends; see gotrace_event.extra */
@@ -2241,8 +2241,6 @@ enum {
   GOTRACE_STATUS_WAITING,
   GOTRACE_STATUS_IDLE /* only procs */
 };
-
-#define GOTRACE_MOST_CHANGES 1 /* of one event */
 
 /* One change. Texts are not NUL-terminated. They are owned by the decoder and valid until the next event. */
 typedef struct gotrace_change {
@@ -2343,40 +2341,37 @@ GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t
 GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames,
                                          size_t capacity);
 
-/* Stores the changes that an event makes in `changes`, which has room for GOTRACE_MOST_CHANGES, and returns their
- * number, which may be 0. Ordered only. Call this for every event, in order, before the next event is read; after
- * gotrace_decoder_next_batch, for each event of the batch. Otherwise `from`, `since` and `function` may be wrong,
- * because they are derived from earlier calls. The decoder then keeps a record of some 80 bytes for each goroutine.
- * Decoding costs nothing more if this function is never called. Returns 0 if an argument is NULL or if memory runs out.
- * In the latter case, decoding ends with ERROR_OUT_OF_MEMORY.
+/* Stores the change that an event makes. Returns false, and stores nothing that counts, if it makes none. Ordered only.
+ * Call this for every event, in order, before the next event is read; after gotrace_decoder_next_batch, for each event of
+ * the batch. Otherwise `from`, `since` and `function` may be wrong, because they are derived from earlier calls. The
+ * decoder then keeps a record of some 80 bytes for each goroutine. Decoding costs nothing more if this function is never
+ * called. Returns false if an argument is NULL or if memory runs out. In the latter case, decoding ends with
+ * ERROR_OUT_OF_MEMORY.
  *
- *     n = gotrace_decoder_changes(decoder, &event, changes);
- *     for (i = 0; i < n; i++)
- *         if (changes[i].object == GOTRACE_OBJECT_GO && changes[i].from == GOTRACE_STATUS_RUNNABLE &&
- *             changes[i].to == GOTRACE_STATUS_RUNNING)
- *             printf("goroutine %lld waited %lld ns\n", (long long)changes[i].id,
- *                    (long long)(event.time - changes[i].since));
+ *     if (gotrace_decoder_change(decoder, &event, &change) && change.object == GOTRACE_OBJECT_GO &&
+ *         change.from == GOTRACE_STATUS_RUNNABLE && change.to == GOTRACE_STATUS_RUNNING)
+ *         printf("goroutine %lld waited %lld ns\n", (long long)change.id, (long long)(event.time - change.since));
  *
- * GoSwitch and GoDestroySyscall make one change each; the events that they imply make the others. From UNKNOWN is each
- * status in a v1 trace that GoWaiting, GoInSyscall or, at the beginning, GoStart tells (see "Lifted"), and the first
- * status of each object in a part (gotrace_decoder_open_part) or after skipped generations (options.from). */
-GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotrace_event *event,
-                                           gotrace_change *changes);
+ * The change of a GoSwitch or GoDestroySyscall is that of its first part; the events that it implies make the others.
+ * From UNKNOWN is each status in a v1 trace that GoWaiting, GoInSyscall or, at the beginning, GoStart tells (see
+ * "Lifted"), and the first status of each object in a part (gotrace_decoder_open_part) or after skipped generations
+ * (options.from). */
+GOTRACE_API bool gotrace_decoder_change(gotrace_decoder *decoder, const gotrace_event *event, gotrace_change *change);
 
 /* What ordered events of a number, GOTRACE_V2_..., change, whatever the state: for programs that follow the state
- * themselves, without calling gotrace_decoder_changes for each event. NULL if they change nothing, or if there is no
+ * themselves, without calling gotrace_decoder_change for each event. NULL if they change nothing, or if there is no
  * such event. The data is static. Thread-safe. */
 GOTRACE_API const gotrace_change_spec *gotrace_find_change_spec(int number);
 
 /* The number of the goroutine or proc (`object`: GOTRACE_OBJECT_...) that has this id now or, if none has, had it last;
- * see gotrace_change.number. GOTRACE_NO_ID if gotrace_decoder_changes has met none. */
+ * see gotrace_change.number. GOTRACE_NO_ID if gotrace_decoder_change has met none. */
 GOTRACE_API int64_t gotrace_decoder_number(const gotrace_decoder *decoder, unsigned object, uint64_t id);
 
 /* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
  * function of the first stack of its own events that has one. One without a name is called by its address, as in
  * "0x4a1b20". `number`: gotrace_change.number; it stays valid after the goroutine has ended. False, with an empty text,
  * if the function is unknown. Not NUL-terminated; owned by the decoder and valid until close. Functions are right even
- * if gotrace_decoder_changes is not called for events that neither begin or end a goroutine nor have a stack. */
+ * if gotrace_decoder_change is not called for events that neither begin or end a goroutine nor have a stack. */
 GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
                                           size_t *size);
 
@@ -2749,7 +2744,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
  */
 
 /* The transitions of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc; then
- * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: internal/trace/order.go and
+ * what gotrace_decoder_change tells: kind of change, whose, status after, name). Go: internal/trace/order.go and
  * event.go.
  *
  * In the decoder, gotrace__v2_order_fast handles the common events, which come first. Of events without a goroutine,
@@ -15413,7 +15408,7 @@ typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its
   uint64_t m, p, g, stack, tick, offset;
 } gotrace__dec_sample;
 
-typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_changes last told it */
+typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change last told it */
   uint64_t id;
   int64_t since;           /* when it took its status */
   uint64_t pc, line;       /* where its function was, */
@@ -19084,14 +19079,14 @@ GOTRACE__FN bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev
   return of && !d->failure.result;
 }
 
-/* Tells the changes of an event. Returns their number. */
-GOTRACE__FN size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+/* Tells the change of an event. False: it makes none, or there is no memory. */
+GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
   const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
   const gotrace__transition *row = k->rule;
   gotrace__told *of = NULL;
   *c = d->told_nothing;
-  if (!gotrace__tell_whose(d, ev, row, &of, c)) return 0;
-  if (!gotrace__tell_first(d, ev, row, of) || !row->tells.kind) return 0;
+  if (!gotrace__tell_whose(d, ev, row, &of, c)) return false;
+  if (!gotrace__tell_first(d, ev, row, of) || !row->tells.kind) return false;
   if (of) of = &d->tolds[c->number]; /* the array may have moved */
   c->kind = row->tells.kind;
   c->name = row->tells.name;
@@ -19100,7 +19095,7 @@ GOTRACE__FN size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, go
     gotrace__dec_string(d, gotrace__dec_number(ev, k->string), &c->name, &c->name_size);
   switch (c->kind) {
   case GOTRACE_CHANGE_STATUS:
-    if (!of || !gotrace__tell_status(d, ev, row, of, c)) return 0;
+    if (!of || !gotrace__tell_status(d, ev, row, of, c)) return false;
     break;
   case GOTRACE_CHANGE_METRIC: c->value[0] = ev->args[0]; break;
   case GOTRACE_CHANGE_RANGE_BEGIN:
@@ -19116,7 +19111,7 @@ GOTRACE__FN size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, go
   default: break;
   }
   if (of && of->function) gotrace__told_show(d, of->function, &c->function, &c->function_size);
-  return 1;
+  return true;
 }
 
 /* ------------------------------------------------------------------------------------------- >>decode-public ---- */
@@ -19205,15 +19200,14 @@ GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t 
   return d ? gotrace__dec_stack(d, id, 0, frames, frames ? capacity : 0) : 0;
 }
 
-GOTRACE__DEFINE size_t gotrace_decoder_changes(gotrace_decoder *d, const gotrace_event *event,
-                                               gotrace_change *changes) {
-  size_t count;
-  if (!d || !event || !changes || d->options.raw || d->failure.result) return 0;
-  count = gotrace__tell(d, event, changes);
-  if (!d->failure.result) return count;
+GOTRACE__DEFINE bool gotrace_decoder_change(gotrace_decoder *d, const gotrace_event *event, gotrace_change *change) {
+  bool told;
+  if (!d || !event || !change || d->options.raw || d->failure.result) return false;
+  told = gotrace__tell(d, event, change);
+  if (!d->failure.result) return told;
   d->result = d->failure.result; /* no memory: the next call reports it */
   d->fast = false;
-  return 0;
+  return false;
 }
 
 GOTRACE__DEFINE int64_t gotrace_decoder_number(const gotrace_decoder *d, unsigned object, uint64_t id) {

@@ -3,7 +3,7 @@
  *
  *     print_decoded [-s | -S] [-c | -v] FILE
  *
- * Of v2, what gotrace_decoder_changes tells is printed; of v1, its events in order, before they are lifted to v2. These
+ * Of v2, what gotrace_decoder_change tells is printed; of v1, its events in order, before they are lifted to v2. These
  * are without their links, which the decoder does not provide. -v: also of v1 what the changes of its lifted events
  * are, in the form in which tests/go/print_v2.go prints what Go converts it to.
  * -s: read through a callback; -S: through a seekable callback, instead of from memory. -c: read twice, in two of the
@@ -220,10 +220,9 @@ static void experimental(const gotrace_event *e) {
   printf("]");
 }
 
-static void print_changes(const gotrace_event *e) {
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
-  size_t i, count = gotrace_decoder_changes(decoder, e, changes);
-  for (i = 0; i < count; i++) print_change(e, &changes[i]);
+static void print_told(const gotrace_event *e) {
+  gotrace_change change;
+  if (gotrace_decoder_change(decoder, e, &change)) print_change(e, &change);
 }
 
 static void print_v2(const gotrace_event *e) {
@@ -235,7 +234,7 @@ static void print_v2(const gotrace_event *e) {
     return;
   }
   if (e->kind == GOTRACE_V2_SYNC && seen) memset(seen, 0, (size_t)seen_size / 8 + 1);
-  print_changes(e);
+  print_told(e);
   if (e->kind < GOTRACE_V2_SPAN) return;
   printf("M=%lld P=%lld G=%lld Experimental Time=%lld", LL(e->m), LL(e->p), LL(e->g), LL(e->time));
   experimental(e);
@@ -344,7 +343,7 @@ int main(int argc, char **argv) {
     memset(&event, 0, sizeof event);
     while ((result = next(&event, converted)) == GOTRACE_OK) {
       if (info.family == 2) print_v2(&event);
-      else if (converted) print_changes(&event);
+      else if (converted) print_told(&event);
       else print_v1(&event);
     }
   }

@@ -1,4 +1,4 @@
-/* What gotrace_decoder_changes tells of one program is the same in all formats, and consistent, also where generations
+/* What gotrace_decoder_change tells of one program is the same in all formats, and consistent, also where generations
  * were skipped. It agrees with what gotrace_find_change_spec tells of events in general. */
 #define _GNU_SOURCE
 #include "gotrace.h"
@@ -118,7 +118,7 @@ typedef struct reading {
   int64_t since[MOST]; /* of that status; -1: it was stated */
 } reading;
 
-/* Checks what gotrace_decoder_changes promises of any trace. */
+/* Checks what gotrace_decoder_change promises of any trace. */
 static void check_change(reading *r, const gotrace_event *event, const gotrace_change *c) {
   CHECK((c->id == GOTRACE_NO_ID) == (c->number == GOTRACE_NO_ID));
   CHECK(c->object != GOTRACE_OBJECT_NONE || c->id == GOTRACE_NO_ID);
@@ -175,9 +175,9 @@ static int64_t read_changes(test_bytes *text, const test_bytes *trace, size_t ba
   gotrace_decoder *decoder;
   gotrace_decoder_info info;
   const gotrace_event *events[8];
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  gotrace_change change;
   int64_t last = 0;
-  size_t i, j, n, count;
+  size_t i, count;
   memset(&options, 0, sizeof options);
   options.data = trace->data, options.size = trace->size;
   options.from = from;
@@ -185,16 +185,14 @@ static int64_t read_changes(test_bytes *text, const test_bytes *trace, size_t ba
   CHECK_EQUAL(gotrace_decoder_open(&decoder, &options), GOTRACE_OK);
   while (count = batch, gotrace_decoder_next_batch(decoder, events, &count) == GOTRACE_OK) {
     for (i = 0; i < count; i++) {
-      n = gotrace_decoder_changes(decoder, events[i], changes);
-      CHECK(n <= GOTRACE_MOST_CHANGES);
-      check_spec(events[i], changes, n > 0);
-      for (j = 0; j < n; j++) {
-        if (changes[j].kind == GOTRACE_CHANGE_TASK_BEGIN && !r.task) r.task = changes[j].task;
-        check_change(&r, events[i], &changes[j]);
-        check_function(decoder, &changes[j]);
-        tell(text, &changes[j], r.task);
-      }
+      bool changes = gotrace_decoder_change(decoder, events[i], &change);
       last = events[i]->time;
+      check_spec(events[i], &change, changes);
+      if (!changes) continue;
+      if (change.kind == GOTRACE_CHANGE_TASK_BEGIN && !r.task) r.task = change.task;
+      check_change(&r, events[i], &change);
+      check_function(decoder, &change);
+      tell(text, &change, r.task);
     }
   }
   CHECK_EQUAL(gotrace_decoder_error(decoder)->result, GOTRACE_OK);

@@ -308,7 +308,7 @@ void ask(source *s, const gotrace_event *e) {
   /* If the trace was read ahead, the world has names that the decoder does not have yet. */
   const goroutine *g = !s->ahead.count && e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
   bool needed = s->asks_all || asks(s->in->decoder, e, g && g->entry);
-  s->change_count = needed ? gotrace_decoder_changes(s->in->decoder, e, s->changes) : 0;
+  s->changed = needed && gotrace_decoder_change(s->in->decoder, e, &s->change);
 }
 
 gotrace_result source_next(source *s, const gotrace_event **e) {

@@ -181,7 +181,7 @@ int command_dump(const char *path, const settings *set) {
   const char *unknown;
   input in;
   gotrace_event e;
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  gotrace_change change;
   gotrace_result result;
   bool first = true, changed;
   filter_open(&selection, set);
@@ -211,8 +211,8 @@ int command_dump(const char *path, const settings *set) {
       result = GOTRACE_END_OF_TRACE;
       break;
     }
-    changed = selection.on && gotrace_decoder_changes(in.decoder, &e, changes);
-    if (!filter_event(&selection, in.decoder, &e, changed ? changes : NULL) || since < from) continue;
+    changed = selection.on && gotrace_decoder_change(in.decoder, &e, &change);
+    if (!filter_event(&selection, in.decoder, &e, changed ? &change : NULL) || since < from) continue;
     if (set->json) dump_object(&d, &e);
     else dump_line(&d, &e);
     output_check(&d.out);

@@ -556,7 +556,7 @@ static inline void count_kind(summary *sum, const gotrace_event *e) {
 
 static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
-  const gotrace_change *c = sum->s.change_count ? sum->s.changes : NULL;
+  const gotrace_change *c = sum->s.changed ? &sum->s.change : NULL;
   bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e, c);
   if (e->kind == GOTRACE_V2_SYNC && since <= sum->s.until) {
     if (since <= sum->s.from) sum->generations = 0; /* the part begins in this one, or later */
