@@ -2190,8 +2190,8 @@ typedef struct gotrace_event {
   size_t data_size;
   uint8_t kind; /* spec->number: GOTRACE_V2_...; raw, v1: GOTRACE_V1_... */
   uint8_t arg_count;
-  bool implied; /* ordered: not in the file, but implied by GoSwitch (block and start) or GoDestroySyscall (steal of
-                   the proc); of v1 see "Lifted" */
+  bool implied;    /* ordered: not in the file, but implied by GoSwitch (block and start) or GoDestroySyscall (steal of
+                      the proc); of v1 see "Lifted" */
   uint8_t v1_kind; /* ordered, v1: GOTRACE_V1_..., the event in the file, also of the events that it implies; else 0 */
 } gotrace_event;
 
@@ -2342,10 +2342,10 @@ GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_
                                          size_t capacity);
 
 /* Stores the change that an event makes. Returns false, and stores nothing that counts, if it makes none. Ordered only.
- * Call this for every event, in order, before the next event is read; after gotrace_decoder_next_batch, for each event of
- * the batch. Otherwise `from`, `since` and `function` may be wrong, because they are derived from earlier calls. The
- * decoder then keeps a record of some 80 bytes for each goroutine. Decoding costs nothing more if this function is never
- * called. Returns false if an argument is NULL or if memory runs out. In the latter case, decoding ends with
+ * Call this for every event, in order, before the next event is read; after gotrace_decoder_next_batch, for each event
+ * of the batch. Otherwise `from`, `since` and `function` may be wrong, because they are derived from earlier calls. The
+ * decoder then keeps a record of some 80 bytes for each goroutine. Decoding costs nothing more if this function is
+ * never called. Returns false if an argument is NULL or if memory runs out. In the latter case, decoding ends with
  * ERROR_OUT_OF_MEMORY.
  *
  *     if (gotrace_decoder_change(decoder, &event, &change) && change.object == GOTRACE_OBJECT_GO &&
@@ -2739,149 +2739,211 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
 
 /* -------------------------------------------------------------------------------------------------------- >>rules ----
  *
- * What events need and change: a row an event. The transcriber's model and the decoder follow these tables, and
- * gotrace_find_change_spec shows them to programs.
+ * What events need and change: tables with a row an event.
+ *
+ *   GOTRACE__V2_TRANSITIONS   the statuses of goroutines, and what runs where: the model and the decoder of v2
+ *   GOTRACE__V2_CONTEXTS      where the other events may happen: the decoder of v2
+ *   GOTRACE__V2_STATUSES,     what gotrace_decoder_change tells of ordered events, which gotrace_find_change_spec shows
+ *   GOTRACE__V2_TELLS         to programs; the status of procs also in the model
+ *   GOTRACE__V1_TRANSITIONS   the order of v1's events, and the statuses of its goroutines: the decoder of v1
+ *   GOTRACE__V1_LIFTS         what v1's events become: the decoder of v1
+ *
+ * A row decides all that it says, in everything that follows its table. Code decides:
+ *
+ *   The model    what a thread without a proc, a switch and a nested goroutine mean: >>apply; when a proc is stolen or
+ *                abandoned; statuses at the beginning of a generation.
+ *   Decoder, v2  statuses that the trace states, creations, switches, procs, stopped worlds, the collector's ranges,
+ *                tasks and regions: gotrace__v2_order_rare. It also checks the context of the events that need NONE.
+ *   Decoder, v1  procs, who is created or woken, ranges, tasks and regions: gotrace__v1_check. The beginning of a
+ *                trace, calls, labels, texts: gotrace__v1_lift_rest. Pseudo-procs: gotrace__v1_set_proc.
+ *   Changes      statuses that the trace states, names and values that the event has: >>decode-changes.
  */
 
-/* The transitions of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc; then
- * what gotrace_decoder_change tells: kind of change, whose, status after, name). Go: internal/trace/order.go and
- * event.go.
- *
- * In the decoder, gotrace__v2_order_fast handles the common events, which come first. Of events without a goroutine,
- * gotrace__v2_order checks the context only; gotrace__v2_order_rare checks that of those with NONE. Events without a
- * row need a thread and tell nothing. */
-#define GOTRACE__V2_FAST_RULES(X)                                                     \
-  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS, STATUS, NAMED_GO, RUNNING, "")     \
-  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE, STATUS, NAMED_GO, RUNNABLE, "") \
-  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES, STATUS, OWN_GO, WAITING, "")         \
-  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")        \
-  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS, STATUS, OWN_GO, SYSCALL, "") \
-  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS, STATUS, OWN_GO, RUNNING, "")
+/* X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). NEW: the goroutine that it
+ * creates. Go: internal/trace/order.go. The common events come first; gotrace__v2_order_fast handles them. */
+#define GOTRACE__V2_FAST_RULES(X)                        \
+  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS)       \
+  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE)    \
+  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES)         \
+  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES)         \
+  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS) \
+  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS)
 
-#define GOTRACE__V2_TRANSITIONS(X)                                                                         \
-  GOTRACE__V2_FAST_RULES(X)                                                                                \
-  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                                  \
-  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                           \
-  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")               \
-  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")                            \
-  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")                    \
-  X(GO_CREATE, P, NONE, DEAD, RUNNABLE, NONE, STATUS, NEW_GO, RUNNABLE, "")                                \
-  X(GO_CREATE_BLOCKED, P, NONE, DEAD, WAITING, NONE, STATUS, NEW_GO, WAITING, "")                          \
-  X(GO_CREATE_SYSCALL, M, NONE, DEAD, SYSCALL, NONE, STATUS, NEW_GO, SYSCALL, "")                          \
-  X(GO_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                                    \
-  X(GO_STATUS_STACK, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                              \
-  X(GO_LABEL, PG, NONE, DEAD, DEAD, NONE, LABEL, OWN_GO, NONE, "")                                         \
-  X(PROC_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_PROC, NONE, "")                                \
-  X(PROC_START, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, RUNNING, "")                             \
-  X(PROC_STOP, NONE, NONE, DEAD, DEAD, NONE, STATUS, OWN_PROC, IDLE, "")                                   \
-  X(PROC_STEAL, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, IDLE, "")                                \
-  X(PROCS_CHANGE, PG, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")             \
-  X(HEAP_ALLOC, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")       \
-  X(HEAP_GOAL, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                       \
-  X(STW_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "stop-the-world")                    \
-  X(STW_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "stop-the-world")                        \
-  X(GC_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NONE, NONE, "GC concurrent mark phase")         \
-  X(GC_BEGIN, NONE, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")           \
-  X(GC_END, NONE, NONE, DEAD, DEAD, NONE, RANGE_END, NONE, NONE, "GC concurrent mark phase")               \
-  X(GC_SWEEP_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_PROC, NONE, "GC incremental sweep") \
-  X(GC_SWEEP_BEGIN, P, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")        \
-  X(GC_SWEEP_END, P, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")            \
-  X(GC_MARK_ASSIST_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_GO, NONE, "GC mark assist")   \
-  X(GC_MARK_ASSIST_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")         \
-  X(GC_MARK_ASSIST_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "GC mark assist")             \
-  X(USER_TASK_BEGIN, PG, NONE, DEAD, DEAD, NONE, TASK_BEGIN, NONE, NONE, "")                               \
-  X(USER_TASK_END, PG, NONE, DEAD, DEAD, NONE, TASK_END, NONE, NONE, "")                                   \
-  X(USER_REGION_BEGIN, PG, NONE, DEAD, DEAD, NONE, REGION_BEGIN, OWN_GO, NONE, "")                         \
-  X(USER_REGION_END, PG, NONE, DEAD, DEAD, NONE, REGION_END, OWN_GO, NONE, "")                             \
-  X(USER_LOG, PG, NONE, DEAD, DEAD, NONE, LOG, OWN_GO, NONE, "")                                           \
-  X(CPU_SAMPLE, M, NONE, DEAD, DEAD, NONE, SAMPLE, NONE, NONE, "")                                         \
-  X(SYNC, M, NONE, DEAD, DEAD, NONE, SYNC, NONE, NONE, "")
+#define GOTRACE__V2_TRANSITIONS(X)                             \
+  GOTRACE__V2_FAST_RULES(X)                                    \
+  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES)                \
+  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES)         \
+  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES) \
+  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)        \
+  X(GO_CREATE, P, NEW, DEAD, RUNNABLE, NONE)                   \
+  X(GO_CREATE_BLOCKED, P, NEW, DEAD, WAITING, NONE)            \
+  X(GO_CREATE_SYSCALL, M, NEW, DEAD, SYSCALL, NONE)
+
+/* X(event, context that it needs). Those without a row, here or above, need a thread. */
+#define GOTRACE__V2_CONTEXTS(X)  \
+  X(GO_STATUS, NONE)             \
+  X(GO_STATUS_STACK, NONE)       \
+  X(GO_LABEL, PG)                \
+  X(PROC_STATUS, NONE)           \
+  X(PROC_START, NONE)            \
+  X(PROC_STOP, NONE)             \
+  X(PROC_STEAL, NONE)            \
+  X(PROCS_CHANGE, PG)            \
+  X(HEAP_ALLOC, P)               \
+  X(HEAP_GOAL, P)                \
+  X(STW_BEGIN, PG)               \
+  X(STW_END, PG)                 \
+  X(GC_ACTIVE, NONE)             \
+  X(GC_BEGIN, NONE)              \
+  X(GC_END, NONE)                \
+  X(GC_SWEEP_ACTIVE, NONE)       \
+  X(GC_SWEEP_BEGIN, P)           \
+  X(GC_SWEEP_END, P)             \
+  X(GC_MARK_ASSIST_ACTIVE, NONE) \
+  X(GC_MARK_ASSIST_BEGIN, PG)    \
+  X(GC_MARK_ASSIST_END, PG)      \
+  X(USER_TASK_BEGIN, PG)         \
+  X(USER_TASK_END, PG)           \
+  X(USER_REGION_BEGIN, PG)       \
+  X(USER_REGION_END, PG)         \
+  X(USER_LOG, PG)
 
 #define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
 
+/* Changes of status: X(event, whose, status after). That of TOLD ones is in the event. Go: internal/trace/event.go. */
+#define GOTRACE__V2_STATUSES(X)               \
+  X(GO_START, NAMED_GO, RUNNING)              \
+  X(GO_UNBLOCK, NAMED_GO, RUNNABLE)           \
+  X(GO_BLOCK, OWN_GO, WAITING)                \
+  X(GO_STOP, OWN_GO, RUNNABLE)                \
+  X(GO_SYSCALL_BEGIN, OWN_GO, SYSCALL)        \
+  X(GO_SYSCALL_END, OWN_GO, RUNNING)          \
+  X(GO_DESTROY, OWN_GO, NONE)                 \
+  X(GO_DESTROY_SYSCALL, OWN_GO, NONE)         \
+  X(GO_SYSCALL_END_BLOCKED, OWN_GO, RUNNABLE) \
+  X(GO_SWITCH, NAMED_GO, RUNNABLE)            \
+  X(GO_SWITCH_DESTROY, NAMED_GO, RUNNABLE)    \
+  X(GO_CREATE, NEW_GO, RUNNABLE)              \
+  X(GO_CREATE_BLOCKED, NEW_GO, WAITING)       \
+  X(GO_CREATE_SYSCALL, NEW_GO, SYSCALL)       \
+  X(GO_STATUS, TOLD_GO, NONE)                 \
+  X(GO_STATUS_STACK, TOLD_GO, NONE)           \
+  X(PROC_STATUS, TOLD_PROC, NONE)             \
+  X(PROC_START, NAMED_PROC, RUNNING)          \
+  X(PROC_STOP, OWN_PROC, IDLE)                \
+  X(PROC_STEAL, NAMED_PROC, IDLE)
+
+/* Other changes: X(event, kind of change, whose, name; "": the event has it). */
+#define GOTRACE__V2_TELLS(X)                                           \
+  X(GO_LABEL, LABEL, OWN_GO, "")                                       \
+  X(PROCS_CHANGE, METRIC, NONE, "/sched/gomaxprocs:threads")           \
+  X(HEAP_ALLOC, METRIC, NONE, "/memory/classes/heap/objects:bytes")    \
+  X(HEAP_GOAL, METRIC, NONE, "/gc/heap/goal:bytes")                    \
+  X(STW_BEGIN, RANGE_BEGIN, OWN_GO, "stop-the-world")                  \
+  X(STW_END, RANGE_END, OWN_GO, "stop-the-world")                      \
+  X(GC_ACTIVE, RANGE_ACTIVE, NONE, "GC concurrent mark phase")         \
+  X(GC_BEGIN, RANGE_BEGIN, NONE, "GC concurrent mark phase")           \
+  X(GC_END, RANGE_END, NONE, "GC concurrent mark phase")               \
+  X(GC_SWEEP_ACTIVE, RANGE_ACTIVE, NAMED_PROC, "GC incremental sweep") \
+  X(GC_SWEEP_BEGIN, RANGE_BEGIN, OWN_PROC, "GC incremental sweep")     \
+  X(GC_SWEEP_END, RANGE_END, OWN_PROC, "GC incremental sweep")         \
+  X(GC_MARK_ASSIST_ACTIVE, RANGE_ACTIVE, NAMED_GO, "GC mark assist")   \
+  X(GC_MARK_ASSIST_BEGIN, RANGE_BEGIN, OWN_GO, "GC mark assist")       \
+  X(GC_MARK_ASSIST_END, RANGE_END, OWN_GO, "GC mark assist")           \
+  X(USER_TASK_BEGIN, TASK_BEGIN, NONE, "")                             \
+  X(USER_TASK_END, TASK_END, NONE, "")                                 \
+  X(USER_REGION_BEGIN, REGION_BEGIN, OWN_GO, "")                       \
+  X(USER_REGION_END, REGION_END, OWN_GO, "")                           \
+  X(USER_LOG, LOG, OWN_GO, "")                                         \
+  X(CPU_SAMPLE, SAMPLE, NONE, "")                                      \
+  X(SYNC, SYNC, NONE, "")
+
 /* The transitions of v1, by which its events are put in order and checked: X(event, the event that stands for it from
  * then on, what it does, status from, to, its sequence number). Go: stateTransition, parseEvents, postProcessTrace. */
-#define GOTRACE__V1_TRANSITIONS(X)                                       \
-  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO)                 \
-  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE)              \
-  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE)        \
-  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1)                 \
-  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1)     \
-  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO)     \
-  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO)                           \
-  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO)                         \
-  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)                  \
-  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO)        \
-  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO)        \
-  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO)    \
-  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO)        \
-  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO)        \
-  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO)          \
-  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO)            \
-  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO)                  \
-  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)          \
-  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO)                 \
-  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO)             \
-  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO)             \
-  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1)           \
-  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO) \
-  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1)          \
+#define GOTRACE__V1_NO_GO(X, NAME, does, sequence) X(NAME, NAME, does, DEAD, DEAD, sequence) /* of no goroutine */
+#define GOTRACE__V1_TRANSITIONS(X)                                           \
+  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO)                     \
+  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE)                  \
+  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE)            \
+  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1)                     \
+  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1)         \
+  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO)         \
+  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO)                               \
+  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO)                             \
+  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)                      \
+  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO)        \
+  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO)              \
+  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO)                \
+  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO)                      \
+  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)              \
+  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO)                     \
+  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO)                 \
+  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO)                 \
+  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1)               \
+  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO)   \
+  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1)              \
   X(GO_SYS_EXIT_LOCAL, GO_SYS_EXIT, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO) \
-  X(GC_START, GC_START, COLLECTS, DEAD, DEAD, ARG0)                      \
-  X(GC_DONE, GC_DONE, NOBODYS, DEAD, DEAD, ZERO)                         \
-  X(STW_START, STW_START, NOBODYS, DEAD, DEAD, ZERO)                     \
-  X(STW_DONE, STW_DONE, NOBODYS, DEAD, DEAD, ZERO)
+  GOTRACE__V1_NO_GO(X, GC_START, COLLECTS, ARG0)                             \
+  GOTRACE__V1_NO_GO(X, GC_DONE, NOBODYS, ZERO)                               \
+  GOTRACE__V1_NO_GO(X, STW_START, NOBODYS, ZERO)                             \
+  GOTRACE__V1_NO_GO(X, STW_DONE, NOBODYS, ZERO)
 
 /* The events of v2 that the ordered decoder makes of those of v1: X(event of v1, event of v2, why its goroutine stops).
  * Arguments of the same name have the same value. >>decode-lift has what a row cannot tell. Go: convertEvent in
  * internal/trace/tracev1.go. */
-#define GOTRACE__V1_LIFTS(X)                                \
-  X(GOMAXPROCS, PROCS_CHANGE, "")                           \
-  X(PROC_START, PROC_START, "")                             \
-  X(PROC_STOP, PROC_STOP, "")                               \
-  X(GC_START, GC_BEGIN, "")                                 \
-  X(GC_DONE, GC_END, "")                                    \
-  X(STW_START, STW_BEGIN, "")                               \
-  X(STW_DONE, STW_END, "")                                  \
-  X(GC_SWEEP_START, GC_SWEEP_BEGIN, "")                     \
-  X(GC_SWEEP_DONE, GC_SWEEP_END, "")                        \
-  X(GO_CREATE, GO_CREATE, "")                               \
-  X(GO_START, GO_START, "")                                 \
-  X(GO_START_LABEL, GO_START, "")                           \
-  X(GO_END, GO_DESTROY, "")                                 \
-  X(GO_STOP, GO_BLOCK, "forever")                           \
-  X(GO_SCHED, GO_STOP, "runtime.Gosched")                   \
-  X(GO_PREEMPT, GO_STOP, "preempted")                       \
-  X(GO_SLEEP, GO_BLOCK, "sleep")                            \
-  X(GO_BLOCK, GO_BLOCK, "")                                 \
-  X(GO_BLOCK_SEND, GO_BLOCK, "chan send")                   \
-  X(GO_BLOCK_RECV, GO_BLOCK, "chan receive")                \
-  X(GO_BLOCK_SELECT, GO_BLOCK, "select")                    \
-  X(GO_BLOCK_SYNC, GO_BLOCK, "sync")                        \
-  X(GO_BLOCK_COND, GO_BLOCK, "sync.(*Cond).Wait")           \
-  X(GO_BLOCK_NET, GO_BLOCK, "network")                      \
-  X(GO_BLOCK_GC, GO_BLOCK, "GC mark assist wait for work")  \
-  X(GO_UNBLOCK, GO_UNBLOCK, "")                             \
-  X(GO_SYS_CALL, GO_SYSCALL_BEGIN, "")                      \
-  X(GO_SYS_BLOCK, GO_STATUS, "")                            \
-  X(GO_SYS_EXIT, GO_SYSCALL_END_BLOCKED, "")                \
-  X(GO_WAITING, GO_STATUS, "")                              \
-  X(GO_IN_SYSCALL, GO_STATUS, "")                           \
-  X(HEAP_ALLOC, HEAP_ALLOC, "")                             \
-  X(HEAP_GOAL, HEAP_GOAL, "")                               \
-  X(FUTILE_WAKEUP, NONE, "")                                \
-  X(GC_MARK_ASSIST_START, GC_MARK_ASSIST_BEGIN, "")         \
-  X(GC_MARK_ASSIST_DONE, GC_MARK_ASSIST_END, "")            \
-  X(USER_TASK_CREATE, USER_TASK_BEGIN, "")                  \
-  X(USER_TASK_END, USER_TASK_END, "")                       \
-  X(USER_REGION, USER_REGION_BEGIN, "")                     \
-  X(USER_LOG, USER_LOG, "")                                 \
+#define GOTRACE__V1_LIFTS(X)                               \
+  X(GOMAXPROCS, PROCS_CHANGE, "")                          \
+  X(PROC_START, PROC_START, "")                            \
+  X(PROC_STOP, PROC_STOP, "")                              \
+  X(GC_START, GC_BEGIN, "")                                \
+  X(GC_DONE, GC_END, "")                                   \
+  X(STW_START, STW_BEGIN, "")                              \
+  X(STW_DONE, STW_END, "")                                 \
+  X(GC_SWEEP_START, GC_SWEEP_BEGIN, "")                    \
+  X(GC_SWEEP_DONE, GC_SWEEP_END, "")                       \
+  X(GO_CREATE, GO_CREATE, "")                              \
+  X(GO_START, GO_START, "")                                \
+  X(GO_START_LABEL, GO_START, "")                          \
+  X(GO_END, GO_DESTROY, "")                                \
+  X(GO_STOP, GO_BLOCK, "forever")                          \
+  X(GO_SCHED, GO_STOP, "runtime.Gosched")                  \
+  X(GO_PREEMPT, GO_STOP, "preempted")                      \
+  X(GO_SLEEP, GO_BLOCK, "sleep")                           \
+  X(GO_BLOCK, GO_BLOCK, "")                                \
+  X(GO_BLOCK_SEND, GO_BLOCK, "chan send")                  \
+  X(GO_BLOCK_RECV, GO_BLOCK, "chan receive")               \
+  X(GO_BLOCK_SELECT, GO_BLOCK, "select")                   \
+  X(GO_BLOCK_SYNC, GO_BLOCK, "sync")                       \
+  X(GO_BLOCK_COND, GO_BLOCK, "sync.(*Cond).Wait")          \
+  X(GO_BLOCK_NET, GO_BLOCK, "network")                     \
+  X(GO_BLOCK_GC, GO_BLOCK, "GC mark assist wait for work") \
+  X(GO_UNBLOCK, GO_UNBLOCK, "")                            \
+  X(GO_SYS_CALL, GO_SYSCALL_BEGIN, "")                     \
+  X(GO_SYS_BLOCK, GO_STATUS, "")                           \
+  X(GO_SYS_EXIT, GO_SYSCALL_END_BLOCKED, "")               \
+  X(GO_WAITING, GO_STATUS, "")                             \
+  X(GO_IN_SYSCALL, GO_STATUS, "")                          \
+  X(HEAP_ALLOC, HEAP_ALLOC, "")                            \
+  X(HEAP_GOAL, HEAP_GOAL, "")                              \
+  X(FUTILE_WAKEUP, NONE, "")                               \
+  X(GC_MARK_ASSIST_START, GC_MARK_ASSIST_BEGIN, "")        \
+  X(GC_MARK_ASSIST_DONE, GC_MARK_ASSIST_END, "")           \
+  X(USER_TASK_CREATE, USER_TASK_BEGIN, "")                 \
+  X(USER_TASK_END, USER_TASK_END, "")                      \
+  X(USER_REGION, USER_REGION_BEGIN, "")                    \
+  X(USER_LOG, USER_LOG, "")                                \
   X(CPU_SAMPLE, CPU_SAMPLE, "")
 
 /* What the words of the tables mean: context, goroutine and effect of v2; in v1 combined, see >>decode-rules. */
 enum {
   GOTRACE__R_NONE = 0,
   GOTRACE__R_NEEDS_NONE = 0,
+  GOTRACE__R_NEW = 0,
   /* Its goroutine, whose status must be `from` and becomes `to`: */
   GOTRACE__R_NAMED = 1 << 0,  /* the one that args[0] names; v2: args[1] must be its next sequence number */
   GOTRACE__R_OWN = 1 << 1,    /* the one on which the event happens */
@@ -10129,13 +10191,16 @@ GOTRACE__FN void gotrace__restate_thread(gotrace__transcriber *t, gotrace__sourc
 
 /* ----------------------------------------------------------------------------------------------- >>transitions ---- */
 
-/* The table of v2 in >>rules, as constants: the goroutine's status before and after an event, the proc's after it, and
+/* The tables of v2 in >>rules, as constants: the goroutine's status before and after an event, the proc's after it, and
  * what else the event does. */
 enum {
-#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then)                           \
   GOTRACE__BEFORE_##NAME = GOTRACE__##from, GOTRACE__AFTER_##NAME = GOTRACE__##to, \
-  GOTRACE__PROC_AFTER_##NAME = GOTRACE_STATUS_##status, GOTRACE__DOES_##NAME = GOTRACE__V2_DOES(needs, whose, then),
+  GOTRACE__DOES_##NAME = GOTRACE__V2_DOES(needs, whose, then),
   GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+#define GOTRACE__ROW(NAME, of, status) GOTRACE__PROC_AFTER_##NAME = GOTRACE_STATUS_##status,
+      GOTRACE__V2_STATUSES(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
 
@@ -15200,10 +15265,15 @@ enum {
 };
 enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
 
-/* What an event needs, changes and tells: a row of a table in >>rules. */
-typedef struct gotrace__transition {
-  gotrace_change_spec tells; /* kind 0: nothing, as all of v1 */
+/* What gotrace_decoder_change tells of an event: a row of a table in >>rules. */
+typedef struct gotrace__telling {
+  gotrace_change_spec spec; /* kind 0: nothing */
+  uint8_t number;           /* of the event */
   uint8_t name_size;
+} gotrace__telling;
+
+/* What an event needs and changes: a row of a table in >>rules. */
+typedef struct gotrace__transition {
   uint8_t number;  /* of the event */
   uint8_t becomes; /* v1: the event as it is returned: GoStartLocal becomes GoStart */
   uint8_t from, to;
@@ -15224,6 +15294,7 @@ typedef struct gotrace__kind {
   bool names;                      /* v2: its first argument is the id of an existing goroutine */
   bool ordinary;                   /* v1: plain, and skipped by the first walk */
   const gotrace__transition *rule; /* never NULL */
+  const gotrace__telling *tells;   /* never NULL */
 } gotrace__kind;
 
 /* How an event of v1 becomes one of v2: a row of GOTRACE__V1_LIFTS, prepared. */
@@ -15526,11 +15597,11 @@ struct gotrace_decoder {
   gotrace_decoder_failure pending; /* an error to report once all events before it were returned */
   /* v1. */
   gotrace__lift lifts[GOTRACE_V1_COUNT];
-  unsigned lifted;     /* where the kinds of its ordered events begin in `kinds` */
-  bool beginning;      /* it tells what was there before it: until the first Gomaxprocs */
-  uint32_t untold;     /* 1 + index of the next goroutine whose status the first Gomaxprocs implies; 0: none */
-  uint64_t texts;      /* ids from here on are of texts that are not in the table of strings, see gotrace__v1_text */
-  uint64_t stw_text;   /* why the world was stopped last; 0: unknown */
+  unsigned lifted;   /* where the kinds of its ordered events begin in `kinds` */
+  bool beginning;    /* it tells what was there before it: until the first Gomaxprocs */
+  uint32_t untold;   /* 1 + index of the next goroutine whose status the first Gomaxprocs implies; 0: none */
+  uint64_t texts;    /* ids from here on are of texts that are not in the table of strings, see gotrace__v1_text */
+  uint64_t stw_text; /* why the world was stopped last; 0: unknown */
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
   uint32_t from;       /* index of the last event's cursor */
@@ -15947,25 +16018,36 @@ enum {
 
 /* The last row of each table is that of events that have none. */
 static const gotrace__transition gotrace__v1_transitions[] = {
-#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence)                                                    \
-  {{0, 0, 0, 0, ""}, 0, GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__G_##from, GOTRACE__G_##to,             \
-   GOTRACE__V1_##does, GOTRACE__V1_##sequence},
+#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence)  \
+  {GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__G_##from, \
+   GOTRACE__G_##to,   GOTRACE__V1_##does,   GOTRACE__V1_##sequence},
     GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-        {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
+        {0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
 static const gotrace__transition gotrace__v2_transitions[] = {
-#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name)                               \
-  {{GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name},                                   \
-   sizeof name - 1, GOTRACE_V2_##NAME, 0, GOTRACE__G_##from, GOTRACE__G_##to,                                    \
-   GOTRACE__V2_DOES(needs, whose, then), 0, 0},
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then) \
+  {GOTRACE_V2_##NAME, 0, GOTRACE__G_##from, GOTRACE__G_##to, GOTRACE__V2_DOES(needs, whose, then), 0, 0},
     GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-        {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
+#define GOTRACE__ROW(NAME, needs) {GOTRACE_V2_##NAME, 0, 0, 0, GOTRACE__R_NEEDS_##needs, 0, 0},
+        GOTRACE__V2_CONTEXTS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+            {0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
+static const gotrace__telling gotrace__tellings[] = {
+#define GOTRACE__ROW(NAME, of, status) \
+  {{GOTRACE_CHANGE_STATUS, GOTRACE__OF_##of, GOTRACE_STATUS_##status, ""}, GOTRACE_V2_##NAME, 0},
+    GOTRACE__V2_STATUSES(GOTRACE__ROW)
+#undef GOTRACE__ROW
+#define GOTRACE__ROW(NAME, change, of, name) \
+  {{GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_NONE, name}, GOTRACE_V2_##NAME, sizeof name - 1},
+        GOTRACE__V2_TELLS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+            {{0, 0, 0, 0, ""}, 0, 0}};
 
 GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int number) {
-  const gotrace__transition *row = gotrace__v2_transitions;
+  const gotrace__telling *row = gotrace__tellings;
   while (row->number && row->number != number) row++;
-  return row->number ? &row->tells : NULL;
+  return row->number ? &row->spec : NULL;
 }
 
 /* Whether a word of `size` bytes is `end`, or ends with an underscore and `end`. */
@@ -16058,13 +16140,16 @@ GOTRACE__FN void gotrace__dec_set_family(gotrace_decoder *d, int family, unsigne
   size_t count, i, all = family == 1 ? GOTRACE__LIFTED : sizeof d->kinds / sizeof d->kinds[0] - place;
   const gotrace_event_spec *specs = gotrace_event_specs(family, &count);
   const gotrace__transition *row = family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
+  const gotrace__telling *tells = gotrace__tellings;
   gotrace__kind *kinds = d->kinds + place;
-  for (; row->number; row++)
-    if (row->number < all) kinds[row->number].rule = row;
+  for (; row->number; row++) kinds[row->number].rule = row;
+  for (; tells->number; tells++)
+    if (family == 2) kinds[tells->number].tells = tells;
   for (i = 0; i < all; i++) {
     gotrace__kind *k = &kinds[i];
     k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NOWHERE;
     if (!k->rule) k->rule = row;
+    if (!k->tells) k->tells = tells;
   }
   for (i = 0; i < count; i++) {
     gotrace__kind *k = &kinds[specs[i].number];
@@ -16140,8 +16225,8 @@ GOTRACE__FN gotrace_result gotrace__dec_check_twice(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
-/* v1: a text that is not in its table of strings, by the difference of its id to `texts`: first those that Go 1.27 gives
- * for its events and arguments, then the messages of logs, by their place in the file. */
+/* v1: a text that is not in its table of strings, by the difference of its id to `texts`: first those that Go 1.27
+ * gives for its events and arguments, then the messages of logs, by their place in the file. */
 enum {
   GOTRACE__V1_STW_TEXTS = GOTRACE_V1_COUNT, /* below: the reason of an event of that kind */
   GOTRACE__V1_MESSAGES = GOTRACE__V1_STW_TEXTS + GOTRACE_STW_REASON_COUNT
@@ -17537,7 +17622,7 @@ GOTRACE__FN gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__c
 GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
   switch (c->next->event.kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                              \
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                        \
   case GOTRACE_V2_##NAME:                                                                                        \
     if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, true)) \
       return false;                                                                                              \
@@ -18545,7 +18630,7 @@ GOTRACE__FN gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_ev
 
 /* The next event of an ordered v1 trace, as it is in the file; its goroutine and proc. */
 GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *ev, gotrace__dec_go **its_go,
-                                                   gotrace__dec_proc **its_proc) {
+                                                       gotrace__dec_proc **its_proc) {
   gotrace_result result;
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
@@ -18598,7 +18683,8 @@ GOTRACE__FN bool gotrace__v1_loses_proc(gotrace_decoder *d, const gotrace_event 
   gotrace__cursor c;
   gotrace_event e;
   size_t low = 0, high = d->batch_count;
-  if (d->on && at->left && !(others >> at->next->event.kind & 1)) return at->next->event.kind == GOTRACE_V1_GO_SYS_BLOCK;
+  if (d->on && at->left && !(others >> at->next->event.kind & 1))
+    return at->next->event.kind == GOTRACE_V1_GO_SYS_BLOCK;
   memset(&c, 0, sizeof c);
   c.at = d->file + (ev->offset - d->file_offset);
   while (low + 1 < high) { /* finds the event's batch */
@@ -18692,7 +18778,8 @@ GOTRACE__FN void gotrace__v1_lift_proc(gotrace_decoder *d, gotrace_event *ev, go
 
 /* Stopped worlds belong to the goroutine that the proc runs. Their reasons before 1.21, where there are two, are those
  * that newer readers give; scans before 1.10 are stopped worlds to them. */
-GOTRACE__FN void gotrace__v1_lift_stw(gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_proc *p, uint64_t kind) {
+GOTRACE__FN void gotrace__v1_lift_stw(gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_proc *p,
+                                      uint64_t kind) {
   ev->g = p->g ? (int64_t)p->g : GOTRACE_NO_ID;
   if (ev->v1_kind == GOTRACE_V1_STW_START) {
     if (d->version < GOTRACE_GO_1_21) kind = kind ? GOTRACE_STW_GC_SWEEP_TERM : GOTRACE_STW_GC_MARK_TERM;
@@ -19014,20 +19101,20 @@ GOTRACE__FN int8_t gotrace__told_status(const gotrace_event *ev) {
 }
 
 /* Tells a goroutine's or proc's change of status, and records it. False: there is none. */
-GOTRACE__FN bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+GOTRACE__FN bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
                                       gotrace__told *of, gotrace_change *c) {
   const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
-  bool created = (row->tells.whose & GOTRACE_WHOSE_NEW) != 0, told = (row->tells.whose & GOTRACE_WHOSE_TOLD) != 0,
+  bool created = (spec->whose & GOTRACE_WHOSE_NEW) != 0, told = (spec->whose & GOTRACE_WHOSE_TOLD) != 0,
        first = of->status == GOTRACE_STATUS_UNKNOWN;
   uint64_t entry = created ? gotrace__dec_number(ev, k->stack2) : 0;
   if (ev->v1_kind && (created || told)) entry = ev->args[3] ? ev->args[3] : entry; /* see "Lifted" */
   c->from = of->status;
-  c->to = told ? gotrace__told_status(ev) : row->tells.to;
+  c->to = told ? gotrace__told_status(ev) : spec->to;
   c->since = of->since;
   if (created || entry) gotrace__told_entry(d, of, entry);
   if (created || entry) c->stack = d->version >= 1007 ? entry : 0;
   else if (told && (c->stack = ev->stack) != 0 && !of->function) gotrace__told_frame(d, of, ev->stack, true);
-  else if (c->object == GOTRACE_OBJECT_GO && !row->tells.whose) c->stack = ev->stack;
+  else if (c->object == GOTRACE_OBJECT_GO && !spec->whose) c->stack = ev->stack;
   if (created || (told && first && ev->extra == GOTRACE_STATUS_NONE)) c->from = GOTRACE_STATUS_NONE;
   else if (told && ev->extra == GOTRACE_STATUS_UNKNOWN) c->from = GOTRACE_STATUS_UNKNOWN;
   if (told && first && c->from == GOTRACE_STATUS_UNKNOWN) of->since = d->told_sync;
@@ -19054,10 +19141,10 @@ GOTRACE__FN void gotrace__tell_range(const gotrace_event *ev, gotrace_change *c)
 }
 
 /* Whose change it is. False: no memory. */
-GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
                                      gotrace__told **of, gotrace_change *c) {
-  c->object = row->tells.object;
-  if (row->tells.whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
+  c->object = spec->object;
+  if (spec->whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
   else c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : c->object ? ev->p : GOTRACE_NO_ID;
   if (c->id == GOTRACE_NO_ID) return true;
   if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
@@ -19067,13 +19154,12 @@ GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev
 
 /* Notes what an event tells besides its changes: where a generation begins, and the function of its goroutine. `of`:
  * whose change it is; NULL: nobody's. False: no memory. */
-GOTRACE__FN bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+GOTRACE__FN bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
                                      gotrace__told *of) {
   if (ev->kind == GOTRACE_V2_CPU_SAMPLE || ev->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
   if (ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
-  if (row->tells.object != GOTRACE_OBJECT_GO || row->tells.whose)
-    of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
+  if (spec->object != GOTRACE_OBJECT_GO || spec->whose) of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
   if (of && !of->function && of->tries < 100) /* else a hostile trace could have a long stack walked at each event */
     of->tries = (uint8_t)(of->tries + !gotrace__told_frame(d, of, ev->stack, true));
   return of && !d->failure.result;
@@ -19082,20 +19168,20 @@ GOTRACE__FN bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev
 /* Tells the change of an event. False: it makes none, or there is no memory. */
 GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
   const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
-  const gotrace__transition *row = k->rule;
+  const gotrace_change_spec *spec = &k->tells->spec;
   gotrace__told *of = NULL;
   *c = d->told_nothing;
-  if (!gotrace__tell_whose(d, ev, row, &of, c)) return false;
-  if (!gotrace__tell_first(d, ev, row, of) || !row->tells.kind) return false;
+  if (!gotrace__tell_whose(d, ev, spec, &of, c)) return false;
+  if (!gotrace__tell_first(d, ev, spec, of) || !spec->kind) return false;
   if (of) of = &d->tolds[c->number]; /* the array may have moved */
-  c->kind = row->tells.kind;
-  c->name = row->tells.name;
-  c->name_size = row->name_size;
+  c->kind = spec->kind;
+  c->name = spec->name;
+  c->name_size = k->tells->name_size;
   if (!c->name_size && k->string != GOTRACE__NOWHERE)
     gotrace__dec_string(d, gotrace__dec_number(ev, k->string), &c->name, &c->name_size);
   switch (c->kind) {
   case GOTRACE_CHANGE_STATUS:
-    if (!of || !gotrace__tell_status(d, ev, row, of, c)) return false;
+    if (!of || !gotrace__tell_status(d, ev, spec, of, c)) return false;
     break;
   case GOTRACE_CHANGE_METRIC: c->value[0] = ev->args[0]; break;
   case GOTRACE_CHANGE_RANGE_BEGIN:

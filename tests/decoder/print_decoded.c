@@ -107,7 +107,8 @@ static void print_v1(const gotrace_event *e) {
   if (string) quote_id(e->args[string]);
   if (e->kind == GOTRACE_V1_USER_LOG) putchar(',');
   if (e->kind == GOTRACE_V1_USER_LOG) quote(e->data ? e->data : "", e->data_size);
-  if (e->kind == GOTRACE_V1_STW_START) quote(stw_reason(info.format, e->args[0]), strlen(stw_reason(info.format, e->args[0])));
+  if (e->kind == GOTRACE_V1_STW_START)
+    quote(stw_reason(info.format, e->args[0]), strlen(stw_reason(info.format, e->args[0])));
   putchar('\n');
 }
 

@@ -171,9 +171,8 @@ static const char *told(void) {
     size_t length = 0;
     unsigned i = 0;
     const char *word = event.spec->arguments;
-    const char *name = event.v1_kind
-                           ? gotrace_find_event_spec((gotrace_format)t.options.version, event.v1_kind)->name
-                           : event.spec->name;
+    const char *name = event.v1_kind ? gotrace_find_event_spec((gotrace_format)t.options.version, event.v1_kind)->name
+                                     : event.spec->name;
     if (event.implied || strstr(event.spec->name, "Sync") == event.spec->name) continue;
     for (; *word; word += strcspn(word, " "), word += *word == ' ') {
       size_t n = strcspn(word, " ");
@@ -183,8 +182,8 @@ static const char *told(void) {
       i++;
     }
     if (event.data) string = event.data, length = event.data_size;
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s g%lld%s%.*s", at ? "\n" : "", name,
-                           (long long)event.g, length ? " " : "", (int)length, string);
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s g%lld%s%.*s", at ? "\n" : "", name, (long long)event.g,
+                           length ? " " : "", (int)length, string);
   }
   if (gotrace_decoder_error(d)->result) fprintf(stderr, "%s\n", gotrace_decoder_error(d)->message);
   CHECK(!gotrace_decoder_error(d)->result);

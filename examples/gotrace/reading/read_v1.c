@@ -225,7 +225,8 @@ static void v1_scan_start(source *s, const gotrace_event *e, map *gos, map *proc
     break;
   default: break;
   }
-  if (e->v1_kind == GOTRACE_V1_GO_START || e->v1_kind == GOTRACE_V1_GO_START_LABEL || e->v1_kind == GOTRACE_V1_GO_UNBLOCK)
+  if (e->v1_kind == GOTRACE_V1_GO_START || e->v1_kind == GOTRACE_V1_GO_START_LABEL ||
+      e->v1_kind == GOTRACE_V1_GO_UNBLOCK)
     map_put(gos, e->args[0], yes);
   if (v1_is_proc(e->p)) map_put(procs, (uint64_t)e->p, yes);
 }
@@ -373,7 +374,8 @@ static void take_event(source *s, const gotrace_event *e) {
     break;
   case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
   default:
-    if (e->kind == GOTRACE_V2_GO_STOP || e->kind == GOTRACE_V2_GO_BLOCK || e->kind == GOTRACE_V2_GO_DESTROY) v1_stop(s, e);
+    if (e->kind == GOTRACE_V2_GO_STOP || e->kind == GOTRACE_V2_GO_BLOCK || e->kind == GOTRACE_V2_GO_DESTROY)
+      v1_stop(s, e);
     else if (e->kind) give_event(s, e, v1_thread(s, e));
     break;
   }

@@ -74,7 +74,7 @@ typedef struct source {
   uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
   unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
-  gotrace_change change; /* what the last event changes, if `changed` */
+  gotrace_change change;      /* what the last event changes, if `changed` */
   bool changed;
   event_rule rules[256]; /* by the event's kind */
   map old_waits;         /* (uint32_t), a text: see old_wait() */
