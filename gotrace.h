@@ -1900,7 +1900,7 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
  *   3. Tracer: the call; its record, a row of GOTRACE__RECORDS; the row's handler, in >>apply, without which it does
  * not compile. If older formats lack the event: gotrace__has_event.
- *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
+ *   4. What it needs and changes: rows of the tables in >>rules.
  *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell; digest.c and
  * collector.c if `info` counts it.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event; check_v2.h.
@@ -16229,7 +16229,7 @@ GOTRACE__FN gotrace_result gotrace__dec_check_twice(gotrace_decoder *d) {
  * gives for its events and arguments, then the messages of logs, by their place in the file. */
 enum {
   GOTRACE__V1_STW_TEXTS = GOTRACE_V1_COUNT, /* below: the reason of an event of that kind */
-  GOTRACE__V1_MESSAGES = GOTRACE__V1_STW_TEXTS + GOTRACE_STW_REASON_COUNT
+  GOTRACE__V1_MESSAGES = (int)GOTRACE__V1_STW_TEXTS + (int)GOTRACE_STW_REASON_COUNT
 };
 GOTRACE__FN bool gotrace__v1_text(const gotrace_decoder *d, uint64_t place, const char **data, size_t *size) {
   static const char *const stw[] = {
@@ -16242,6 +16242,7 @@ GOTRACE__FN bool gotrace__v1_text(const gotrace_decoder *d, uint64_t place, cons
   *data = "";
   *size = 0;
   if (place < GOTRACE_V1_COUNT) {
+    if (!d->lifts[place].text_size) return false;
     *data = d->lifts[place].text;
     *size = d->lifts[place].text_size;
     return true;
