@@ -126,6 +126,7 @@
  *     >>decode-v2-order  v2: the order of events
  *     >>decode-v1        v1: events, the first walk
  *     >>decode-v1-order  v1: the order of events, the second walk
+ *     >>decode-lift      v1: its events in the words of v2
  *     >>decode-raw       raw traces: all events in the order of the file
  *     >>decode-changes   what an event changes
  *     >>decode-public    calls: the decoder
@@ -1913,10 +1914,11 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
  *   3. Tracer: the call; its record, a row of GOTRACE__RECORDS; the row's handler, in >>apply, without which it does
  *      not compile. If older formats lack the event: gotrace__has_event.
- *   4. What it needs and changes: a row of GOTRACE__V2_TRANSITIONS (>>rules).
+ *   4. What it needs and changes: rows of the tables in >>rules.
  *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell; digest.c and
- * collector.c if `info` counts it.
- *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event; check_v2.h.
+ *      collector.c if `info` counts it; check_v2.h if its order matters.
+ *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event; check_v2.h checks
+ *      the order of what the transcriber writes.
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
@@ -2129,8 +2131,32 @@ GOTRACE_API const gotrace_event_spec *gotrace_find_event_spec(gotrace_format for
  * GOTRACE_STATUS_UNKNOWN as its `extra`. Until the first status of its goroutine or proc, a thread has no g or p.
  * Sometimes Go omits the status of a running goroutine; the decoder then begins as many generations earlier as needed.
  *
- * Raw: the contents of the file in file order, including batches and tables; only the framing is checked. Memory use is
- * one window. options.from and options.until have no effect.
+ * Lifted: ordered decoding has one language. Events of v1 are those that Go 1.27's reader makes of them, whatever the
+ * format: `spec` is a row of GOTRACE_V2_EVENTS, `v1_kind` the event in the file. A trace is one generation, without
+ * Syncs. What v2 has no words for is told like this:
+ *
+ *   Time        Several events may have the same. Go moves these apart, and those behind them, by a nanosecond each.
+ *   Wakers      The p of a GoUnblock by a timer is GOTRACE_TIMER_PROC, by the network GOTRACE_NETPOLL_PROC.
+ *   Beginning   Before the first Gomaxprocs, a trace tells what is older than it. A goroutine older than the trace is
+ *               first named by a GoStatus with the status 0, unknown, where the file has its GoCreate: args[3] is a
+ *               stack with its first function. Its status follows: Waiting or Syscall from GoWaiting or GoInSyscall,
+ *               Running from its GoStart. The first Gomaxprocs implies those of all others, which are Runnable, with
+ *               args[3] again. Go leaves out the first Gomaxprocs and what has the status 0. If the trace has no
+ *               Gomaxprocs, nothing is older than it; Go's conversion then leaves out all creations.
+ *   Procs       The first start or stop of a proc is a ProcStatus, though goroutines may have run on it before.
+ *   Calls       A GoSysCall that keeps its proc implies a GoSyscallEnd at the same time. Of one that loses it, the
+ *               GoSysBlock is a GoStatus from Syscall to Syscall, of no thread; Go leaves it out. A GoSysBlock without
+ *               a GoSysCall before it is a GoSyscallBegin. Goroutines in a system call may have no thread.
+ *   Labels      A GoStartLabel implies a GoLabel. Before the first Gomaxprocs its GoStart is a status too; in Go, not.
+ *   Stops       A GoStop is a GoBlock for the reason "forever". GoBlock has no reason in v1: "".
+ *   Scans       Up to format 1.9 a GCScanStart is a stopped world, which other procs may scan at the same time.
+ *   Worlds      A stopped world, in v1 of a proc, is that of the goroutine on the proc, if any.
+ *   Wake-ups    A FutileWakeup that is not part of a futile wake-up is an event None.
+ *   Tables      Texts that the file's table lacks (reasons, messages of logs) have ids from 2^63 on. In format 1.5,
+ *               GoCreate has no stack of the new goroutine, but its address, as args[3].
+ *
+ * Raw: the contents of the file in file order, including batches and tables; only the framing is checked. Events of v1
+ * are those of the file. Memory use is one window. options.from and options.until have no effect.
  */
 
 #define GOTRACE_NO_ID (-1) /* no thread, proc or goroutine */
@@ -2160,7 +2186,7 @@ typedef struct gotrace_decoder gotrace_decoder;
 
 /* One event. */
 typedef struct gotrace_event {
-  const gotrace_event_spec *spec; /* its row of GOTRACE_V1_EVENTS or GOTRACE_V2_EVENTS; never NULL */
+  const gotrace_event_spec *spec; /* its row of GOTRACE_V2_EVENTS; raw, v1: of GOTRACE_V1_EVENTS. Never NULL */
   int64_t time;     /* ordered: nanoseconds. v1: since the first event. v2: since an arbitrary time before it, and later
                      * than the previous event (ExperimentalBatch: the same). raw: ticks */
   uint64_t offset;  /* position in the file, in bytes */
@@ -2169,19 +2195,19 @@ typedef struct gotrace_event {
                      * only the batch's m (v2) or p (v1) */
   uint64_t stack;   /* the event's stack, 0 if none; see gotrace_decoder_stack */
   uint64_t args[5]; /* the arguments in spec->arguments, without "dt" and "data" */
-  int64_t extra;    /* ordered, v2. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the previous status, or
+  int64_t extra;    /* ordered. GoStatus, GoStatusStack, ProcStatus, ProcSteal: the previous status, or
                      * GOTRACE_STATUS_UNKNOWN or _NONE. UserTaskEnd: the parent's id or GOTRACE_NO_ID. Sync: the number
-                     * of Syncs so far, including this one. With options.lenient also UserRegionEnd and, in v1, the end
-                     * of a UserRegion: how many open regions of the goroutine are inside it, which is not 0 if it is
-                     * out of order. If it began before the trace, has ended already, or has more than 63 inside it,
-                     * all open ones count as inside it */
-  const char *data; /* the argument "data"; UserTaskEnd: the task's name; STWBegin, STWEnd, STWStart, GCSTWStart: the
-                     * reason. Not NUL-terminated; valid until the next event. NULL if the event has none */
+                     * of Syncs so far, including this one. With options.lenient also UserRegionEnd: how many open
+                     * regions of the goroutine are inside it, which is not 0 if it is out of order. If it began before
+                     * the trace, has ended already, or has more than 63 inside it, all open ones count as inside it */
+  const char *data; /* the argument "data". Ordered, UserTaskEnd: the task's name; STWBegin, STWEnd: the reason. Not
+                     * NUL-terminated; valid until the next event. NULL if the event has none */
   size_t data_size;
-  uint8_t kind; /* spec->number: GOTRACE_V1_... or GOTRACE_V2_... */
+  uint8_t kind; /* spec->number: GOTRACE_V2_...; raw, v1: GOTRACE_V1_... */
   uint8_t arg_count;
-  bool implied; /* ordered: not in the file, but implied by GoSwitch (block and start) or GoDestroySyscall (steal of
-                   the proc) */
+  bool implied;    /* ordered: not in the file, but implied by GoSwitch (block and start) or GoDestroySyscall (steal of
+                      the proc); of v1 see "Lifted" */
+  uint8_t v1_kind; /* ordered, v1: GOTRACE_V1_..., the event in the file, also of the events that it implies; else 0 */
 } gotrace_event;
 
 #define GOTRACE_STATUS_UNKNOWN (-1) /* the trace has not mentioned it before */
@@ -2201,7 +2227,7 @@ typedef struct gotrace_frame {
   size_t function_size, file_size;
 } gotrace_frame;
 
-/* What an event changes, in all formats alike; see gotrace_decoder_changes. The kinds of change are those of Go's own
+/* What an event changes; see gotrace_decoder_change. The kinds of change are those of Go's own
  * reader (internal/trace, golang.org/x/exp/trace). */
 enum {
   GOTRACE_CHANGE_SYNC = 1,     /* v2: a generation begins, or the trace ends; see gotrace_event.extra */
@@ -2230,8 +2256,6 @@ enum {
   GOTRACE_STATUS_WAITING,
   GOTRACE_STATUS_IDLE /* only procs */
 };
-
-#define GOTRACE_MOST_CHANGES 2 /* of one event */
 
 /* One change. Texts are not NUL-terminated. They are owned by the decoder and valid until the next event. */
 typedef struct gotrace_change {
@@ -2266,22 +2290,21 @@ enum {
   GOTRACE_WHOSE_OWN = 0,
   GOTRACE_WHOSE_NAMED = 1, /* that of the goroutine or proc whose id is the event's first argument, */
   GOTRACE_WHOSE_NEW = 2,   /* with NAMED: which the event creates, */
-  GOTRACE_WHOSE_TOLD = 4,  /* with NAMED: or whose status the trace states */
-  GOTRACE_WHOSE_PROCS = 8  /* v1: of the goroutine that runs on the event's proc */
+  GOTRACE_WHOSE_TOLD = 4   /* with NAMED: or whose status the trace states */
 };
 
 /* What the changes of all events of a kind have in common. */
 typedef struct gotrace_change_spec {
-  uint8_t kind;     /* GOTRACE_CHANGE_... In v1, UserRegion is both the begin and the end; it is a REGION_BEGIN here */
+  uint8_t kind;     /* GOTRACE_CHANGE_... */
   uint8_t object;   /* GOTRACE_OBJECT_... */
   uint8_t whose;    /* GOTRACE_WHOSE_... */
-  int8_t to;        /* STATUS: as in gotrace_change; NONE where v2 states a status, which the event's arguments tell */
-  const char *name; /* METRIC, RANGE, in v1 also STATUS: as in gotrace_change. Otherwise "": the event may tell it */
+  int8_t to;        /* STATUS: as in gotrace_change; NONE where the trace states a status, which the arguments tell */
+  const char *name; /* METRIC, RANGE: as in gotrace_change. Otherwise "": the event may tell it */
 } gotrace_change_spec;
 
 typedef struct gotrace_decoder_info {
   int format;                  /* a gotrace_format: 1005 is Go 1.5, 1026 is Go 1.26 */
-  int family;                  /* 1 or 2: which table the events are from */
+  int family;                  /* 1 or 2: which table the events of the file are from */
   double nanoseconds_per_tick; /* 0: not yet known */
   uint64_t generation;         /* v2: of the last event */
   uint64_t events;             /* delivered so far */
@@ -2333,41 +2356,37 @@ GOTRACE_API bool gotrace_decoder_string(const gotrace_decoder *decoder, uint64_t
 GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_t id, gotrace_frame *frames,
                                          size_t capacity);
 
-/* Stores the changes that an event makes in `changes`, which has room for GOTRACE_MOST_CHANGES, and returns their
- * number, which may be 0. Ordered only. Call this for every event, in order, before the next event is read; after
- * gotrace_decoder_next_batch, for each event of the batch. Otherwise `from`, `since` and `function` may be wrong,
- * because they are derived from earlier calls. The decoder then keeps a record of some 80 bytes for each goroutine.
- * Decoding costs nothing more if this function is never called. Returns 0 if an argument is NULL or if memory runs out.
- * In the latter case, decoding ends with ERROR_OUT_OF_MEMORY.
+/* Stores the change that an event makes. Returns false, and stores nothing that counts, if it makes none. Ordered only.
+ * Call this for every event, in order, before the next event is read; after gotrace_decoder_next_batch, for each event
+ * of the batch. Otherwise `from`, `since` and `function` may be wrong, because they are derived from earlier calls. The
+ * decoder then keeps a record of some 80 bytes for each goroutine. Decoding costs nothing more if this function is
+ * never called. Returns false if an argument is NULL or if memory runs out. In the latter case, decoding ends with
+ * ERROR_OUT_OF_MEMORY.
  *
- *     n = gotrace_decoder_changes(decoder, &event, changes);
- *     for (i = 0; i < n; i++)
- *         if (changes[i].object == GOTRACE_OBJECT_GO && changes[i].from == GOTRACE_STATUS_RUNNABLE &&
- *             changes[i].to == GOTRACE_STATUS_RUNNING)
- *             printf("goroutine %lld waited %lld ns\n", (long long)changes[i].id,
- *                    (long long)(event.time - changes[i].since));
+ *     if (gotrace_decoder_change(decoder, &event, &change) && change.object == GOTRACE_OBJECT_GO &&
+ *         change.from == GOTRACE_STATUS_RUNNABLE && change.to == GOTRACE_STATUS_RUNNING)
+ *         printf("goroutine %lld waited %lld ns\n", (long long)change.id, (long long)(event.time - change.since));
  *
- * GoSwitch and GoDestroySyscall make one change each; the events that they imply make the others. In v1, a system call
- * that keeps its proc has no end in the trace, so it begins and ends with its GoSysCall; one that loses its proc lasts
- * from GoSysCall to GoSysExit. Statuses before the first Gomaxprocs of a v1 trace are from UNKNOWN. So is the first
- * status of each object in a part (gotrace_decoder_open_part) or after skipped generations (options.from). */
-GOTRACE_API size_t gotrace_decoder_changes(gotrace_decoder *decoder, const gotrace_event *event,
-                                           gotrace_change *changes);
+ * The change of a GoSwitch or GoDestroySyscall is that of its first part; the events that it implies make the others.
+ * From UNKNOWN is each status in a v1 trace that GoWaiting, GoInSyscall or, at the beginning, GoStart tells (see
+ * "Lifted"), and the first status of each object in a part (gotrace_decoder_open_part) or after skipped generations
+ * (options.from). */
+GOTRACE_API bool gotrace_decoder_change(gotrace_decoder *decoder, const gotrace_event *event, gotrace_change *change);
 
-/* What events of a number in v1 (family 1) or v2 (family 2) change, whatever the state: for programs that follow the
- * state themselves, without calling gotrace_decoder_changes for each event. NULL if they change nothing, or if there
- * is no such event or family. Where an event makes two changes, this is the first. The data is static. Thread-safe. */
-GOTRACE_API const gotrace_change_spec *gotrace_find_change_spec(int family, int number);
+/* What ordered events of a number, GOTRACE_V2_..., change, whatever the state: for programs that follow the state
+ * themselves, without calling gotrace_decoder_change for each event. NULL if they change nothing, or if there is no
+ * such event. The data is static. Thread-safe. */
+GOTRACE_API const gotrace_change_spec *gotrace_find_change_spec(int number);
 
 /* The number of the goroutine or proc (`object`: GOTRACE_OBJECT_...) that has this id now or, if none has, had it last;
- * see gotrace_change.number. GOTRACE_NO_ID if gotrace_decoder_changes has met none. */
+ * see gotrace_change.number. GOTRACE_NO_ID if gotrace_decoder_change has met none. */
 GOTRACE_API int64_t gotrace_decoder_number(const gotrace_decoder *decoder, unsigned object, uint64_t id);
 
 /* The function that a goroutine began with, as far as the trace has told so far: by its creation, or else the outermost
  * function of the first stack of its own events that has one. One without a name is called by its address, as in
  * "0x4a1b20". `number`: gotrace_change.number; it stays valid after the goroutine has ended. False, with an empty text,
  * if the function is unknown. Not NUL-terminated; owned by the decoder and valid until close. Functions are right even
- * if gotrace_decoder_changes is not called for events that neither begin or end a goroutine nor have a stack. */
+ * if gotrace_decoder_change is not called for events that neither begin or end a goroutine nor have a stack. */
 GOTRACE_API bool gotrace_decoder_function(const gotrace_decoder *decoder, int64_t number, const char **data,
                                           size_t *size);
 
@@ -2735,118 +2754,211 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
 
 /* -------------------------------------------------------------------------------------------------------- >>rules ----
  *
- * What events need and change: a row an event. The transcriber's model and the decoder follow these tables, and
- * gotrace_find_change_spec shows them to programs.
+ * What events need and change: tables with a row an event.
+ *
+ *   GOTRACE__V2_TRANSITIONS   the statuses of goroutines, and what runs where: the model and the decoder of v2
+ *   GOTRACE__V2_CONTEXTS      where the other events may happen: the decoder of v2
+ *   GOTRACE__V2_STATUSES,     what gotrace_decoder_change tells of ordered events, which gotrace_find_change_spec shows
+ *   GOTRACE__V2_TELLS         to programs; the status of procs also in the model
+ *   GOTRACE__V1_TRANSITIONS   the order of v1's events, and the statuses of its goroutines: the decoder of v1
+ *   GOTRACE__V1_LIFTS         what v1's events become: the decoder of v1
+ *
+ * A row decides all that it says, in everything that follows its table. Code decides:
+ *
+ *   The model    what a thread without a proc, a switch and a nested goroutine mean: >>apply; when a proc is stolen or
+ *                abandoned; statuses at the beginning of a generation.
+ *   Decoder, v2  statuses that the trace states, creations, switches, procs, stopped worlds, the collector's ranges,
+ *                tasks and regions: gotrace__v2_order_rare. It also checks the context of the events that need NONE.
+ *   Decoder, v1  procs, who is created or woken, ranges, tasks and regions: gotrace__v1_check. The beginning of a
+ *                trace, calls, labels, texts: gotrace__v1_lift_rest. Pseudo-procs: gotrace__v1_set_proc.
+ *   Changes      statuses that the trace states, names and values that the event has: >>decode-changes.
  */
 
-/* The transitions of v2: X(event, context that it needs, its goroutine, status from, to, effect on thread or proc; then
- * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: internal/trace/order.go and
- * event.go.
- *
- * In the decoder, gotrace__v2_order_fast handles the common events, which come first. Of events without a goroutine,
- * gotrace__v2_order checks the context only; gotrace__v2_order_rare checks that of those with NONE. Events without a
- * row need a thread and tell nothing. */
-#define GOTRACE__V2_FAST_RULES(X)                                                     \
-  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS, STATUS, NAMED_GO, RUNNING, "")     \
-  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE, STATUS, NAMED_GO, RUNNABLE, "") \
-  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES, STATUS, OWN_GO, WAITING, "")         \
-  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")        \
-  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS, STATUS, OWN_GO, SYSCALL, "") \
-  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS, STATUS, OWN_GO, RUNNING, "")
+/* X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). NEW: the goroutine that it
+ * creates. Go: internal/trace/order.go. The common events come first; gotrace__v2_order_fast handles them. */
+#define GOTRACE__V2_FAST_RULES(X)                        \
+  X(GO_START, P, NAMED, RUNNABLE, RUNNING, STARTS)       \
+  X(GO_UNBLOCK, NONE, NAMED, WAITING, RUNNABLE, NONE)    \
+  X(GO_BLOCK, PG, OWN, RUNNING, WAITING, LEAVES)         \
+  X(GO_STOP, PG, OWN, RUNNING, RUNNABLE, LEAVES)         \
+  X(GO_SYSCALL_BEGIN, PG, OWN, RUNNING, SYSCALL, ENTERS) \
+  X(GO_SYSCALL_END, PG, OWN, SYSCALL, RUNNING, RETURNS)
 
-#define GOTRACE__V2_TRANSITIONS(X)                                                                         \
-  GOTRACE__V2_FAST_RULES(X)                                                                                \
-  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                                  \
-  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES, STATUS, OWN_GO, NONE, "")                           \
-  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES, STATUS, OWN_GO, RUNNABLE, "")               \
-  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")                            \
-  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE, STATUS, NAMED_GO, RUNNABLE, "")                    \
-  X(GO_CREATE, P, NONE, DEAD, RUNNABLE, NONE, STATUS, NEW_GO, RUNNABLE, "")                                \
-  X(GO_CREATE_BLOCKED, P, NONE, DEAD, WAITING, NONE, STATUS, NEW_GO, WAITING, "")                          \
-  X(GO_CREATE_SYSCALL, M, NONE, DEAD, SYSCALL, NONE, STATUS, NEW_GO, SYSCALL, "")                          \
-  X(GO_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                                    \
-  X(GO_STATUS_STACK, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_GO, NONE, "")                              \
-  X(GO_LABEL, PG, NONE, DEAD, DEAD, NONE, LABEL, OWN_GO, NONE, "")                                         \
-  X(PROC_STATUS, NONE, NONE, DEAD, DEAD, NONE, STATUS, TOLD_PROC, NONE, "")                                \
-  X(PROC_START, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, RUNNING, "")                             \
-  X(PROC_STOP, NONE, NONE, DEAD, DEAD, NONE, STATUS, OWN_PROC, IDLE, "")                                   \
-  X(PROC_STEAL, NONE, NONE, DEAD, DEAD, NONE, STATUS, NAMED_PROC, IDLE, "")                                \
-  X(PROCS_CHANGE, PG, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")             \
-  X(HEAP_ALLOC, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")       \
-  X(HEAP_GOAL, P, NONE, DEAD, DEAD, NONE, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                       \
-  X(STW_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "stop-the-world")                    \
-  X(STW_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "stop-the-world")                        \
-  X(GC_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NONE, NONE, "GC concurrent mark phase")         \
-  X(GC_BEGIN, NONE, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")           \
-  X(GC_END, NONE, NONE, DEAD, DEAD, NONE, RANGE_END, NONE, NONE, "GC concurrent mark phase")               \
-  X(GC_SWEEP_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_PROC, NONE, "GC incremental sweep") \
-  X(GC_SWEEP_BEGIN, P, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")        \
-  X(GC_SWEEP_END, P, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")            \
-  X(GC_MARK_ASSIST_ACTIVE, NONE, NONE, DEAD, DEAD, NONE, RANGE_ACTIVE, NAMED_GO, NONE, "GC mark assist")   \
-  X(GC_MARK_ASSIST_BEGIN, PG, NONE, DEAD, DEAD, NONE, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")         \
-  X(GC_MARK_ASSIST_END, PG, NONE, DEAD, DEAD, NONE, RANGE_END, OWN_GO, NONE, "GC mark assist")             \
-  X(USER_TASK_BEGIN, PG, NONE, DEAD, DEAD, NONE, TASK_BEGIN, NONE, NONE, "")                               \
-  X(USER_TASK_END, PG, NONE, DEAD, DEAD, NONE, TASK_END, NONE, NONE, "")                                   \
-  X(USER_REGION_BEGIN, PG, NONE, DEAD, DEAD, NONE, REGION_BEGIN, OWN_GO, NONE, "")                         \
-  X(USER_REGION_END, PG, NONE, DEAD, DEAD, NONE, REGION_END, OWN_GO, NONE, "")                             \
-  X(USER_LOG, PG, NONE, DEAD, DEAD, NONE, LOG, OWN_GO, NONE, "")                                           \
-  X(CPU_SAMPLE, M, NONE, DEAD, DEAD, NONE, SAMPLE, NONE, NONE, "")                                         \
-  X(SYNC, M, NONE, DEAD, DEAD, NONE, SYNC, NONE, NONE, "")
+#define GOTRACE__V2_TRANSITIONS(X)                             \
+  GOTRACE__V2_FAST_RULES(X)                                    \
+  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES)                \
+  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES)         \
+  X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES) \
+  X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
+  X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)        \
+  X(GO_CREATE, P, NEW, DEAD, RUNNABLE, NONE)                   \
+  X(GO_CREATE_BLOCKED, P, NEW, DEAD, WAITING, NONE)            \
+  X(GO_CREATE_SYSCALL, M, NEW, DEAD, SYSCALL, NONE)
+
+/* X(event, context that it needs). Those without a row, here or above, need a thread. */
+#define GOTRACE__V2_CONTEXTS(X)  \
+  X(GO_STATUS, NONE)             \
+  X(GO_STATUS_STACK, NONE)       \
+  X(GO_LABEL, PG)                \
+  X(PROC_STATUS, NONE)           \
+  X(PROC_START, NONE)            \
+  X(PROC_STOP, NONE)             \
+  X(PROC_STEAL, NONE)            \
+  X(PROCS_CHANGE, PG)            \
+  X(HEAP_ALLOC, P)               \
+  X(HEAP_GOAL, P)                \
+  X(STW_BEGIN, PG)               \
+  X(STW_END, PG)                 \
+  X(GC_ACTIVE, NONE)             \
+  X(GC_BEGIN, NONE)              \
+  X(GC_END, NONE)                \
+  X(GC_SWEEP_ACTIVE, NONE)       \
+  X(GC_SWEEP_BEGIN, P)           \
+  X(GC_SWEEP_END, P)             \
+  X(GC_MARK_ASSIST_ACTIVE, NONE) \
+  X(GC_MARK_ASSIST_BEGIN, PG)    \
+  X(GC_MARK_ASSIST_END, PG)      \
+  X(USER_TASK_BEGIN, PG)         \
+  X(USER_TASK_END, PG)           \
+  X(USER_REGION_BEGIN, PG)       \
+  X(USER_REGION_END, PG)         \
+  X(USER_LOG, PG)
 
 #define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
 
-/* The transitions of v1: X(event, the event that it becomes, what it does, status from, to, its sequence number; then
- * what gotrace_decoder_changes tells: kind of change, whose, status after, name). Go: stateTransition, parseEvents,
- * postProcessTrace; convertEvent in internal/trace/tracev1.go. */
-#define GOTRACE__V1_TRANSITIONS(X)                                                                                     \
-  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO, STATUS, NEW_GO, RUNNABLE, "")                                 \
-  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE, STATUS, TOLD_GO, WAITING, "")                              \
-  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE, STATUS, TOLD_GO, SYSCALL, "")                        \
-  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1, STATUS, NAMED_GO, RUNNING, "")                                \
-  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1, STATUS, NAMED_GO, RUNNING, "")                    \
-  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO, STATUS, NAMED_GO, RUNNING, "")                    \
-  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO, STATUS, OWN_GO, NONE, "")                                               \
-  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO, STATUS, OWN_GO, WAITING, "forever")                                   \
-  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "")                                   \
-  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "chan send")                \
-  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "chan receive")             \
-  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "select")               \
-  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sync")                     \
-  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sync.(*Cond).Wait")        \
-  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "network")                    \
-  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "GC mark assist wait for work") \
-  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, WAITING, "sleep")                              \
-  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO, STATUS, OWN_GO, SYSCALL, "")                           \
-  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO, STATUS, OWN_GO, RUNNABLE, "runtime.Gosched")                  \
-  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO, STATUS, OWN_GO, RUNNABLE, "preempted")                    \
-  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO, STATUS, OWN_GO, SYSCALL, "")                              \
-  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1, STATUS, NAMED_GO, RUNNABLE, "")                         \
-  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO, STATUS, NAMED_GO, RUNNABLE, "")             \
-  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1, STATUS, NAMED_GO, RUNNABLE, "")                        \
-  X(GO_SYS_EXIT_LOCAL, GO_SYS_EXIT, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO, STATUS, NAMED_GO, RUNNABLE, "")           \
-  X(GC_START, GC_START, COLLECTS, DEAD, DEAD, ARG0, RANGE_BEGIN, NONE, NONE, "GC concurrent mark phase")               \
-  X(GC_DONE, GC_DONE, NOBODYS, DEAD, DEAD, ZERO, RANGE_END, NONE, NONE, "GC concurrent mark phase")                    \
-  X(STW_START, STW_START, NOBODYS, DEAD, DEAD, ZERO, RANGE_BEGIN, PROCS_GO, NONE, "stop-the-world")                    \
-  X(STW_DONE, STW_DONE, NOBODYS, DEAD, DEAD, ZERO, RANGE_END, PROCS_GO, NONE, "stop-the-world")                        \
-  X(GC_SWEEP_START, GC_SWEEP_START, NONE, DEAD, DEAD, ZERO, RANGE_BEGIN, OWN_PROC, NONE, "GC incremental sweep")       \
-  X(GC_SWEEP_DONE, GC_SWEEP_DONE, NONE, DEAD, DEAD, ZERO, RANGE_END, OWN_PROC, NONE, "GC incremental sweep")           \
-  X(GC_MARK_ASSIST_START, GC_MARK_ASSIST_START, NONE, DEAD, DEAD, ZERO, RANGE_BEGIN, OWN_GO, NONE, "GC mark assist")   \
-  X(GC_MARK_ASSIST_DONE, GC_MARK_ASSIST_DONE, NONE, DEAD, DEAD, ZERO, RANGE_END, OWN_GO, NONE, "GC mark assist")       \
-  X(PROC_START, PROC_START, NONE, DEAD, DEAD, ZERO, STATUS, OWN_PROC, RUNNING, "")                                     \
-  X(PROC_STOP, PROC_STOP, NONE, DEAD, DEAD, ZERO, STATUS, OWN_PROC, IDLE, "")                                          \
-  X(GOMAXPROCS, GOMAXPROCS, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/sched/gomaxprocs:threads")                   \
-  X(HEAP_ALLOC, HEAP_ALLOC, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/memory/classes/heap/objects:bytes")          \
-  X(HEAP_GOAL, HEAP_GOAL, NONE, DEAD, DEAD, ZERO, METRIC, NONE, NONE, "/gc/heap/goal:bytes")                           \
-  X(USER_TASK_CREATE, USER_TASK_CREATE, NONE, DEAD, DEAD, ZERO, TASK_BEGIN, NONE, NONE, "")                            \
-  X(USER_TASK_END, USER_TASK_END, NONE, DEAD, DEAD, ZERO, TASK_END, NONE, NONE, "")                                    \
-  X(USER_REGION, USER_REGION, NONE, DEAD, DEAD, ZERO, REGION_BEGIN, OWN_GO, NONE, "")                                  \
-  X(USER_LOG, USER_LOG, NONE, DEAD, DEAD, ZERO, LOG, OWN_GO, NONE, "")                                                 \
-  X(CPU_SAMPLE, CPU_SAMPLE, NONE, DEAD, DEAD, ZERO, SAMPLE, NONE, NONE, "")
+/* Changes of status: X(event, whose, status after). That of TOLD ones is in the event. Go: internal/trace/event.go. */
+#define GOTRACE__V2_STATUSES(X)               \
+  X(GO_START, NAMED_GO, RUNNING)              \
+  X(GO_UNBLOCK, NAMED_GO, RUNNABLE)           \
+  X(GO_BLOCK, OWN_GO, WAITING)                \
+  X(GO_STOP, OWN_GO, RUNNABLE)                \
+  X(GO_SYSCALL_BEGIN, OWN_GO, SYSCALL)        \
+  X(GO_SYSCALL_END, OWN_GO, RUNNING)          \
+  X(GO_DESTROY, OWN_GO, NONE)                 \
+  X(GO_DESTROY_SYSCALL, OWN_GO, NONE)         \
+  X(GO_SYSCALL_END_BLOCKED, OWN_GO, RUNNABLE) \
+  X(GO_SWITCH, NAMED_GO, RUNNABLE)            \
+  X(GO_SWITCH_DESTROY, NAMED_GO, RUNNABLE)    \
+  X(GO_CREATE, NEW_GO, RUNNABLE)              \
+  X(GO_CREATE_BLOCKED, NEW_GO, WAITING)       \
+  X(GO_CREATE_SYSCALL, NEW_GO, SYSCALL)       \
+  X(GO_STATUS, TOLD_GO, NONE)                 \
+  X(GO_STATUS_STACK, TOLD_GO, NONE)           \
+  X(PROC_STATUS, TOLD_PROC, NONE)             \
+  X(PROC_START, NAMED_PROC, RUNNING)          \
+  X(PROC_STOP, OWN_PROC, IDLE)                \
+  X(PROC_STEAL, NAMED_PROC, IDLE)
+
+/* Other changes: X(event, kind of change, whose, name; "": the event has it). */
+#define GOTRACE__V2_TELLS(X)                                           \
+  X(GO_LABEL, LABEL, OWN_GO, "")                                       \
+  X(PROCS_CHANGE, METRIC, NONE, "/sched/gomaxprocs:threads")           \
+  X(HEAP_ALLOC, METRIC, NONE, "/memory/classes/heap/objects:bytes")    \
+  X(HEAP_GOAL, METRIC, NONE, "/gc/heap/goal:bytes")                    \
+  X(STW_BEGIN, RANGE_BEGIN, OWN_GO, "stop-the-world")                  \
+  X(STW_END, RANGE_END, OWN_GO, "stop-the-world")                      \
+  X(GC_ACTIVE, RANGE_ACTIVE, NONE, "GC concurrent mark phase")         \
+  X(GC_BEGIN, RANGE_BEGIN, NONE, "GC concurrent mark phase")           \
+  X(GC_END, RANGE_END, NONE, "GC concurrent mark phase")               \
+  X(GC_SWEEP_ACTIVE, RANGE_ACTIVE, NAMED_PROC, "GC incremental sweep") \
+  X(GC_SWEEP_BEGIN, RANGE_BEGIN, OWN_PROC, "GC incremental sweep")     \
+  X(GC_SWEEP_END, RANGE_END, OWN_PROC, "GC incremental sweep")         \
+  X(GC_MARK_ASSIST_ACTIVE, RANGE_ACTIVE, NAMED_GO, "GC mark assist")   \
+  X(GC_MARK_ASSIST_BEGIN, RANGE_BEGIN, OWN_GO, "GC mark assist")       \
+  X(GC_MARK_ASSIST_END, RANGE_END, OWN_GO, "GC mark assist")           \
+  X(USER_TASK_BEGIN, TASK_BEGIN, NONE, "")                             \
+  X(USER_TASK_END, TASK_END, NONE, "")                                 \
+  X(USER_REGION_BEGIN, REGION_BEGIN, OWN_GO, "")                       \
+  X(USER_REGION_END, REGION_END, OWN_GO, "")                           \
+  X(USER_LOG, LOG, OWN_GO, "")                                         \
+  X(CPU_SAMPLE, SAMPLE, NONE, "")                                      \
+  X(SYNC, SYNC, NONE, "")
+
+/* The transitions of v1, by which its events are put in order and checked: X(event, the event that stands for it from
+ * then on, what it does, status from, to, its sequence number). Go: stateTransition, parseEvents, postProcessTrace. */
+#define GOTRACE__V1_NO_GO(X, NAME, does, sequence) X(NAME, NAME, does, DEAD, DEAD, sequence) /* of no goroutine */
+#define GOTRACE__V1_TRANSITIONS(X)                                           \
+  X(GO_CREATE, GO_CREATE, CREATES, DEAD, RUNNABLE, ZERO)                     \
+  X(GO_WAITING, GO_WAITING, EXISTS, RUNNABLE, WAITING, ONE)                  \
+  X(GO_IN_SYSCALL, GO_IN_SYSCALL, EXISTS, RUNNABLE, WAITING, ONE)            \
+  X(GO_START, GO_START, STARTS, RUNNABLE, RUNNING, ARG1)                     \
+  X(GO_START_LABEL, GO_START_LABEL, STARTS, RUNNABLE, RUNNING, ARG1)         \
+  X(GO_START_LOCAL, GO_START, STARTS_LOCAL, RUNNABLE, RUNNING, ZERO)         \
+  X(GO_END, GO_END, ENDS, RUNNING, DEAD, ZERO)                               \
+  X(GO_STOP, GO_STOP, ENDS, RUNNING, DEAD, ZERO)                             \
+  X(GO_BLOCK, GO_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)                      \
+  X(GO_BLOCK_SEND, GO_BLOCK_SEND, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_RECV, GO_BLOCK_RECV, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_SELECT, GO_BLOCK_SELECT, BLOCKS, RUNNING, WAITING, ZERO)        \
+  X(GO_BLOCK_SYNC, GO_BLOCK_SYNC, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_COND, GO_BLOCK_COND, BLOCKS, RUNNING, WAITING, ZERO)            \
+  X(GO_BLOCK_NET, GO_BLOCK_NET, BLOCKS, RUNNING, WAITING, ZERO)              \
+  X(GO_BLOCK_GC, GO_BLOCK_GC, BLOCKS, RUNNING, WAITING, ZERO)                \
+  X(GO_SLEEP, GO_SLEEP, BLOCKS, RUNNING, WAITING, ZERO)                      \
+  X(GO_SYS_BLOCK, GO_SYS_BLOCK, BLOCKS, RUNNING, WAITING, ZERO)              \
+  X(GO_SCHED, GO_SCHED, BLOCKS, RUNNING, RUNNABLE, ZERO)                     \
+  X(GO_PREEMPT, GO_PREEMPT, BLOCKS, RUNNING, RUNNABLE, ZERO)                 \
+  X(GO_SYS_CALL, GO_SYS_CALL, CALLS, RUNNING, RUNNING, ZERO)                 \
+  X(GO_UNBLOCK, GO_UNBLOCK, UNBLOCKS, WAITING, RUNNABLE, ARG1)               \
+  X(GO_UNBLOCK_LOCAL, GO_UNBLOCK, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO)   \
+  X(GO_SYS_EXIT, GO_SYS_EXIT, RETURNS, WAITING, RUNNABLE, ARG1)              \
+  X(GO_SYS_EXIT_LOCAL, GO_SYS_EXIT, UNBLOCKS_LOCAL, WAITING, RUNNABLE, ZERO) \
+  GOTRACE__V1_NO_GO(X, GC_START, COLLECTS, ARG0)                             \
+  GOTRACE__V1_NO_GO(X, GC_DONE, NOBODYS, ZERO)                               \
+  GOTRACE__V1_NO_GO(X, STW_START, NOBODYS, ZERO)                             \
+  GOTRACE__V1_NO_GO(X, STW_DONE, NOBODYS, ZERO)
+
+/* The events of v2 that the ordered decoder makes of those of v1: X(event of v1, event of v2, why its goroutine stops).
+ * Arguments of the same name have the same value. >>decode-lift has what a row cannot tell. Go: convertEvent in
+ * internal/trace/tracev1.go. */
+#define GOTRACE__V1_LIFTS(X)                               \
+  X(GOMAXPROCS, PROCS_CHANGE, "")                          \
+  X(PROC_START, PROC_START, "")                            \
+  X(PROC_STOP, PROC_STOP, "")                              \
+  X(GC_START, GC_BEGIN, "")                                \
+  X(GC_DONE, GC_END, "")                                   \
+  X(STW_START, STW_BEGIN, "")                              \
+  X(STW_DONE, STW_END, "")                                 \
+  X(GC_SWEEP_START, GC_SWEEP_BEGIN, "")                    \
+  X(GC_SWEEP_DONE, GC_SWEEP_END, "")                       \
+  X(GO_CREATE, GO_CREATE, "")                              \
+  X(GO_START, GO_START, "")                                \
+  X(GO_START_LABEL, GO_START, "")                          \
+  X(GO_END, GO_DESTROY, "")                                \
+  X(GO_STOP, GO_BLOCK, "forever")                          \
+  X(GO_SCHED, GO_STOP, "runtime.Gosched")                  \
+  X(GO_PREEMPT, GO_STOP, "preempted")                      \
+  X(GO_SLEEP, GO_BLOCK, "sleep")                           \
+  X(GO_BLOCK, GO_BLOCK, "")                                \
+  X(GO_BLOCK_SEND, GO_BLOCK, "chan send")                  \
+  X(GO_BLOCK_RECV, GO_BLOCK, "chan receive")               \
+  X(GO_BLOCK_SELECT, GO_BLOCK, "select")                   \
+  X(GO_BLOCK_SYNC, GO_BLOCK, "sync")                       \
+  X(GO_BLOCK_COND, GO_BLOCK, "sync.(*Cond).Wait")          \
+  X(GO_BLOCK_NET, GO_BLOCK, "network")                     \
+  X(GO_BLOCK_GC, GO_BLOCK, "GC mark assist wait for work") \
+  X(GO_UNBLOCK, GO_UNBLOCK, "")                            \
+  X(GO_SYS_CALL, GO_SYSCALL_BEGIN, "")                     \
+  X(GO_SYS_BLOCK, GO_STATUS, "")                           \
+  X(GO_SYS_EXIT, GO_SYSCALL_END_BLOCKED, "")               \
+  X(GO_WAITING, GO_STATUS, "")                             \
+  X(GO_IN_SYSCALL, GO_STATUS, "")                          \
+  X(HEAP_ALLOC, HEAP_ALLOC, "")                            \
+  X(HEAP_GOAL, HEAP_GOAL, "")                              \
+  X(FUTILE_WAKEUP, NONE, "")                               \
+  X(GC_MARK_ASSIST_START, GC_MARK_ASSIST_BEGIN, "")        \
+  X(GC_MARK_ASSIST_DONE, GC_MARK_ASSIST_END, "")           \
+  X(USER_TASK_CREATE, USER_TASK_BEGIN, "")                 \
+  X(USER_TASK_END, USER_TASK_END, "")                      \
+  X(USER_REGION, USER_REGION_BEGIN, "")                    \
+  X(USER_LOG, USER_LOG, "")                                \
+  X(CPU_SAMPLE, CPU_SAMPLE, "")
 
 /* What the words of the tables mean: context, goroutine and effect of v2; in v1 combined, see >>decode-rules. */
 enum {
   GOTRACE__R_NONE = 0,
   GOTRACE__R_NEEDS_NONE = 0,
+  GOTRACE__R_NEW = 0,
   /* Its goroutine, whose status must be `from` and becomes `to`: */
   GOTRACE__R_NAMED = 1 << 0,  /* the one that args[0] names; v2: args[1] must be its next sequence number */
   GOTRACE__R_OWN = 1 << 1,    /* the one on which the event happens */
@@ -11266,13 +11378,16 @@ GOTRACE__FN void gotrace__restate_thread(gotrace__transcriber *t, gotrace__sourc
 
 /* ----------------------------------------------------------------------------------------------- >>transitions ---- */
 
-/* The table of v2 in >>rules, as constants: the goroutine's status before and after an event, the proc's after it, and
+/* The tables of v2 in >>rules, as constants: the goroutine's status before and after an event, the proc's after it, and
  * what else the event does. */
 enum {
-#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name) \
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then)                           \
   GOTRACE__BEFORE_##NAME = GOTRACE__##from, GOTRACE__AFTER_##NAME = GOTRACE__##to, \
-  GOTRACE__PROC_AFTER_##NAME = GOTRACE_STATUS_##status, GOTRACE__DOES_##NAME = GOTRACE__V2_DOES(needs, whose, then),
+  GOTRACE__DOES_##NAME = GOTRACE__V2_DOES(needs, whose, then),
   GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+#define GOTRACE__ROW(NAME, of, status) GOTRACE__PROC_AFTER_##NAME = GOTRACE_STATUS_##status,
+      GOTRACE__V2_STATUSES(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
 
@@ -15664,10 +15779,15 @@ enum {
 };
 enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
 
-/* What an event needs, changes and tells: a row of a table in >>rules. */
-typedef struct gotrace__transition {
-  gotrace_change_spec tells; /* kind 0: nothing */
+/* What gotrace_decoder_change tells of an event: a row of a table in >>rules. */
+typedef struct gotrace__telling {
+  gotrace_change_spec spec; /* kind 0: nothing */
+  uint8_t number;           /* of the event */
   uint8_t name_size;
+} gotrace__telling;
+
+/* What an event needs and changes: a row of a table in >>rules. */
+typedef struct gotrace__transition {
   uint8_t number;  /* of the event */
   uint8_t becomes; /* v1: the event as it is returned: GoStartLocal becomes GoStart */
   uint8_t from, to;
@@ -15678,7 +15798,7 @@ typedef struct gotrace__transition {
 /* What an event number means in the trace's format: a row of the event table, prepared for reading. */
 typedef struct gotrace__kind {
   const gotrace_event_spec *spec; /* NULL: the format has no such event */
-  uint8_t head[4];                /* a gotrace_event's kind, arg_count, implied, and a byte of padding */
+  uint8_t head[4];                /* a gotrace_event's kind, arg_count, implied, v1_kind */
   uint8_t args;                   /* numbers after "dt", without "data" */
   uint8_t stack, string;          /* places of its own stack and its string: see gotrace__dec_number */
   uint8_t stack2, string2;        /* places of another goroutine's stack and of a second string */
@@ -15688,7 +15808,23 @@ typedef struct gotrace__kind {
   bool names;                      /* v2: its first argument is the id of an existing goroutine */
   bool ordinary;                   /* v1: plain, and skipped by the first walk */
   const gotrace__transition *rule; /* never NULL */
+  const gotrace__telling *tells;   /* never NULL */
 } gotrace__kind;
+
+/* How an event of v1 becomes one of v2: a row of GOTRACE__V1_LIFTS, prepared. */
+typedef struct gotrace__lift {
+  const gotrace_event_spec *spec;
+  const char *text; /* its reason */
+  uint8_t text_size;
+  uint8_t head[4]; /* as in gotrace__kind */
+  uint8_t from[5]; /* the place of each argument in the event of v1 */
+  uint8_t stack;   /* the place of the stack in that of v2 */
+  uint8_t reason;  /* added to gotrace_decoder.texts: the id of its reason; 0: none */
+  bool same;       /* all arguments are in their places */
+  bool stops;      /* its only argument is a stack, which comes after the reason */
+  bool rest;       /* gotrace__v1_lift_rest does more */
+} gotrace__lift;
+#define GOTRACE__LIFTED 64 /* v1: where the kinds of v2 begin in gotrace_decoder.kinds */
 
 /* The number at a place in a gotrace_event, in bytes. GOTRACE__NOWHERE: 0, in an event that was just read. */
 #define GOTRACE__NOWHERE offsetof(gotrace_event, extra)
@@ -15709,7 +15845,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__dec_clear(gotrace_event *ev) {
   memset((char *)ev + offsetof(gotrace_event, args), 0, offsetof(gotrace_event, kind) - offsetof(gotrace_event, args));
 }
 GOTRACE__STATIC_ASSERT(offsetof(gotrace_event, implied) == offsetof(gotrace_event, kind) + 2 &&
-                           sizeof(gotrace_event) >= offsetof(gotrace_event, kind) + 4,
+                           offsetof(gotrace_event, v1_kind) == offsetof(gotrace_event, kind) + 3,
                        event_head);
 
 /* A map of 64-bit keys to 32-bit values other than 0: open addressing, linear probing, at most half full. A key's place
@@ -15753,7 +15889,9 @@ typedef struct gotrace__dec_go {
   /* v1; a part of v2 uses some for its assumptions, see GOTRACE__PART_UNKNOWN: */
   uint8_t order_status; /* status while ordering */
   uint8_t last;         /* kind of the event that changed its status last, 0: none */
-  bool created, fresh, futile, timer;
+  bool created, fresh;
+  bool futile : 1, timer : 1;
+  bool calls; /* v1: in a system call that will lose its proc */
   union {
     struct {
       uint64_t generation; /* of the sequence number */
@@ -15776,6 +15914,7 @@ typedef struct gotrace__dec_proc {
   uint8_t status;
   bool sweep, stw;
   uint8_t begin_status, begin_sweep; /* in a part: as assumed at its beginning */
+  bool told;                         /* v1: an event has told its status */
 } gotrace__dec_proc;
 
 typedef struct gotrace__dec_task {
@@ -15854,7 +15993,7 @@ typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its
   uint64_t m, p, g, stack, tick, offset;
 } gotrace__dec_sample;
 
-typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_changes last told it */
+typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change last told it */
   uint64_t id;
   int64_t since;           /* when it took its status */
   uint64_t pc, line;       /* where its function was, */
@@ -15971,21 +16110,26 @@ struct gotrace_decoder {
   gotrace__dec_task ended;         /* the last task that an event has ended */
   gotrace_decoder_failure pending; /* an error to report once all events before it were returned */
   /* v1. */
+  gotrace__lift lifts[GOTRACE_V1_COUNT];
+  unsigned lifted;   /* where the kinds of its ordered events begin in `kinds` */
+  bool beginning;    /* it tells what was there before it: until the first Gomaxprocs */
+  uint32_t untold;   /* 1 + index of the next goroutine whose status the first Gomaxprocs implies; 0: none */
+  uint64_t texts;    /* ids from here on are of texts that are not in the table of strings, see gotrace__v1_text */
+  uint64_t stw_text; /* why the world was stopped last; 0: unknown */
   uint64_t ordinal, parked;
   uint32_t gc_waiting;
+  uint32_t from;       /* index of the last event's cursor */
   uint32_t own;        /* 1 + index of the last event's goroutine (0: to be found) */
   uint32_t on;         /* 1 + index of its proc (0: not yet looked up) */
   int64_t elsewhere;   /* the earliest time of an event that is not next in a proc's batches */
   const uint8_t *file; /* the trace after its header */
   uint64_t file_offset;
   int64_t min_time;
-  bool any_futile, gc_on, stw_on;
+  bool any_futile, any_procs, gc_on, stw_on;
   /* Changes. */
   gotrace__map told_gos, told_procs; /* 1 + index in `tolds` by id */
   uint32_t told_near[256];           /* 1 + index in `tolds`, by the lowest bits of the id */
   int64_t told_sync;                 /* v2: when the generation began */
-  const char *told_stw;              /* v1: why the world was last stopped; NULL: unknown */
-  bool told_init;                    /* v1: the goroutines that are older than the trace have been told */
   gotrace_change told_nothing;       /* each change before it is filled in */
 };
 
@@ -16380,41 +16524,44 @@ enum {
 #define GOTRACE__OF_NONE GOTRACE_OBJECT_NONE, GOTRACE_WHOSE_OWN
 #define GOTRACE__OF_OWN_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_OWN
 #define GOTRACE__OF_OWN_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_OWN
-#define GOTRACE__OF_PROCS_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_PROCS
 #define GOTRACE__OF_NAMED_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED
 #define GOTRACE__OF_NAMED_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_NAMED
 #define GOTRACE__OF_NEW_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_NEW
 #define GOTRACE__OF_TOLD_GO GOTRACE_OBJECT_GO, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
 #define GOTRACE__OF_TOLD_PROC GOTRACE_OBJECT_PROC, GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_TOLD
 
-/* A row of these tables: what it tells, then the other fields in order; the last ones are only of v1. */
-#define GOTRACE__TRANSITION(change, of, status, name, ...) \
-  {{GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_##status, name}, sizeof name - 1, __VA_ARGS__},
-/* The last row of each family is that of events that have none. */
+/* The last row of each table is that of events that have none. */
 static const gotrace__transition gotrace__v1_transitions[] = {
-#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence, change, of, status, name)                     \
-  GOTRACE__TRANSITION(change, of, status, name, GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__G_##from, \
-                      GOTRACE__G_##to, GOTRACE__V1_##does, GOTRACE__V1_##sequence)
+#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence)  \
+  {GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__G_##from, \
+   GOTRACE__G_##to,   GOTRACE__V1_##does,   GOTRACE__V1_##sequence},
     GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-        {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
+        {0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
 static const gotrace__transition gotrace__v2_transitions[] = {
-#define GOTRACE__ROW(NAME, needs, whose, from, to, then, change, of, status, name)                        \
-  GOTRACE__TRANSITION(change, of, status, name, GOTRACE_V2_##NAME, 0, GOTRACE__G_##from, GOTRACE__G_##to, \
-                      GOTRACE__V2_DOES(needs, whose, then), 0, 0)
+#define GOTRACE__ROW(NAME, needs, whose, from, to, then) \
+  {GOTRACE_V2_##NAME, 0, GOTRACE__G_##from, GOTRACE__G_##to, GOTRACE__V2_DOES(needs, whose, then), 0, 0},
     GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-        {{0, 0, 0, 0, ""}, 0, 0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
+#define GOTRACE__ROW(NAME, needs) {GOTRACE_V2_##NAME, 0, 0, 0, GOTRACE__R_NEEDS_##needs, 0, 0},
+        GOTRACE__V2_CONTEXTS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+            {0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
+static const gotrace__telling gotrace__tellings[] = {
+#define GOTRACE__ROW(NAME, of, status) \
+  {{GOTRACE_CHANGE_STATUS, GOTRACE__OF_##of, GOTRACE_STATUS_##status, ""}, GOTRACE_V2_##NAME, 0},
+    GOTRACE__V2_STATUSES(GOTRACE__ROW)
+#undef GOTRACE__ROW
+#define GOTRACE__ROW(NAME, change, of, name) \
+  {{GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_NONE, name}, GOTRACE_V2_##NAME, sizeof name - 1},
+        GOTRACE__V2_TELLS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+            {{0, 0, 0, 0, ""}, 0, 0}};
 
-/* The last row has no number. */
-GOTRACE__FN const gotrace__transition *gotrace__transitions(int family) {
-  return family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
-}
-
-GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int family, int number) {
-  const gotrace__transition *row = gotrace__transitions(family);
+GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int number) {
+  const gotrace__telling *row = gotrace__tellings;
   while (row->number && row->number != number) row++;
-  return row->number && (family == 1 || family == 2) ? &row->tells : NULL;
+  return row->number ? &row->spec : NULL;
 }
 
 /* Whether a word of `size` bytes is `end`, or ends with an underscore and `end`. */
@@ -16445,27 +16592,95 @@ GOTRACE__FN void gotrace__dec_set_arguments(gotrace__kind *k) {
 
 #define GOTRACE__V1_BIT(NAME) ((uint64_t)1 << GOTRACE_V1_##NAME) /* in a set of events */
 
-GOTRACE__FN void gotrace__dec_set_kinds(gotrace_decoder *d) {
+static const struct {
+  uint8_t v1, v2;
+  const char *reason;
+} gotrace__v1_rows[] = {
+#define GOTRACE__ROW(NAME, LIFTED, reason) {GOTRACE_V1_##NAME, GOTRACE_V2_##LIFTED, reason},
+    GOTRACE__V1_LIFTS(GOTRACE__ROW)
+#undef GOTRACE__ROW
+};
+
+/* The place, in an event of v1, of what an argument of v2 is called. */
+GOTRACE__FN uint8_t gotrace__v1_place_of(const gotrace_event_spec *spec, const char *name, size_t name_size) {
+  const char *word;
+  size_t size, i = 0;
+  for (word = spec->arguments; (size = strcspn(word, " ")) != 0; word += size + (word[size] == ' ')) {
+    if (size == name_size && memcmp(word, name, size) == 0) return (uint8_t)GOTRACE__ARGUMENT(i);
+    i += !gotrace__ends_with(word, size, "dt");
+  }
+  if (name_size == 1 && *name == 'p') return (uint8_t)offsetof(gotrace_event, p);
+  if (name_size == 1 && *name == 'm') return (uint8_t)offsetof(gotrace_event, m);
+  return (uint8_t)GOTRACE__NOWHERE;
+}
+
+GOTRACE__FN void gotrace__v1_set_lifts(gotrace_decoder *d) {
+  const uint64_t rest = GOTRACE__V1_BIT(GOMAXPROCS) | GOTRACE__V1_BIT(PROC_START) | GOTRACE__V1_BIT(PROC_STOP) |
+                        GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(STW_DONE) | GOTRACE__V1_BIT(GO_CREATE) |
+                        GOTRACE__V1_BIT(GO_START) | GOTRACE__V1_BIT(GO_START_LABEL) | GOTRACE__V1_BIT(GO_SYS_CALL) |
+                        GOTRACE__V1_BIT(GO_SYS_BLOCK) | GOTRACE__V1_BIT(GO_WAITING) | GOTRACE__V1_BIT(GO_IN_SYSCALL) |
+                        GOTRACE__V1_BIT(USER_TASK_END) | GOTRACE__V1_BIT(USER_REGION) | GOTRACE__V1_BIT(USER_LOG);
+  size_t i, n;
+  for (i = 0; i < sizeof gotrace__v1_rows / sizeof gotrace__v1_rows[0]; i++) {
+    unsigned v1 = gotrace__v1_rows[i].v1;
+    const gotrace__kind *from = &d->kinds[v1], *to = &d->kinds[GOTRACE__LIFTED + gotrace__v1_rows[i].v2];
+    gotrace__lift *l = &d->lifts[v1];
+    const char *word;
+    size_t size;
+    if (!from->spec) continue;
+    l->spec = to->spec;
+    memcpy(l->head, to->head, sizeof l->head);
+    l->head[3] = (uint8_t)v1;
+    l->stack = to->stack;
+    l->rest = rest >> v1 & 1;
+    l->text = gotrace__v1_rows[i].reason;
+    l->text_size = (uint8_t)strlen(l->text);
+    if (l->text_size) l->reason = (uint8_t)v1;
+    memset(l->from, (int)GOTRACE__NOWHERE, sizeof l->from);
+    for (n = 0, word = to->spec->arguments; (size = strcspn(word, " ")) != 0; word += size + (word[size] == ' '))
+      if (!gotrace__ends_with(word, size, "dt")) l->from[n++] = gotrace__v1_place_of(from->spec, word, size);
+    l->stops = from->args == 1 && to->args == 2 && l->from[1] == GOTRACE__ARGUMENT(0) && !l->rest;
+    l->same = n >= from->args && !l->rest;
+    while (n) n--, l->same = l->same && l->from[n] == GOTRACE__ARGUMENT(n);
+  }
+}
+
+/* Prepares the kinds of a family's events, from a place in `kinds` on. */
+GOTRACE__FN void gotrace__dec_set_family(gotrace_decoder *d, int family, unsigned place) {
   /* Like Go, v2 accepts events that are newer than the format: all that have no last one. */
-  int format = d->info.family == 1 ? d->version : 9999;
+  int format = family == 1 ? d->version : 9999;
   const uint64_t noted = GOTRACE__V1_BIT(FUTILE_WAKEUP) | GOTRACE__V1_BIT(STW_START) | GOTRACE__V1_BIT(GO_SYS_EXIT) |
-                         GOTRACE__V1_BIT(CPU_SAMPLE);
-  size_t count, i;
-  const gotrace_event_spec *specs = gotrace_event_specs(d->info.family, &count);
-  const gotrace__transition *row = gotrace__transitions(d->info.family);
-  for (; row->number; row++) d->kinds[row->number].rule = row;
-  for (i = 0; i < 256; i++) {
-    gotrace__kind *k = &d->kinds[i];
+                         GOTRACE__V1_BIT(CPU_SAMPLE) | GOTRACE__V1_BIT(GOMAXPROCS);
+  size_t count, i, all = family == 1 ? GOTRACE__LIFTED : sizeof d->kinds / sizeof d->kinds[0] - place;
+  const gotrace_event_spec *specs = gotrace_event_specs(family, &count);
+  const gotrace__transition *row = family == 1 ? gotrace__v1_transitions : gotrace__v2_transitions;
+  const gotrace__telling *tells = gotrace__tellings;
+  gotrace__kind *kinds = d->kinds + place;
+  for (; row->number; row++) kinds[row->number].rule = row;
+  for (; tells->number; tells++)
+    if (family == 2) kinds[tells->number].tells = tells;
+  for (i = 0; i < all; i++) {
+    gotrace__kind *k = &kinds[i];
     k->stack = k->stack2 = k->string = k->string2 = GOTRACE__NOWHERE;
     if (!k->rule) k->rule = row;
+    if (!k->tells) k->tells = tells;
   }
   for (i = 0; i < count; i++) {
-    gotrace__kind *k = &d->kinds[specs[i].number];
-    if (format < specs[i].since || format > specs[i].until) continue;
+    gotrace__kind *k = &kinds[specs[i].number];
+    if ((size_t)specs[i].number >= all || format < specs[i].since || format > specs[i].until) continue;
     k->spec = &specs[i];
     gotrace__dec_set_arguments(k);
-    k->names = d->info.family == 2 && (k->head[0] == GOTRACE_V2_GO_START || k->head[0] == GOTRACE_V2_GO_UNBLOCK);
-    k->ordinary = d->info.family == 1 && k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
+    k->names = family == 2 && (k->head[0] == GOTRACE_V2_GO_START || k->head[0] == GOTRACE_V2_GO_UNBLOCK);
+    k->ordinary = family == 1 && k->plain && d->version >= 1007 && !(noted >> k->head[0] & 1);
+  }
+}
+
+GOTRACE__FN void gotrace__dec_set_kinds(gotrace_decoder *d) {
+  gotrace__dec_set_family(d, d->info.family, 0);
+  if (d->info.family == 1 && !d->options.raw) {
+    d->lifted = GOTRACE__LIFTED;
+    gotrace__dec_set_family(d, 2, GOTRACE__LIFTED);
+    gotrace__v1_set_lifts(d);
   }
   d->told_nothing.from = d->told_nothing.to = GOTRACE_STATUS_UNKNOWN;
   d->told_nothing.id = d->told_nothing.number = d->told_nothing.parent = GOTRACE_NO_ID;
@@ -16524,8 +16739,46 @@ GOTRACE__FN gotrace_result gotrace__dec_check_twice(gotrace_decoder *d) {
   return GOTRACE_OK;
 }
 
+/* v1: a text that is not in its table of strings, by the difference of its id to `texts`: first those that Go 1.27
+ * gives for its events and arguments, then the messages of logs, by their place in the file. */
+enum {
+  GOTRACE__V1_STW_TEXTS = GOTRACE_V1_COUNT, /* below: the reason of an event of that kind */
+  GOTRACE__V1_MESSAGES = (int)GOTRACE__V1_STW_TEXTS + (int)GOTRACE_STW_REASON_COUNT
+};
+GOTRACE__FN bool gotrace__v1_text(const gotrace_decoder *d, uint64_t place, const char **data, size_t *size) {
+  static const char *const stw[] = {
+#define GOTRACE__REASON(NAME, number, text) text,
+      GOTRACE_STW_REASONS(GOTRACE__REASON)
+#undef GOTRACE__REASON
+  };
+  const uint8_t *at;
+  uint64_t length;
+  *data = "";
+  *size = 0;
+  if (place < GOTRACE_V1_COUNT) {
+    if (!d->lifts[place].text_size) return false;
+    *data = d->lifts[place].text;
+    *size = d->lifts[place].text_size;
+    return true;
+  }
+  if (place >= GOTRACE__V1_MESSAGES) {
+    place -= GOTRACE__V1_MESSAGES;
+    if (place >= (uint64_t)(d->end - d->file)) return false;
+    at = gotrace__get_varint(d->file + place, d->end, &length);
+    if (!at || length > (uint64_t)(d->end - at)) return false;
+    *data = (const char *)at;
+    *size = (size_t)length;
+    return true;
+  }
+  *data = stw[place - GOTRACE__V1_STW_TEXTS];
+  *size = strlen(*data);
+  return true;
+}
+
 GOTRACE__FN bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, const char **data, size_t *size) {
-  const gotrace__dec_item *entry = d && id ? gotrace__dec_find_string(d, id) : NULL;
+  const gotrace__dec_item *entry;
+  if (d && d->texts && id >= d->texts) return gotrace__v1_text(d, id - d->texts, data, size);
+  entry = d && id ? gotrace__dec_find_string(d, id) : NULL;
   *data = entry ? (const char *)entry->data : "";
   *size = entry ? entry->size : 0;
   return entry || (d && !id);
@@ -17884,7 +18137,7 @@ GOTRACE__FN gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__c
 GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
   switch (c->next->event.kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then, change, of, status, name)                              \
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                        \
   case GOTRACE_V2_##NAME:                                                                                        \
     if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, true)) \
       return false;                                                                                              \
@@ -18341,6 +18594,7 @@ GOTRACE__FN gotrace_result gotrace__v1_note_event(gotrace_decoder *d, gotrace__v
   w->sequence += (uint64_t)e->extra;
   w->time += (uint64_t)e->time;
   if (e->kind == GOTRACE_V1_FUTILE_WAKEUP) d->any_futile = true;
+  if (e->kind == GOTRACE_V1_GOMAXPROCS) d->any_procs = true;
   if (e->kind == GOTRACE_V1_STW_START && d->version < GOTRACE_GO_1_21 && e->args[0] > 1)
     GOTRACE__FAIL(ARGUMENTS, e->offset, e->spec->name, "stop-the-world of kind %llu", GOTRACE__LLU(e->args[0]));
   if (!sample && !gotrace__v1_is_moved(e->kind, e->args[2], (int64_t)w->time)) return GOTRACE_OK;
@@ -18412,6 +18666,7 @@ GOTRACE__FN gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   gotrace__v1_walk w;
   gotrace_event e;
   const uint8_t *before;
+  size_t i;
   gotrace_result result = GOTRACE_OK;
   memset(&w, 0, sizeof w);
   if (!gotrace__dec_fill_all(d)) return d->failure.result;
@@ -18432,6 +18687,9 @@ GOTRACE__FN gotrace_result gotrace__v1_scan(gotrace_decoder *d) {
   gotrace__dec_postpone(d);          /* the first of these failures */
   if (!d->has_frequency) d->mul = 1; /* a broken trace: times are ticks */
   d->info.nanoseconds_per_tick = d->mul;
+  for (d->texts = (uint64_t)1 << 63, i = 0; i < d->string_count; i++) /* an undefined id does not become a text */
+    if (d->strings[i].id >= d->texts && d->strings[i].id < UINT64_MAX) d->texts = d->strings[i].id + 1;
+  d->beginning = d->any_procs; /* else none of its events tells where the beginning ends */
   return GOTRACE_OK;
 }
 
@@ -18631,6 +18889,7 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_step(gotrace_decoder *d, gotra
   }
   *moved = a->moved;
   d->own = a->own;
+  d->from = index;
   *next = *ev;
   d->on = gotrace__v1_set_proc(next, &d->gos[a->own - 1]) ? 0 : c->p_index;
   more = gotrace__v1_advance(d, c);
@@ -18873,19 +19132,6 @@ GOTRACE__FN gotrace_result gotrace__v1_check(gotrace_decoder *d, gotrace__dec_go
   }
 }
 
-/* The reason of a stop-the-world. Before 1.21 there are two; `newer`: by the names that Go's newer readers give them.
- */
-GOTRACE__FN const char *gotrace__v1_stw_reason(const gotrace_decoder *d, uint64_t kind, bool newer) {
-  static const char *const reasons[] = {
-#define GOTRACE__REASON(NAME, number, text) text,
-      GOTRACE_STW_REASONS(GOTRACE__REASON)
-#undef GOTRACE__REASON
-  };
-  if (d->version < GOTRACE_GO_1_21 && !newer) return kind ? "sweep termination" : "mark termination";
-  if (d->version < GOTRACE_GO_1_21) kind = kind ? GOTRACE_STW_GC_SWEEP_TERM : GOTRACE_STW_GC_MARK_TERM;
-  return kind < sizeof reasons / sizeof reasons[0] ? reasons[kind] : reasons[0];
-}
-
 /* Chooses the error after an invalid event. If the rest of the trace has no consistent order, that is the error: Go
  * orders the whole trace before it checks events. */
 GOTRACE__FN gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_event *ev) {
@@ -18897,8 +19143,9 @@ GOTRACE__FN gotrace_result gotrace__v1_root_cause(gotrace_decoder *d, gotrace_ev
   return d->failure.result;
 }
 
-/* The next event of an ordered v1 trace. */
-GOTRACE__FN inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *ev) {
+/* The next event of an ordered v1 trace, as it is in the file; its goroutine and proc. */
+GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_event *ev, gotrace__dec_go **its_go,
+                                                       gotrace__dec_proc **its_proc) {
   gotrace_result result;
   gotrace__dec_go *g;
   gotrace__dec_proc *p;
@@ -18924,13 +19171,223 @@ GOTRACE__FN inline gotrace_result gotrace__v1_next(gotrace_decoder *d, gotrace_e
   else if (!(p = gotrace__v1_get_proc(d, ev->p))) return d->failure.result;
   if (!GOTRACE__LIKELY((result = gotrace__v1_check(d, g, p, ev)) == GOTRACE_OK)) return gotrace__v1_root_cause(d, ev);
   g->created = true;
-  if (ev->kind == GOTRACE_V1_STW_START) { /* before 1.10 a scan, which Go's readers show in the same way */
-    ev->data = gotrace__v1_stw_reason(d, ev->args[0], false);
-    ev->data_size = strlen(ev->data);
-  }
   ev->time = gotrace__dec_nanoseconds(d, (uint64_t)ev->time - (uint64_t)d->min_time);
   ev->m = p->status || ev->kind == GOTRACE_V1_PROC_STOP ? (int64_t)p->sequence : GOTRACE_NO_ID;
   if (!ev->g) ev->g = GOTRACE_NO_ID;
+  *its_go = g;
+  *its_proc = p;
+  return GOTRACE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------ >>decode-lift ----
+ *
+ * v1: what the second walk finds, in the words of v2: each event by its row of GOTRACE__V1_LIFTS, which tells arguments
+ * and reasons, and by what is here. It mirrors gotrace__lower, which writes v1. Each event of the file becomes one
+ * event; events that it implies follow it. What v2 has no words for is told in other fields: see "Lifted" in >>decoder.
+ *
+ * Go 1.27 assumes of each trace what Go's tracer does: before the first Gomaxprocs, a trace tells what was there before
+ * it. A trace without Gomaxprocs is told as if it began with one; Go's conversion leaves out all its creations.
+ */
+
+/* Whether the system call that has just begun loses its proc: the proc's next event tells it, but for those of other
+ * goroutines. Most have been read ahead; an event is skipped after one call at most. */
+GOTRACE__FN bool gotrace__v1_loses_proc(gotrace_decoder *d, const gotrace_event *ev) {
+  const uint64_t others = GOTRACE__V1_BIT(CPU_SAMPLE) | GOTRACE__V1_BIT(GO_WAITING) | GOTRACE__V1_BIT(GO_IN_SYSCALL) |
+                          GOTRACE__V1_BIT(GO_SYS_EXIT);
+  const gotrace__cursor *at = &d->cursors[d->from];
+  gotrace__cursor c;
+  gotrace_event e;
+  size_t low = 0, high = d->batch_count;
+  if (d->on && at->left && !(others >> at->next->event.kind & 1))
+    return at->next->event.kind == GOTRACE_V1_GO_SYS_BLOCK;
+  memset(&c, 0, sizeof c);
+  c.at = d->file + (ev->offset - d->file_offset);
+  while (low + 1 < high) { /* finds the event's batch */
+    size_t middle = low + (high - low) / 2;
+    *(d->batches[middle].data <= c.at ? &low : &high) = middle;
+  }
+  if (!high) return false;
+  c.end = d->batches[low].data + d->batches[low].size;
+  c.batch = d->batches[low].next;
+  if (gotrace__v1_read(d, &c.at, c.end, ev->offset, &e)) return false; /* not possible: the first walk has read it */
+  do {
+    if (c.at == c.end && gotrace__dec_next_batch(d, &c)) return false;
+    if (gotrace__v1_read(d, &c.at, c.end, ev->offset, &e)) return false;
+  } while (!d->kinds[e.kind].timed || (others >> e.kind & 1));
+  return e.kind == GOTRACE_V1_GO_SYS_BLOCK;
+}
+
+/* Makes another kind of an event that was lifted. */
+GOTRACE__FN void gotrace__v1_make(const gotrace_decoder *d, gotrace_event *ev, unsigned kind) {
+  uint8_t v1 = ev->v1_kind;
+  gotrace__dec_set_kind(ev, &d->kinds[GOTRACE__LIFTED + kind]);
+  ev->v1_kind = v1;
+}
+
+/* Makes it a status of its goroutine, on no thread. `before`: its status, GOTRACE_STATUS_UNKNOWN as in Go's conversion,
+ * or GOTRACE__G_...; `entry`: a stack with its first function, 0 if none. */
+GOTRACE__FN void gotrace__v1_make_status(const gotrace_decoder *d, gotrace_event *ev, uint64_t g, uint64_t status,
+                                         int64_t before, uint64_t entry) {
+  gotrace__v1_make(d, ev, GOTRACE_V2_GO_STATUS);
+  ev->args[0] = g, ev->args[1] = GOTRACE__NOBODY, ev->args[2] = status, ev->args[3] = entry, ev->args[4] = 0;
+  ev->extra = before;
+  ev->stack = 0;
+}
+
+/* Finds the next goroutine that was only created when the first Gomaxprocs came. */
+GOTRACE__FN bool gotrace__v1_find_untold(gotrace_decoder *d) {
+  do d->untold++;
+  while (d->untold <= d->go_count &&
+         !(d->gos[d->untold - 1].created && d->gos[d->untold - 1].last == GOTRACE_V1_GO_CREATE));
+  if (d->untold > d->go_count) d->untold = 0;
+  return d->untold != 0;
+}
+
+/* An event that the last one implies: that in the queue, or the status of the next goroutine that is older than the
+ * trace, and neither waits nor has run. */
+GOTRACE__FN gotrace_result gotrace__v1_next_implied(gotrace_decoder *d, gotrace_event *ev) {
+  *ev = d->queue[0];
+  d->fast = true;
+  if (!d->untold) return GOTRACE_OK;
+  ev->args[0] = d->gos[d->untold - 1].id;
+  ev->args[3] = d->gos[d->untold - 1].of.v1.new_stack;
+  d->fast = !gotrace__v1_find_untold(d);
+  return GOTRACE_OK;
+}
+
+/* Begins an event that follows, at the same time and place. */
+GOTRACE__FN gotrace_event *gotrace__v1_imply(gotrace_decoder *d, const gotrace_event *ev, unsigned kind) {
+  gotrace_event *to = &d->queue[0];
+  *to = *ev;
+  gotrace__v1_make(d, to, kind);
+  gotrace__dec_clear(to);
+  to->stack = 0;
+  to->implied = true;
+  d->fast = false;
+  return to;
+}
+
+/* The first Gomaxprocs ends what a trace tells about the time before it. */
+GOTRACE__FN void gotrace__v1_end_beginning(gotrace_decoder *d, const gotrace_event *ev) {
+  gotrace_event *status;
+  d->beginning = false;
+  d->lifts[GOTRACE_V1_GO_START].same = d->lifts[GOTRACE_V1_GOMAXPROCS].same = true;
+  d->lifts[GOTRACE_V1_GO_CREATE].same = d->version >= 1007;
+  if (!gotrace__v1_find_untold(d)) return;
+  status = gotrace__v1_imply(d, ev, GOTRACE_V2_GO_STATUS);
+  gotrace__v1_make_status(d, status, 0, GOTRACE__G_RUNNABLE, GOTRACE_STATUS_UNKNOWN, 0);
+  status->implied = true;
+  status->m = status->p = status->g = GOTRACE_NO_ID;
+}
+
+/* The first status of a proc is stated. */
+GOTRACE__FN void gotrace__v1_lift_proc(gotrace_decoder *d, gotrace_event *ev, gotrace__dec_proc *p) {
+  bool start = ev->v1_kind == GOTRACE_V1_PROC_START;
+  if (p->told) return;
+  p->told = true;
+  gotrace__v1_make(d, ev, GOTRACE_V2_PROC_STATUS);
+  ev->args[0] = (uint64_t)ev->p;
+  ev->args[1] = start ? GOTRACE__P_RUNNING : GOTRACE__P_IDLE;
+  ev->extra = GOTRACE_STATUS_UNKNOWN;
+}
+
+/* Stopped worlds belong to the goroutine that the proc runs. Their reasons before 1.21, where there are two, are those
+ * that newer readers give; scans before 1.10 are stopped worlds to them. */
+GOTRACE__FN void gotrace__v1_lift_stw(gotrace_decoder *d, gotrace_event *ev, const gotrace__dec_proc *p,
+                                      uint64_t kind) {
+  ev->g = p->g ? (int64_t)p->g : GOTRACE_NO_ID;
+  if (ev->v1_kind == GOTRACE_V1_STW_START) {
+    if (d->version < GOTRACE_GO_1_21) kind = kind ? GOTRACE_STW_GC_SWEEP_TERM : GOTRACE_STW_GC_MARK_TERM;
+    if (kind >= GOTRACE_STW_REASON_COUNT) kind = GOTRACE_STW_UNKNOWN;
+    ev->args[0] = d->stw_text = d->texts + GOTRACE__V1_STW_TEXTS + kind;
+  }
+  gotrace__dec_string(d, d->stw_text, &ev->data, &ev->data_size);
+}
+
+/* Moves the arguments of an event to their places in v2, and does what the rows of GOTRACE__V1_LIFTS cannot tell. */
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__v1_lift_rest(gotrace_decoder *d, gotrace_event *ev, gotrace__dec_go *g,
+                                                         gotrace__dec_proc *p) {
+  const gotrace__lift *l = &d->lifts[ev->v1_kind];
+  uint64_t old[5], args[5];
+  const uint8_t *message;
+  size_t i;
+  memcpy(old, ev->args, sizeof old);
+  for (i = 0; i < 5; i++) args[i] = gotrace__dec_number(ev, l->from[i]);
+  memcpy(ev->args, args, sizeof args);
+  ev->stack = gotrace__dec_number(ev, l->stack);
+  if (!l->rest) return;
+  switch (ev->v1_kind) {
+  case GOTRACE_V1_GOMAXPROCS:
+    if (d->beginning) gotrace__v1_end_beginning(d, ev);
+    break;
+  case GOTRACE_V1_PROC_START:
+  case GOTRACE_V1_PROC_STOP: gotrace__v1_lift_proc(d, ev, p); break;
+  case GOTRACE_V1_STW_START:
+  case GOTRACE_V1_STW_DONE: gotrace__v1_lift_stw(d, ev, p, old[0]); break;
+  case GOTRACE_V1_GO_CREATE: /* format 1.5 has an address in place of a stack */
+    if (d->version < 1007) ev->args[1] = 0, ev->args[3] = old[1];
+    if (!d->beginning) break;
+    gotrace__v1_make_status(d, ev, old[0], 0, GOTRACE_STATUS_UNKNOWN, old[1]);
+    ev->stack = old[2];
+    break;
+  case GOTRACE_V1_GO_START_LABEL: gotrace__v1_imply(d, ev, GOTRACE_V2_GO_LABEL)->args[0] = old[2]; /* fall through */
+  case GOTRACE_V1_GO_START:
+    if (d->beginning) {
+      int64_t m = ev->m;
+      gotrace__v1_make_status(d, ev, old[0], GOTRACE__G_RUNNING, GOTRACE_STATUS_UNKNOWN, 0);
+      ev->args[1] = (uint64_t)m;
+    }
+    break;
+  case GOTRACE_V1_GO_SYS_CALL: /* one that keeps its proc has no end in the file */
+    g->calls = gotrace__v1_loses_proc(d, ev);
+    if (!g->calls) gotrace__v1_imply(d, ev, GOTRACE_V2_GO_SYSCALL_END);
+    break;
+  case GOTRACE_V1_GO_SYS_BLOCK:
+    if (!g->calls) gotrace__v1_make(d, ev, GOTRACE_V2_GO_SYSCALL_BEGIN), gotrace__dec_clear(ev);
+    else gotrace__v1_make_status(d, ev, (uint64_t)ev->g, GOTRACE__G_SYSCALL, GOTRACE__G_SYSCALL, 0);
+    g->calls = false;
+    break;
+  case GOTRACE_V1_GO_WAITING:
+    gotrace__v1_make_status(d, ev, old[0], GOTRACE__G_WAITING, GOTRACE_STATUS_UNKNOWN, 0);
+    break;
+  case GOTRACE_V1_GO_IN_SYSCALL:
+    gotrace__v1_make_status(d, ev, old[0], GOTRACE__G_SYSCALL, GOTRACE_STATUS_UNKNOWN, 0);
+    break;
+  case GOTRACE_V1_USER_TASK_END:
+    ev->extra = d->ended.parent ? (int64_t)d->ended.parent : GOTRACE_NO_ID;
+    gotrace__dec_string(d, d->ended.string, &ev->data, &ev->data_size);
+    break;
+  case GOTRACE_V1_USER_REGION:
+    if (old[1]) gotrace__v1_make(d, ev, GOTRACE_V2_USER_REGION_END);
+    break;
+  case GOTRACE_V1_USER_LOG: /* the message's size precedes it, and ends the number before that */
+    message = (const uint8_t *)ev->data - 1;
+    while (message[-1] >= 0x80) message--;
+    ev->args[2] = d->texts + GOTRACE__V1_MESSAGES + (uint64_t)(message - d->file);
+    ev->data = NULL, ev->data_size = 0;
+    break;
+  default: break;
+  }
+}
+
+/* The next event of an ordered v1 trace, in the words of v2. */
+GOTRACE__FN inline gotrace_result gotrace__v1_next_lifted(gotrace_decoder *d, gotrace_event *ev) {
+  gotrace__dec_go *g = NULL;
+  gotrace__dec_proc *p = NULL;
+  const gotrace__lift *l;
+  gotrace_result result = gotrace__v1_next(d, ev, &g, &p);
+  if (!GOTRACE__LIKELY(result == GOTRACE_OK)) return result;
+  l = &d->lifts[ev->kind];
+  ev->spec = l->spec;
+  memcpy((char *)ev + offsetof(gotrace_event, kind), l->head, sizeof l->head);
+  if (GOTRACE__LIKELY(l->same)) {
+    ev->stack = gotrace__dec_number(ev, l->stack);
+  } else if (l->stops) {
+    ev->args[1] = ev->args[0];
+    ev->args[0] = l->reason ? d->texts + l->reason : 0;
+  } else {
+    gotrace__v1_lift_rest(d, ev, g, p);
+  }
   return GOTRACE_OK;
 }
 
@@ -19150,33 +19607,6 @@ GOTRACE__FN void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint
   else gotrace__told_begins(d, of, &frame);
 }
 
-/* v1: whether a system call loses its proc, or a new goroutine waits from the start. The next event of the proc tells
- * it; after a system call, events of other goroutines may come first. An event is skipped after one call at most. */
-GOTRACE__FN bool gotrace__v1_goes_on(gotrace_decoder *d, const gotrace_event *ev) {
-  const uint64_t others = GOTRACE__V1_BIT(CPU_SAMPLE) | GOTRACE__V1_BIT(GO_WAITING) | GOTRACE__V1_BIT(GO_IN_SYSCALL) |
-                          GOTRACE__V1_BIT(GO_SYS_EXIT);
-  bool call = ev->kind == GOTRACE_V1_GO_SYS_CALL, first = true;
-  gotrace__cursor c;
-  gotrace_event e;
-  size_t low = 0, high = d->batch_count;
-  memset(&c, 0, sizeof c);
-  c.at = d->file + (ev->offset - d->file_offset);
-  while (low + 1 < high) { /* finds the event's batch */
-    size_t middle = low + (high - low) / 2;
-    *(d->batches[middle].data <= c.at ? &low : &high) = middle;
-  }
-  if (!high) return false;
-  c.end = d->batches[low].data + d->batches[low].size;
-  c.batch = d->batches[low].next;
-  for (;; first = false) {
-    if (c.at == c.end && gotrace__dec_next_batch(d, &c)) return false;
-    if (gotrace__v1_read(d, &c.at, c.end, ev->offset, &e)) return false; /* not possible: the first walk has read it */
-    if (!first && d->kinds[e.kind].timed && !(call && (others >> e.kind & 1))) break;
-  }
-  if (call) return e.kind == GOTRACE_V1_GO_SYS_BLOCK;
-  return (e.kind == GOTRACE_V1_GO_WAITING || e.kind == GOTRACE_V1_GO_IN_SYSCALL) && e.args[0] == ev->args[0];
-}
-
 /* The status that a GoStatus, GoStatusStack or ProcStatus tells. */
 GOTRACE__FN int8_t gotrace__told_status(const gotrace_event *ev) {
   static const int8_t procs[] = {GOTRACE_STATUS_UNKNOWN, GOTRACE_STATUS_RUNNING, GOTRACE_STATUS_IDLE,
@@ -19186,67 +19616,51 @@ GOTRACE__FN int8_t gotrace__told_status(const gotrace_event *ev) {
 }
 
 /* Tells a goroutine's or proc's change of status, and records it. False: there is none. */
-GOTRACE__FN bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+GOTRACE__FN bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
                                       gotrace__told *of, gotrace_change *c) {
-  const gotrace__kind *k = &d->kinds[ev->kind];
-  bool v1 = d->info.family == 1, created = (row->tells.whose & GOTRACE_WHOSE_NEW) != 0,
-       told = (row->tells.whose & GOTRACE_WHOSE_TOLD) != 0;
-  uint64_t entry = k->stack2 != GOTRACE__NOWHERE ? gotrace__dec_number(ev, k->stack2) : 0;
+  const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
+  bool created = (spec->whose & GOTRACE_WHOSE_NEW) != 0, told = (spec->whose & GOTRACE_WHOSE_TOLD) != 0,
+       first = of->status == GOTRACE_STATUS_UNKNOWN;
+  uint64_t entry = created ? gotrace__dec_number(ev, k->stack2) : 0;
+  if (ev->v1_kind && (created || told)) entry = ev->args[3] ? ev->args[3] : entry; /* see "Lifted" */
   c->from = of->status;
-  c->to = told && !v1 ? gotrace__told_status(ev) : row->tells.to;
+  c->to = told ? gotrace__told_status(ev) : spec->to;
   c->since = of->since;
-  if (created) gotrace__told_entry(d, of, entry);
-  if (created) c->stack = d->version >= 1007 ? entry : 0;
-  else if (!v1 && told && (c->stack = ev->stack) != 0 && !of->function) gotrace__told_frame(d, of, ev->stack, true);
-  else if (c->object == GOTRACE_OBJECT_GO && !row->tells.whose) c->stack = ev->stack;
-  if (v1) {
-    bool old = !d->told_init && (created || c->to == GOTRACE_STATUS_RUNNING) && c->object == GOTRACE_OBJECT_GO;
-    if (old && created && gotrace__v1_goes_on(d, ev)) return false; /* the next event tells more */
-    if (ev->kind == GOTRACE_V1_GO_SYS_BLOCK && c->from == GOTRACE_STATUS_SYSCALL) return false;
-    if (created) c->from = GOTRACE_STATUS_NONE;
-    if (old || told) c->from = GOTRACE_STATUS_UNKNOWN;
-  } else if (created || (told && c->from == GOTRACE_STATUS_UNKNOWN && ev->extra == GOTRACE_STATUS_NONE)) {
-    c->from = GOTRACE_STATUS_NONE;
-  }
-  if (c->from == GOTRACE_STATUS_UNKNOWN && !d->told_init) of->since = d->told_sync;
+  if (created || entry) gotrace__told_entry(d, of, entry);
+  if (created || entry) c->stack = d->version >= 1007 ? entry : 0;
+  else if (told && (c->stack = ev->stack) != 0 && !of->function) gotrace__told_frame(d, of, ev->stack, true);
+  else if (c->object == GOTRACE_OBJECT_GO && !spec->whose) c->stack = ev->stack;
+  if (created || (told && first && ev->extra == GOTRACE_STATUS_NONE)) c->from = GOTRACE_STATUS_NONE;
+  else if (told && ev->extra == GOTRACE_STATUS_UNKNOWN) c->from = GOTRACE_STATUS_UNKNOWN;
+  if (told && first && c->from == GOTRACE_STATUS_UNKNOWN) of->since = d->told_sync;
   else if (c->from != c->to) of->since = ev->time;
   of->status = c->to;
   return true;
 }
 
-/* Tells a task; the end of one in v1 too with what the decoder of v2 adds to the event. */
-GOTRACE__FN void gotrace__tell_task(const gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  bool begin = c->kind == GOTRACE_CHANGE_TASK_BEGIN, v1 = d->info.family == 1;
-  uint64_t parent = begin ? ev->args[1] : d->ended.parent;
+/* Tells a task. */
+GOTRACE__FN void gotrace__tell_task(const gotrace_event *ev, gotrace_change *c) {
   c->task = ev->args[0];
-  if ((begin || v1) && parent) c->parent = (int64_t)parent;
-  if (!begin && v1) gotrace__dec_string(d, d->ended.string, &c->name, &c->name_size);
-  if (!begin && !v1) c->parent = ev->extra, c->name = ev->data, c->name_size = ev->data_size;
+  if (c->kind == GOTRACE_CHANGE_TASK_END) c->parent = ev->extra, c->name = ev->data, c->name_size = ev->data_size;
+  else if (ev->args[1]) c->parent = (int64_t)ev->args[1];
 }
 
 /* Tells what a sweep has done, and why the world is or was stopped. */
-GOTRACE__FN void gotrace__tell_range(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+GOTRACE__FN void gotrace__tell_range(const gotrace_event *ev, gotrace_change *c) {
   if (c->kind == GOTRACE_CHANGE_RANGE_END && c->object == GOTRACE_OBJECT_PROC) {
     c->value[0] = ev->args[0];
     c->value[1] = ev->args[1];
-  } else if (d->info.family == 2) {
-    if (ev->data_size) c->text = ev->data, c->text_size = ev->data_size;
-  } else if (ev->kind == GOTRACE_V1_STW_START || ev->kind == GOTRACE_V1_STW_DONE) {
-    if (ev->kind == GOTRACE_V1_STW_START) d->told_stw = gotrace__v1_stw_reason(d, ev->args[0], true);
-    if (!d->told_stw) return;
-    c->text = d->told_stw;
-    c->text_size = strlen(c->text);
+  } else if (ev->data_size) {
+    c->text = ev->data, c->text_size = ev->data_size;
   }
 }
 
 /* Whose change it is. False: no memory. */
-GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
                                      gotrace__told **of, gotrace_change *c) {
-  const gotrace__dec_proc *p;
-  c->object = row->tells.object;
-  if (row->tells.whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
-  else if (!row->tells.whose) c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : c->object ? ev->p : GOTRACE_NO_ID;
-  else if ((p = gotrace__dec_find_proc(d, (uint64_t)ev->p)) != NULL && p->g) c->id = (int64_t)p->g;
+  c->object = spec->object;
+  if (spec->whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
+  else c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : c->object ? ev->p : GOTRACE_NO_ID;
   if (c->id == GOTRACE_NO_ID) return true;
   if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
   c->number = *of - d->tolds;
@@ -19255,80 +19669,50 @@ GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev
 
 /* Notes what an event tells besides its changes: where a generation begins, and the function of its goroutine. `of`:
  * whose change it is; NULL: nobody's. False: no memory. */
-GOTRACE__FN bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, const gotrace__transition *row,
+GOTRACE__FN bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
                                      gotrace__told *of) {
-  bool v1 = d->info.family == 1;
-  if (v1 ? ev->kind == GOTRACE_V1_CPU_SAMPLE
-         : ev->kind == GOTRACE_V2_CPU_SAMPLE || ev->kind == GOTRACE_V2_GO_STATUS_STACK)
-    return true;
-  if (v1 && ev->kind == GOTRACE_V1_GOMAXPROCS) d->told_init = true;
-  if (!v1 && ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
+  if (ev->kind == GOTRACE_V2_CPU_SAMPLE || ev->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
+  if (ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
-  if (row->tells.object != GOTRACE_OBJECT_GO || row->tells.whose)
-    of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
+  if (spec->object != GOTRACE_OBJECT_GO || spec->whose) of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
   if (of && !of->function && of->tries < 100) /* else a hostile trace could have a long stack walked at each event */
     of->tries = (uint8_t)(of->tries + !gotrace__told_frame(d, of, ev->stack, true));
   return of && !d->failure.result;
 }
 
-/* v1: tells the second change of an event, if it has one: the end of a system call that keeps its proc, or a label. */
-GOTRACE__FN size_t gotrace__tell_second(gotrace_decoder *d, const gotrace_event *ev, gotrace__told *of,
-                                        gotrace_change *c) {
-  if (ev->kind != GOTRACE_V1_GO_START_LABEL && (ev->kind != GOTRACE_V1_GO_SYS_CALL || gotrace__v1_goes_on(d, ev)))
-    return 1;
-  c[1] = c[0];
-  c[1].stack = 0;
-  if (ev->kind == GOTRACE_V1_GO_START_LABEL) {
-    c[1].kind = GOTRACE_CHANGE_LABEL;
-    c[1].from = c[1].to = GOTRACE_STATUS_UNKNOWN;
-    c[1].since = 0;
-    gotrace__dec_string(d, ev->args[2], &c[1].name, &c[1].name_size);
-  } else {
-    c[1].from = c[0].to;
-    c[1].to = of->status = GOTRACE_STATUS_RUNNING;
-    c[1].since = ev->time;
-  }
-  return 2;
-}
-
-/* Tells the changes of an event. Returns their number. */
-GOTRACE__FN size_t gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  const gotrace__transition *row = d->kinds[ev->kind].rule;
-  const gotrace__kind *k = &d->kinds[ev->kind];
-  bool v1 = d->info.family == 1;
+/* Tells the change of an event. False: it makes none, or there is no memory. */
+GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+  const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
+  const gotrace_change_spec *spec = &k->tells->spec;
   gotrace__told *of = NULL;
   *c = d->told_nothing;
-  if (!gotrace__tell_whose(d, ev, row, &of, c)) return 0;
-  if (!gotrace__tell_first(d, ev, row, of) || !row->tells.kind) return 0;
+  if (!gotrace__tell_whose(d, ev, spec, &of, c)) return false;
+  if (!gotrace__tell_first(d, ev, spec, of) || !spec->kind) return false;
   if (of) of = &d->tolds[c->number]; /* the array may have moved */
-  c->kind = row->tells.kind;
-  c->name = row->tells.name;
-  c->name_size = row->name_size;
-  if (!c->name_size && k->string != GOTRACE__NOWHERE && !(v1 && ev->kind == GOTRACE_V1_GO_START_LABEL))
+  c->kind = spec->kind;
+  c->name = spec->name;
+  c->name_size = k->tells->name_size;
+  if (!c->name_size && k->string != GOTRACE__NOWHERE)
     gotrace__dec_string(d, gotrace__dec_number(ev, k->string), &c->name, &c->name_size);
   switch (c->kind) {
   case GOTRACE_CHANGE_STATUS:
-    if (!of || !gotrace__tell_status(d, ev, row, of, c)) return 0;
+    if (!of || !gotrace__tell_status(d, ev, spec, of, c)) return false;
     break;
   case GOTRACE_CHANGE_METRIC: c->value[0] = ev->args[0]; break;
   case GOTRACE_CHANGE_RANGE_BEGIN:
-  case GOTRACE_CHANGE_RANGE_END: gotrace__tell_range(d, ev, c); break;
+  case GOTRACE_CHANGE_RANGE_END: gotrace__tell_range(ev, c); break;
   case GOTRACE_CHANGE_TASK_BEGIN:
-  case GOTRACE_CHANGE_TASK_END: gotrace__tell_task(d, ev, c); break;
+  case GOTRACE_CHANGE_TASK_END: gotrace__tell_task(ev, c); break;
   case GOTRACE_CHANGE_REGION_BEGIN:
-  case GOTRACE_CHANGE_REGION_END:
-    c->task = ev->args[0];
-    if (v1 && ev->args[1]) c->kind = GOTRACE_CHANGE_REGION_END;
-    break;
+  case GOTRACE_CHANGE_REGION_END: c->task = ev->args[0]; break;
   case GOTRACE_CHANGE_LOG:
     c->task = ev->args[0];
-    if (v1) c->text = ev->data, c->text_size = ev->data_size;
-    else gotrace__dec_string(d, gotrace__dec_number(ev, k->string2), &c->text, &c->text_size);
+    gotrace__dec_string(d, gotrace__dec_number(ev, k->string2), &c->text, &c->text_size);
     break;
   default: break;
   }
   if (of && of->function) gotrace__told_show(d, of->function, &c->function, &c->function_size);
-  return v1 ? gotrace__tell_second(d, ev, of, c) : 1;
+  return true;
 }
 
 /* ------------------------------------------------------------------------------------------- >>decode-public ---- */
@@ -19417,15 +19801,14 @@ GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t 
   return d ? gotrace__dec_stack(d, id, 0, frames, frames ? capacity : 0) : 0;
 }
 
-GOTRACE__DEFINE size_t gotrace_decoder_changes(gotrace_decoder *d, const gotrace_event *event,
-                                               gotrace_change *changes) {
-  size_t count;
-  if (!d || !event || !changes || d->options.raw || d->failure.result) return 0;
-  count = gotrace__tell(d, event, changes);
-  if (!d->failure.result) return count;
+GOTRACE__DEFINE bool gotrace_decoder_change(gotrace_decoder *d, const gotrace_event *event, gotrace_change *change) {
+  bool told;
+  if (!d || !event || !change || d->options.raw || d->failure.result) return false;
+  told = gotrace__tell(d, event, change);
+  if (!d->failure.result) return told;
   d->result = d->failure.result; /* no memory: the next call reports it */
   d->fast = false;
-  return 0;
+  return false;
 }
 
 GOTRACE__DEFINE int64_t gotrace_decoder_number(const gotrace_decoder *d, unsigned object, uint64_t id) {
@@ -19485,7 +19868,7 @@ GOTRACE__FN inline gotrace_result gotrace__dec_finish(gotrace_decoder *d, gotrac
 }
 
 GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v1_next_counted(gotrace_decoder *d, gotrace_event *event) {
-  gotrace_result result = gotrace__v1_next(d, event);
+  gotrace_result result = gotrace__v1_next_lifted(d, event);
   return gotrace__dec_finish(d, result == GOTRACE_OK && event->time > d->until ? GOTRACE_END_OF_TRACE : result);
 }
 
@@ -19500,6 +19883,8 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__dec_next(gotrace_decoder *
     else result = gotrace__v2_next_raw_event(d, event);
   } else if (!v1) {
     result = gotrace__v2_next(d, event);
+  } else if (d->file) {
+    result = gotrace__v1_next_implied(d, event);
   } else if ((result = gotrace__v1_prepare(d)) == GOTRACE_OK) {
     d->fast = true;
     return gotrace__v1_next_counted(d, event);

@@ -53,14 +53,14 @@ int main(int argc, char **argv) {
   gotrace_decoder_options options = {.read = read_file, .context = argc == 2 ? fopen(argv[1], "rb") : NULL};
   gotrace_decoder *decoder = NULL;
   gotrace_event event = {0};
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  gotrace_change change;
   latency of = {"", 0, 0, 0, -1};
   int64_t end = 0;
-  size_t i, n;
+  size_t i;
   if (!options.context) return fputs("usage: latency TRACE\n", stderr), 2;
   gotrace_decoder_open(&decoder, &options);
   for (; gotrace_decoder_next(decoder, &event) == GOTRACE_OK; end = event.time)
-    for (i = 0, n = gotrace_decoder_changes(decoder, &event, changes); i < n; i++) take(&changes[i], event.time);
+    if (gotrace_decoder_change(decoder, &event, &change)) take(&change, event.time);
   if (gotrace_decoder_error(decoder)->result)
     return fprintf(stderr, "%s\n", gotrace_decoder_error(decoder)->message), 1;
   for (i = 0; i < count; i++) {

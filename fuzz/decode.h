@@ -74,7 +74,7 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
   gotrace_decoder_options options;
   gotrace_decoder *d = NULL;
   gotrace_event e;
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  gotrace_change change;
   decode_batch batch = {{NULL}, 0, 0};
   decode_outcome o;
   memset(&options, 0, sizeof options);
@@ -106,15 +106,12 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
     for (i = 0; i < n; i++)
       o.hash = decode_mix(decode_mix(o.hash, frames[i].function, frames[i].function_size), frames[i].file,
                           frames[i].file_size);
-    n = gotrace_decoder_changes(d, &e, changes);
-    REQUIRE(n <= GOTRACE_MOST_CHANGES);
-    for (i = 0; i < n; i++) {
-      REQUIRE((changes[i].id == GOTRACE_NO_ID) == (changes[i].number == GOTRACE_NO_ID));
-      o.hash = decode_mix(o.hash, &changes[i].id, 3 * sizeof changes[i].id);
-      o.hash = decode_mix(o.hash, changes[i].name, changes[i].name_size);
-      o.hash = decode_mix(o.hash, changes[i].text, changes[i].text_size);
-      o.hash = decode_mix(o.hash, changes[i].function, changes[i].function_size);
-    }
+    if (!gotrace_decoder_change(d, &e, &change)) continue;
+    REQUIRE((change.id == GOTRACE_NO_ID) == (change.number == GOTRACE_NO_ID));
+    o.hash = decode_mix(o.hash, &change.id, 3 * sizeof change.id);
+    o.hash = decode_mix(o.hash, change.name, change.name_size);
+    o.hash = decode_mix(o.hash, change.text, change.text_size);
+    o.hash = decode_mix(o.hash, change.function, change.function_size);
   }
   if (d) {
     REQUIRE(gotrace_decoder_next(d, &e) == o.result);

@@ -296,48 +296,24 @@ static void find_steps(void) {
   REQUIRE(gotrace_decoder_open(&d, &options) == GOTRACE_OK);
   s.found = 0;
   while (gotrace_decoder_next(d, &e) == GOTRACE_OK) {
-    if (w.v2) {
-      switch (e.kind) {
-      case GOTRACE_V2_GO_START: find((int64_t)e.args[0], START, 0); break;
-      case GOTRACE_V2_GO_BLOCK: find(e.g, BLOCK, 0); break;
-      case GOTRACE_V2_GO_STOP: find(e.g, STOP, 0); break;
-      case GOTRACE_V2_GO_DESTROY: find(e.g, END, 0); break;
-      case GOTRACE_V2_GO_SYSCALL_BEGIN: find(e.g, SYSCALL, 0); break;
-      case GOTRACE_V2_USER_REGION_BEGIN: find(e.g, REGION_BEGIN, 0); break;
-      case GOTRACE_V2_USER_REGION_END: find(e.g, REGION_END, 0); break;
-      case GOTRACE_V2_USER_TASK_BEGIN: find(e.g, TASK_BEGIN, 0); break;
-      case GOTRACE_V2_USER_TASK_END: find(e.g, TASK_END, 0); break;
-      case GOTRACE_V2_USER_LOG:
-        REQUIRE(gotrace_decoder_string(d, e.args[2], &text, &size));
-        find(e.g, LOG, number_of(text, size));
-        break;
-      case GOTRACE_V2_GO_CREATE:
-        if (was_created(e.args[0])) find(e.g, CREATE, e.args[0]);
-        break;
-      default: break;
-      }
-      continue;
-    }
+    if (e.implied && e.v1_kind) continue;
     switch (e.kind) {
-    case GOTRACE_V1_GO_START:
-    case GOTRACE_V1_GO_START_LABEL: find(e.g, START, 0); break;
-    case GOTRACE_V1_GO_BLOCK:
-    case GOTRACE_V1_GO_BLOCK_SEND:
-    case GOTRACE_V1_GO_BLOCK_RECV:
-    case GOTRACE_V1_GO_BLOCK_SELECT:
-    case GOTRACE_V1_GO_BLOCK_SYNC:
-    case GOTRACE_V1_GO_BLOCK_COND:
-    case GOTRACE_V1_GO_BLOCK_NET:
-    case GOTRACE_V1_GO_SLEEP: find(e.g, BLOCK, 0); break;
-    case GOTRACE_V1_GO_SCHED:
-    case GOTRACE_V1_GO_PREEMPT: find(e.g, STOP, 0); break;
-    case GOTRACE_V1_GO_END: find(e.g, END, 0); break;
-    case GOTRACE_V1_GO_SYS_CALL: find(e.g, SYSCALL, 0); break;
-    case GOTRACE_V1_USER_REGION: find(e.g, e.args[1] ? REGION_END : REGION_BEGIN, 0); break;
-    case GOTRACE_V1_USER_TASK_CREATE: find(e.g, TASK_BEGIN, 0); break;
-    case GOTRACE_V1_USER_TASK_END: find(e.g, TASK_END, 0); break;
-    case GOTRACE_V1_USER_LOG: find(e.g, LOG, number_of(e.data, e.data_size)); break;
-    case GOTRACE_V1_GO_CREATE:
+    case GOTRACE_V2_GO_START: find((int64_t)e.args[0], START, 0); break;
+    case GOTRACE_V2_GO_BLOCK:
+      if (e.v1_kind != GOTRACE_V1_GO_STOP) find(e.g, BLOCK, 0);
+      break;
+    case GOTRACE_V2_GO_STOP: find(e.g, STOP, 0); break;
+    case GOTRACE_V2_GO_DESTROY: find(e.g, END, 0); break;
+    case GOTRACE_V2_GO_SYSCALL_BEGIN: find(e.g, SYSCALL, 0); break;
+    case GOTRACE_V2_USER_REGION_BEGIN: find(e.g, REGION_BEGIN, 0); break;
+    case GOTRACE_V2_USER_REGION_END: find(e.g, REGION_END, 0); break;
+    case GOTRACE_V2_USER_TASK_BEGIN: find(e.g, TASK_BEGIN, 0); break;
+    case GOTRACE_V2_USER_TASK_END: find(e.g, TASK_END, 0); break;
+    case GOTRACE_V2_USER_LOG:
+      REQUIRE(gotrace_decoder_string(d, e.args[2], &text, &size));
+      find(e.g, LOG, number_of(text, size));
+      break;
+    case GOTRACE_V2_GO_CREATE:
       if (was_created(e.args[0])) find(e.g, CREATE, e.args[0]);
       break;
     default: break;

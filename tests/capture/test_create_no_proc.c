@@ -27,7 +27,7 @@ static void test_format(gotrace_format format) {
   gotrace_get_stats(&stats);
   CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_CREATE_NO_PROC], v2 ? 3 : 0);
   CHECK_EQUAL(stats.dropped + stats.repaired, 0);
-  test_decode(bytes.data, bytes.size, false, kinds, __FILE__, __LINE__);
+  test_decode(bytes.data, bytes.size, true, kinds, __FILE__, __LINE__);
   if (v2) {
     CHECK_EQUAL(kinds[GOTRACE_V2_PROC_START], 4);
     CHECK_EQUAL(kinds[GOTRACE_V2_PROC_STOP], 4);

@@ -21,7 +21,7 @@ static void wait_for(const uint32_t *flag, uint32_t value) {
 static uint64_t count_logs(const test_bytes *bytes) {
   uint64_t kinds[256] = {0};
   test_decode(bytes->data, bytes->size, false, kinds, __FILE__, __LINE__);
-  return kinds[test_is_v2(bytes->data, bytes->size) ? GOTRACE_V2_USER_LOG : GOTRACE_V1_USER_LOG];
+  return kinds[GOTRACE_V2_USER_LOG];
 }
 
 static void *poll_trace(void *unused) {

@@ -170,8 +170,8 @@ static void before(gotrace_format format) {
   generation();
   stop();
   expect_values("HeapAlloc", v2 ? "500 500 500 600 600" : "500 600");
-  expect_values(format < GOTRACE_GO_1_19 ? "NextGC" : "HeapGoal", v2 ? "1000 1000 1000 1200 1200" : "1000 1200");
-  expect_values(v2 ? "ProcsChange" : "Gomaxprocs", v2 ? "7 7 7 7" : "7 7");
+  expect_values("HeapGoal", v2 ? "1000 1000 1000 1200 1200" : "1000 1200");
+  expect_values("ProcsChange", v2 ? "7 7 7 7" : "7 7");
   if (v2) {
     CHECK_EQUAL(test_count(&bytes, "GCBegin"), 0);
     CHECK_EQUAL(test_count(&bytes, "GCActive"), 3);

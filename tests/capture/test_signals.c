@@ -143,10 +143,10 @@ static void overflow(void) {
     test_check_statistics(&bytes);
     CHECK_EQUAL(test_open_decoder(&decoder, bytes.data, bytes.size, false), GOTRACE_OK);
     for (i = 0; gotrace_decoder_next(decoder, &event) == GOTRACE_OK;) {
-      if (event.kind != GOTRACE_V1_CPU_SAMPLE) continue;
+      if (event.kind != GOTRACE_V2_CPU_SAMPLE) continue;
       i++;
       CHECK_EQUAL(event.g, gotrace_go_id(gotrace_go_self()));
-      CHECK((int64_t)event.args[1] >= 0); /* the proc */
+      CHECK((int64_t)event.args[2] >= 0); /* the proc */
     }
     CHECK_EQUAL(i, 512);
     gotrace_decoder_close(decoder);

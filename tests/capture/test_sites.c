@@ -80,7 +80,7 @@ static void in_a_trace(gotrace_format format) {
   gotrace_thread_end();
   CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
   CHECK_OPENS(&bytes);
-  CHECK(all_at(&bytes, format >= GOTRACE_GO_1_22 ? "GoBlock" : "GoBlockSync", "script_function"));
+  CHECK(all_at(&bytes, "GoBlock", "script_function"));
   test_free(&bytes);
 }
 

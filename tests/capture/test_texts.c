@@ -45,15 +45,13 @@ static void read_back(const test_bytes *bytes, story *s) {
   while (result == GOTRACE_OK && (result = gotrace_decoder_next(d, &event)) == GOTRACE_OK) {
     const char *name = event.spec->name;
     gotrace_frame frame;
-    if (strncmp(name, "UserTaskBegin", 13) == 0 || strcmp(name, "UserTaskCreate") == 0) {
+    if (strcmp(name, "UserTaskBegin") == 0) {
       tell_string(s, d, "task", event.args[2]);
     } else if (strncmp(name, "UserRegion", 10) == 0) {
-      bool v1 = !name[10], end = v1 ? event.args[1] : name[10] == 'E';
-      tell_string(s, d, end ? "end" : "begin", event.args[v1 ? 2 : 1]);
+      tell_string(s, d, name[10] == 'E' ? "end" : "begin", event.args[1]);
     } else if (strcmp(name, "UserLog") == 0) {
       tell_string(s, d, "category", event.args[1]);
-      if (event.data) tell(s, "message", event.data, event.data_size); /* v1 */
-      else tell_string(s, d, "message", event.args[2]);
+      tell_string(s, d, "message", event.args[2]);
     } else if (strcmp(name, "GoLabel") == 0) {
       tell_string(s, d, "label", event.args[0]);
     } else if (strncmp(name, "GoCreate", 8) == 0 && gotrace_decoder_stack(d, event.args[1], &frame, 1) == 1 &&

@@ -247,7 +247,7 @@ static void decoder(void) {
   CHECK(!gotrace_decoder_string(d, 1, &data, &size) && size == 0);
   CHECK(!gotrace_decoder_string(d, 0, NULL, NULL));
   CHECK_EQUAL(gotrace_decoder_stack(d, 1, &frame, 1), 0);
-  CHECK_EQUAL(gotrace_decoder_changes(d, &event, &change), 0);
+  CHECK(!gotrace_decoder_change(d, &event, &change));
   size = 1;
   CHECK(!gotrace_decoder_function(d, 0, &data, &size) && size == 0);
   CHECK(!gotrace_decoder_entry(d, 0, &frame) && frame.function_size == 0);
@@ -274,8 +274,8 @@ static void decoder(void) {
   CHECK(!gotrace_decoder_string(d, 1, NULL, &size));
   CHECK(!gotrace_decoder_string(d, 1, &data, NULL));
   CHECK_EQUAL(gotrace_decoder_stack(d, 1, NULL, 1), 0);
-  CHECK_EQUAL(gotrace_decoder_changes(d, NULL, &change), 0);
-  CHECK_EQUAL(gotrace_decoder_changes(d, &event, NULL), 0);
+  CHECK(!gotrace_decoder_change(d, NULL, &change));
+  CHECK(!gotrace_decoder_change(d, &event, NULL));
   CHECK(!gotrace_decoder_function(d, 0, NULL, &size));
   CHECK(!gotrace_decoder_function(d, -1, &data, NULL));
   CHECK(!gotrace_decoder_entry(d, -1, &frame));

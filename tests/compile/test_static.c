@@ -37,8 +37,8 @@ int main(void) {
   CHECK_OPENS(&others);
   memset(kinds, 0, sizeof kinds);
   test_decode(others.data, others.size, false, kinds, __FILE__, __LINE__);
-  CHECK_EQUAL(kinds[GOTRACE_V1_USER_LOG], 1);
-  CHECK_EQUAL(kinds[GOTRACE_V1_USER_REGION], 0);
+  CHECK_EQUAL(kinds[GOTRACE_V2_USER_LOG], 1);
+  CHECK_EQUAL(kinds[GOTRACE_V2_USER_REGION_BEGIN], 0);
   test_free(&others);
   test_free(&bytes);
   return 0;

@@ -14,9 +14,9 @@ trace: what depends on the times of events differs as well.
 v1: Go chooses at random between events of equal times, so the events are compared in the order of time and offset. The
 decoder's own order must be one that Go might have chosen: times never decrease, and the events of each goroutine and
 proc keep their order, except among equal times.
-Of a v1 trace that Go 1.27 reads (formats from 1.11 on), also what gotrace_decoder_changes tells is compared with what Go
-converts it to: every goroutine and proc must have the same changes in the same order, and there must be the same others.
-See `converted` for where the two differ.
+v1 is compared before it is lifted to v2. Of a trace that Go 1.27 reads (formats from 1.11 on), the lifted events are
+compared with what Go converts it to: every goroutine and proc must have the same events in the same order, and there
+must be the same others. See `converted` for where the two differ.
 A trace that Go rejects must be rejected for the same cause.
 
 Prints a line per trace; exit status 1 if any differs, 77 if Go is missing.
@@ -165,57 +165,59 @@ CHANGE = re.compile(r"M=-?\d+ P=(-?\d+) G=(-?\d+) (\w+) Time=(-?\d+)(.*) Stack=(
 
 
 def converted(lines):
-    """The changes of a v1 trace by object (None: of none), as (text, time), without what Go's conversion does not keep.
+    """The events of a v1 trace that was lifted to v2, as (time, text), without what Go's conversion does not have or do.
 
-    What it leaves out: the first Gomaxprocs; the stack of a label, since that is an event of its own; the stack of a start,
-    which is where the goroutine was created. What was runnable when the trace began is told at the first Gomaxprocs, unless
-    it runs by then. A collection's ranges happen on the goroutine of their proc. A task without a parent has the parent 0
-    when it ends. Syncs are its own.
+    What it lacks: a goroutine that the trace names before its status (from Undetermined to itself); a system call that goes
+    on without its proc (from Syscall to itself); the first Gomaxprocs; the first function of what is runnable when the trace
+    begins. The decoder lacks the two Syncs that it adds. A collection's ranges happen on the goroutine of their proc. A task without a parent has the
+    parent 0 when it ends. It moves events of equal times apart by a nanosecond, and those behind them.
     """
-    objects, runnable = {}, set()
+    events = []
     for line in lines:
         match = CHANGE.match(line)
         if not match:
             continue
         p, g, kind, time, rest, stack = match.groups()
-        if kind == "Sync":
+        if kind == "Sync" or "Undetermined->Undetermined" in rest or "Syscall->Syscall" in rest:
             continue
-        states = re.match(r" (GoID=\d+) Undetermined->(Runnable|Running) ", rest)
-        if states and states.group(2) == "Runnable":
-            runnable.add(states.group(1))
-            continue
-        if states:
-            runnable.discard(states.group(1))
-        if "->Running " in rest or kind == "Label":
-            stack = "0"
         if kind.startswith("Range"):
             g = ""
+        if "Undetermined->Runnable" in rest:
+            rest = re.sub(r"TransitionStack=\d+", "TransitionStack=0", rest)
         if kind == "TaskEnd":
             rest = rest.replace("Parent=0", "Parent=18446744073709551615")
-        who = re.search(r"(?:GoID|ProcID)=\d+|Scope=\S+", rest)
-        objects.setdefault(who and who.group(0), []).append((f"P={p} G={g} {kind}{rest} Stack={stack}", int(time)))
-    objects["begin"] = [(f"{who} is runnable", 0) for who in sorted(runnable)]
+        events.append((f"P={p} G={g} {kind}{rest} Stack={stack}", int(time)))
+    return events
+
+
+def by_object(events):
+    objects = {}
+    for text, time in events:
+        who = re.search(r"(?:GoID|ProcID)=\d+|Scope=\S+", text)
+        objects.setdefault(who and who.group(0), []).append((text, time))
     return objects
 
 
-def compare_changes_v1(program, trace):
+def compare_lifted(program, trace):
     run = subprocess.run([program, "-v", trace], stdout=subprocess.PIPE, check=False)
     ours = converted(run.stdout.decode("utf-8", "replace").splitlines())
     run = subprocess.run(["sh", os.path.join(ROOT, "tests/go/oracle.sh"), "-c", trace], stdout=subprocess.PIPE, check=False)
     go = converted(run.stdout.decode("utf-8", "replace").splitlines())
-    first = next((i for i, (text, _) in enumerate(ours.get(None, [])) if "gomaxprocs" in text), None)
+    first = next((i for i, (text, _) in enumerate(ours) if "gomaxprocs" in text), None)
     if first is not None:
-        del ours[None][first]
-    for who in sorted(set(ours) | set(go), key=str):
-        a, b = ours.get(who, []), go.get(who, [])
+        del ours[first]
+    if len(ours) != len(go):
+        return f"{len(ours)} events, Go has {len(go)}"
+    a, b = by_object(ours), by_object(go)
+    for who in sorted(set(a) | set(b), key=str):
+        x, y = a.get(who, []), b.get(who, [])
         if who is None:
-            a, b = sorted(a), sorted(b)
-        for x, y in zip(a, b):
-            # Go moves events of equal times, and those behind them, to later nanoseconds.
-            if x[0] != y[0] or not 0 <= y[1] - x[1] < 1000:
-                return f"changes of {who}:\n  decoder {x}\n  Go      {y}"
-        if len(a) != len(b):
-            return f"{len(a)} changes of {who}, Go has {len(b)}: {(a + b)[min(len(a), len(b))]}"
+            x, y = sorted(x), sorted(y)
+        for one, other in zip(x, y):
+            if one[0] != other[0] or not 0 <= other[1] - one[1] < 1000:
+                return f"events of {who}:\n  decoder {one}\n  Go      {other}"
+        if len(x) != len(y):
+            return f"{len(x)} events of {who}, Go has {len(y)}: {(x + y)[min(len(x), len(y))]}"
     return None
 
 
@@ -270,7 +272,7 @@ def compare(program, trace, codes):
         difference = compare_v1(ours, go)
         if difference or int(ours.lines[0].split()[1]) < 1011:
             return difference
-        return compare_changes_v1(program, trace)
+        return compare_lifted(program, trace)
     if ours.lines == go.lines:
         return None
     difference = compare_v2_order(ours.lines, go.lines)

@@ -1,14 +1,15 @@
 /* Prints what the decoder reads from a trace, in the form in which tests/go/print_v1.go and print_v2.go print what Go
- * reads, so that tests/decoder/decoder_agrees_with_go.py can compare the two. Omits the links of v1, which the decoder
- * does not provide.
+ * reads, so that tests/decoder/decoder_agrees_with_go.py can compare the two.
  *
  *     print_decoded [-s | -S] [-c | -v] FILE
  *
- * What is printed of v2 is what gotrace_decoder_changes tells. -v: the same of v1, in the same form, in which
- * tests/go/print_v2.go prints what Go converts it to.
+ * Of v2, what gotrace_decoder_change tells is printed; of v1, its events in order, before they are lifted to v2. These
+ * are without their links, which the decoder does not provide. -v: also of v1 what the changes of its lifted events
+ * are, in the form in which tests/go/print_v2.go prints what Go converts it to.
  * -s: read through a callback; -S: through a seekable callback, instead of from memory. -c: read twice, in two of the
  * three ways, and compare (prints only differences). */
 #define _GNU_SOURCE
+#define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
 #include <stdio.h>
@@ -66,6 +67,17 @@ static void stack(uint64_t id) {
 
 /* ---- v1 ---- */
 
+/* As Go 1.21 calls it. */
+static const char *stw_reason(int format, uint64_t kind) {
+  static const char *const reasons[] = {
+#define REASON(NAME, number, text) text,
+      GOTRACE_STW_REASONS(REASON)
+#undef REASON
+  };
+  if (format < GOTRACE_GO_1_21) return kind ? "sweep termination" : "mark termination";
+  return reasons[kind < sizeof reasons / sizeof reasons[0] ? kind : 0];
+}
+
 static void print_v1(const gotrace_event *e) {
   uint64_t args[3] = {e->args[0], e->args[1], e->args[2]};
   uint64_t string = 0;
@@ -94,7 +106,9 @@ static void print_v1(const gotrace_event *e) {
   }
   if (string) quote_id(e->args[string]);
   if (e->kind == GOTRACE_V1_USER_LOG) putchar(',');
-  if (e->kind == GOTRACE_V1_USER_LOG || e->kind == GOTRACE_V1_STW_START) quote(e->data ? e->data : "", e->data_size);
+  if (e->kind == GOTRACE_V1_USER_LOG) quote(e->data ? e->data : "", e->data_size);
+  if (e->kind == GOTRACE_V1_STW_START)
+    quote(stw_reason(info.format, e->args[0]), strlen(stw_reason(info.format, e->args[0])));
   putchar('\n');
 }
 
@@ -140,7 +154,7 @@ static void print_range(const gotrace_change *c) {
 }
 
 static void print_change(const gotrace_event *e, const gotrace_change *c) {
-  bool v1 = e->spec->since < GOTRACE_GO_1_22;
+  bool v1 = e->v1_kind != 0;
   if (!v1) stack(e->stack); /* of v1 the test compares only their numbers */
   if (!v1 && c->stack != e->stack) stack(c->stack);
   printf("M=%lld P=%lld G=%lld %s Time=%lld", LL(e->m), LL(e->p), LL(e->g), kind_of(c->kind), LL(e->time));
@@ -207,10 +221,9 @@ static void experimental(const gotrace_event *e) {
   printf("]");
 }
 
-static void print_changes(const gotrace_event *e) {
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
-  size_t i, count = gotrace_decoder_changes(decoder, e, changes);
-  for (i = 0; i < count; i++) print_change(e, &changes[i]);
+static void print_told(const gotrace_event *e) {
+  gotrace_change change;
+  if (gotrace_decoder_change(decoder, e, &change)) print_change(e, &change);
 }
 
 static void print_v2(const gotrace_event *e) {
@@ -222,7 +235,7 @@ static void print_v2(const gotrace_event *e) {
     return;
   }
   if (e->kind == GOTRACE_V2_SYNC && seen) memset(seen, 0, (size_t)seen_size / 8 + 1);
-  print_changes(e);
+  print_told(e);
   if (e->kind < GOTRACE_V2_SPAN) return;
   printf("M=%lld P=%lld G=%lld Experimental Time=%lld", LL(e->m), LL(e->p), LL(e->g), LL(e->time));
   experimental(e);
@@ -288,6 +301,16 @@ static int compare(const uint8_t *data, size_t size) {
   return 0;
 }
 
+/* The next event; of v1 without `converted` as it is before lifting. */
+static gotrace_result next(gotrace_event *event, bool converted) {
+  gotrace__dec_go *g;
+  gotrace__dec_proc *p;
+  gotrace_result result;
+  if (decoder->info.family == 2 || converted) return gotrace_decoder_next(decoder, event);
+  if (!decoder->file && (result = gotrace__v1_prepare(decoder)) != GOTRACE_OK) return result;
+  return gotrace__dec_finish(decoder, gotrace__v1_next(decoder, event, &g, &p));
+}
+
 int main(int argc, char **argv) {
   static char buffer[1 << 20];
   char way = 0;
@@ -319,9 +342,9 @@ int main(int argc, char **argv) {
     gotrace_decoder_get_info(decoder, &info);
     if (info.family == 1 && !converted) printf("version %d\n", info.format);
     memset(&event, 0, sizeof event);
-    while ((result = gotrace_decoder_next(decoder, &event)) == GOTRACE_OK) {
+    while ((result = next(&event, converted)) == GOTRACE_OK) {
       if (info.family == 2) print_v2(&event);
-      else if (converted) print_changes(&event);
+      else if (converted) print_told(&event);
       else print_v1(&event);
     }
   }

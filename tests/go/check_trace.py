@@ -162,29 +162,36 @@ def check_kinds(trace, text):
 SAME = {"GCScanStart": "STWStart", "GCScanDone": "STWDone", "GCSTWStart": "STWStart", "GCSTWDone": "STWDone",
         "NextGC": "HeapGoal"}
 
-# Go's names of the arguments, in order, without the last stack. `text` is the decoder's `data`.
+# Go's names of the arguments, in order, without the last stack.
 ARGUMENTS = {"Gomaxprocs": "procs", "ProcStart": "thread", "GCStart": "seq", "STWStart": "kindid",
              "GCSweepDone": "swept reclaimed", "GoCreate": "g stack", "GoStart": "g seq", "GoUnblock": "g seq",
              "GoSysExit": "g seq ts", "GoWaiting": "g", "GoInSyscall": "g", "HeapAlloc": "mem", "HeapGoal": "mem",
              "GoStartLabel": "g seq labelid", "UserTaskCreate": "taskid pid typeid", "UserTaskEnd": "taskid",
              "UserRegion": "taskid mode typeid", "UserLog": "id keyid", "CPUSample": "ts p g"}
 STRINGS = {"GoStartLabel": "label", "UserTaskCreate": "name", "UserRegion": "name", "UserLog": "category"}
-TEXTS = {"STWStart": "kind", "UserLog": "message"}
 
 
-def printed(event, wire):
-    """The line that Go up to 1.22 prints for an event, without time and offset. `wire`: the raw event, with ids."""
-    name = SAME.get(event["event"], event["event"])
-    args = {key: value for key, value in event["args"].items() if key != "stack"}
+def printed(event, wire, label, old):
+    """The line that Go up to 1.22 prints for an event, without time and offset. `event`: lifted to v2, with its texts and its
+    place; `wire`: in the file, with its ids; `label`: that of a GoStartLabel; `old`: before 1.21, which has other reasons."""
+    name = re.sub("Local$", "", wire["event"])
+    name = SAME.get(name, name)
+    numbers = [value % 2**64 for key, value in wire["args"].items() if key != "stack"]
     if name == "CPUSample":
-        args["time"] = 0
-    numbers = [(wire["args"][key] if isinstance(value, (str, list)) else value) % 2**64 for key, value in args.items()]
+        numbers[0] = 0
+    if wire["event"] == "GoSysExitLocal":
+        numbers.insert(1, 0)
     fields = [f"{key}={value}" for key, value in
               itertools.zip_longest(ARGUMENTS.get(name, "").split(), numbers, fillvalue=0)]
-    fields += [f"{STRINGS[name]}={value}" for value in args.values() if isinstance(value, str)]
-    if name in TEXTS:
-        fields.append(f"{TEXTS[name]}={event.get('data', '')}")
-    return " ".join([name, f"p={event.get('p', -1)}", f"g={event.get('g', 0)}"] + fields)
+    texts = [value for value in event["args"].values() if isinstance(value, str)]
+    if name in STRINGS:
+        fields.append(f"{STRINGS[name]}={label if name == 'GoStartLabel' else texts[0]}")
+    if name == "UserLog":
+        fields.append(f"message={texts[1]}")
+    elif name == "STWStart":
+        fields.append("kind=" + (event["data"].replace("GC ", "") if old else event["data"]))
+    g = 0 if name in ("STWStart", "STWDone") else event.get("g", 0)
+    return " ".join([name, f"p={event.get('p', -1)}", f"g={g}"] + fields)
 
 
 LINE = re.compile(r"(?s)^-?\d+ ([A-Z]\w+)( p=-?\d+ g=\d+) off=(\d+)(.*)$")
@@ -193,7 +200,11 @@ LINE = re.compile(r"(?s)^-?\d+ ([A-Z]\w+)( p=-?\d+ g=\d+) off=(\d+)(.*)$")
 def check_printed(trace, output, expected):
     """Compares each line that Go up to 1.22 printed with the event at its offset, and with `expected`."""
     wires = {event["offset"]: event for event in trace.events}
-    want = {event["offset"]: printed(event, wires[event["offset"]]) for event in dump(trace.path)}
+    events = list(dump(trace.path))
+    labels = {event["offset"]: event["args"]["label_string"] for event in events if event["event"] == "GoLabel"}
+    old = not read_text(trace.path).startswith("go 1.21 ")
+    want = {event["offset"]: printed(event, wires[event["offset"]], labels.get(event["offset"]), old)
+            for event in events if not event.get("implied")}
     lines = []
     for line in output.split("\n"):
         if LINE.match(line) or not lines:

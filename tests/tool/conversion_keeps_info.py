@@ -39,13 +39,13 @@ def figures(report):
 @functools.lru_cache(maxsize=4)
 def scan(tool, path):
     """The time of the last event in nanoseconds, since `info` rounds the duration of a long trace; the largest number of
-    system calls without a duration (v1's GoSysCall) in one goroutine; and the bytes that were swept."""
+    system calls without a duration (of v1, with an implied end) in one goroutine; and the bytes that were swept."""
     dump = subprocess.run([tool, "dump", path], check=True, stdout=subprocess.PIPE).stdout
-    calls = collections.Counter(re.findall(rb"^\d+ GoSysCall .*\bg=(\d+)", dump, re.MULTILINE))
+    calls = collections.Counter(re.findall(rb"^\d+ GoSyscallEnd .*\bg=(\d+).* implied$", dump, re.MULTILINE))
     for line in reversed(dump.splitlines()):
         match = re.match(rb"(\d+) [A-Z]", line)
         if match:
-            swept = sum(map(int, re.findall(rb"^\d+ GCSweep(?:Done|End) .*\bswept=(\d+)", dump, re.MULTILINE)))
+            swept = sum(map(int, re.findall(rb"^\d+ GCSweepEnd .*\bswept=(\d+)", dump, re.MULTILINE)))
             return int(match.group(1)), max(calls.values(), default=0), swept
     sys.exit("no events in what `dump` says of %s" % path)
 

@@ -45,8 +45,8 @@ for trace in "$traces"/*.trace; do
   "$tool" dump "$trace" >"$dir/events"
   duration=$(tail -n 50 "$dir/events" | sed -n 's/^\([0-9]\{1,\}\) [A-Z].*/\1/p' | tail -n 1)
   parts=("$((duration / 3)) $((duration * 2 / 3))" "$((duration - duration / 10)) $((duration + 1))")
-  gc=$(awk '$2 == "GCStart" { print $1; exit }' "$dir/events")
-  [ -z "$gc" ] || parts+=("0 $((gc + 1))")
+  gc=$(awk '$2 == "GCBegin" { print $1; exit }' "$dir/events")
+  [[ -z $gc || $same != "1.21 1.26" ]] || parts+=("0 $((gc + 1))")
   for part in "${parts[@]}"; do
     # A part without events is not a valid trace.
     "$tool" cut --from "${part% *}" --to "${part#* }" -o "$name-cut-${part/ /-to-}.trace" "$trace" 2>"$dir/said" || {

@@ -3,7 +3,7 @@
 
     tests/tool/latency.py LATENCY GOTRACE TRACE...
 
-The two derive it by different code: the first from what gotrace_decoder_changes tells, the second from the tool's model.
+The two derive it by different code: the first from what gotrace_decoder_change tells, the second from the tool's model.
 A trace that info refuses is skipped, unless latency accepts it. Exit status 1 if any differs.
 """
 

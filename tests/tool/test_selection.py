@@ -96,7 +96,7 @@ def check_dump(tool, path):
 
     compare([event for event in events if event.get("g") in chosen or concerned(event, OTHER) in chosen],
             "--go", ",".join(map(str, chosen)))
-    compare([event for event in events if event["event"] in kinds], "--kind", ",".join(kinds).lower())
+    compare([event for event in events if event["event"] in kinds or event.get("v1") in kinds], "--kind", ",".join(kinds).lower())
     compare([event for event in events if begin <= event["time"] <= end], "--from", str(begin), "--to", "%dns" % end)
     compare([event for event in events if event.get("p") == 0 or (not v1 and concerned(event, PROC) == 0)], "--proc", "0")
     thread = next(event["m"] for event in events if event.get("m", -1) >= 0)
@@ -175,8 +175,8 @@ def check_cut(tool, path):
             of.setdefault(event["g"], []).append(event)
     busiest = sorted(of, key=lambda goroutine: -len(of[goroutine]))
     cases = [(set(some), "--go", ",".join(map(str, some))) for some in (busiest[:2], busiest[-1:])]
-    for kind in "UserLog", "GoBlock", "GoBlockSync", "GoBlockRecv":  # the last two are of v1
-        doers = {goroutine for goroutine in of if any(event["event"] == kind for event in of[goroutine])}
+    for kind in "UserLog", "GoBlock", "GoBlockSync", "GoBlockRecv":  # the last two are names of v1
+        doers = {goroutine for goroutine in of if any(kind in (event["event"], event.get("v1")) for event in of[goroutine])}
         cases += [(doers, "--kind", kind)] if doers else []
     if not v1:
         reasons = [(goroutine, event["args"]["reason_string"]) for goroutine in of for event in of[goroutine] if event["event"] == "GoBlock"]

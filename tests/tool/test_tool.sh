@@ -104,7 +104,7 @@ for line in sys.stdin.buffer: json.loads(line.decode("utf-8"))' <"$dir/out" || f
     count=$((count + 1))
     if [ "$format" = 1.21 ] && [ -z "$v1" ]; then
       labels=$("$tool" dump "$trace" | grep -c '^[0-9]* GoLabel' || true)
-      [ "$labels" = "$("$tool" dump "$dir/result" | grep -c '^[0-9]* GoStartLabel' || true)" ] || fail "$name: not $labels labels in 1.21"
+      [ "$labels" = "$("$tool" dump "$dir/result" | grep -c '^[0-9]* GoLabel' || true)" ] || fail "$name: not $labels labels in 1.21"
     fi
     [ "$header" = "go $format trace" ] || continue
     [[ $format > 1.21 && ${#format} = 4 ]] || continue
@@ -148,16 +148,16 @@ cpu() { "$tool" info --json "$@" "$dir/made/recorded.trace" | grep -o '"cpu":[0-
 # v1 has a label in the event that starts its goroutine, also if the number of procs comes between the two.
 expect 0 convert --to 1.21 -o "$dir/result" "$dir/made/labelled.trace"
 open_with_go "$dir/result" 'a label to 1.21'
-"$tool" dump "$dir/result" | grep -q '^2000 GoStartLabel .*label_string="worker 1"' || fail 'the label is lost'
+"$tool" dump "$dir/result" | grep -q '^2000 GoLabel .*label_string="worker 1"' || fail 'the label is lost'
 # A part begins with the labels of the goroutines that run.
 for trace in "$dir/result" "$dir/made/labelled.trace"; do
   expect 0 cut --from 3000 --to 4000 -o "$dir/labelled" "$trace"
   open_with_go "$dir/labelled" 'a label in a part'
-  "$tool" dump "$dir/labelled" | grep -Eq '^[0-9] Go(Start)?Label .*label_string="worker 1"' || fail 'the label is lost in a part'
+  "$tool" dump "$dir/labelled" | grep -Eq '^[0-9] GoLabel .*label_string="worker 1"' || fail 'the label is lost in a part'
 done
 
 # A part with some goroutines has the collections that began on them, to their ends, and every number of procs.
-shared() { "$tool" dump "$1" | sed -nE 's/^([0-9]+) (GCBegin|GCEnd|GCStart|GCDone|ProcsChange|Gomaxprocs)( .*procs=([0-9]+))?.*/\1 \2 \4/p'; }
+shared() { "$tool" dump "$1" | sed -nE 's/^([0-9]+) (GCBegin|GCEnd|ProcsChange)( .*procs=([0-9]+))?.*/\1 \2 \4/p'; }
 expect 0 convert --to 1.21 -o "$dir/shared-1.21" "$dir/made/shared_changes.trace"
 while IFS=: read -r trace go want; do
   expect 0 cut --go "$go" -o "$dir/result" "$trace"
@@ -167,7 +167,7 @@ while IFS=: read -r trace go want; do
 done <<END
 $dir/made/shared_changes.trace:1:500ProcsChange2,1000GCBegin,1300GCEnd,4000GCBegin,4302GCEnd,6101ProcsChange7,
 $dir/made/shared_changes.trace:2:2000GCBegin,2300GCEnd,3000GCBegin,3300GCEnd,5000ProcsChange7,
-$dir/shared-1.21:1:0Gomaxprocs2,0Gomaxprocs2,500Gomaxprocs2,6100Gomaxprocs7,7001Gomaxprocs7,
+$dir/shared-1.21:1:0ProcsChange2,0ProcsChange2,500ProcsChange2,6100ProcsChange7,7001ProcsChange7,
 END
 
 # A part has the mark assist that began before it, and the number of procs, so as much of them is left to the program.
@@ -232,7 +232,7 @@ for from in $((call + 1000)) $((call + 1000000)); do
   grep -q ' GCActive' "$dir/events" || fail "the part has no collection"
   ! grep -E 'proc=9000|g=1099511627776' "$dir/events" || fail "a proc or goroutine is invented for a collection"
 done
-scans() { "$tool" dump "$1" | grep -cE '^[0-9]+ GCScan(Start|Done)( |$)'; }
+scans() { "$tool" dump --wire "$1" | grep -cE '^[0-9]+ GCScan(Start|Done)( |$)'; }
 expect 0 convert --to 1.8 -o "$dir/result" "$dir/collection-1.8"
 [ "$(scans "$dir/collection-1.8")" = 2 ] && [ "$(scans "$dir/result")" = 2 ] || fail "scans in 1.8: $(scans "$dir/result")"
 expect 0 convert --to 1.11 -o "$dir/result" "$dir/collection-1.8"

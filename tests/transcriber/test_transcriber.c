@@ -144,7 +144,7 @@ static gotrace_decoder *decoder(void) {
   return d;
 }
 
-/* The trace as text: a line per event with its goroutine and first string or goroutine argument. */
+/* The trace as text: a line per event with its name in the file, its goroutine and the first string in the file. */
 static const char *told(void) {
   static char text[1 << 16];
   gotrace_decoder *d;
@@ -157,16 +157,19 @@ static const char *told(void) {
     size_t length = 0;
     unsigned i = 0;
     const char *word = event.spec->arguments;
+    const char *name = event.v1_kind ? gotrace_find_event_spec((gotrace_format)t.options.version, event.v1_kind)->name
+                                     : event.spec->name;
     if (event.implied || strstr(event.spec->name, "Sync") == event.spec->name) continue;
     for (; *word; word += strcspn(word, " "), word += *word == ' ') {
       size_t n = strcspn(word, " ");
       if ((n == 2 && memcmp(word, "dt", 2) == 0) || (n >= 4 && memcmp(word + n - 4, "data", 4) == 0)) continue;
-      if (n > 6 && memcmp(word + n - 6, "string", 6) == 0) gotrace_decoder_string(d, event.args[i], &string, &length);
+      if (n > 6 && memcmp(word + n - 6, "string", 6) == 0 && !(t.v1 && strncmp(word, "reason", 6) == 0))
+        gotrace_decoder_string(d, event.args[i], &string, &length);
       i++;
     }
     if (event.data) string = event.data, length = event.data_size;
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s g%lld%s%.*s", at ? "\n" : "", event.spec->name,
-                           (long long)event.g, length ? " " : "", (int)length, string);
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s g%lld%s%.*s", at ? "\n" : "", name, (long long)event.g,
+                           length ? " " : "", (int)length, string);
   }
   if (gotrace_decoder_error(d)->result) fprintf(stderr, "%s\n", gotrace_decoder_error(d)->message);
   CHECK(!gotrace_decoder_error(d)->result);
@@ -380,11 +383,11 @@ static void check_ping(unsigned format, bool at_end) {
   if (at_end && !t.v1) CHECK(t.generation >= size / 32768);
   d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
-    const char *text = event.data;
-    size_t length = event.data_size;
+    const char *text;
+    size_t length;
     char value[32] = "";
     if (strcmp(event.spec->name, "UserLog") != 0) continue;
-    if (!t.v1) CHECK(gotrace_decoder_string(d, event.args[2], &text, &length));
+    CHECK(gotrace_decoder_string(d, event.args[2], &text, &length));
     CHECK(length < sizeof value);
     memcpy(value, text, length);
     CHECK_EQUAL(strtoul(value, NULL, 10), last + 1);
@@ -591,8 +594,8 @@ static void check_samples(unsigned format) {
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
   d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
-    if (event.kind != (t.v1 ? (unsigned)GOTRACE_V1_CPU_SAMPLE : (unsigned)GOTRACE_V2_CPU_SAMPLE)) continue;
-    CHECK_EQUAL(event.args[t.v1 ? 2 : 3], t.v1 && !seen ? 0 : sampled[seen][1]);
+    if (event.kind != GOTRACE_V2_CPU_SAMPLE) continue;
+    CHECK_EQUAL(event.args[3], t.v1 && !seen ? 0 : sampled[seen][1]);
     seen++;
   }
   CHECK_EQUAL(gotrace_decoder_error(d)->result, 0);
@@ -838,7 +841,8 @@ static void check_v1_ends(unsigned format) {
   CHECK_EQUAL(problems(), 0);
   expect(format < GOTRACE_GO_1_10
              ? "Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoStart g1\nGCStart g-1\n"
-               "GCScanStart g-1 mark termination\nGCSweepStart g1\nGCDone g-1\nGCSweepDone g1\nGCScanDone g-1\n"
+               "GCScanStart g1 GC mark termination\nGCSweepStart g1\nGCDone g-1\nGCSweepDone g1\n"
+               "GCScanDone g1 GC mark termination\n"
                "GoPreempt g1"
              : "Gomaxprocs g-1\nGomaxprocs g-1\nProcStart g-1\nGoCreate g-1\nGoStart g1\nGCStart g-1\n"
                "GCSweepStart g1\nGCDone g-1\nGCSweepDone g1\nGoPreempt g1");
@@ -975,8 +979,8 @@ static void check_pushed_times(unsigned format) {
   CHECK_EQUAL(end(NULL), GOTRACE_OK);
   d = decoder();
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) {
-    if (event.kind == (t.v1 ? (unsigned)GOTRACE_V1_GC_DONE : (unsigned)GOTRACE_V2_GC_END)) ended = event.time;
-    if (event.kind == (t.v1 ? (unsigned)GOTRACE_V1_USER_LOG : (unsigned)GOTRACE_V2_USER_LOG)) logged = event.time;
+    if (event.kind == GOTRACE_V2_GC_END) ended = event.time;
+    if (event.kind == GOTRACE_V2_USER_LOG) logged = event.time;
   }
   gotrace_decoder_close(d);
   CHECK(ended >= 0 && ended < logged);

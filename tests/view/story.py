@@ -14,6 +14,19 @@ STOPS = {"GoStop": ("blocked", "forever"), "GoSched": ("runnable", ""), "GoPreem
 INTRODUCTIONS = ("GoCreate", "GoWaiting", "GoInSyscall", "Gomaxprocs")
 
 
+def in_file(e):
+    """An event of v1 as it is in the file: gotrace dump shows it lifted to v2."""
+    args = e["args"]
+    if e["v1"] == "GoCreate":
+        args["new_g"] = args.get("new_g", args.get("g"))
+    elif e["v1"] == "UserRegion":
+        args["mode"] = int(e["event"] == "UserRegionEnd")
+    elif e["v1"].startswith("GoSysExit"):
+        args["g"] = e["g"]
+    e["event"] = e["v1"]
+    return e
+
+
 def v1_changes(events):
     """Yields (event, time, goroutine, state, reason) for v1. Goroutines older than the trace begin with it; so does one
     that runs before the first Gomaxprocs if neither it nor its proc had an event before. A system call lasts only if
@@ -78,7 +91,7 @@ class Story:
         process = subprocess.Popen([tool, "dump", "--json", trace], stdout=subprocess.PIPE)
         events = map(json.loads, process.stdout)
         if self.v1:
-            events = list(events)
+            events = [in_file(e) for e in events if not e.get("implied")]
             for e, time, g, state, reason in v1_changes(events):
                 self.change(e, g, time, state, reason)
         self.end = 0

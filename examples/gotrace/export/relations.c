@@ -148,7 +148,7 @@ static void put_counter(relations *x, int64_t time, const char *kind, pool_text 
 static void watch(void *context, const gotrace_event *e) {
   relations *x = context;
   source *s = &x->p.s;
-  bool selected = !x->events.on || filter_event(&x->events, x->p.in.decoder, e, s->change_count ? s->changes : NULL);
+  bool selected = !x->events.on || filter_event(&x->events, x->p.in.decoder, e, s->changed ? &s->change : NULL);
   int64_t since = since_first(x, e->time);
   bool names_object = s->rules[e->kind].arguments[0] == 'i';
   op o;

@@ -17,7 +17,7 @@ const char *change_reason(const gotrace_event *e, const gotrace_change *c, size_
   const char *text = stops ? c->name : c->kind == GOTRACE_CHANGE_RANGE_BEGIN && c->text_size ? c->text : NULL;
   *size = stops ? c->name_size : c->text_size;
   if (stops && e->implied) text = SWITCH_REASON, *size = sizeof SWITCH_REASON - 1;
-  if (stops && !*size && is_v1(e)) text = UNKNOWN_REASON, *size = sizeof UNKNOWN_REASON - 1;
+  if (stops && !*size && e->v1_kind) text = UNKNOWN_REASON, *size = sizeof UNKNOWN_REASON - 1;
   return text;
 }
 
@@ -75,20 +75,14 @@ static bool is_recorded(ahead *a, input *in) {
 
 void ahead_names(ahead *a, input *in) {
   const gotrace_event *e;
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  gotrace_change c;
   a->recorded = is_recorded(a, in);
   if (!a->recorded) return;
   input_first_look(in);
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
-    size_t count, i;
-    if (e->kind != (is_v1(e) ? (unsigned)GOTRACE_V1_GO_START_LABEL : (unsigned)GOTRACE_V2_GO_LABEL)) continue;
-    count = gotrace_decoder_changes(in->decoder, e, changes);
-    for (i = 0; i < count; i++) {
-      const gotrace_change *c = &changes[i];
-      if (c->kind != GOTRACE_CHANGE_LABEL) continue;
-      map_put(&a->called, (uint64_t)c->id, (void *)(uintptr_t)pool_put_text(c->name, cut_size(c->name, c->name_size)));
-    }
+    if (e->kind != GOTRACE_V2_GO_LABEL || !gotrace_decoder_change(in->decoder, e, &c)) continue;
+    map_put(&a->called, (uint64_t)c.id, (void *)(uintptr_t)pool_put_text(c.name, cut_size(c.name, c.name_size)));
   }
 }
 
@@ -111,19 +105,19 @@ static uint32_t entry_of(const gotrace_decoder *d, int64_t number) {
 
 void ahead_read(ahead *a, input *in, int64_t until, bool all) {
   const gotrace_event *e;
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  gotrace_change c;
   int64_t first = 0, number = -1, i;
   bool any = false;
   input_first_look(in);
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
-    bool changed = (all || asks(in->decoder, e, false)) && gotrace_decoder_changes(in->decoder, e, changes), after;
-    unsigned change = change_rows[!is_v1(e)][e->kind].change;
+    bool changed = (all || asks(in->decoder, e, false)) && gotrace_decoder_change(in->decoder, e, &c), after;
+    unsigned change = op_specs[e->kind].change;
     if (!any) first = input_first_time(in, e), any = true;
     after = between(first, e->time) > until;
     if (after && change == GOTRACE_CHANGE_SYNC) break;
     if (change == GOTRACE_CHANGE_SYNC) pool_forget_ids();
-    if (changed && changes[0].number > number) number = changes[0].number;
+    if (changed && c.number > number) number = c.number;
     if (!after && change_has_task(change)) take_task(a, e, change);
   }
   pool_forget_ids();

@@ -16,7 +16,7 @@ typedef struct member {
 } member;
 
 typedef struct facts {
-  unsigned family, kind;
+  unsigned kind, v1_kind;
   uint64_t m, p, g;      /* where it happens; NOBODY: nowhere */
   uint64_t other, proc;  /* the goroutine or proc it concerns; NOBODY: none */
   uint32_t functions[2]; /* texts: the names of g and other, as name_of(); 0: unknown */
@@ -177,14 +177,12 @@ static bool has_function(filter *f, uint32_t name) {
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */
 
-/* Operations also have kinds without an event. */
-static bool has_kind(const filter *f, unsigned family, unsigned kind) {
-  return kind < COUNT(f->kinds[0]) && f->kinds[family - 1][kind];
+/* Operations also have kinds without an event. What was lifted goes by both of its names. */
+static bool has_kind(const filter *f, unsigned kind, unsigned v1_kind) {
+  return (kind < COUNT(f->kinds[0]) && f->kinds[1][kind]) || (v1_kind && f->kinds[0][v1_kind]);
 }
 
-static unsigned family_of(const op *o) { return o->v1_kind ? 1 : 2; }
-
-static unsigned kind_of(const op *o) { return o->v1_kind ? o->v1_kind : o->switches ? o->switches : o->kind; }
+static unsigned kind_of(const op *o) { return o->switches ? o->switches : o->kind; }
 
 static bool is_reason(filter *f, const char *reason, size_t size) {
   const char *wanted = f->set->by[BY_REASON];
@@ -204,7 +202,7 @@ static bool selected(filter *f, const facts *k) {
   if (by[BY_FUNCTION]) all &= either(has_function(f, k->functions[0]), has_function(f, k->functions[1]));
   if (by[BY_PROC]) all &= either(has_id(f, IDS_PROC, k->p), has_id(f, IDS_PROC, k->proc));
   if (by[BY_THREAD]) all &= has_id(f, IDS_THREAD, k->m);
-  if (by[BY_KIND]) all &= has_kind(f, k->family, k->kind);
+  if (by[BY_KIND]) all &= has_kind(f, k->kind, k->v1_kind);
   if (by[BY_TASK]) all &= (k->has_task && is_task(f, k->task)) || in_task(f, k->g) || in_task(f, k->other);
   if (by[BY_REASON]) all &= is_reason(f, k->reason, k->reason_size);
   return all;
@@ -233,8 +231,8 @@ static uint32_t function_of(const filter *f, const gotrace_decoder *d, uint64_t 
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c) {
   facts k = {0};
   if (!f->on) return true;
-  k.family = is_v1(e) ? 1 : 2;
   k.kind = e->kind;
+  k.v1_kind = e->v1_kind;
   k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
   k.other = k.proc = NOBODY;
   if (c) {
@@ -248,8 +246,6 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, c
     k.inside = (uint64_t)e->extra;
     k.creates = k.change == GOTRACE_CHANGE_STATUS && c->from == GOTRACE_STATUS_NONE && e->extra != GOTRACE_STATUS_NONE;
     k.reason = change_reason(e, c, &k.reason_size);
-  } else if (k.family == 1 && k.kind == GOTRACE_V1_GO_CREATE) {
-    k.other = e->args[0]; /* the next event tells its status */
   }
   if (f->set->by[BY_FUNCTION]) k.functions[0] = function_of(f, d, k.g), k.functions[1] = function_of(f, d, k.other);
   return decide(f, &k);
@@ -259,8 +255,8 @@ bool filter_op(filter *f, world *w, const op *o) {
   facts k = {0};
   const goroutine *g = o->m ? o->m->g : NULL, *other;
   if (!f->on) return true;
-  k.family = family_of(o);
   k.kind = kind_of(o);
+  k.v1_kind = o->v1_kind;
   k.m = o->m ? o->m->id : NOBODY;
   k.p = o->m && o->m->p ? o->m->p->id : NOBODY;
   k.g = g ? g->id : NOBODY;
@@ -294,7 +290,7 @@ bool filter_stretch(filter *f, const stretch *part) {
   if (!filter_goroutine(f, g)) return false;
   if (by[BY_PROC] && !(m && m->p && has_id(f, IDS_PROC, m->p->id))) return false;
   if (by[BY_THREAD] && !(m && has_id(f, IDS_THREAD, m->id))) return false;
-  if (by[BY_KIND] && !(part->by && has_kind(f, family_of(part->by), kind_of(part->by)))) return false;
+  if (by[BY_KIND] && !(part->by && has_kind(f, kind_of(part->by), part->by->v1_kind))) return false;
   if (by[BY_TASK] && !in_task(f, g->id)) return false;
   return !by[BY_REASON] || (part->status == GO_WAITING && is_reason(f, text.data, text.size));
 }
@@ -481,7 +477,7 @@ int64_t moment_resolve(int64_t given, input *in) {
   if (input_decode(in, false) != GOTRACE_OK) return 0; /* the error is reported later */
   while (!start && input_next(in, &e) == GOTRACE_OK) {
     if (!first) first = e.time;
-    if (is_v1(&e) || e.kind != GOTRACE_V2_SYNC) continue;
+    if (e.kind != GOTRACE_V2_SYNC) continue;
     start = wall_at(&(wall_clock){e.args[2], e.args[3], (int64_t)e.args[0]}, first);
   }
   erase_progress();

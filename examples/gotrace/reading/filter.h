@@ -58,7 +58,7 @@ const char *filter_unknown(filter *f, const world *w);
 void filter_require(filter *f, const world *w); /* fails if there is one */
 
 /* Whether something is selected. Call it for each event, or for each operation before it is applied. `c`: what the
- * event changes first; NULL: nothing. */
+ * event changes; NULL: nothing. */
 bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, const gotrace_change *c);
 bool filter_op(filter *f, world *w, const op *o);
 

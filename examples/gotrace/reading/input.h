@@ -92,7 +92,8 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
   return GOTRACE_OK;
 }
 
-static inline bool is_v1(const gotrace_event *e) { return e->spec->since < GOTRACE_GO_1_22; }
+/* The number that an ordered event has in the file. */
+static inline unsigned kind_in_file(const gotrace_event *e) { return e->v1_kind ? e->v1_kind : e->kind; }
 
 /* The time of the trace's first event, even if decoding has skipped it. `e`: the first event that was read. */
 int64_t input_first_time(const input *in, const gotrace_event *e);

@@ -65,7 +65,11 @@ static op *v1_intro(const source *s, uint64_t id) {
 }
 
 static void v1_create(source *s, const gotrace_event *e) {
-  op o = event_op(s, e, NULL);
+  bool told = e->kind == GOTRACE_V2_GO_STATUS;
+  op o = op_of(s, GOTRACE_V2_GO_CREATE, e->time, NULL);
+  o.id = e->args[0];
+  o.stack = pool_take_stack(s->in->decoder, e->stack);
+  if (s->format > 1005) o.new_stack = pool_take_stack(s->in->decoder, e->args[told ? 3 : 1]);
   name_new(s, &o);
   if (!s->started) {
     o.kind = GOTRACE_V2_GO_STATUS;
@@ -84,7 +88,7 @@ static void v1_create(source *s, const gotrace_event *e) {
  * created. */
 static void v1_waiting(source *s, const gotrace_event *e) {
   uint64_t id = e->args[0];
-  bool in_syscall = e->kind == GOTRACE_V1_GO_IN_SYSCALL;
+  bool in_syscall = e->v1_kind == GOTRACE_V1_GO_IN_SYSCALL;
   op *intro = s->started ? NULL : v1_intro(s, id);
   if (intro) {
     intro->a[0] = in_syscall ? GO_SYSCALL : GO_WAITING;
@@ -123,7 +127,7 @@ static void v1_begin_stw(source *s, const gotrace_event *e) {
   thread *m = p ? p->m : NULL; /* before 1.10, an idle proc may do this */
   op o = op_of(s, GOTRACE_V2_STW_BEGIN, e->time, m);
   if (s->stw || !runs(m)) return;
-  o.name = pool_put_text(s->changes[0].text, s->changes[0].text_size);
+  o.name = pool_put_text(e->data, e->data_size);
   s->stw = m->g;
   give(s, &o);
 }
@@ -142,17 +146,27 @@ static void v1_stop(source *s, const gotrace_event *e) {
   if (!runs(m)) return;
   /* A goroutine that removes its own proc with GOMAXPROCS continues at once on another, with the world still stopped
    * (Go: procresize). v2 cannot express that. */
-  if (!s->to->as_go || e->kind != GOTRACE_V1_GO_SCHED) v1_end_stw(s, e->time, m->g);
+  if (!s->to->as_go || e->v1_kind != GOTRACE_V1_GO_SCHED) v1_end_stw(s, e->time, m->g);
   give_event(s, e, m);
 }
 
-/* A system call ends at once, unless it loses its proc. */
 static void v1_syscall(source *s, const gotrace_event *e) {
   thread *m = v1_thread(s, e);
   s->calls++;
-  if (!runs(m)) return;
-  give_event(s, e, m);
-  if (s->change_count == 2) v1_give(s, GOTRACE_V2_GO_SYSCALL_END, e->time, m);
+  if (runs(m)) give_event(s, e, m);
+}
+
+/* An event that belongs to the last one: the end of a system call that keeps its proc, or a label. */
+static void v1_implied(source *s, const gotrace_event *e) {
+  const goroutine *g = e->g > 0 ? world_go(&s->w, (uint64_t)e->g) : NULL;
+  thread *m = g ? g->m : NULL;
+  op o = op_of(s, e->kind, e->time, m);
+  if (!m) return;
+  if (e->kind == GOTRACE_V2_GO_SYSCALL_END && g->status == GO_SYSCALL) give(s, &o);
+  if (e->kind != GOTRACE_V2_GO_LABEL) return;
+  o.id = (uint64_t)e->g;
+  o.name = pool_take_text(s->in->decoder, e->args[0]);
+  give(s, &o);
 }
 
 static void v1_syscall_block(source *s, const gotrace_event *e) {
@@ -165,7 +179,7 @@ static void v1_syscall_block(source *s, const gotrace_event *e) {
 }
 
 static void v1_syscall_exit(source *s, const gotrace_event *e) {
-  goroutine *g = world_go(&s->w, e->args[0]);
+  goroutine *g = world_go(&s->w, (uint64_t)e->g);
   if (!g || !g->m || g->status != GO_SYSCALL) return;
   if (g->m->p && g->m->p->status == PROC_SYSCALL) v1_proc_stop(s, g->m->p, e->time);
   v1_give(s, GOTRACE_V2_GO_SYSCALL_END_BLOCKED, e->time, g->m);
@@ -177,21 +191,17 @@ static void v1_start(source *s, const gotrace_event *e) {
   o.id = e->args[0];
   if (!o.m || o.m->g) return;
   give(s, &o);
-  if (e->kind != GOTRACE_V1_GO_START_LABEL) return;
-  o.kind = GOTRACE_V2_GO_LABEL;
-  o.name = pool_take_text(s->in->decoder, e->args[2]);
-  give(s, &o);
 }
 
 static void v1_proc(source *s, const gotrace_event *e) {
   proc *p = world_proc(&s->w, (uint64_t)e->p, false);
   thread *m;
   if (!v1_is_proc(e->p)) return;
-  if (e->kind == GOTRACE_V1_PROC_STOP) {
+  if (e->v1_kind == GOTRACE_V1_PROC_STOP) {
     v1_proc_stop(s, p, e->time);
     return;
   }
-  m = world_thread(&s->w, e->args[0]);
+  m = world_thread(&s->w, (uint64_t)e->m);
   if (p && m->p == p) return; /* it has run since the trace began */
   if (m->p || runs(m)) m = fresh_thread(&s->w);
   if (p && p->m) v1_proc_stop(s, p, e->time); /* there were events on it before its start */
@@ -203,7 +213,7 @@ static void v1_proc(source *s, const gotrace_event *e) {
  * neither it nor its proc did anything before. `gos` and `procs`: those that did something. */
 static void v1_scan_start(source *s, const gotrace_event *e, map *gos, map *procs) {
   void *const yes = s;
-  switch (e->kind) {
+  switch (e->v1_kind) {
   case GOTRACE_V1_GO_CREATE:
   case GOTRACE_V1_GO_WAITING:
   case GOTRACE_V1_GO_IN_SYSCALL:
@@ -215,7 +225,8 @@ static void v1_scan_start(source *s, const gotrace_event *e, map *gos, map *proc
     break;
   default: break;
   }
-  if (e->kind == GOTRACE_V1_GO_START || e->kind == GOTRACE_V1_GO_START_LABEL || e->kind == GOTRACE_V1_GO_UNBLOCK)
+  if (e->v1_kind == GOTRACE_V1_GO_START || e->v1_kind == GOTRACE_V1_GO_START_LABEL ||
+      e->v1_kind == GOTRACE_V1_GO_UNBLOCK)
     map_put(gos, e->args[0], yes);
   if (v1_is_proc(e->p)) map_put(procs, (uint64_t)e->p, yes);
 }
@@ -226,7 +237,7 @@ static void scan_starts(source *s) {
   bool initialized = false;
   if (input_decode(s->in, false) != GOTRACE_OK) return;
   while (!initialized && input_next(s->in, &e) == GOTRACE_OK) {
-    initialized = e.kind == GOTRACE_V1_GOMAXPROCS;
+    initialized = e.v1_kind == GOTRACE_V1_GOMAXPROCS;
     if (initialized) s->w.gomaxprocs = e.args[0];
     else v1_scan_start(s, &e, &gos, &procs);
   }
@@ -283,8 +294,9 @@ static void v1_was_running(source *s, const gotrace_event *e) {
 
 /* Whether an event may belong to the initial state of the trace. */
 static bool tells_start(const gotrace_event *e) {
-  return e->kind == GOTRACE_V1_GO_CREATE || e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL ||
-         e->kind == GOTRACE_V1_PROC_START || e->kind == GOTRACE_V1_GO_START;
+  return e->v1_kind == GOTRACE_V1_GO_CREATE || e->v1_kind == GOTRACE_V1_GO_WAITING ||
+         e->v1_kind == GOTRACE_V1_GO_IN_SYSCALL || e->v1_kind == GOTRACE_V1_PROC_START ||
+         e->v1_kind == GOTRACE_V1_GO_START;
 }
 
 void v1_later_statuses(source *s, const gotrace_event *e) {
@@ -292,7 +304,7 @@ void v1_later_statuses(source *s, const gotrace_event *e) {
   while (!s->initialized && tells_start(e)) {
     gotrace_event told = *e;
     told.time = s->first + s->until;
-    if (e->kind == GOTRACE_V1_GO_START) v1_was_running(s, &told);
+    if (e->v1_kind == GOTRACE_V1_GO_START) v1_was_running(s, &told);
     if (source_next(s, &e) != GOTRACE_OK) break;
   }
   s->over = true;
@@ -301,10 +313,14 @@ void v1_later_statuses(source *s, const gotrace_event *e) {
 static void take_event(source *s, const gotrace_event *e);
 
 void take_v1(source *s, const gotrace_event *e) {
-  s->v1_kind = e->kind;
+  s->v1_kind = e->v1_kind;
+  if (e->implied) {
+    v1_implied(s, e);
+    return;
+  }
   name_own(s, e);
-  if (e->kind == GOTRACE_V1_GOMAXPROCS) s->initialized = true;
-  if (s->to->as_go && !s->initialized && e->kind == GOTRACE_V1_GO_START) {
+  if (e->v1_kind == GOTRACE_V1_GOMAXPROCS) s->initialized = true;
+  if (s->to->as_go && !s->initialized && e->v1_kind == GOTRACE_V1_GO_START) {
     if (!s->started) v1_give_intros(s);
     give_held(s);
     v1_was_running(s, e);
@@ -314,12 +330,11 @@ void take_v1(source *s, const gotrace_event *e) {
 }
 
 static void take_event(source *s, const gotrace_event *e) {
-  unsigned kind = s->rules[e->kind].kind;
   thread *m;
-  bool create = e->kind == GOTRACE_V1_GO_CREATE,
-       waiting = e->kind == GOTRACE_V1_GO_WAITING || e->kind == GOTRACE_V1_GO_IN_SYSCALL;
+  bool create = e->v1_kind == GOTRACE_V1_GO_CREATE,
+       waiting = e->v1_kind == GOTRACE_V1_GO_WAITING || e->v1_kind == GOTRACE_V1_GO_IN_SYSCALL;
   /* Those at the start tell what has been so; gotrace.h writes two, and the starts of procs may come between them. */
-  if (e->kind == GOTRACE_V1_GOMAXPROCS && (!s->started || (e->time == s->first && e->args[0] == s->w.gomaxprocs))) {
+  if (e->v1_kind == GOTRACE_V1_GOMAXPROCS && (!s->started || (e->time == s->first && e->args[0] == s->w.gomaxprocs))) {
     op procs = op_of(s, GOTRACE_V2_PROCS_CHANGE, e->time, NULL);
     procs.id = s->w.gomaxprocs = e->args[0];
     if (s->to->as_go) give(s, &procs);
@@ -328,39 +343,40 @@ static void take_event(source *s, const gotrace_event *e) {
   /* To Go, what is created after the first Gomaxprocs is new, even if nothing has happened before. */
   if (!s->started && ((!create && !waiting) || s->initialized)) v1_give_intros(s);
   if (!waiting && s->held.kind) give_held(s);
-  switch (kind) {
-  case GOTRACE_V2_PROC_START:
-  case GOTRACE_V2_PROC_STOP: v1_proc(s, e); break;
-  case GOTRACE_V2_GO_CREATE: v1_create(s, e); break;
-  case GOTRACE_V2_GO_STATUS: v1_waiting(s, e); break;
-  case GOTRACE_V2_GO_START: v1_start(s, e); break;
-  case GOTRACE_V2_GO_SYSCALL_BEGIN:
-    if (e->kind == GOTRACE_V1_GO_SYS_CALL) v1_syscall(s, e);
-    else v1_syscall_block(s, e);
-    break;
-  case GOTRACE_V2_GO_UNBLOCK:
-    if (e->kind == GOTRACE_V1_GO_SYS_EXIT) {
-      v1_syscall_exit(s, e);
-      break;
-    }
+  switch (e->v1_kind) {
+  case GOTRACE_V1_PROC_START:
+  case GOTRACE_V1_PROC_STOP: v1_proc(s, e); break;
+  case GOTRACE_V1_GO_CREATE: v1_create(s, e); break;
+  case GOTRACE_V1_GO_WAITING:
+  case GOTRACE_V1_GO_IN_SYSCALL: v1_waiting(s, e); break;
+  case GOTRACE_V1_GO_START:
+  case GOTRACE_V1_GO_START_LABEL: v1_start(s, e); break;
+  case GOTRACE_V1_GO_SYS_CALL: v1_syscall(s, e); break;
+  case GOTRACE_V1_GO_SYS_BLOCK: v1_syscall_block(s, e); break;
+  case GOTRACE_V1_GO_SYS_EXIT: v1_syscall_exit(s, e); break;
+  case GOTRACE_V1_GO_UNBLOCK:
     m = v1_thread(s, e);
     if (e->p == GOTRACE_TIMER_PROC && runs(m)) m->g->timer = true;
     give_event(s, e, m);
     break;
-  case GOTRACE_V2_GC_BEGIN: give_event(s, e, runs(s->w.last_running) ? s->w.last_running : NULL); break;
-  case GOTRACE_V2_STW_BEGIN: /* or GCScanStart */
+  case GOTRACE_V1_GC_START:
+  case GOTRACE_V1_GC_DONE:
+    if (e->kind == GOTRACE_V2_GC_BEGIN) give_event(s, e, runs(s->w.last_running) ? s->w.last_running : NULL);
+    else give_event(s, e, v1_thread(s, e));
+    break;
+  case GOTRACE_V1_STW_START: /* or GCScanStart */
     v1_scan(s, e, OP_GC_SCAN_BEGIN);
     v1_begin_stw(s, e);
     break;
-  case GOTRACE_V2_STW_END:
+  case GOTRACE_V1_STW_DONE:
     v1_scan(s, e, OP_GC_SCAN_END);
     v1_end_stw(s, e->time, NULL);
     break;
-  case GOTRACE_V2_GO_STOP:
-  case GOTRACE_V2_GO_BLOCK:
-  case GOTRACE_V2_GO_DESTROY: v1_stop(s, e); break;
-  case GOTRACE_V2_CPU_SAMPLE: give_sample(s, e); break;
-  case 0: break;
-  default: give_event(s, e, v1_thread(s, e)); break;
+  case GOTRACE_V1_CPU_SAMPLE: give_sample(s, e); break;
+  default:
+    if (e->kind == GOTRACE_V2_GO_STOP || e->kind == GOTRACE_V2_GO_BLOCK || e->kind == GOTRACE_V2_GO_DESTROY)
+      v1_stop(s, e);
+    else if (e->kind) give_event(s, e, v1_thread(s, e));
+    break;
   }
 }

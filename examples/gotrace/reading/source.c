@@ -11,23 +11,6 @@
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */
 
-/* Whether two rows tell the same change. */
-static bool same_change(const gotrace_change_spec *a, const gotrace_change_spec *b) {
-  const int whose = a->object == GOTRACE_OBJECT_GO ? GOTRACE_WHOSE_NAMED | GOTRACE_WHOSE_NEW | GOTRACE_WHOSE_TOLD : 0;
-  if (a->kind != b->kind || a->object != b->object || ((a->whose ^ b->whose) & whose)) return false;
-  if (a->kind == GOTRACE_CHANGE_STATUS) return a->to == b->to || a->whose & GOTRACE_WHOSE_TOLD;
-  return strcmp(a->name, b->name) == 0;
-}
-
-/* The first event of v2 that makes a change; 0: none does. */
-static uint8_t changes_so(const gotrace_change_spec *change) {
-  const gotrace_change_spec *row;
-  uint8_t kind;
-  for (kind = 1; kind < GOTRACE_V2_COUNT; kind++)
-    if ((row = gotrace_find_change_spec(2, kind)) && same_change(change, row)) return kind;
-  return 0;
-}
-
 /* The letter of an argument. `before`: those of the arguments before it. */
 static char letter_of(const char *name, const char *before) {
   const char *kind = strrchr(name, '_');
@@ -42,7 +25,7 @@ static char letter_of(const char *name, const char *before) {
 }
 
 static void load_rule(source *s, const gotrace_event_spec *spec) {
-  const gotrace_change_spec *change = gotrace_find_change_spec(s->to->family, spec->number);
+  const gotrace_change_spec *change = gotrace_find_change_spec(spec->number);
   event_rule *rule = &s->rules[spec->number];
   const char *at = spec->arguments;
   char name[16];
@@ -53,27 +36,19 @@ static void load_rule(source *s, const gotrace_event_spec *spec) {
     if (strcmp(name, "dt") != 0 && i < sizeof rule->arguments - 1)
       rule->arguments[i] = letter_of(name, rule->arguments), i++;
   while (i && rule->arguments[i - 1] == '.') rule->arguments[--i] = 0;
-  if (s->to->family == 2) {
-    if (change || spec->number >= GOTRACE_V2_SPAN) rule->kind = (uint8_t)spec->number;
-    return;
-  }
-  if (change) rule->kind = changes_so(change);
-  if (rule->kind == GOTRACE_V2_GO_BLOCK || rule->kind == GOTRACE_V2_GO_STOP)
-    rule->reason = change->name[0] ? change->name : UNKNOWN_REASON;
-  if (s->format == 1005 && rule->kind == GOTRACE_V2_GO_CREATE) rule->arguments[1] = 0; /* an address */
+  if (change || spec->number >= GOTRACE_V2_SPAN) rule->kind = (uint8_t)spec->number;
 }
 
 static void load_rules(source *s) {
   size_t count;
-  const gotrace_event_spec *spec = gotrace_event_specs(s->to->family, &count);
-  for (; count; spec++, count--)
-    if (s->format >= spec->since && (s->format <= spec->until || s->to->family == 2)) load_rule(s, spec);
+  const gotrace_event_spec *spec = gotrace_event_specs(2, &count);
+  for (; count; spec++, count--) load_rule(s, spec);
 }
 
 op event_op(source *s, const gotrace_event *e, thread *m) {
   const gotrace_decoder *d = s->in->decoder;
-  event_rule *rule = &s->rules[e->kind];
-  bool stack = e->stack && !(s->to->as_go && m && m->g && m->g->entry), v1 = is_v1(e);
+  const event_rule *rule = &s->rules[e->kind];
+  bool stack = e->stack && !(s->to->as_go && m && m->g && m->g->entry), v1 = e->v1_kind != 0;
   const char *letter = rule->arguments;
   const uint64_t *argument = e->args;
   op o = op_of(s, rule->kind, e->time, m);
@@ -91,9 +66,9 @@ op event_op(source *s, const gotrace_event *e, thread *m) {
     }
   }
   if (stack && !v1) o.stack = pool_take_stack(d, e->stack);
-  if (rule->reason && !rule->name) rule->name = pool_put_string(rule->reason);
-  if (rule->name) o.name = rule->name;
-  if (e->implied && e->kind != GOTRACE_V2_PROC_STEAL) o.name = pool_put_string(SWITCH_REASON);
+  if (v1 && !o.name && (o.kind == GOTRACE_V2_GO_BLOCK || o.kind == GOTRACE_V2_GO_STOP))
+    o.name = pool_put_string(UNKNOWN_REASON);
+  if (e->implied && !v1 && e->kind != GOTRACE_V2_PROC_STEAL) o.name = pool_put_string(SWITCH_REASON);
   if (e->data) *(o.kind == GOTRACE_V2_USER_LOG ? &o.value : &o.name) = pool_put_text(e->data, e->data_size);
   return o;
 }
@@ -106,9 +81,6 @@ void give_event(source *s, const gotrace_event *e, thread *m) {
     if (o.a[0] == NOBODY) o.a[0] = 0;
     break;
   case GOTRACE_CHANGE_TASK_END: o.ends_again = ahead_ends_again(&s->ahead, e); break;
-  case GOTRACE_CHANGE_REGION_BEGIN: /* in v1 also its end */
-    if (!is_v1(e) || !e->args[1]) break;
-    o.kind = GOTRACE_V2_USER_REGION_END; /* fall through */
   case GOTRACE_CHANGE_REGION_END: o.a[0] = (uint64_t)e->extra; break;
   default:
     if (creates(o.kind)) name_new(s, &o);
@@ -337,7 +309,7 @@ void ask(source *s, const gotrace_event *e) {
   /* If the trace was read ahead, the world has names that the decoder does not have yet. */
   const goroutine *g = !s->ahead.count && e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
   bool needed = s->asks_all || asks(s->in->decoder, e, g && g->entry);
-  s->change_count = needed ? gotrace_decoder_changes(s->in->decoder, e, s->changes) : 0;
+  s->changed = needed && gotrace_decoder_change(s->in->decoder, e, &s->change);
 }
 
 gotrace_result source_next(source *s, const gotrace_event **e) {
@@ -359,7 +331,7 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
   int64_t since;
   while ((result = source_next(s, &e)) == GOTRACE_OK) {
     note_event(s, e);
-    s->events++;
+    s->events += !(e->implied && e->v1_kind);
     since = between(s->first, e->time);
     s->events_of_part += !e->implied && since >= s->from && since <= s->until;
     if (watch) watch(context, e);

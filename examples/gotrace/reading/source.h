@@ -54,10 +54,8 @@ typedef struct consumer {
 
 /* How events with a number become operations: the rows of gotrace_find_change_spec and gotrace_event_specs. */
 typedef struct event_rule {
-  uint8_t kind;       /* of the operation: the event of v2 that makes the same change; 0: none */
-  char arguments[6];  /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
-  const char *reason; /* v1: why the goroutine stops; NULL: it does not */
-  uint32_t name;      /* the same as text; 0: not yet known */
+  uint8_t kind;      /* of the operation; 0: none */
+  char arguments[6]; /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
 } event_rule;
 
 typedef struct placed { /* a goroutine on a proc, on a thread */
@@ -77,8 +75,8 @@ typedef struct source {
   uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
   unsigned v1_kind;           /* of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
-  gotrace_change changes[GOTRACE_MOST_CHANGES]; /* what the last event changes */
-  size_t change_count;
+  gotrace_change change;      /* what the last event changes, if `changed` */
+  bool changed;
   event_rule rules[256]; /* by the event's kind */
   map old_waits;         /* (uint32_t), a text: see old_wait() */
   uint64_t calls;        /* v1: system calls so far */

@@ -89,13 +89,13 @@ static void proc_status(proc *p, uint8_t status, thread *m) {
   if (m) m->p = p;
 }
 
-op_spec change_rows[2][OP_COUNT];
+op_spec op_specs[OP_COUNT];
 
-static void load_family(int family) {
+void load_op_specs(void) {
   int kind;
   for (kind = 0; kind < OP_FIRST; kind++) {
-    const gotrace_change_spec *spec = gotrace_find_change_spec(family, kind);
-    op_spec *to = &change_rows[family - 1][kind];
+    const gotrace_change_spec *spec = gotrace_find_change_spec(kind);
+    op_spec *to = &op_specs[kind];
     bool go, named, status;
     if (!spec) continue;
     go = spec->object == GOTRACE_OBJECT_GO;
@@ -108,15 +108,9 @@ static void load_family(int family) {
     to->does =
         (uint8_t)((named ? go ? OP_NAMES_GO : OP_NAMES_PROC : 0) | (spec->whose & GOTRACE_WHOSE_NEW ? OP_CREATES : 0) |
                   (spec->whose & GOTRACE_WHOSE_TOLD ? OP_TELLS : 0) | (status ? OP_CHANGES_GO : 0));
-    if ((status && (to->status == GO_NONE || spec->whose & (GOTRACE_WHOSE_NEW | GOTRACE_WHOSE_TOLD))) ||
-        (family == 1 && ((status && to->status == GO_SYSCALL) || spec->whose == GOTRACE_WHOSE_PROCS)))
+    if (status && (to->status == GO_NONE || spec->whose & (GOTRACE_WHOSE_NEW | GOTRACE_WHOSE_TOLD)))
       to->does |= OP_ASKS;
   }
-}
-
-void load_op_specs(void) {
-  load_family(1);
-  load_family(2);
   op_specs[GOTRACE_V2_GO_SWITCH] = op_specs[GOTRACE_V2_GO_SWITCH_DESTROY] = (op_spec){.does = OP_NAMES_GO};
 }
 

@@ -193,8 +193,7 @@ enum {
   OP_CHANGES_GO = 16, /* it changes a goroutine's status */
   OP_ASKS = 32        /* of an event: see asks() in ahead.h */
 };
-extern op_spec change_rows[2][OP_COUNT]; /* by family and kind of an event */
-#define op_specs change_rows[1]          /* by kind of an operation */
+extern op_spec op_specs[OP_COUNT]; /* by kind of an event or operation */
 void load_op_specs(void);
 
 static inline bool creates(unsigned kind) { return op_specs[kind].does & OP_CREATES; }

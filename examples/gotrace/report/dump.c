@@ -1,7 +1,8 @@
 /* dump.c - gotrace dump: every event, as a line of text or of JSON
  *
  * An argument's meaning follows from its name in the header's event table: names that end in "string" or "stack" are
- * ids, others numbers. --wire shows the file as it is, with ids as numbers too. */
+ * ids, others numbers. --wire shows the file as it is, with ids as numbers too. What was lifted from v1 (>>decoder in
+ * gotrace.h) has its name in the file too, in JSON. */
 
 #include "../command/commands.h"
 #include "../reading/filter.h"
@@ -24,6 +25,7 @@ typedef struct dumper {
   output out;
   const gotrace_decoder *decoder;
   bool wire, json;
+  gotrace_format format;
   int64_t first; /* time of the first event; times are relative to it, as for `cut`; --wire: 0 */
   dump_kind kinds[256];
 } dumper;
@@ -110,7 +112,6 @@ static void dump_argument_value(dumper *d, const dump_argument *a, uint64_t valu
 
 /* Whether `extra` is a status. */
 static bool has_status_before(const gotrace_event *e) {
-  if (is_v1(e)) return false;
   return e->kind == GOTRACE_V2_GO_STATUS || e->kind == GOTRACE_V2_GO_STATUS_STACK ||
          e->kind == GOTRACE_V2_PROC_STATUS || e->kind == GOTRACE_V2_PROC_STEAL;
 }
@@ -169,6 +170,7 @@ static void dump_object(dumper *d, const gotrace_event *e) {
   }
   put_byte(&out->block, '}');
   if (!d->wire && has_status_before(e)) print(out, ",\"before\":\"%s\"", status_before(e));
+  if (e->v1_kind) print(out, ",\"v1\":\"%s\"", gotrace_find_event_spec(d->format, e->v1_kind)->name);
   if (e->data) put_string(out, ",\"data\":"), put_quoted(out, e->data, e->data_size);
   if (e->implied) put_string(out, ",\"implied\":true");
   put_string(out, "}\n");
@@ -182,7 +184,8 @@ int command_dump(const char *path, const settings *set) {
   const char *unknown;
   input in;
   gotrace_event e;
-  gotrace_change changes[GOTRACE_MOST_CHANGES];
+  gotrace_change change;
+  gotrace_decoder_info info;
   gotrace_result result;
   bool first = true, changed;
   filter_open(&selection, set);
@@ -204,6 +207,8 @@ int command_dump(const char *path, const settings *set) {
   output_direct(&d.out);
   result = input_decode(&in, set->wire);
   d.decoder = in.decoder;
+  gotrace_decoder_get_info(in.decoder, &info);
+  d.format = (gotrace_format)info.format;
   while (result == GOTRACE_OK && (result = input_next(&in, &e)) == GOTRACE_OK) {
     if (!set->wire && first) d.first = input_first_time(&in, &e);
     first = false;
@@ -212,8 +217,8 @@ int command_dump(const char *path, const settings *set) {
       result = GOTRACE_END_OF_TRACE;
       break;
     }
-    changed = selection.on && gotrace_decoder_changes(in.decoder, &e, changes);
-    if (!filter_event(&selection, in.decoder, &e, changed ? changes : NULL) || since < from) continue;
+    changed = selection.on && gotrace_decoder_change(in.decoder, &e, &change);
+    if (!filter_event(&selection, in.decoder, &e, changed ? &change : NULL) || since < from) continue;
     if (set->json) dump_object(&d, &e);
     else dump_line(&d, &e);
     output_check(&d.out);

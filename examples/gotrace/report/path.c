@@ -239,7 +239,7 @@ static void path_take(consumer *c, const op *o) {
 
 static void watch_unblock(void *context, const gotrace_event *e) {
   path *p = context;
-  if (p->c.family == 1) p->outside = e->kind == GOTRACE_V1_GO_UNBLOCK && e->p >= GOTRACE_FAKE_PROC;
+  p->outside = e->v1_kind == GOTRACE_V1_GO_UNBLOCK && e->p >= GOTRACE_FAKE_PROC;
 }
 
 /* Before the part: notes the goroutine that begins a task. */

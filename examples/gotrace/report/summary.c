@@ -548,30 +548,34 @@ void summary_note_generation(summary *sum) {
   sum->generation = info.generation;
 }
 
+static inline void count_kind(summary *sum, const gotrace_event *e) {
+  unsigned kind = kind_in_file(e);
+  sum->kinds[kind]++;
+  if (!sum->specs[kind]) sum->specs[kind] = e->v1_kind ? gotrace_find_event_spec(sum->s.format, e->v1_kind) : e->spec;
+}
+
 static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
-  const gotrace_change *c = sum->s.change_count ? sum->s.changes : NULL;
+  const gotrace_change *c = sum->s.changed ? &sum->s.change : NULL;
   bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e, c);
-  if (!is_v1(e) && e->kind == GOTRACE_V2_SYNC && since <= sum->s.until) {
+  if (e->kind == GOTRACE_V2_SYNC && since <= sum->s.until) {
     if (since <= sum->s.from) sum->generations = 0; /* the part begins in this one, or later */
     summary_note_generation(sum);
   }
   /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
-  if (is_v1(e) && e->kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
+  if (e->v1_kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
     lose_proc(sum, world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
   if (e->implied || !selected || since < sum->s.from || since > sum->s.until) return;
-  sum->kinds[e->kind]++;
-  sum->specs[e->kind] = e->spec;
+  count_kind(sum, e);
 }
 
 static void watch_kinds(void *context, const gotrace_event *e) {
   summary *sum = context;
-  if (sum->part || e->kind == GOTRACE_V2_SYNC || e->kind == GOTRACE_V1_PROC_STOP) {
+  if (sum->part || e->kind == GOTRACE_V2_SYNC || e->v1_kind == GOTRACE_V1_PROC_STOP) {
     watch_any(sum, e);
     return;
   }
-  sum->kinds[e->kind] += !e->implied;
-  sum->specs[e->kind] = e->spec;
+  if (!e->implied) count_kind(sum, e);
 }
 
 /* ----------------------------------------------------------------------------------------------------- result ---- */
