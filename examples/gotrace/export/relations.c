@@ -151,11 +151,12 @@ static void watch(void *context, const gotrace_event *e) {
   bool selected = !x->events.on || filter_event(&x->events, x->p.in.decoder, e, s->changed ? &s->change : NULL);
   int64_t since = since_first(x, e->time);
   bool names_object = s->rules[e->kind].arguments[0] == 'i';
+  const gotrace_event_spec *in_file = e->v1_kind ? gotrace_find_event_spec(s->format, e->v1_kind) : e->spec;
   op o;
   if (e->implied || !selected || since < s->from || since > s->until) return;
   o = event_op(s, e, NULL);
   x->event_count++;
-  PUT_ROW(x->to, events, .time = since, .kind = plain_text(e->spec->name), .thread = e->m, .proc = e->p,
+  PUT_ROW(x->to, events, .time = since, .kind = plain_text(in_file->name), .thread = e->m, .proc = e->p,
           .goroutine = e->g, .object = names_object ? (int64_t)o.id : GOTRACE_NO_ID, .value = (int64_t)o.a[0],
           .name = pool_text_of(o.name), .message = pool_text_of(o.value), .stack = number_of(x, o.stack));
 }
