@@ -1917,8 +1917,8 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *   4. What it needs and changes: rows of the tables in >>rules.
  *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell; digest.c and
  *      collector.c if `info` counts it; check_v2.h if its order matters.
- *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event; check_v2.h checks
- *      the order of what the transcriber writes.
+ *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event; check_v2.h
+ * checks the order of what the transcriber writes.
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only
