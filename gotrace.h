@@ -5766,6 +5766,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SEEN_SETS == 1 << (64 - 61), seen_stacks_by_the_
  *   label                   owner (locked)       introductions           rel/acq          its words, which are rlx
  *   collector               its calls            its calls               acq_rel          the program orders them
  *   site: number            who needs it first   calls                   rel/acq          the table's entry
+ *   site: task_name         who needs it first   calls                   rel/acq          the kept name
  *   tables: chains, lists   who adds (locked)    calls, transcriber      rel/acq          the entry
  *   strings, stacks         start                calls                   rel/acq          the table
  *   options                 start, before on     calls                   plain/plain, acq after or before gotrace__on
@@ -6666,21 +6667,21 @@ typedef struct gotrace__call {
   uint64_t tick, ticks;         /* the record's; since the last record */
 } gotrace__call;
 
-/* The calling thread's record; NULL: the call is dropped, or has to go the long way. */
-GOTRACE__ALWAYS_INLINE gotrace__thread *gotrace__caller_by(bool quick) {
-  if (!quick) return gotrace__caller();
+/* The calling thread's record, for gotrace__call_begin; NULL: the call has to go the long way. */
+GOTRACE__ALWAYS_INLINE gotrace__thread *gotrace__quick_caller(void) {
   gotrace__see_slabs();
   return gotrace__outside;
 }
 
-/* Raises the flag. False: not, since tracing is off, or the call has to go the long way. */
+/* Raises the flag. False: not, since tracing is off, or the call has to go the long way. `m`: NULL only in the short
+ * way. */
 GOTRACE__ALWAYS_INLINE bool gotrace__call_begin(gotrace__call *c, bool quick, gotrace__thread *m, uint32_t texts) {
   c->quick = quick;
   c->m = m;
   c->where = gotrace__nowhere;
   c->site = 0;
   if (!quick) return gotrace_enabled() && gotrace__enter(m, texts);
-  if (GOTRACE__UNLIKELY(!gotrace__claim(m))) return false;
+  if (GOTRACE__UNLIKELY(!m) || GOTRACE__UNLIKELY(!gotrace__claim(m))) return false;
   c->session = gotrace__session_now();
   if (GOTRACE__LIKELY(c->session == m->quick)) {
     c->chunk = m->chunk;
@@ -7162,7 +7163,7 @@ GOTRACE__ALWAYS_INLINE gotrace_go *gotrace__try_create(gotrace__thread *m, gotra
                                                        const gotrace_location *entry, unsigned status) {
   gotrace_go *g;
   gotrace__call c;
-  if (GOTRACE__UNLIKELY(!m || !entry) || !gotrace__call_begin(&c, true, m, 0)) return NULL;
+  if (GOTRACE__UNLIKELY(!entry) || !gotrace__call_begin(&c, true, m, 0)) return NULL;
   if (GOTRACE__LIKELY(m->free_count && gotrace__is_last_entry(m, entry)) &&
       gotrace__call_locate(&c, gotrace__origin_of(site, NULL), NULL, 0)) {
     g = m->free_gos[m->free_count - 1];
@@ -7195,7 +7196,7 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace_go *gotrace__create_on(gotrace__thread *m,
 }
 
 GOTRACE__DEFINE gotrace_go *gotrace_go_create_at(gotrace_site *site, const gotrace_location *entry) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   gotrace_go *g;
   if (GOTRACE__LIKELY(!gotrace_enabled() && gotrace__is_free(m)) &&
       GOTRACE__LIKELY(gotrace__create_off(m, entry, GOTRACE__RUNNABLE, &g)))
@@ -7281,7 +7282,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__start_on(gotrace__thread *m, unsigne
 }
 
 GOTRACE__DEFINE void gotrace_go_start(gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   if (gotrace_enabled()) {
     if (GOTRACE__LIKELY(gotrace__try_start(true, m, GOTRACE__REC_GO_START, go))) return;
   } else if (GOTRACE__LIKELY(gotrace__is_free(m) && !m->lost)) {
@@ -7309,7 +7310,6 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_end(bool quick, gotrace__thread *m, uns
   gotrace_go *g;
   gotrace__call c;
   bool on;
-  if (quick && GOTRACE__UNLIKELY(!m)) return false;
   on = gotrace__call_begin(&c, quick, m, 0);
   if (quick && !on) return false;
   if (!on) gotrace__raise(m);
@@ -7348,7 +7348,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__end(gotrace__thread *m, unsigned kin
 }
 
 GOTRACE__DEFINE void gotrace_go_end(void) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   if (gotrace_enabled()) {
     if (GOTRACE__LIKELY(gotrace__try_end(true, m, GOTRACE__REC_GO_END))) return;
   } else if (GOTRACE__LIKELY(gotrace__is_free(m))) {
@@ -7375,7 +7375,6 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
 GOTRACE__ALWAYS_INLINE bool gotrace__try_pause(bool quick, gotrace__thread *m, gotrace__origin origin, unsigned kind,
                                                unsigned status, unsigned reason) {
   gotrace__call c;
-  if (quick && GOTRACE__UNLIKELY(!m)) return false;
   if (gotrace__call_begin(&c, quick, m, 0)) {
     gotrace__record *record = gotrace__call_locate(&c, origin, NULL, 0) ? gotrace__call_running(&c, kind, NULL) : NULL;
     if (!record) return gotrace__call_fails(&c);
@@ -7388,23 +7387,18 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_pause(bool quick, gotrace__thread *m, g
   gotrace__leave_hint(m, status);
   return true;
 }
+/* `m`: NULL means the caller's. */
 GOTRACE__FN GOTRACE__NOINLINE void gotrace__pause_go(gotrace__thread *m, gotrace__origin origin, unsigned kind,
                                                      unsigned status, unsigned reason) {
-  (void)gotrace__try_pause(false, m, origin, kind, status, reason);
-}
-
-GOTRACE__FN GOTRACE__NOINLINE void gotrace__pause_slowly(gotrace__origin origin, unsigned kind, unsigned status,
-                                                         unsigned reason) {
-  gotrace__thread *m = gotrace__caller();
-  if (m) (void)gotrace__try_pause(false, m, origin, kind, status, reason);
+  if (m || (m = gotrace__caller()) != NULL) (void)gotrace__try_pause(false, m, origin, kind, status, reason);
 }
 /* Inlined, so that GOTRACE__ORIGIN has the public function's frame. */
 GOTRACE__ALWAYS_INLINE void gotrace__pause_call(gotrace_site *site, unsigned kind, unsigned status, unsigned reason) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   if (!gotrace_enabled() && gotrace__is_free(m)) {
     gotrace__leave_hint(m, status);
   } else if (GOTRACE__UNLIKELY(!gotrace__try_pause(true, m, gotrace__origin_of(site, NULL), kind, status, reason))) {
-    gotrace__pause_slowly(GOTRACE__ORIGIN(site), kind, status, reason);
+    gotrace__pause_go(NULL, GOTRACE__ORIGIN(site), kind, status, reason);
     GOTRACE__KEEP_FRAME();
   }
 }
@@ -7433,7 +7427,7 @@ GOTRACE__FN inline void gotrace__put_unblock(gotrace__thread *m, gotrace__where 
 GOTRACE__ALWAYS_INLINE bool gotrace__try_unblock(bool quick, gotrace__thread *m, gotrace__origin origin,
                                                  gotrace_go *g) {
   gotrace__call c;
-  if (quick && GOTRACE__UNLIKELY(!m || !g)) return false;
+  if (quick && GOTRACE__UNLIKELY(!g)) return false;
   if (gotrace__call_begin(&c, quick, m, 0)) {
     gotrace__here(m, origin.site);
     if (GOTRACE__LIKELY(g != NULL)) {
@@ -7456,7 +7450,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__unblock_slowly(gotrace__origin origi
 }
 
 GOTRACE__DEFINE void gotrace_go_unblock_at(gotrace_site *site, gotrace_go *go) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   if (!gotrace_enabled() && gotrace__is_free(m)) {
     if (go) gotrace__unblock_hint(go);
   } else if (GOTRACE__UNLIKELY(!gotrace__try_unblock(true, m, gotrace__origin_of(site, NULL), go))) {
@@ -7504,7 +7498,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_switch(gotrace__thread *m, gotrace_site
   gotrace_go *from;
   gotrace__call c;
   gotrace__record *record = NULL;
-  if (GOTRACE__UNLIKELY(!m || !g) || !gotrace__call_begin(&c, true, m, 0)) return false;
+  if (GOTRACE__UNLIKELY(!g) || !gotrace__call_begin(&c, true, m, 0)) return false;
   from = m->go;
   if (GOTRACE__LIKELY(from && g != from && gotrace__load_relaxed(&g->live) && !gotrace__runs_elsewhere(m, g)) &&
       gotrace__call_locate(&c, gotrace__origin_of(site, NULL), NULL, 0))
@@ -7523,7 +7517,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__switch_slowly(gotrace__origin origin
   if (m) gotrace__switch(m, origin, GOTRACE__REC_GO_SWITCH, g, GOTRACE__SWITCH_UNEXPLAINED);
 }
 GOTRACE__DEFINE void gotrace_go_switch_at(gotrace_site *site, gotrace_go *go) {
-  if (!gotrace_enabled() || !gotrace__try_switch(gotrace__caller_by(true), site, go))
+  if (!gotrace_enabled() || !gotrace__try_switch(gotrace__quick_caller(), site, go))
     gotrace__switch_slowly(GOTRACE__ORIGIN(site), go);
   GOTRACE__KEEP_FRAME();
 }
@@ -7661,7 +7655,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__syscall_begin_slowly(gotrace__origin
   if (m) (void)gotrace__try_syscall_begin(false, m, origin);
 }
 GOTRACE__DEFINE void gotrace_go_syscall_begin_at(gotrace_site *site) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   if (!gotrace_enabled() && gotrace__is_free(m) && m->go) {
     gotrace__syscall_hint(m);
   } else if (GOTRACE__UNLIKELY(!gotrace__try_syscall_begin(true, m, gotrace__origin_of(site, NULL)))) {
@@ -7706,7 +7700,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__syscall_end_slowly(void) {
   if (m && (m->go || !gotrace__is_untracked())) (void)gotrace__try_syscall_end(false, m);
 }
 GOTRACE__DEFINE void gotrace_go_syscall_end(void) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   if (!gotrace_enabled() && gotrace__is_free(m)) gotrace__syscall_end_hint(m);
   else if (GOTRACE__UNLIKELY(!gotrace__try_syscall_end(true, m))) gotrace__syscall_end_slowly();
 }
@@ -8086,7 +8080,7 @@ GOTRACE__FN GOTRACE__NOINLINE gotrace_task gotrace__begin_task(gotrace__origin o
 
 /* The short way, also while tracing is off: the name has a number, and the task's first place is free. */
 GOTRACE__ALWAYS_INLINE bool gotrace__try_task_begin(gotrace_site *site, gotrace_task parent, gotrace_task *task) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *place;
   uint32_t number = site ? gotrace__load_acquire(&site->task_name) : 0;
   bool on = gotrace_enabled();
@@ -8159,7 +8153,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__end_task(gotrace__origin origin, got
 }
 /* The short way, also while tracing is off: the task is at its first place. */
 GOTRACE__ALWAYS_INLINE bool gotrace__try_task_end(gotrace_site *site, gotrace_task task) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   gotrace__open_task *tasks = gotrace__load_acquire(&gotrace__t.open_tasks), *place;
   gotrace__call c;
   gotrace__record *record = NULL;
@@ -8199,7 +8193,7 @@ GOTRACE__FN inline uint8_t *gotrace__annotate(const gotrace__thread *m, gotrace_
 /* REGION_BEGIN, REGION_END. The short way is for names that are constants, and for no task. */
 GOTRACE__ALWAYS_INLINE bool gotrace__try_region(bool quick, gotrace__origin origin, unsigned kind, gotrace_task task,
                                                 const char *name, size_t text_size, int name_is_constant) {
-  gotrace__thread *m = quick ? gotrace__caller_by(true) : gotrace__caller_go(origin.site);
+  gotrace__thread *m = quick ? gotrace__quick_caller() : gotrace__caller_go(origin.site);
   uint32_t size = quick || name_is_constant ? 0 : gotrace__text_size(name, text_size);
   gotrace__call c;
   gotrace__record *record;
@@ -8273,12 +8267,12 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__log_call(gotrace__origin origin, got
 /* The short way: the category is a constant, and there is no task. */
 #define GOTRACE__SHORT_TEXT 64u
 GOTRACE__ALWAYS_INLINE bool gotrace__try_log(gotrace_site *site, const char *message, size_t size) {
-  gotrace__thread *m = gotrace__caller_by(true);
+  gotrace__thread *m = gotrace__quick_caller();
   gotrace__call c;
   gotrace__record *record = NULL;
   uint8_t *to;
   size_t at = 0;
-  if (GOTRACE__UNLIKELY(!m || size > GOTRACE__SHORT_TEXT) || !gotrace__call_begin(&c, true, m, 0)) return false;
+  if (GOTRACE__UNLIKELY(size > GOTRACE__SHORT_TEXT) || !gotrace__call_begin(&c, true, m, 0)) return false;
   if (GOTRACE__LIKELY(m->go) && gotrace__call_locate(&c, gotrace__origin_of(site, NULL), NULL, 1))
     record = gotrace__call_nothing(&c, GOTRACE__REC_LOG);
   if (!record) return gotrace__call_fails(&c);
