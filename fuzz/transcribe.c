@@ -121,7 +121,7 @@ static void chunk_done(void *context, gotrace__record_chunk *chunk) {
 /* Each record writes an event, or counts something. */
 static uint64_t sum(const gotrace__transcriber *t) {
   const gotrace__counters *n = &t->counters;
-  uint64_t all = t->events + n->malformed + n->stale + n->late + n->late_introductions + n->idle;
+  uint64_t all = t->events + n->malformed + n->stale + n->late + n->late_introductions + n->unwritten;
   unsigned i;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) all += t->problems[i];
   return all;

@@ -30,8 +30,9 @@ import zlib
 import check_trace
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-sys.path.append(os.path.join(ROOT, "tests/tool"))
+sys.path += [os.path.join(ROOT, "tests/tool"), os.path.join(ROOT, "tests/view")]
 from protobuf import fields  # noqa: E402
+from story import in_file  # noqa: E402
 
 BLOCKING = {"GoBlockSend", "GoBlockRecv", "GoBlockSelect", "GoBlockSync", "GoBlockCond"}
 failures = []
@@ -64,15 +65,16 @@ class Facts:
             name, args, g, time = event["event"], event["args"], event.get("g"), event["time"]
             stack = [(frame["function"], frame["file"], frame["line"]) for frame in args.get("stack", [])]
             if name == "GoCreate":
-                self.entries[args["new_g"]] = args["new_stack"][0]["function"] if args["new_stack"] else ""
+                entry = args.get("new_stack") or args.get("stack")  # the latter of what is older than the trace
+                self.entries[args["new_g"]] = entry[0]["function"] if entry else ""
             elif name.startswith("GoStart"):
                 started.add(g)
             elif name == "UserTaskCreate":
                 self.tasks[args["name_string"]] += 1
             elif name == "UserRegion" and args["mode"] == 0:
                 self.regions[args["name_string"]] += 1
-            elif name == "UserLog" and event["data"]:
-                self.logs.append(event["data"])
+            elif name == "UserLog" and args["value_string"]:
+                self.logs.append(args["value_string"])
             if name in BLOCKING or name == "GoBlockNet" or name == "GoSysCall":
                 kind = "io" if name == "GoBlockNet" else "syscall" if name == "GoSysCall" else "block"
                 waits[g] = (kind, time, stack)
@@ -518,7 +520,7 @@ def main():
         with open(os.path.join(directory, "kinds"), "w") as kinds:
             subprocess.run([os.path.join(ROOT, "build/examples/scheduler"), "-o", path, "-f", form, "-k", "-j", "4",
                             "examples", "tests"], stdout=kinds, check=True, cwd=ROOT)
-        facts = ParsedFacts(path) if v2 else Facts(check_trace.dump(path))
+        facts = ParsedFacts(path) if v2 else Facts([in_file(e) for e in check_trace.dump(path) if not e.get("implied")])
         server = Server(release, path, directory)
         check_start(server)
         check_goroutines(server, facts)
