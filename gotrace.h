@@ -1909,16 +1909,20 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *
  * To add an event of a new Go release:
  *
- *   1. A row below; its count after the tables; GOTRACE__KINDS if the number is larger than any before.
+ *   1. A row below; its count after the tables, and in test_constants.c; GOTRACE__KINDS if the number is larger than
+ * any before.
  *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
- *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it.
- *   3. Tracer: the call; its record, a row of GOTRACE__RECORDS; the row's handler, in >>apply, without which it does
- *      not compile. If older formats lack the event: gotrace__has_event.
- *   4. What it needs and changes: rows of the tables in >>rules.
- *   5. The tool: letter_of in source.c, write.h; world.c for what the row of step 4 cannot tell; digest.c and
- *      collector.c if `info` counts it; check_v2.h if its order matters.
- *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c writes each event; check_v2.h
- * checks the order of what the transcriber writes.
+ *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it, and
+ *      tests/go/open_in_go.sh, without which no test of it is listed.
+ *   3. Tracer: the call, and its macro at the end of the header if it has no site; its record, a row of
+ *      GOTRACE__RECORDS; the row's handler, in >>apply, without which it does not compile or link. If older formats
+ *      lack the event: gotrace__has_event, and convert.c, which says what they lose.
+ *   4. What it needs and changes: rows of the tables in >>rules. A new kind of change: GOTRACE_CHANGE_..., a case of
+ *      gotrace__tell.
+ *   5. The tool: write.h, since `convert` and `cut` leave out what it does not know; world.c for what the rows of step
+ * 4 cannot tell; digest.c and collector.c if `info` has more than its count.
+ *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c, test_debug.c, test_decoder.c and
+ *      the fuzzers make each call or event; check_v2.h checks the order of what the transcriber writes.
  */
 
 /* v1: batches per proc, Go 1.5 to 1.21. src/runtime/trace.go, src/internal/trace/parser.go. Formats before 1.8 can only

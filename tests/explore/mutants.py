@@ -405,18 +405,17 @@ tested('test_chunks', 'room-too-small', 'GOTRACE__CALL_ROOM', '384u + 128u', '64
 
 # The short way of a call.
 mutant('quick-in-the-former-trace', 'gotrace__call_begin', 'if (GOTRACE__LIKELY(c->session == m->quick))',
-       'if (m->quick != GOTRACE__NEVER)', '1023/rounds-stop', '--random 6000,200,1')
+       'if (m->quick != GOTRACE__NEVER)', '1023/off-late')
 mutant('quick-counts-no-transition', 'gotrace__call_running', 'gotrace__store_relaxed(&g->number, ...);', '', '--random 6000,200,1')
 mutant('quick-start-counts-no-transition', 'gotrace__call_go', 'if (owner) gotrace__store_relaxed(...);',
        '(void)owner, (void)number;', '--random 6000,200,1')
-mutant('quick-leaves-no-tick', 'gotrace__call_go', 'gotrace__store_relaxed(&g->tick, ...);', '', '--random 6000,200,1')
 mutant('quick-before-the-goroutine', 'gotrace__call_time', 'GOTRACE__LIKELY(!a || ...)', 'true', '--random 6000,200,1')
 mutant('quick-before-the-thread', 'gotrace__call_time', 'GOTRACE__LIKELY(c->ticks < GOTRACE__HEAD_TICKS)', 'true', '--random 6000,200,1')
 mutant('quick-with-an-unknown-goroutine', 'gotrace__call_go',
        'if (GOTRACE__UNLIKELY(gotrace__load_acquire(&g->stamp) != c->session)) return NULL;', '', '--random 6000,200,1')
 tested('test_sessions', 'quick-site-of-the-former-trace', 'gotrace__call_locate', '(uint32_t)known == c->session &&', '')
 tested('test_chunks', 'quick-in-a-full-chunk', 'gotrace__call_begin', 'if (GOTRACE__LIKELY(c->size + texts <= ...))', '')
-tested('test_stacks', 'quick-instead-of-a-walk', 'gotrace__is_usual', '&& gotrace__load_acquire(...) < ...', '')
+tested('test_stacks', 'quick-instead-of-a-walk', 'gotrace__is_usual', '&& gotrace__load_acquire(...) < ...;', ';')
 
 # Ends and limits.
 transcriber('named-reasons-kept', 'gotrace__forget_texts', 'memset(t->named_refs, ...);', '')

@@ -339,6 +339,27 @@ static void pieces(void) {
   CHECK_EQUAL(t->budget.used, 0);
 }
 
+/* Calls that go the short way as long as they can fill chunk after chunk. */
+static void short_way(void) {
+  test_bytes bytes = {NULL, 0, 0};
+  gotrace_options options = test_options(GOTRACE_GO_1_23, &bytes);
+  const gotrace__record_chunk *chunk = NULL;
+  gotrace_stats stats;
+  int i, chunks = 0;
+  CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
+  for (i = 0; i < 20000; i++) {
+    gotrace_region_begin(GOTRACE_NO_TASK, "short");
+    gotrace_region_end(GOTRACE_NO_TASK, "short");
+    chunks += gotrace__self->chunk != chunk;
+    chunk = gotrace__self->chunk;
+  }
+  CHECK(chunks > 4 && gotrace__self->quick == gotrace__on);
+  CHECK_EQUAL(gotrace_stop(), GOTRACE_OK);
+  gotrace_get_stats(&stats);
+  CHECK(stats.events >= 40000 && !stats.dropped && !stats.repaired);
+  test_free(&bytes);
+}
+
 int main(void) {
   memset(text, 'x', LARGEST);
   /* traceEvBatch with the count of one argument, which is two: traceFlush in runtime/trace.go. */
@@ -356,6 +377,7 @@ int main(void) {
   room_of_calls();
   use_again();
   of_another_session();
+  short_way();
   test_free(&written);
   return 0;
 }
