@@ -404,8 +404,6 @@ transcriber('jump-back-unseen', 'gotrace__has_jumped', 'tick < t->to_tick', 'fal
 tested('test_chunks', 'room-too-small', 'GOTRACE__CALL_ROOM', '384u + 128u', '64u + 64u')
 
 # The short way of a call.
-mutant('quick-in-the-former-trace', 'gotrace__call_begin', 'if (GOTRACE__LIKELY(c->session == m->quick))',
-       'if (m->quick != GOTRACE__NEVER)', '1023/off-late')
 mutant('quick-counts-no-transition', 'gotrace__call_running', 'gotrace__store_relaxed(&g->number, ...);', '', '--random 6000,200,1')
 mutant('quick-start-counts-no-transition', 'gotrace__call_go', 'if (owner) gotrace__store_relaxed(...);',
        '(void)owner, (void)number;', '--random 6000,200,1')
