@@ -816,7 +816,7 @@ typedef struct gotrace_site {
 
   gotrace__uint64 number;   /* session in the lower half; in the upper, see GOTRACE__NAMED */
   gotrace__uint64 reported; /* bit per problem that GOTRACE_DEBUG has reported here */
-  uint32_t task_name;       /* number of the task's name, which the tracer keeps; 0: it has none */
+  uint32_t task_name;       /* number of the task's name, which the tracer keeps; 0: it has none yet */
 } gotrace_site;
 
 /* In C++, reasons are unsigned, as gotrace_reason's: `timed ? GOTRACE_REASON("x") : GOTRACE_BLOCK_NET` would warn. */
@@ -7309,6 +7309,13 @@ GOTRACE__FN inline bool gotrace__may_free(const gotrace__thread *m, const gotrac
                          m->free_count < GOTRACE__MOST_FREE);
 }
 
+/* Then that is all its end does. */
+GOTRACE__FN inline void gotrace__free_running(gotrace__thread *m, gotrace_go *g) {
+  gotrace__leave_hint(m, GOTRACE__DEAD);
+  gotrace__store_relaxed(&g->live, (uint8_t)0);
+  m->free_gos[m->free_count++] = g;
+}
+
 /* Ends the thread's goroutine: GO_END, GO_END_IN_SYSCALL. */
 GOTRACE__ALWAYS_INLINE bool gotrace__try_end(bool quick, gotrace__thread *m, unsigned kind) {
   gotrace_go *g;
@@ -7331,15 +7338,12 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_end(bool quick, gotrace__thread *m, uns
     if (on && p && gotrace__load_relaxed(&p->owner) == (uint32_t)m->index) gotrace__raise_tick(&p->tick, m->tick + 1);
     gotrace__idle_hint(m, p);
   }
-  if (GOTRACE__LIKELY(g != NULL)) {
+  if (quick) {
+    gotrace__free_running(m, g);
+  } else if (GOTRACE__LIKELY(g != NULL)) {
     gotrace__leave_hint(m, GOTRACE__DEAD);
-    if (quick) {
-      gotrace__store_relaxed(&g->live, (uint8_t)0);
-      m->free_gos[m->free_count++] = g;
-    } else {
-      if (g == m->own_go) m->own_go = NULL;
-      gotrace__go_free(m, g);
-    }
+    if (g == m->own_go) m->own_go = NULL;
+    gotrace__go_free(m, g);
   } else {
     m->lacks = false;
   }
@@ -7360,9 +7364,7 @@ GOTRACE__DEFINE void gotrace_go_end(void) {
     gotrace__raise_off(m);
     g = m->go;
     if (gotrace__may_free(m, g)) {
-      gotrace__leave_hint(m, GOTRACE__DEAD);
-      gotrace__store_relaxed(&g->live, (uint8_t)0);
-      m->free_gos[m->free_count++] = g;
+      gotrace__free_running(m, g);
       gotrace__leave(m);
       return;
     }
@@ -7991,12 +7993,14 @@ GOTRACE__FN GOTRACE__COLD gotrace__open_task *gotrace__distant_place(gotrace__op
  * may be in a library that is unloaded. */
 GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__number_task_name(gotrace_site *site, const char *name, size_t size) {
   const gotrace__entry *entry;
+  uint32_t number = gotrace__load_acquire(&site->task_name);
+  if (number) return number <= GOTRACE__TASK_NAMES ? number : 0;
   size = gotrace__utf8_prefix(name, size, GOTRACE__TASK_NAME - 1);
   entry = size ? gotrace__keep_text(&gotrace__t.task_texts, GOTRACE__TASK_NAMES, name, size) : NULL;
-  if (!entry) return 0;
-  gotrace__store_release(&gotrace__t.task_names[entry->id - 1], (const char *)(entry + 1));
-  gotrace__store_release(&site->task_name, entry->id);
-  return entry->id;
+  number = entry ? entry->id : GOTRACE__TASK_NAMES + 1; /* it is not tried again, since that takes a lock */
+  if (entry) gotrace__store_release(&gotrace__t.task_names[number - 1], (const char *)(entry + 1));
+  gotrace__store_release(&site->task_name, number);
+  return entry ? number : 0;
 }
 
 /* Keeps a task among the open ones, for later traces. A start takes only what has the same id before and after it has
@@ -8090,7 +8094,7 @@ GOTRACE__ALWAYS_INLINE bool gotrace__try_task_begin(gotrace_site *site, gotrace_
   bool on = gotrace_enabled();
   gotrace__call c;
   uint64_t id;
-  if (GOTRACE__UNLIKELY(!m || !tasks || !number)) return false;
+  if (GOTRACE__UNLIKELY(!m || !tasks || number - 1 >= GOTRACE__TASK_NAMES)) return false;
   if (on) {
     if (!gotrace__call_begin(&c, true, m, 0)) return false;
   } else {
