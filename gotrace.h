@@ -6296,6 +6296,8 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
   uint64_t tick = gotrace__record_time(m, g ? &g->tick : NULL, NULL); /* a thief's changes after this are later */
   /* In a system call, a thief may have the proc, and has stamped it then. A load could find an earlier owner. */
   bool started = in_syscall && p && gotrace__holds(m, p, GOTRACE__PROC_RUNNING);
+  /* What a thief's calls have changed is read after its stamp: so these are read before that. */
+  bool sweep = p && gotrace__load_acquire(&p->sweep), scan = p && gotrace__load_acquire(&p->scan);
   bool has = p && !started &&
              (!in_syscall || (gotrace__load_relaxed(&p->stamp) != m->session &&
                               gotrace__add_relaxed(&p->owner, 0u) == (uint32_t)m->index));
@@ -6303,8 +6305,8 @@ GOTRACE__FN void gotrace__introduce_thread(gotrace__thread *m) {
   gotrace__record *record = gotrace__record_at(m, GOTRACE__REC_THREAD, gotrace__nowhere, tick);
   if (g) flags = gotrace__load_relaxed(&g->flags);
   if (g && in_syscall) flags |= GOTRACE__RECORD_IN_SYSCALL;
-  if (has ? gotrace__load_relaxed(&p->sweep) : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
-  if (has ? gotrace__load_relaxed(&p->scan) : m->scan) flags |= GOTRACE__RECORD_SCANS;
+  if (has ? sweep : m->sweep) flags |= GOTRACE__RECORD_SWEEPS;
+  if (has ? scan : m->scan) flags |= GOTRACE__RECORD_SCANS;
   if (gotrace__is_plain(m)) flags |= GOTRACE__RECORD_PLAIN;
   if (m->lacks && !g) flags |= GOTRACE__RECORD_LACKS;
   record->as_THREAD.go = g ? g->place : 0;
@@ -6343,7 +6345,6 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     if (first && old) { /* of a session that ended while the thread was in a call */
       gotrace__chunk_free(&gotrace__t.budget, old);
       old = m->chunk = NULL;
-      m->ready = m->quick = GOTRACE__NEVER;
     }
     bytes = old ? gotrace__chunk_bytes(old) : 0;
     used = old ? old->size : 0;
@@ -7823,8 +7824,8 @@ GOTRACE__FN void gotrace__plain_call(gotrace__thread *m, unsigned kind) {
 /* Begins or ends a scan or sweep, of the thread's proc. */
 GOTRACE__FN void gotrace__proc_range(gotrace__thread *m, unsigned kind, bool sweep, bool begin) {
   gotrace__plain_call(m, kind);
-  if (sweep) gotrace__store_relaxed(m->proc ? &m->proc->sweep : &m->sweep, begin);
-  else gotrace__store_relaxed(m->proc ? &m->proc->scan : &m->scan, begin);
+  if (sweep) gotrace__store_release(m->proc ? &m->proc->sweep : &m->sweep, begin); /* see gotrace__introduce_thread */
+  else gotrace__store_release(m->proc ? &m->proc->scan : &m->scan, begin);
 }
 
 GOTRACE__DEFINE void gotrace_gc_scan_begin(void) {
@@ -14575,8 +14576,7 @@ GOTRACE__FN bool gotrace__chunks_free(gotrace__budget *budget) {
     }
     if (m->chunk) {
       gotrace__chunk_free(budget, m->chunk);
-      m->chunk = NULL;
-      m->ready = m->quick = GOTRACE__NEVER;
+      m->chunk = NULL; /* a call that begins now may look at m->ready, which no later session has as its number */
     }
     if (gotrace__load_acquire(&m->used) == GOTRACE__ENDED)
       gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);

@@ -74,6 +74,8 @@ int main(void) {
   for (i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, i < 2 ? sample : emit, NULL) == 0);
   for (i = 0; i < rounds || !samples; i++) { /* on a busy machine the samplers may not have run yet */
     gotrace_options options = test_options(test_formats[(size_t)i % TEST_FORMATS], &bytes);
+    options.memory_limit = (size_t)16 << 20; /* on a busy machine the threads write more meanwhile than can be read */
+    options.on_limit = GOTRACE_LIMIT_BLOCK;
     bytes.size = 0;
     CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
     nanosleep(&(struct timespec){0, 500000}, NULL);

@@ -85,6 +85,8 @@ mutant('proc-started-in-a-call-not-introduced', 'gotrace__introduce_thread', 'if
        '(void)started;', '1023/found-late')
 mutant('proc-started-in-a-call-given-to-it', 'gotrace__end_user', 'if (!r->proc && !p->made) gotrace__begin_proc(...);',
        '(void)p;', '1023/found-logs')
+mutant('sweep-read-after-the-owner', 'gotrace__introduce_thread', 'has ? sweep :', 'has ? gotrace__load_relaxed(&p->sweep) :',
+       '1023/steal-swept')
 mutant('owner-taken-back-in-a-call', 'gotrace__idle_hint', 'if (!m->in_syscall)', '', '1023/steal-ended')
 mutant('lost-proc-destroyed-early', 'gotrace__await_last', '|| p->status == GOTRACE__PROC_SYSCALL', '',
        '1023/lost-destroyed')

@@ -62,6 +62,12 @@
     {"steal-introduced", 1008, 1026,
      "clean pcreate0 create0 create1; 1 pstart0 start0 syscall; on || 1 sysblocked; 2 steal0 pstart0 start1 syscall; 3 "
      "advance || 2 sysend"},
+    /* It is held up before it says whether the proc sweeps, and the thief's call changes that. */
+    {"steal-swept", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 syscall; on || 1 sysblocked; 2 steal0 pstart0 start1 sweep"},
+    {"steal-sweeps", 1008, 1026,
+     "clean pcreate0 create0 create1; 1 pstart0 start0 sweep syscall; on || 1 sysblocked; 2 steal0 pstart0 start1 "
+     "sweepend"},
     /* A goroutine ends in a system call whose proc is stolen then, and started by another thread. */
     {"steal-ended", 1008, 1026,
      "clean pcreate0 create0 create1; 1 pstart0 start0 syscall || 1 endsys; 2 steal0 pstart0 start1 syscall || on; 2 "
