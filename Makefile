@@ -47,6 +47,11 @@ tool_objects = $(patsubst examples/gotrace/%.c,build/examples/tool/%.o,$(wildcar
 MUSL_CC ?= musl-gcc
 record_libraries = $(addprefix build/examples/libgotrace-record,.so $(if $(shell command -v $(MUSL_CC)),-musl.so))
 preload_sources = $(wildcard examples/gotrace/record/preload/*.c)
+# The page that opens any trace, in any browser. It needs the tool as WebAssembly: clang, wasi-libc, lld and
+# libclang-rt-dev-wasm32.
+wasm_there := $(and $(wildcard /usr/include/wasm32-wasi/stdio.h),$(shell command -v wasm-ld),$(shell command -v $(CLANG)),\
+    $(wildcard $(shell $(CLANG) --target=wasm32-wasi -print-libgcc-file-name)))
+page = $(if $(wasm_there),build/gotrace-view.html)
 tests = $(patsubst %.c,build/tests/default/%,$(notdir $(wildcard tests/*/test_*.c)))
 targets = $(patsubst fuzz/%.c,%,$(filter-out fuzz/replay.c,$(wildcard fuzz/*.c)))
 version = $(shell sed -n 's/^.define GOTRACE_VERSION "\(.*\)"/\1/p' gotrace.h)
@@ -82,7 +87,7 @@ help:
 	@echo 'make uninstall   take them away again'
 	@echo 'make clean       remove build/'
 
-examples: $(examples)
+examples: $(examples) $(page)
 
 $(found):
 	@rm -rf $(@D) && mkdir -p $(@D) && touch $@
@@ -105,8 +110,24 @@ tool_optional = $(eval tool_optional := $(call optional,lzma.h,HAVE_LZMA,lzma) $
 tool_libraries = $(filter -l%,$(tool_optional)) $(dl)
 build/examples/tool/%.o: private CPPFLAGS += $(filter -D%,$(tool_optional))
 
-# This file embeds the script and style of the page that gotrace view writes.
-build/examples/tool/view/view_page.o: $(wildcard examples/gotrace/view/page/*)
+# The tool as WebAssembly: only the commands that read a trace and write text.
+wasm_cc = $(CLANG) --target=wasm32-wasi --sysroot=/usr
+wasm_sources = examples/gotrace/library.c examples/gotrace/main.c $(filter-out %/view_pack.c %/view_page.c %/view_open.c %/sha256.c,\
+    $(wildcard $(patsubst %,examples/gotrace/%/*.c,base command reading report view)))
+wasm_objects = $(patsubst examples/gotrace/%.c,build/wasm/%.o,$(wasm_sources))
+build/wasm/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*/*.h) $(header)
+	@mkdir -p $(@D)
+	$(CCACHE) $(wasm_cc) -nostdlibinc -isystem /usr/include/wasm32-wasi -O2 -std=c11 $(WARNINGS) -Wno-gnu-statement-expression -I. $(STB) \
+	    -DGOTRACE_DISABLE -D_WASI_EMULATED_GETPID -c $< -o $@
+build/wasm/view.wasm: $(wasm_objects)
+	$(wasm_cc) $^ -o $@ -lwasi-emulated-getpid -Wl,-z,stack-size=1048576,--stack-first,--strip-all
+
+build/gotrace-view.html: build/examples/gotrace
+	build/examples/gotrace help --page >$@
+
+# This file embeds the script, style and WebAssembly of the page that gotrace view writes.
+build/examples/tool/view/view_page.o: $(wildcard examples/gotrace/view/page/*) $(if $(wasm_there),build/wasm/view.wasm)
+build/examples/tool/view/view_page.o: private CPPFLAGS += $(if $(wasm_there),-DVIEW_WASM='"build/wasm/view.wasm"')
 
 build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*/*.h) $(header)
 	@mkdir -p $(@D)
@@ -396,6 +417,7 @@ installed_rest = $(call each_in,$$PREFIX/bin,build/examples/gotrace) $(call each
     $(call each_in,$$PREFIX/share/man/man1,build/gotrace.1) \
     build/gotrace.bash:$$PREFIX/share/bash-completion/completions/gotrace build/gotrace.zsh:$$PREFIX/share/zsh/site-functions/_gotrace \
     $(call each_in,$$PREFIX/share/fish/vendor_completions.d,build/gotrace.fish) \
+    $(call each_in,$$PREFIX/share/gotrace,$(page)) \
     $(call each_in,$$PREFIX/include/gotrace,$(filter-out %.md,$(wildcard examples/adapters/*)))
 files = $(foreach pair,$(1),$(firstword $(subst :, ,$(pair))))
 places = $(foreach pair,$(1),$$DESTDIR$(lastword $(subst :, ,$(pair))))
@@ -425,7 +447,7 @@ install: install-library $(call files,$(installed_rest))
 
 uninstall:
 	rm -f $(patsubst %,"%",$(call places,$(installed_header) $(installed_library) $(installed_rest))) "$$DESTDIR$$LIBDIR/libgotrace.so"
-	for folder in lib/gotrace include/gotrace share/cmake/gotrace share/doc/gotrace; do \
+	for folder in lib/gotrace include/gotrace share/gotrace share/cmake/gotrace share/doc/gotrace; do \
 	    [ ! -d "$$DESTDIR$$PREFIX/$$folder" ] || rmdir "$$DESTDIR$$PREFIX/$$folder"; done
 
 clean:

@@ -2670,6 +2670,18 @@ GOTRACE__FN inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes,
   return gotrace__mix(gotrace__mix(hash, word), 0);
 }
 
+/* The size of the longest prefix of at most `limit` bytes that does not split a UTF-8 sequence. */
+GOTRACE__FN size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
+  size_t back;
+  if (size <= limit) return size;
+  for (back = 0; back < 4 && back < limit && ((unsigned char)string[limit - back] & 0xc0) == 0x80; back++) continue;
+  return back < 4 ? limit - back : limit; /* four continuation bytes are not UTF-8 */
+}
+
+GOTRACE__FN size_t gotrace__truncated_size(const char *string, size_t size) {
+  return gotrace__utf8_prefix(string, size, GOTRACE_MAX_STRING_SIZE);
+}
+
 /* ------------------------------------------------------------------------------------------------- >>varint ---- */
 
 #if !GOTRACE_DISABLE || !GOTRACE_NO_DECODER
@@ -4519,18 +4531,6 @@ typedef struct gotrace__site_key {
 } gotrace__site_key;
 GOTRACE__FN uint32_t gotrace__site_put(gotrace__table *sites, gotrace__site_key key) {
   return gotrace__table_put(sites, gotrace__mix(gotrace__mix(0, key.stack), key.name), 0, &key, sizeof key);
-}
-
-/* The size of the longest prefix of at most `limit` bytes that does not split a UTF-8 sequence. */
-GOTRACE__FN size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
-  size_t back;
-  if (size <= limit) return size;
-  for (back = 0; back < 4 && back < limit && ((unsigned char)string[limit - back] & 0xc0) == 0x80; back++) continue;
-  return back < 4 ? limit - back : limit; /* four continuation bytes are not UTF-8 */
-}
-
-GOTRACE__FN size_t gotrace__truncated_size(const char *string, size_t size) {
-  return gotrace__utf8_prefix(string, size, GOTRACE_MAX_STRING_SIZE);
 }
 
 /* The id of a string, from 1 on; 0: it is empty, or out of memory. *cut: it was truncated. Go: traceString. */

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 # One name each, or names|of|it in several releases of Debian.
 for_test='gcc g++ make libc6-dev libstb-dev liblzma-dev zlib1g-dev python3 procps util-linux git xz-utils pigz mandoc zsh
-  sqlite3 pkgconf|pkg-config liblua5.4-dev musl-tools ccache clang libclang-rt-dev'
+  sqlite3 pkgconf|pkg-config liblua5.4-dev musl-tools ccache clang libclang-rt-dev lld wasi-libc libclang-rt-dev-wasm32'
 # With cross compilers and emulators for powerpc64le, arm64, 32-bit x86 and Windows.
 for_check='llvm clang-format valgrind libc6-dbg curl
   chromium chromium-driver firefox-esr fonts-dejavu-core

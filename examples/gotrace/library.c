@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#if !IN_BROWSER
 #include "write/write.h"
+#endif
 
 uint64_t hash_seed;
 

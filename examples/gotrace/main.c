@@ -32,17 +32,29 @@ __attribute__((noreturn)) static void unknown_option(const command *c, const cha
   usage("unknown option %.*s for %s", (int)size, word, c->name);
 }
 
+/* Keeps the words of an option for whoever reads the trace later: view_page.c. */
+static void keep_words(const option *o, char **word, int count, settings *set) {
+  static const char *words[1024];
+  if (o->field == SETTING(output) || o->field == SETTING(open)) return;
+  if (set->word_count + (size_t)count > COUNT(words)) usage("too many options");
+  while (count--) words[set->word_count++] = *word++;
+  set->words = words;
+}
+
 /* Reads an option and its value; returns the number of words used. `given`: which rows of `options` were given. */
 static int parse_option(const command *c, char **word, settings *set, bool *given) {
   size_t size = strcspn(*word, "=");
   const option *o = find_option(c, *word, size);
   const char *value = word[0][size] ? *word + size + 1 : word[1];
+  int used;
   if (!o) unknown_option(c, *word, size);
   if (!option_value(o) && word[0][size]) usage("%.*s takes no value", (int)size, *word);
   if (option_value(o) && !value) usage("missing value for %s", *word);
   given[o - options] = true;
   o->set(o, option_value(o) ? value : NULL, set);
-  return option_value(o) && !word[0][size] ? 2 : 1;
+  used = option_value(o) && !word[0][size] ? 2 : 1;
+  keep_words(o, word, used, set);
+  return used;
 }
 
 /* Fails if the command needs options and none of them was given. */

@@ -81,7 +81,7 @@ def info(path, *options):
 
 
 def page_data(path, *options):
-    html = run("view", *options, path)
+    html = run("view", "--pictures", *options, path)
     packed = base64.b64decode(re.search(rb'id="contents0">([^<]*)<', html).group(1))
     try:
         return json.loads(zlib.decompress(packed))

@@ -155,7 +155,7 @@ def check_texts(tool, directory):
         check_json("diff --json", run(tool, "diff", "--json", path, other)[0], ["main", "region", *reason])
         check_json("export --chrome", run(tool, "export", "--chrome", path)[0], ["task", "region", "key"], lines=False)
         check_bytes("export --perfetto", run(tool, "export", "--perfetto", path)[0], ["inner", "function", "task", "region", "key"])
-        page = run(tool, "view", path)[0].decode("utf-8")
+        page = run(tool, "view", "--pictures", path)[0].decode("utf-8")
         contents = zlib.decompress(base64.b64decode(re.search('id="contents0">([^<]*)<', page).group(1)))
         check_json("view", contents, ["main", "function", "task", "region", "key", "value"], lines=False)
     # Messages: names of files and of modules.

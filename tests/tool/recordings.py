@@ -32,7 +32,7 @@ def run(*arguments):
 
 def page(path):
     """The data of a page of view, and the texts of its script and markup."""
-    text = run("view", "-o", "-", path).decode()
+    text = run("view", "--pictures", "-o", "-", path).decode()
     packed = re.search(r'id="contents0">([^<]*)<', text).group(1)
     return json.loads(zlib.decompress(base64.b64decode(packed)))
 

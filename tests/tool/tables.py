@@ -335,7 +335,9 @@ def check_signals(directory):
     new, fifo = os.path.join(place, "new"), os.path.join(directory, "fifo")
     os.mkfifo(fifo)
     for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
-        process = subprocess.Popen([TOOL, "export", "--tables", new, fifo], stderr=subprocess.PIPE)
+        # What is ignored, as in a background job, is ignored by the tool too.
+        process = subprocess.Popen([TOOL, "export", "--tables", new, fifo], stderr=subprocess.PIPE,
+                                   preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL))
         until = time.time() + 20
         while time.time() < until and not any(os.path.isdir(os.path.join(place, name)) for name in os.listdir(place)):
             time.sleep(0.01)

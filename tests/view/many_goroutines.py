@@ -55,7 +55,7 @@ def main():
         trace, page = os.path.join(directory, "many.trace"), os.path.join(directory, "many.html")
         with open(trace, "wb") as file:
             file.write(many().data())
-        subprocess.run([TOOL, "view", "-o", page, trace], check=True)
+        subprocess.run([TOOL, "view", "--pictures", "-o", page, trace], check=True)
         found = contents(page)
         assert found["lost"]["gos"] == MORE, found["lost"]["gos"]
         kinds = collections.Counter(found["rows"][::7])
@@ -72,7 +72,7 @@ def main():
             goroutines[name] = count
         assert goroutines == {"main.main": 1, "main.worker": ROWS + MORE - 11, "main.late": 10}, goroutines
         # A part has rows for those that have none here.
-        subprocess.run([TOOL, "view", "--from", "%dns" % (10 * (ROWS - 10)), "-o", page, trace], check=True)
+        subprocess.run([TOOL, "view", "--pictures", "--from", "%dns" % (10 * (ROWS - 10)), "-o", page, trace], check=True)
         found = contents(page)
         assert found["lost"]["gos"] == 0 and collections.Counter(found["rows"][::7])[GO] >= MORE, found["lost"]["gos"]
     print("%d goroutines" % (ROWS + MORE))

@@ -116,7 +116,7 @@ def make(tool, page, trace):
     path = page + ".trace"
     with open(path, "wb") as out:
         out.write(trace.data())
-    subprocess.run([tool, "view", "-o", page, path], check=True)
+    subprocess.run([tool, "view", "--pictures", "-o", page, path], check=True)
     with open(page, "rb") as file:
         data = file.read()
     return len(data), json.loads(zlib.decompress(base64.b64decode(re.search(rb' id="contents0">([^<]*)<', data)[1])))

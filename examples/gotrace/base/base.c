@@ -3,12 +3,18 @@
 #include "tool.h"
 
 #include <errno.h>
+#if !IN_BROWSER
 #include <signal.h>
+#endif
 #include <stdlib.h>
 #include <unistd.h>
 
 struct program program;
 
+#if IN_BROWSER
+static void remove_unfinished(void) {}
+void remove_on_signals(void) {}
+#else
 static void remove_unfinished(void) {
   if (program.unfinished) unlink(program.unfinished);
   if (program.discard) program.discard();
@@ -49,6 +55,8 @@ void remove_on_signals(void) {
   sigaction(SIGBUS, &action, NULL);
   signal(SIGXFSZ, SIG_IGN); /* writing beyond the size limit fails like any other error */
 }
+
+#endif
 
 void erase_progress(void) {
   if (program.progress_shown) fputs("\r\033[K", stderr);
@@ -121,6 +129,10 @@ void *keep(size_t size) {
 }
 
 unsigned processor_count(void) {
+#if IN_BROWSER
+  return 1;
+#else
   long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count < 1 ? 1 : count > 256 ? 256 : (unsigned)count;
+#endif
 }

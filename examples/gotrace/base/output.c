@@ -14,6 +14,67 @@
 
 #define OUTPUT_BLOCK ((size_t)1 << 18)
 
+uint8_t *bytes_room(bytes *b, size_t size) {
+  if (b->capacity - b->size < size) {
+    b->capacity = b->capacity * 2 + size + 64;
+    b->data = resize(b->data, b->capacity);
+  }
+  return b->data + b->size;
+}
+
+void put_data(bytes *b, const void *data, size_t size) {
+  if (!size) return;
+  memcpy(bytes_room(b, size), data, size);
+  b->size += size;
+}
+
+void put_byte(bytes *b, unsigned value) {
+  *bytes_room(b, 1) = (uint8_t)value;
+  b->size++;
+}
+
+void put_number(bytes *b, uint64_t value) {
+  uint8_t *start = bytes_room(b, GOTRACE_BYTES_PER_NUMBER);
+  b->size += (size_t)(encode_number(start, value) - start);
+}
+
+void output_direct(output *out) {
+  memset(out, 0, sizeof *out);
+  out->file = stdout;
+}
+
+#if IN_BROWSER
+void output_open(output *out, const char *path) {
+  output_direct(out);
+  if (path && strcmp(path, "-") != 0) fail("cannot write %s", path);
+}
+
+void output_flush(output *out) {
+  if (out->block.size && fwrite(out->block.data, 1, out->block.size, out->file) != out->block.size)
+    fail("standard output: %s", strerror(errno));
+  out->block.size = 0;
+}
+
+void output_check(output *out) {
+  if (out->block.size >= OUTPUT_BLOCK) output_flush(out);
+}
+
+void output_close(output *out) {
+  output_flush(out);
+  if (fflush(stdout) != 0) fail("standard output: %s", strerror(errno));
+  free(out->block.data);
+}
+
+void output_append(output *to, output *part) {
+  put_data(&to->block, part->block.data, part->block.size);
+  output_drop(part);
+}
+
+void output_drop(output *part) {
+  free(part->block.data);
+  memset(part, 0, sizeof *part);
+}
+#else
 static const char *output_name(const output *out) { return out->path ? out->path : "standard output"; }
 
 const char *temporary_directory(void) {
@@ -65,35 +126,6 @@ static bool output_copy(FILE *from, FILE *to) {
   if (ferror(from)) fail_temporary();
   fclose(from);
   return fflush(to) == 0;
-}
-
-uint8_t *bytes_room(bytes *b, size_t size) {
-  if (b->capacity - b->size < size) {
-    b->capacity = b->capacity * 2 + size + 64;
-    b->data = resize(b->data, b->capacity);
-  }
-  return b->data + b->size;
-}
-
-void put_data(bytes *b, const void *data, size_t size) {
-  if (!size) return;
-  memcpy(bytes_room(b, size), data, size);
-  b->size += size;
-}
-
-void put_byte(bytes *b, unsigned value) {
-  *bytes_room(b, 1) = (uint8_t)value;
-  b->size++;
-}
-
-void put_number(bytes *b, uint64_t value) {
-  uint8_t *start = bytes_room(b, GOTRACE_BYTES_PER_NUMBER);
-  b->size += (size_t)(encode_number(start, value) - start);
-}
-
-void output_direct(output *out) {
-  memset(out, 0, sizeof *out);
-  out->file = stdout;
 }
 
 static void output_begin(output *out, int fd, const char *name) {
@@ -180,6 +212,8 @@ void output_drop(output *part) {
   free(part->block.data);
   memset(part, 0, sizeof *part);
 }
+
+#endif
 
 __attribute__((format(printf, 2, 3))) void print(output *out, const char *format, ...) {
   const int room = 512;

@@ -23,6 +23,14 @@
 
 #include "gotrace.h"
 
+/* In a browser, as WebAssembly, the tool has one thread, no other processes, no signals and no mapped memory. It writes
+ * to standard output only, which the page's worker collects (view/page/worker.js). */
+#ifdef __wasi__
+#define IN_BROWSER 1
+#else
+#define IN_BROWSER 0
+#endif
+
 typedef unsigned long long ull;
 
 /* Of functions that only prefetch: gcc takes them for functions without effect, and removes calls of them. */
@@ -249,12 +257,14 @@ typedef struct settings {
   const char *by[FILTERS]; /* the options of filter.h; NULL: not given */
   int format;              /* 0: the input's */
   uint32_t jobs;           /* threads that decode; 0: one per processor */
-  bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details, brief;
+  bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details, brief, data, pictures;
   const char *tables;                  /* a directory to make */
   bool may_be_partial, may_be_lenient; /* the command has these options */
   const char *profile;                 /* a kind, such as "cpu" */
   const char *task, *go;               /* whose path: ids or names */
   bool no_return;
+  const char *const *words; /* the options as they were given, except -o and --open */
+  size_t word_count;
   /* record */
   uint64_t limit;       /* bytes; 0: none */
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */

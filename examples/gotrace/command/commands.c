@@ -30,11 +30,13 @@ static void set_time(const option *o, const char *value, settings *set) {
   usage("invalid time '%s'; valid are 1.5s, 20ms, 300us, 100ns, and times of the wall clock: 21:40:05.123", value);
 }
 
+#if !IN_BROWSER
 static void set_format(const option *o, const char *value, settings *set) {
   int *at = field(o, set);
   *at = parse_written_format(value);
   if (!*at) usage("unknown format '%s'", value);
 }
+#endif
 
 /* Sets the index of the value in the option's list. */
 static void set_choice(const option *o, const char *value, settings *set) {
@@ -126,8 +128,10 @@ const option options[] = {
      "with --json or --csv, also each goroutine, region and task; their rows wait in files in TMPDIR or /tmp", NULL,
      set_flag, SETTING(details), 0},
     {"--wire", "events as they are in the file, in its order", NULL, set_flag, SETTING(wire), 0},
+#if !IN_BROWSER
     {"--to FORMAT", "the format of a Go release: 1.8 to 1.21 are v1, 1.22 and later are v2", FORMATS, set_format,
      SETTING(format), 0},
+#endif
     {"--chrome", "Chrome's JSON, for ui.perfetto.dev and chrome://tracing", NULL, set_flag, SETTING(chrome), 0},
     {"--perfetto", "Perfetto's protobuf, for ui.perfetto.dev: also a track for each goroutine, and stacks", NULL,
      set_flag, SETTING(perfetto), 0},
@@ -136,6 +140,9 @@ const option options[] = {
      "show the page in a browser, that of the variable BROWSER or else of xdg-open; without -o it is a file in TMPDIR "
      "or /tmp",
      NULL, set_flag, SETTING(open), 0},
+    {"--pictures", "a page without the trace and its reader, 30 MB at most", NULL, set_flag, SETTING(pictures), 0},
+    {"--data", "not the page, but what its reader makes of the trace: slices, then tables as JSON; for tests", NULL,
+     set_flag, SETTING(data), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -166,7 +173,9 @@ const option options[] = {
     /* record. */
     {"-o FILE", "write the trace to FILE instead of COMMAND.PID.trace; %p stands for the process id", NULL, set_text,
      SETTING(output), 0},
+#if !IN_BROWSER
     {"--format FORMAT", "the format of the trace, default 1.23", FORMATS, set_format, SETTING(format), 0},
+#endif
     {"--stacks KIND",
      "call-site: a call's stack is its caller (default); none; frame-pointers: complete for code built with "
      "-fno-omit-frame-pointer; unwind: always complete, takes microseconds a stack",
@@ -194,6 +203,7 @@ const size_t option_count = COUNT(options);
   "--go IDS,--function NAME,--task ID|NAME,--proc IDS,--thread IDS,--kind NAMES,--reason TEXT" /* filter.h */
 
 const command commands[] = {
+#if !IN_BROWSER
     {.name = "record",
      .arguments = "[OPTIONS] [--] COMMAND ARGS...",
      .summary = "run a program that has threads, and trace it",
@@ -228,6 +238,7 @@ const command commands[] = {
      .files = MANY,
      .program = true,
      .run_all = command_record},
+#endif
     {.name = "info",
      .arguments = "[OPTIONS] FILE...",
      .summary = "what ran, for how long, and what it waited for",
@@ -298,6 +309,7 @@ const command commands[] = {
          "the events are those in the file, in its order, with batches and tables.",
      .options = PART "," FILTER ",--wire,--json",
      .run = command_dump},
+#if !IN_BROWSER
     {.name = "cut",
      .arguments = "[OPTIONS] FILE",
      .summary = "part of it, as a trace",
@@ -369,6 +381,7 @@ const command commands[] = {
      .needs = "--perfetto,--chrome,--tables DIR",
      .files = MANY,
      .run_all = command_export},
+#endif
     {.name = "profile",
      .arguments = "KIND [--folded] [-o OUT] FILE",
      .summary = "times and counts by stack, for pprof and flame graphs",
@@ -418,12 +431,15 @@ const command commands[] = {
      .arguments = "[-o OUT|--open] FILE",
      .summary = "a page that shows it, for any browser",
      .help =
-         "Writes one HTML file that shows the trace: goroutines, procs, threads, tasks and regions over time, who "
-         "woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. It needs no "
-         "network and no other file. Press ? in it for help. A page has at most 30 MB: of a large trace it shows "
-         "the whole, and details down to a zoom level shown on the page; for all details choose a part. All tables "
-         "have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear on procs "
-         "and threads and in the sums), 50,000 procs and threads, 200,000 regions, tasks, logs and CPU samples "
+         "Writes one HTML file that shows the trace: what is wrong, if something is; goroutines, procs, threads, tasks and "
+         "regions over time, who woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. "
+         "It needs no network and no other file. Press ? in it for help.\n\n"
+         "The page contains the trace, and the reader as WebAssembly, so it shows all details at every zoom. Of a trace "
+         "that would not fit into 30 MB, and with --pictures, it contains pictures made beforehand: the whole, and "
+         "details down to a zoom level shown on the page. The page that gotrace help --page prints, gotrace-view.html, "
+         "opens any trace with all details, also by gzip compressed ones: drop it there.\n\n"
+         "All tables have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear "
+         "on procs and threads and in the sums), 50,000 procs and threads, 200,000 regions, tasks, logs and CPU samples "
          "each; 20,000 names have sums of their own.\n\n"
          "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
          "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
@@ -432,8 +448,9 @@ const command commands[] = {
          "  gotrace view -o app.html app.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options = PART "," FILTER ",-o OUT,--open,--partial,--lenient",
+     .options = PART "," FILTER ",-o OUT,--open,--pictures,--data,--partial,--lenient",
      .run = command_view},
+#if !IN_BROWSER
     {.name = "symbolize",
      .arguments = "[-o OUT] FILE",
      .summary = "the same with lines, inlined callers and C++ names",
@@ -443,11 +460,13 @@ const command commands[] = {
      .result = "a trace",
      .options = "-o OUT",
      .run = command_symbolize},
+#endif
     {.name = "help",
      .arguments = "[COMMAND]",
      .summary = "what a command does, and its options",
-     .help = "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --bash, --zsh "
-             "and --fish, completion for these shells; --complete WORDS..., what may complete the last word.",
+     .help = "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --page, the page "
+             "of gotrace view without a trace, which opens any; --bash, --zsh and --fish, completion for these shells; "
+             "--complete WORDS..., what may complete the last word.",
      .run_all = command_help},
 };
 

@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "../export/table_set.h"
+#include "../view/view.h"
 
 #include <stdlib.h>
 
@@ -333,6 +334,16 @@ static void complete(char **words, int count) {
   }
 }
 
+#if !IN_BROWSER
+static void print_page(void) {
+  output out;
+  output_direct(&out);
+  if (!view_empty_page(&out)) fail("this tool was built without the page's reader");
+  output_flush(&out);
+  free(out.block.data);
+}
+#endif
+
 int command_help(char **words, int count, const settings *set) {
   const command *c;
   (void)set;
@@ -340,6 +351,9 @@ int command_help(char **words, int count, const settings *set) {
   else if (strcmp(words[0], "--complete") == 0) complete(words + 1, count - 1);
   else if (count > 1) usage("help takes one COMMAND");
   else if (strcmp(words[0], "--man") == 0) print_manual(stdout);
+#if !IN_BROWSER
+  else if (strcmp(words[0], "--page") == 0) print_page();
+#endif
   else if (strcmp(words[0], "--bash") == 0) fputs(bash, stdout);
   else if (strcmp(words[0], "--zsh") == 0) fputs(zsh, stdout);
   else if (strcmp(words[0], "--fish") == 0) fputs(fish, stdout);

@@ -28,10 +28,6 @@ TABLE_SET(DESCRIBE_COLUMNS)
 const table_description set_tables[SET_TABLES] = {TABLE_SET(DESCRIBE_TABLE)};
 
 /* Names of types that SQLite, DuckDB and ClickHouse have in common. */
-const char *sql_type(column_type type) {
-  return type == COLUMN_NUMBER ? "BIGINT" : type == COLUMN_REAL ? "DOUBLE" : "TEXT";
-}
-
 /* ------------------------------------------------------------------------------------------------------- files ---- */
 
 #define BLOCK_SIZE ((size_t)1 << 19) /* bytes that are compressed apart */

@@ -139,7 +139,9 @@ typedef struct table_description {
 } table_description;
 
 extern const table_description set_tables[SET_TABLES];
-const char *sql_type(column_type type);
+static inline const char *sql_type(column_type type) {
+  return type == COLUMN_NUMBER ? "BIGINT" : type == COLUMN_REAL ? "DOUBLE" : "TEXT";
+}
 
 /* A set that is being written. It gets its name in table_set_close(); if the program ends before, nothing is left. One
  * set at a time. */

@@ -1,6 +1,6 @@
 /* input.c - a trace in a file or pipe, and its decoder: see input.h
  *
- * A file is mapped into memory. A pipe is read on demand, or copied into memory if it is needed again. What gzip has
+ * A file is mapped into memory; in a browser it is read where that is needed. A pipe is read on demand, or copied into memory if it is needed again. What gzip has
  * compressed is unpacked into memory. While events are read, the terminal shows the progress. */
 
 #include "input.h"
@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#if !IN_BROWSER
 #include <sys/mman.h>
+#endif
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,8 +75,21 @@ static const uint8_t *known_bytes(const input *in, size_t *size) {
   return in->mapped ? in->mapped : in->copy.data ? in->copy.data : in->ahead;
 }
 
+static void input_map(input *in, size_t size) {
+#if IN_BROWSER
+  in->seeks = true;
+#else
+  in->mapped = mmap(NULL, size, PROT_READ, MAP_PRIVATE, in->fd, 0);
+  if (in->mapped == MAP_FAILED) in->mapped = NULL;
+  if (!in->mapped) return;
+#endif
+  in->size = size;
+}
+
 static void input_unmap(input *in) {
+#if !IN_BROWSER
   if (in->mapped) munmap(in->mapped, in->size);
+#endif
   in->mapped = NULL;
 }
 
@@ -102,7 +117,9 @@ static void drop_behind(input *in, uint64_t offset) {
   const uint64_t step = 32 << 20;
   uint64_t end = offset / step * step;
   if (!in->mapped || end < in->dropped + 2 * step) return;
+#if !IN_BROWSER
   madvise((char *)in->mapped + in->dropped, (size_t)(end - step - in->dropped), MADV_DONTNEED);
+#endif
   in->dropped = end - step;
 }
 
@@ -145,12 +162,9 @@ bool input_open_file(input *in, const char *name, int fd, bool again) {
     report("%s", strerror(EISDIR));
     return false;
   }
-  if (S_ISREG(status.st_mode) && status.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0) {
-    in->mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, in->fd, 0);
-    if (in->mapped == MAP_FAILED) in->mapped = NULL;
-    else in->size = (size_t)status.st_size;
-  }
-  if (!in->mapped && again) input_copy(in);
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0)
+    input_map(in, (size_t)status.st_size);
+  if (!in->mapped && !in->seeks && again) input_copy(in);
   else if (!in->mapped) look_ahead(in);
   if (!input_unpack(in)) return false;
   data = known_bytes(in, &size);
@@ -166,7 +180,7 @@ gotrace_result input_decode(input *in, bool raw) {
   options.raw = raw;
   options.lenient = in->lenient;
   options.from = raw ? 0 : in->from;
-  if (options.from && in->mapped) { /* mapped pages that are skipped would count as this process's memory */
+  if (in->seeks || (options.from && in->mapped)) { /* mapped pages that are skipped would count as this process's memory */
     options.read = read_anywhere;
     options.context = in;
     options.seekable = true;
@@ -195,13 +209,32 @@ int64_t input_first_time(const input *in, const gotrace_event *e) {
   return info.family == 1 ? e->time : info.first_time;
 }
 
-bool input_is_kept(const input *in) { return in->mapped || in->copy.data; }
+bool input_is_kept(const input *in) { return in->mapped || in->copy.data || in->seeks; }
+
+const uint8_t *input_bytes(const input *in, size_t *size) {
+  return in->mapped || in->copy.data ? known_bytes(in, size) : NULL;
+}
+
+/* The same for a file that is read where that is needed. */
+static bool file_contains(input *in, const char *text, size_t size, size_t most) {
+  const size_t step = 1 << 20;
+  uint8_t *part = resize(NULL, step + size);
+  bool found = false;
+  uint64_t at;
+  for (at = 0; !found && at < most && at < in->size; at += step) {
+    size_t got = read_anywhere(in, at, part, step + size);
+    found = got == (size_t)-1 || memmem(part, got, text, size);
+  }
+  free(part);
+  return found;
+}
 
 bool input_contains(input *in, const char *text, size_t size, size_t most) {
   const size_t step = 1 << 20;
   size_t known, at, part;
   const uint8_t *data = known_bytes(in, &known);
   if (!input_is_kept(in)) return true;
+  if (in->seeks) return file_contains(in, text, size, most);
   if (known > most) known = most;
   for (at = 0; at < known; at += step) {
     part = known - at < step + size ? known - at : step + size;

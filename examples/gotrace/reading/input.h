@@ -30,6 +30,7 @@ uint64_t find_header(const uint8_t *data, size_t size, uint64_t offset);
 typedef struct input {
   const char *path;
   void *mapped;     /* NULL: the file is read */
+  bool seeks;       /* at any place, as often as is needed */
   uint64_t dropped; /* pages before this offset were released */
   size_t size;
   int fd;
@@ -125,8 +126,11 @@ const char *input_error(const input *in);
  * that --partial would keep. */
 const char *input_advice(const input *in, const settings *set, bool some);
 
-/* Whether all of the file is in memory, mapped or copied. */
+/* Whether the file can be read again: it is mapped or copied, or is read at any place. */
 bool input_is_kept(const input *in);
+
+/* The trace, unpacked, if it is mapped or copied; else NULL. */
+const uint8_t *input_bytes(const input *in, size_t *size);
 
 /* Whether the first `most` bytes of the trace contain a text; true if they are not in memory. Much faster than
  * decoding.

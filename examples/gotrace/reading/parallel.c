@@ -10,6 +10,7 @@
 
 #include "input.h"
 
+#if !IN_BROWSER
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -111,10 +112,12 @@ static gotrace_result join_parts(pool *p, input *in, unsigned jobs) {
   }
   return result;
 }
+#endif
 
 gotrace_result input_finish(input *in, unsigned jobs, const generations *to) {
-  pool p = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .whole = in->decoder, .to = to};
   gotrace_result result = GOTRACE_OK;
+#if !IN_BROWSER
+  pool p = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .whole = in->decoder, .to = to};
   p.room = 2 * (uint64_t)jobs;
   if (jobs > 1) {
     reuse_memory();
@@ -130,6 +133,9 @@ gotrace_result input_finish(input *in, unsigned jobs, const generations *to) {
     free(p.slots);
     free(p.threads);
   }
+#else
+  (void)jobs;
+#endif
   while (result == GOTRACE_OK) result = to->whole(to->context, in);
   return result;
 }

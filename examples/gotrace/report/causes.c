@@ -439,7 +439,7 @@ const char *did_text(causes *c, const activity *did, char text[DID_TEXT]) {
 
 static void free_sums(map *all, size_t offset) {
   size_t i;
-  for (i = 0; i < all->count; i++) histogram_free((histogram *)((char *)all->values[i] + offset));
+  for (i = 0; i < all->count; i++) histogram_free((void *)((char *)all->values[i] + offset));
   map_free(all);
 }
 

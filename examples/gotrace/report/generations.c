@@ -7,7 +7,8 @@
 #include "recording.h"
 #include "summary.h"
 
-#include <pthread.h>
+#include "../base/threads.h"
+
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------------------------------- the digest's host ---- */
@@ -308,7 +309,7 @@ static void join(void *context, void *made) {
   for (to = r->groups; to; to = to->next) merge_group(group_of(&sum->functions, to->g.name), &to->g, p.reasons);
   add_digest(sum, &r->d);
   set_latest(by, &r->d);
-  input_count(sum->s.in, r->d.events, r->d.offset);
+  input_count(sum->s.in, (size_t)r->d.events, r->d.offset);
 }
 
 static void drop(void *made) {

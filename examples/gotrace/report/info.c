@@ -489,12 +489,18 @@ static void print_text(const printer *p) {
 
 /* The terminal's width, or the value of COLUMNS. */
 static size_t line_width(FILE *to, bool *terminal) {
-  struct winsize size;
   const char *given_width = getenv("COLUMNS");
   int given = given_width ? atoi(given_width) : 0;
+#if !IN_BROWSER
+  struct winsize size;
+#endif
   *terminal = isatty(fileno(to)) || given > 0;
   if (given > 0) return (size_t)given;
+#if IN_BROWSER
+  return 120;
+#else
   return *terminal && ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 120;
+#endif
 }
 
 static int inform(input *in, const settings *set, FILE *to, unsigned shown) {

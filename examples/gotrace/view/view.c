@@ -10,9 +10,11 @@
  * the program's counters is shown. What all goroutines share is that of the whole trace: procs, threads, the collector
  * and all other counters.
  *
- *     view_levels.c   slices at all levels of detail, compressed
+ *     view_levels.c   slices at all levels of detail
+ *     view_data.c     the data, as a stream
+ *     view_pack.c     slices for a page with a limit, compressed
  *     view_page.c     the page
- *     view/           its script and style
+ *     page/           its script and style
  *
  * `what` of a slice: for goroutines the index of its detail, for regions and stopped worlds the text of the name, for
  * tasks the low half of the id. `who`, 0 if unknown: of a wait the waker, on a proc or thread the goroutine, of a
@@ -25,11 +27,9 @@
 #include "view.h"
 
 #include "../reading/filter.h"
+#include "view_pack.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const size_t most_of[TABLES] = {
     [TABLE_GOS] = MOST(200000),     [TABLE_OTHER_GOS] = MOST(200000), [TABLE_PLACES] = MOST(50000),
@@ -726,6 +726,7 @@ static void view_finish(consumer *c, int64_t time) {
   v->coarsest = coarsest_level(between(c->from, time));
   levels_finish(&v->few);
   levels_finish(&v->many);
+  v->texts.room += MOST_TEXT / 2;
 }
 
 static void view_free(view *v) {
@@ -752,66 +753,78 @@ static void view_free(view *v) {
   free(v->task_records);
 }
 
-/* Where the page is written if it is to be opened and no name was given. */
-static const char *temporary_page(void) {
-  const char *beside = temporary_directory();
-  char *name;
-  int fd;
-  name = keep(strlen(beside) + 32);
-  sprintf(name, "%s/gotrace.XXXXXX.html", beside);
-  fd = mkstemps(name, 5);
-  if (fd < 0) fail("cannot write %s: %s", name, strerror(errno));
-  close(fd);
-  return name;
+static void view_read(view *v, trace_part *p, const settings *set) {
+  v->c.begin = view_begin;
+  v->c.take = view_take;
+  v->c.stretch = view_stretch;
+  v->c.end = view_finish;
+  v->c.statuses = v->c.history = v->c.all = true;
+  v->of_trace.most = MOST_SAMPLES;
+  v->of_program.most = MOST_POINTS;
+  begin_numbering(v);
+  v->c.filter = &p->selection;
+  part_read(p, &v->c, set, NULL, NULL);
+  filter_require(&p->selection, &p->s.w);
+  v->events = p->s.events_of_part;
 }
 
-/* Returns the exit status of the command. */
-static int open_browser(const char *page) {
-  const char *browser = getenv("BROWSER");
-  int status = -1;
-  pid_t child;
-  if (!browser || !*browser) browser = "xdg-open";
-  child = fork();
-  if (child == 0) {
-    if (!freopen("/dev/null", "w", stderr)) _exit(127); /* xdg-open names every browser that it misses */
-    execlp(browser, browser, page, (char *)NULL);
-    _exit(127);
-  }
-  if (child > 0) waitpid(child, &status, 0);
-  if (status == 0) return 0;
-  program.file = NULL;
-  report("no browser could be started by %s; set BROWSER, or open %s", browser, page);
-  return 1;
+/* The data for the page, as a stream. */
+static void write_stream(view *v, trace_part *p, const settings *set) {
+  output out;
+  chunk_stream stream = {&out, 0};
+  output_open(&out, set->output);
+  v->few.take = v->many.take = stream_chunk;
+  v->few.stream = v->many.stream = &stream;
+  view_read(v, p, set);
+  view_stream(v, &out);
+  output_close(&out);
 }
+
+#if IN_BROWSER
+#define write_page(v, p, set, page) write_stream(v, p, set)
+#define open_browser(page) 1
+#define temporary_page() NULL
+#else
+static void no_chunk(levels *l, const chunk *c, bytes *raw) {
+  (void)l, (void)c;
+  raw->size = 0;
+}
+
+static void write_page(view *v, trace_part *p, const settings *set, const char *page) {
+  const uint8_t *data;
+  output out;
+  size_t size;
+  output_open(&out, page);
+  data = input_bytes(&p->in, &size);
+  if (data && !set->pictures && view_page_of_trace(&out, v->name, set, data, size)) {
+    v->few.take = v->many.take = no_chunk; /* only to know that it can be read */
+    view_read(v, p, set);
+  } else {
+    v->few.take = v->many.take = pack_chunk;
+    v->few.next = &v->many;
+    v->many.next = &v->few;
+    v->few.limit = v->many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
+    v->few.part = 35;
+    v->many.part = 65;
+    view_read(v, p, set);
+    pack_finish();
+    view_page(v, &out);
+  }
+  output_close(&out);
+}
+#endif
 
 int command_view(const char *path, const settings *set) {
   const char *page = set->output;
   trace_part p;
-  output out;
   view v;
   memset(&v, 0, sizeof v);
+  v.name = path;
   if (set->open && page && strcmp(page, "-") == 0) usage("--open shows a file, not standard output");
   if (!part_open(&p, path, set)) return 1;
-  v.c.begin = view_begin;
-  v.c.take = view_take;
-  v.c.stretch = view_stretch;
-  v.c.end = view_finish;
-  v.c.statuses = v.c.history = v.c.all = true;
-  v.of_trace.most = MOST_SAMPLES;
-  v.of_program.most = MOST_POINTS;
-  begin_numbering(&v);
-  v.few.next = &v.many;
-  v.many.next = &v.few;
-  v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
-  v.few.part = 35;
-  v.many.part = 65;
-  v.c.filter = &p.selection;
-  part_read(&p, &v.c, set, NULL, NULL);
-  filter_require(&p.selection, &p.s.w);
   if (set->open && !page) page = temporary_page();
-  output_open(&out, page);
-  view_page(&v, &out, path, v.c.input, p.s.events_of_part);
-  output_close(&out);
+  if (set->data) write_stream(&v, &p, set);
+  else write_page(&v, &p, set, page);
   view_free(&v);
   part_close(&p);
   return set->open ? open_browser(page) : 0;

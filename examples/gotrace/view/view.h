@@ -145,6 +145,8 @@ typedef struct view_task {
 
 typedef struct view {
   consumer c;
+  const char *name;                    /* of the file */
+  uint64_t events;                     /* of the trace or part */
   side_array gos, tasks;               /* struct view_go, struct view_task */
   side_array procs, threads, counters; /* uint32_t: rows; of a counter, its series */
   numbering texts, stacks;
@@ -185,7 +187,21 @@ typedef struct view {
 
 #define PAGE_DATA (PAGE_SIZE / 4 * 3 - ((size_t)1 << 18)) /* base 64 adds a third; the rest is for the script */
 
-/* Writes the page. */
-void view_page(view *v, output *out, const char *name, int format, uint64_t events);
+/* Appends the table of contents, as JSON. */
+void view_contents(view *v, bytes *to);
+
+/* The data as a stream: the first is for levels.take, the second ends it. */
+void stream_chunk(levels *l, const chunk *c, bytes *raw);
+void view_stream(view *v, output *out);
+
+/* Write a page: with pictures, whose chunks are those of view_pack.c; with the reader, WebAssembly that makes the stream
+ * in the browser, and a trace; with the reader only. False: nothing was written, since the tool was built without the
+ * reader, or the trace is too large. */
+void view_page(view *v, output *out);
+bool view_page_of_trace(output *out, const char *name, const settings *set, const uint8_t *data, size_t size);
+bool view_empty_page(output *out);
+
+const char *temporary_page(void); /* where the page is written if it is to be opened and no name was given */
+int open_browser(const char *page); /* returns the exit status of the command */
 
 #endif

@@ -7,23 +7,14 @@
  * chunks of that range.
  *
  * The merged slices of one level are the input of the next. A slice costs a few operations in all, however many levels
- * there are, and memory holds one open merged slice per lane and level. If the page gets too large, its finest level is
- * dropped, repeatedly if needed.
- *
- * A third of the time is compression, so a separate thread does it. A chunk's size counts, and may cause a level to be
- * dropped, only when PACKED_LATER more chunks have come, no matter when it was compressed: the page does not depend on
- * the timing of the thread. */
+ * there are, and memory holds one open merged slice per lane and level. What becomes of a chunk that is full is the
+ * user's matter: it goes into a stream (view_data.c), or into a page with a limit (view_pack.c). */
 
 #include "view_levels.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#ifdef HAVE_ZLIB /* the Makefile looks for it */
-#include <zlib.h>
-#endif
 
 #define CHUNK_SIZE ((size_t)1 << 18) /* bytes before compression */
-#define PACKED_LATER 8               /* chunks */
 
 typedef struct open_slice { /* a merged slice that may still grow */
   int64_t begin, end;
@@ -38,204 +29,19 @@ struct lane {
   open_slice *open[LEVELS]; /* NULL: not yet needed */
 };
 
-/* ------------------------------------------------------------------------------------------------- compression ---- */
-
-#ifdef HAVE_ZLIB
-void compress_bytes(bytes *to, const bytes *from) {
-  uLongf size = compressBound((uLong)from->size);
-  if (compress2(bytes_room(to, size), &size, from->data, (uLong)from->size, 1) != Z_OK) fail("out of memory");
-  to->size += size;
-}
-#else
-/* Without zlib: stored blocks, then the checksum that ends zlib's format. */
-void compress_bytes(bytes *to, const bytes *from) {
-  uint32_t a = 1, b = 0;
-  size_t at = 0, i;
-  put_byte(to, 0x78);
-  put_byte(to, 0x01);
-  do {
-    unsigned n = from->size - at < 0xffff ? (unsigned)(from->size - at) : 0xffff;
-    put_byte(to, at + n == from->size);
-    put_byte(to, n & 0xff), put_byte(to, n >> 8);
-    put_byte(to, ~n & 0xff), put_byte(to, ~n >> 8 & 0xff);
-    put_data(to, from->data + at, n);
-    for (i = 0; i < n; i++) a = (a + from->data[at + i]) % 65521, b = (b + a) % 65521;
-    at += n;
-  } while (at < from->size);
-  put_byte(to, b >> 8), put_byte(to, b & 0xff), put_byte(to, a >> 8), put_byte(to, a & 0xff);
-}
-#endif
-
 /* ------------------------------------------------------------------------------------------------------ chunks ---- */
 
 static struct stream *stream_of(levels *l, unsigned level, bool merged) {
   return merged ? &l->merged[level] : &l->own[level];
 }
 
-/* Drops the finest level. */
-static void give_up_level(levels *l) {
-  size_t i, kept = 0;
-  for (i = 0; i < l->chunk_count; i++) {
-    chunk *c = &l->chunks[i];
-    if (c->level == l->finest) {
-      free(c->data.data);
-    } else {
-      l->chunks[kept++] = *c;
-    }
-  }
-  l->chunk_count = kept;
-  free(l->own[l->finest].raw.data);
-  free(l->merged[l->finest].raw.data);
-  memset(&l->own[l->finest], 0, sizeof l->own[0]);
-  memset(&l->merged[l->finest], 0, sizeof l->merged[0]);
-  l->finest++;
-}
-
-static bool needed(const levels *l, const chunk *c, unsigned coarsest) {
-  return !c->merged || c->level <= coarsest || c->level == l->finest;
-}
-
-static size_t size_of(const levels *l, unsigned coarsest) {
-  size_t size = 0, i;
-  for (i = 0; i < l->chunk_count; i++)
-    if (needed(l, &l->chunks[i], coarsest)) size += l->chunks[i].data.size;
-  return size;
-}
-
-unsigned coarsest_level(int64_t span) {
-  unsigned level = 0;
-  while (level + 1 < LEVELS && LEVEL_SIZE(level + 1) <= span / NARROW) level++;
-  return level;
-}
-
-/* Merged slices that no picture of the trace needs do not count, because levels_drop removes them. As the length of the
- * trace is not known yet, a level begins to count when the trace has become long enough for it. */
-void levels_fit(levels *l) {
-  for (;;) {
-    levels *most = l, *other = l;
-    size_t sum = 0, size, most_size = 0;
-    int64_t reached = l->reached;
-    unsigned coarsest;
-    for (other = l->next; other != l; other = other->next)
-      if (other->reached > reached) reached = other->reached;
-    coarsest = coarsest_level(reached - l->begin);
-    do {
-      size = size_of(other, coarsest);
-      sum += size;
-      if (size / other->part > most_size / most->part) most = other, most_size = size;
-      other = other->next;
-    } while (other != l);
-    if (sum <= l->limit || most->finest + 1 >= LEVELS) return;
-    give_up_level(most);
-  }
-}
-
-/* A chunk to be compressed. */
-typedef struct job {
-  levels *of;
-  chunk c;
-  bytes raw;
-} job;
-
-static struct packer {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  pthread_t thread;
-  bool runs, over;
-  job jobs[PACKED_LATER]; /* a ring */
-  uint64_t given, packed; /* protected by the lock */
-  uint64_t taken;
-} packer = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-
-static void pack(job *j) {
-  compress_bytes(&j->c.data, &j->raw);
-  j->c.data.data = resize(j->c.data.data, j->c.data.size);
-}
-
-static void *run_packer(void *unused) {
-  pthread_mutex_lock(&packer.lock);
-  for (;;) {
-    if (packer.packed < packer.given) {
-      job *j = &packer.jobs[packer.packed % PACKED_LATER];
-      pthread_mutex_unlock(&packer.lock);
-      pack(j);
-      pthread_mutex_lock(&packer.lock);
-      packer.packed++;
-      pthread_cond_signal(&packer.changed);
-    } else if (packer.over) {
-      break;
-    } else {
-      pthread_cond_wait(&packer.changed, &packer.lock);
-    }
-  }
-  pthread_mutex_unlock(&packer.lock);
-  return unused;
-}
-
-/* Takes the oldest chunk from the ring, compressed. */
-static void take_packed(void) {
-  job *j = &packer.jobs[packer.taken++ % PACKED_LATER];
-  levels *l = j->of;
-  if (packer.runs) {
-    pthread_mutex_lock(&packer.lock);
-    while (packer.packed < packer.taken) pthread_cond_wait(&packer.changed, &packer.lock);
-    pthread_mutex_unlock(&packer.lock);
-  } else {
-    pack(j);
-  }
-  if (j->c.level < l->finest) {
-    free(j->c.data.data);
-    return;
-  }
-  if (j->c.end > l->reached) l->reached = j->c.end;
-  GROW(l->chunks, l->chunk_count, l->chunk_capacity);
-  l->chunks[l->chunk_count++] = j->c;
-  levels_fit(l);
-}
-
-static void take_all_packed(void) {
-  unsigned i;
-  while (packer.taken < packer.given) take_packed();
-  if (packer.runs) {
-    pthread_mutex_lock(&packer.lock);
-    packer.over = true;
-    pthread_cond_signal(&packer.changed);
-    pthread_mutex_unlock(&packer.lock);
-    pthread_join(packer.thread, NULL);
-  }
-  for (i = 0; i < PACKED_LATER; i++) {
-    free(packer.jobs[i].raw.data);
-    memset(&packer.jobs[i], 0, sizeof packer.jobs[i]);
-  }
-  packer.runs = packer.over = false;
-  packer.given = packer.packed = packer.taken = 0;
-}
-
 static void end_chunk(levels *l, unsigned level, bool merged) {
   struct stream *s = stream_of(l, level, merged);
-  job *j;
-  bytes raw;
-  if (s->count && packer.given - packer.taken == PACKED_LATER) take_packed(); /* may drop this level */
+  chunk c = {.level = level, .merged = merged, .begin = s->begin, .end = s->end, .count = s->count};
   if (!s->count) return;
-  if (!packer.given) packer.runs = processor_count() > 1 && pthread_create(&packer.thread, NULL, run_packer, NULL) == 0;
-  j = &packer.jobs[packer.given % PACKED_LATER];
-  raw = j->raw; /* of the chunk taken from this place; the stream reuses it */
-  raw.size = 0;
-  memset(j, 0, sizeof *j);
-  j->of = l;
-  j->c.level = level;
-  j->c.merged = merged;
-  j->c.begin = s->begin;
-  j->c.end = s->end;
-  j->c.count = s->count;
-  j->raw = s->raw;
-  s->raw = raw;
+  l->take(l, &c, &s->raw);
   s->count = 0;
   s->last = 0;
-  pthread_mutex_lock(&packer.lock);
-  packer.given++;
-  pthread_cond_signal(&packer.changed);
-  pthread_mutex_unlock(&packer.lock);
 }
 
 static void put_signed_number(bytes *b, int64_t value) {
@@ -362,7 +168,6 @@ void levels_finish(levels *l) {
     end_chunk(l, i, false);
     end_chunk(l, i, true);
   }
-  take_all_packed();
   for (i = 0; i < LEVELS; i++) {
     free(l->own[i].raw.data);
     free(l->merged[i].raw.data);
@@ -371,14 +176,15 @@ void levels_finish(levels *l) {
   }
 }
 
-void levels_drop(levels *l, unsigned coarsest) {
-  size_t k, kept = 0;
-  for (k = 0; k < l->chunk_count; k++) {
-    chunk *c = &l->chunks[k];
-    if (needed(l, c, coarsest)) l->chunks[kept++] = *c;
-    else free(c->data.data);
-  }
-  l->chunk_count = kept;
+unsigned coarsest_level(int64_t span) {
+  unsigned level = 0;
+  while (level + 1 < LEVELS && LEVEL_SIZE(level + 1) <= span / NARROW) level++;
+  return level;
+}
+
+void levels_add_chunk(levels *l, const chunk *c) {
+  GROW(l->chunks, l->chunk_count, l->chunk_capacity);
+  l->chunks[l->chunk_count++] = *c;
 }
 
 void levels_free(levels *l) {

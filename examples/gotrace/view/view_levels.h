@@ -1,4 +1,4 @@
-/* view_levels.h - slices at all levels of detail, compressed as they arrive: see view_levels.c */
+/* view_levels.h - slices at all levels of detail: see view_levels.c */
 
 #ifndef VIEW_LEVELS_H
 #define VIEW_LEVELS_H
@@ -20,16 +20,25 @@ typedef struct slice {
   uint32_t who;  /* depends on the lane's kind, mostly 1 + a lane; 0: none */
 } slice;
 
-/* A compressed part of a level, for the page. */
+/* A part of a level, for the page. */
 typedef struct chunk {
   unsigned level;
   bool merged; /* slices too short for the level, merged with their neighbours; false: the level's own slices */
   int64_t begin, end;
   uint32_t count;
-  bytes data; /* in zlib's format */
+  bytes data;    /* view_pack.c: in zlib's format */
+  uint64_t at, size; /* view_data.c: offset and bytes in the stream */
 } chunk;
 
+typedef struct chunk_stream {
+  output *to;
+  uint64_t at;
+} chunk_stream;
+
 typedef struct levels {
+  /* Called for each part when it is full, or at the end. Takes its bytes, and leaves in `raw` an empty array, which may
+   * have room. It may drop the finest level. */
+  void (*take)(struct levels *, const chunk *, bytes *raw);
   struct stream {
     bytes raw;
     int64_t begin, end, last;
@@ -39,7 +48,8 @@ typedef struct levels {
   size_t chunk_count, chunk_capacity;
   unsigned finest;        /* finer levels were dropped to save space */
   int64_t begin, reached; /* of the trace */
-  /* A ring of `levels` that share a limit in bytes; `part` is the share of each in percent. */
+  struct chunk_stream *stream; /* for view_data.c */
+  /* For view_pack.c: a ring of `levels` that share a limit in bytes; `part` is the share of each in percent. */
   struct levels *next;
   size_t limit;
   unsigned part;
@@ -50,12 +60,8 @@ lane *lane_new(uint32_t number);
 void lane_add(levels *l, lane *to, const slice *s); /* in order of time, without overlaps */
 void lane_end(levels *l, lane *of);                 /* no more slices follow; frees the lane */
 void levels_finish(levels *l);                      /* after all lanes have ended */
-void levels_fit(levels *l); /* drops the finest level of whoever exceeds its part most, until all fit */
-void levels_drop(levels *l, unsigned coarsest); /* drops merged slices of coarser levels, which no zoom needs */
 unsigned coarsest_level(int64_t span);          /* the coarsest one that a picture of a trace of this length needs */
+void levels_add_chunk(levels *l, const chunk *c);
 void levels_free(levels *l);
-
-/* Appends `from` in zlib's format. */
-void compress_bytes(bytes *to, const bytes *from);
 
 #endif

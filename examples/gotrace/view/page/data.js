@@ -1,6 +1,6 @@
 // data.js - reads the page's data: the table of contents, and chunks of slices on demand
 //
-// view_page.c and view_levels.c write it. All times are in nanoseconds since the trace's first event.
+// view_data.c and view_levels.c write it. All times are in nanoseconds since the trace's first event.
 
 const LEVELS = 14, COLOURS = 8;
 const levelSize = (level) => (level ? 16 * 8 ** level : 0);
@@ -121,13 +121,14 @@ class Slices {
 
 // A part of a level. `slices` is set once it is loaded.
 class Chunk {
-  constructor(number, level, merged, begin, end, count, rowCount) {
-    Object.assign(this, {number, level, merged, begin, end, count, rowCount, slices: null, loading: null, used: 0});
+  // `bytes`: a function that gets the chunk's bytes.
+  constructor(level, merged, begin, end, count, rowCount, bytes) {
+    Object.assign(this, {level, merged, begin, end, count, rowCount, bytes, slices: null, loading: null, used: 0});
   }
   load() {
     if (this.slices) return Promise.resolve();
     if (!this.loading)
-      this.loading = inflate("chunk" + this.number).then((bytes) => {
+      this.loading = this.bytes().then((bytes) => {
         this.slices = new Slices(bytes, this.count, this.merged, this.rowCount);
         this.loading = null;
       });
@@ -158,11 +159,19 @@ class Series {
 const MOST_LOADED = 6e6; // slices
 
 class Data {
+  // The data in the page.
   static async read() {
     const contents = JSON.parse(new TextDecoder().decode(await inflate("contents0")));
-    return Object.assign(new Data(), contents).arrange();
+    return Object.assign(new Data(), contents).arrange((number) => inflate("chunk" + number));
   }
-  arrange() {
+  // The data of a stream, a Blob: chunks, contents, and the size of the contents.
+  static async ofStream(stream) {
+    const size = Number(await stream.slice(-16).text());
+    const contents = JSON.parse(await stream.slice(-16 - size, -16).text());
+    return Object.assign(new Data(), contents).arrange(async (number, at, bytes) => new Uint8Array(await stream.slice(at, at + bytes).arrayBuffer()));
+  }
+  // `bytes`: gets those of the chunk with a number, which the stream has at an offset.
+  arrange(bytes) {
     // Marks and overrides of the direction could forge what a line says.
     this.texts = this.texts.map((text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?"));
     // By class (0: procs, threads, collector; 1: all other rows) and level. Each class has its own finest level.
@@ -170,9 +179,9 @@ class Data {
     this.own = lists(), this.mergedOf = lists();
     const chunks = this.chunks;
     this.chunks = [];
-    for (let i = 0; i < chunks.length; i += 6) {
-      const [part, level, merged, begin, end, count] = chunks.slice(i, i + 6);
-      const chunk = new Chunk(i / 6, level, merged === 1, begin, end, count, this.rows.length / 7);
+    for (let i = 0; i < chunks.length; i += 8) {
+      const [part, level, merged, begin, end, count, at, size] = chunks.slice(i, i + 8);
+      const chunk = new Chunk(level, merged === 1, begin, end, count, this.rows.length / 7, () => bytes(i / 8, at, size));
       (chunk.merged ? this.mergedOf : this.own)[part][level].push(chunk);
       this.chunks.push(chunk);
     }

@@ -17,9 +17,11 @@ class Found {
 }
 
 class App {
-  constructor(data) {
-    this.data = data;
+  // `trace`: to be asked for more; null: the page has only pictures.
+  constructor(data, trace) {
+    this.data = data, this.trace = trace;
     this.model = new Model(data);
+    this.closed = new AbortController();
     // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
     this.least = Math.max(10, data.end * 2 ** -46);
     this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, hit: null, line: "", hideIdle: false, width: 0};
@@ -39,6 +41,9 @@ class App {
     this.painter.resize();
     this.painter.request();
   }
+
+  // Another trace takes its place.
+  close() { this.closed.abort(); }
 
   // ------------------------------------------------------------------------------------------------- the view ----
 
@@ -231,6 +236,22 @@ class App {
       data.forget();
     }
   }
+  // Goes where a finding tells to look: options of the tool, which name a time, a goroutine, a task.
+  async lookAt(words) {
+    const {model} = this, value = (name) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
+    const from = value("--from"), go = value("--go"), task = value("--task");
+    this.show("timeline");
+    if (from) this.setView(Number(from), Number(value("--to")));
+    if (task) {
+      const found = model.tasks.find((t) => String(t.id) === task);
+      if (found) await this.goTo(found.row, (found.begin + found.end) / 2);
+      if (found) this.fit(this.view.selected || found);
+    }
+    if (go) {
+      const row = model.rows.find((r) => r.kind === KIND.GO && String(r.id) === go);
+      if (row) await this.goTo(row.number, from ? (Number(from) + Number(value("--to"))) / 2 : row.begin);
+    }
+  }
   // The slices that a row of the summary counts, longest first.
   async showSlices(kind, wanted, title, count) {
     this.show("timeline");
@@ -394,8 +415,8 @@ class App {
     const timeline = document.getElementById("timeline");
     timeline.addEventListener("click", (event) => { if (event.detail === 1) this.clicked = event.target === canvas ? this.chosen : null; });
     timeline.addEventListener("dblclick", () => { if (this.clicked) this.select(this.clicked), this.fit(this.clicked); });
-    document.addEventListener("keydown", (event) => this.key(event));
-    window.addEventListener("hashchange", () => this.readFragment());
+    document.addEventListener("keydown", (event) => this.key(event), {signal: this.closed.signal});
+    window.addEventListener("hashchange", () => this.readFragment(), {signal: this.closed.signal});
     const search = document.getElementById("search");
     search.addEventListener("keydown", (event) => {
       event.stopPropagation();
@@ -522,10 +543,19 @@ function forTests(app) {
   };
 }
 
-Data.read().then((data) => {
-  const app = new App(data);
-  window.gotrace = forTests(app);
-}).catch((error) => {
+// The page begins with what it has: pictures, a trace, or a reader that waits for one.
+async function begin() {
+  const reader = await Reader.find(), page = reader && new Page(reader);
+  if (!reader) window.gotrace = forTests(new App(await Data.read(), null));
+  else if (!document.getElementById("trace0")) page.start.choose("");
+  else {
+    const {name, words} = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
+    await page.open(new Blob([await inflate("trace0")]), name, words);
+  }
+}
+
+begin().catch((error) => {
+  document.getElementById("start").hidden = true;
   document.getElementById("status").textContent = "This page cannot be shown: " + error.message;
   throw error;
 });

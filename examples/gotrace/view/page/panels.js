@@ -76,6 +76,27 @@ class Panels {
     this.app.painter.request();
   }
 
+  // Shows what is wrong, gravest first. `errors`: what the reader reported; it does not keep the trace from being shown.
+  fillFindings(errors, findings) {
+    const bar = document.getElementById("findings");
+    const line = ({text, look}) => make("li", null, this.link(text, () => this.app.lookAt(look.split(" "))), look.startsWith("path") ? " · " : "",
+      look.startsWith("path") ? this.link("critical path", () => this.showAnswer("Critical path", look.split(" "))) : null);
+    bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
+    bar.hidden = !bar.children.length;
+    this.app.painter.resize();
+    this.app.painter.request();
+  }
+  // Shows what the tool says.
+  async showAnswer(title, words) {
+    const text = make("pre", null, "…");
+    this.show(make("h2", null, title), text);
+    text.textContent = await this.app.trace.ask(words).catch((error) => error.message);
+  }
+  // A link to the critical path to something, if the page can ask.
+  pathLink(...words) {
+    return this.app.trace ? this.link("critical path", () => this.showAnswer("Critical path", ["path", ...words])) : null;
+  }
+
   taskLink(place) {
     const {app} = this, task = app.model.tasks[place];
     return this.link(app.model.taskName(place), () => app.goTo(task.row, (task.begin + task.end) / 2));
@@ -129,6 +150,7 @@ class Panels {
         (same.unended ? ", " + same.unended + " not ended" : ""));
       if (row.parent >= 0) fact("created by", goLink(row.parent, row.begin));
       fact("", this.link("follow back (B)", () => app.followBack()));
+      if (app.trace) fact("", this.pathLink("--go", String(row.id)));
     } else if (row.kind <= KIND.THREAD) {
       title += slice.who ? ": " + model.goName(slice.who - 1) : "";
       if (slice.who) fact("goroutine", goLink(slice.who - 1, (slice.begin + slice.end) / 2));
@@ -140,6 +162,7 @@ class Panels {
       const place = model.taskPlaces.get(model.taskId(slice) + "@" + slice.begin), parent = model.tasks[place]?.parent;
       title = "task " + model.taskId(slice) + (row.name ? ": " + row.name : "");
       if (parent >= 0) fact("part of", this.taskLink(parent));
+      if (app.trace) fact("", this.pathLink("--task", String(model.taskId(slice))));
       parts = make("div");
       if (place !== undefined) this.fillParts(parts, place, slice);
     } else {

@@ -1,0 +1,131 @@
+// reader.js - opens a trace in the browser: the tool as WebAssembly, in a worker
+//
+// The page has the module and the worker's script, and perhaps a trace. Otherwise a file is chosen or dropped. Nothing
+// leaves the computer: the page's policy forbids all connections.
+
+// A message for whoever opened the trace.
+class Refused extends Error {}
+
+class Reader {
+  // Null: the page has no reader, but pictures.
+  static async find() {
+    if (!document.getElementById("reader0")) return null;
+    const reader = new Reader();
+    reader.module = await WebAssembly.compile(await inflate("reader0"));
+    reader.script = URL.createObjectURL(new Blob([await inflate("worker0")], {type: "text/javascript"}));
+    return reader;
+  }
+  // Runs a command of the tool on a file. Returns its output and what it reported; fails if it fails.
+  run(file, words, progress) {
+    const worker = new Worker(this.script);
+    const {module} = this;
+    return new Promise((resolve, reject) => {
+      worker.onmessage = ({data}) => {
+        if (data.progress !== undefined) return progress(data.progress);
+        const errors = data.errors.replaceAll("gotrace: /trace: ", "").replace(/^gotrace: /gm, "").trim();
+        if (data.status) reject(new Refused(errors || "the tool failed with status " + data.status));
+        else resolve({output: data.output, errors});
+      };
+      worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
+      worker.postMessage({module, file, words});
+    }).finally(() => worker.terminate());
+  }
+}
+
+// A trace in a file, which gzip may have compressed. `words`: options of gotrace view, for a part of it.
+class Trace {
+  constructor(reader, file, name, words) {
+    Object.assign(this, {reader, file, name, words});
+  }
+  async unpack() {
+    const start = new Uint8Array(await this.file.slice(0, 2).arrayBuffer());
+    if (start[0] === 0x1f && start[1] === 0x8b)
+      this.file = await new Response(this.file.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+  }
+  async read(progress) {
+    await this.unpack();
+    const {output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress);
+    const data = await Data.ofStream(output);
+    data.name = this.name;
+    return {data, errors};
+  }
+  // What a command that writes text says of the trace.
+  async ask(words) {
+    const {output} = await this.reader.run(this.file, [...words, "/trace"], () => {});
+    return output.text();
+  }
+  async findings() {
+    return JSON.parse(await this.ask(["info", ...this.words, "--json"])).findings;
+  }
+}
+
+// The first picture of a page without a trace, and while one is read.
+class Start {
+  constructor(open) {
+    this.section = document.getElementById("start");
+    const chosen = document.getElementById("file");
+    chosen.addEventListener("change", () => { if (chosen.files.length) open(chosen.files[0]); chosen.value = ""; });
+    document.getElementById("choose").addEventListener("click", () => chosen.click());
+  }
+  show(visible) { this.section.hidden = !visible; }
+  choose(message) {
+    this.show(true);
+    document.getElementById("choose").disabled = false;
+    document.getElementById("opening").textContent = message;
+    document.getElementById("progress").hidden = true;
+  }
+  wait(name, part) {
+    const bar = document.getElementById("progress");
+    this.show(true);
+    document.getElementById("choose").disabled = true;
+    document.getElementById("opening").textContent = "Reading " + name + (part ? ": " + Math.floor(part * 100) + " %" : "");
+    bar.hidden = false, bar.value = part;
+  }
+}
+
+// The page: what it has is shown at once; what is chosen or dropped, in its place.
+class Page {
+  constructor(reader) {
+    this.reader = reader, this.app = null;
+    this.blank = [...document.querySelectorAll("header, aside, main")].map((element) => [element.tagName, element.cloneNode(true)]);
+    this.begin();
+    document.addEventListener("dragover", (event) => event.preventDefault());
+    document.addEventListener("drop", (event) => {
+      event.preventDefault();
+      if (event.dataTransfer.files.length) this.open(event.dataTransfer.files[0]);
+    });
+  }
+  begin() {
+    const button = document.getElementById("open");
+    this.start = new Start((file) => this.open(file));
+    button.hidden = false;
+    button.addEventListener("click", () => document.getElementById("file").click());
+  }
+  async open(file, name = file.name, words = []) {
+    const turn = this.turn = {}; // a trace that is opened later takes the place of this one
+    try {
+      this.start.wait(name, 0);
+      const trace = new Trace(this.reader, file, name, words);
+      const {data, errors} = await trace.read((part) => { if (turn === this.turn) this.start.wait(name, part); });
+      if (turn !== this.turn) return;
+      this.show(data, trace);
+      const findings = await trace.findings().catch((error) => [{text: "what is wrong is not known: " + error.message, look: ""}]);
+      if (turn === this.turn) this.app.panels.fillFindings(errors, findings);
+    } catch (error) {
+      if (turn !== this.turn) return;
+      this.start.choose(name + ": " + error.message);
+      if (!(error instanceof Refused)) throw error;
+    }
+  }
+  show(data, trace) {
+    if (this.app) { // elements without the listeners of the trace that was open
+      this.app.close();
+      for (const [tag, element] of this.blank) document.querySelector(tag).replaceWith(element.cloneNode(true));
+      history.replaceState(null, "", location.pathname + location.search);
+      this.begin();
+    }
+    this.start.show(false);
+    this.app = new App(data, trace);
+    window.gotrace = forTests(this.app);
+  }
+}

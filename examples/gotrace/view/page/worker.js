@@ -1,0 +1,157 @@
+// worker.js - runs the tool, as WebAssembly, on a file: what of WASI it needs
+//
+// reader.js asks {module, file, words}. The tool finds the file as /trace, reads it where it needs to, and writes to
+// standard output. The answers are {progress}, from 0 to 1, and at last {status, output, errors}.
+
+"use strict";
+
+const BLOCK = 1 << 20, KEPT = 24; // of the file, in memory
+const PIECE = 1 << 24; // of the output; the browser may keep larger ones outside of its memory
+const OK = 0, BAD_DESCRIPTOR = 8, INVALID = 28, NO_ENTRY = 44, NOT_SUPPORTED = 52;
+const DIRECTORY = 3, REGULAR = 4; // types of files
+const ROOT = 3, TRACE = 4; // descriptors
+
+class Exit {
+  constructor(status) { this.status = status; }
+}
+
+// The file, in blocks, of which the latest are kept.
+class Input {
+  constructor(file, progress) {
+    Object.assign(this, {file, progress, blocks: new Map(), reader: new FileReaderSync(), at: 0, told: 0});
+  }
+  block(number) {
+    let block = this.blocks.get(number);
+    if (block) {
+      this.blocks.delete(number); // it becomes the latest
+    } else {
+      block = new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(number * BLOCK, (number + 1) * BLOCK)));
+      if (this.blocks.size === KEPT) this.blocks.delete(this.blocks.keys().next().value);
+      const now = performance.now();
+      if (now - this.told > 100) this.progress(number * BLOCK / this.file.size), this.told = now;
+    }
+    this.blocks.set(number, block);
+    return block;
+  }
+  // Fills `to` with what is at an offset; returns the number of bytes.
+  read(to, offset) {
+    let done = 0;
+    while (done < to.length && offset + done < this.file.size) {
+      const at = offset + done, block = this.block(Math.floor(at / BLOCK)), from = at % BLOCK;
+      const part = block.subarray(from, from + to.length - done);
+      if (!part.length) break;
+      to.set(part, done);
+      done += part.length;
+    }
+    return done;
+  }
+}
+
+// What is written, in pieces.
+class Output {
+  constructor() { this.parts = [], this.open = [], this.size = 0; }
+  write(bytes) {
+    this.open.push(bytes.slice());
+    this.size += bytes.length;
+    if (this.size >= PIECE) this.end();
+  }
+  end() {
+    if (this.size) this.parts.push(new Blob(this.open));
+    this.open = [], this.size = 0;
+  }
+  blob() {
+    this.end();
+    return new Blob(this.parts);
+  }
+}
+
+class System {
+  constructor(file, words, progress) {
+    const encoder = new TextEncoder();
+    this.words = ["gotrace", ...words].map((word) => encoder.encode(word + "\0"));
+    this.input = new Input(file, progress);
+    this.outputs = {1: new Output(), 2: new Output()};
+  }
+  bytes(at, size) { return new Uint8Array(this.memory.buffer, at, size); }
+  get view() { return new DataView(this.memory.buffer); }
+  number(at, value) { this.view.setUint32(at, value, true); return OK; }
+  long(at, value) { this.view.setBigUint64(at, BigInt(value), true); return OK; }
+  // Calls `each` for each of a list of buffers until it takes less than all; sets how many bytes it took.
+  vectors(list, count, done, each) {
+    let sum = 0;
+    for (let i = 0; i < count; i++) {
+      const to = this.bytes(this.view.getUint32(list + 8 * i, true), this.view.getUint32(list + 8 * i + 4, true));
+      const took = each(to, sum);
+      sum += took;
+      if (took < to.length) break;
+    }
+    return this.number(done, sum);
+  }
+  calls() {
+    const none = () => NOT_SUPPORTED;
+    return {
+      proc_exit: (status) => { throw new Exit(status); },
+      args_sizes_get: (count, size) => this.number(count, this.words.length) || this.number(size, this.words.reduce((sum, word) => sum + word.length, 0)),
+      args_get: (list, at) => {
+        for (const word of this.words) this.number(list, at), this.bytes(at, word.length).set(word), list += 4, at += word.length;
+        return OK;
+      },
+      environ_sizes_get: (count, size) => this.number(count, 0) || this.number(size, 0),
+      environ_get: () => OK,
+      clock_time_get: (clock, precision, at) => this.long(at, Math.round((clock ? performance.now() : Date.now()) * 1e6)),
+      random_get: (at, size) => {
+        for (let i = 0; i < size; i += 65536) crypto.getRandomValues(this.bytes(at + i, Math.min(65536, size - i)));
+        return OK;
+      },
+      fd_prestat_get: (fd, at) => (fd === ROOT ? this.number(at, 0) || this.number(at + 4, 1) : BAD_DESCRIPTOR),
+      fd_prestat_dir_name: (fd, at) => { this.bytes(at, 1)[0] = "/".charCodeAt(0); return OK; },
+      fd_fdstat_get: (fd, at) => {
+        if (fd > TRACE) return BAD_DESCRIPTOR;
+        this.bytes(at, 24).fill(0);
+        this.bytes(at, 1)[0] = fd === ROOT ? DIRECTORY : REGULAR;
+        return this.long(at + 8, 2n ** 64n - 1n) || this.long(at + 16, 2n ** 64n - 1n); // all rights
+      },
+      fd_fdstat_set_flags: () => OK,
+      fd_filestat_get: (fd, at) => {
+        this.bytes(at, 64).fill(0);
+        this.bytes(at + 16, 1)[0] = fd === ROOT ? DIRECTORY : REGULAR;
+        return this.long(at + 32, fd === TRACE ? this.input.file.size : 0);
+      },
+      path_filestat_get: () => NO_ENTRY,
+      path_open: (directory, follow, path, size, flags, rights, inherited, more, at) =>
+        (new TextDecoder().decode(this.bytes(path, size)) === "trace" ? this.number(at, TRACE) : NO_ENTRY),
+      fd_close: () => OK,
+      fd_seek: (fd, offset, whence, at) => {
+        if (fd !== TRACE) return INVALID;
+        this.input.at = Number(offset) + [0, this.input.at, this.input.file.size][whence];
+        return this.long(at, this.input.at);
+      },
+      fd_read: (fd, list, count, done) => (fd !== TRACE ? this.number(done, 0) : this.vectors(list, count, done, (to) => {
+        const got = this.input.read(to, this.input.at);
+        this.input.at += got;
+        return got;
+      })),
+      fd_pread: (fd, list, count, offset, done) => this.vectors(list, count, done, (to, sum) => this.input.read(to, Number(offset) + sum)),
+      fd_write: (fd, list, count, done) => this.vectors(list, count, done, (from) => { this.outputs[fd].write(from); return from.length; }),
+      fd_readdir: none, sched_yield: () => OK, poll_oneoff: none,
+    };
+  }
+}
+
+async function run({module, file, words}) {
+  const system = new System(file, words, (progress) => postMessage({progress}));
+  let status = 0;
+  // What is imported but not here fails when it is called.
+  const imports = {wasi_snapshot_preview1: new Proxy(system.calls(), {get: (calls, name) => calls[name] || (() => NOT_SUPPORTED)})};
+  try {
+    const instance = await WebAssembly.instantiate(module, imports);
+    system.memory = instance.exports.memory;
+    instance.exports._start();
+  } catch (error) {
+    status = error instanceof Exit ? error.status : 1;
+    if (!(error instanceof Exit)) system.outputs[2].write(new TextEncoder().encode(String(error)));
+  }
+  postMessage({status, output: system.outputs[1].blob(), errors: await system.outputs[2].blob().text()});
+}
+
+onmessage = (event) => run(event.data);
