@@ -192,6 +192,8 @@ list_decode() {
   echo "quick|first use of the tool|tests/tool/first_use.py"
   echo "quick|pages of many goroutines|tests/view/many_goroutines.py"
   echo "quick|limits of pages|tests/view/page_limits.py"
+  echo "check|the page that opens traces|tests/view/reader.py"
+  echo "check|the tool as WebAssembly|tests/view/same_data.py -n 3 tests/traces/*"
   for what in canned examples; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
   echo "nightly|critical paths, 1.27 traces|tests/tool/path.py 1.27"
   echo "quick|commands agree|tests/tool/commands_agree.py -n 40 build/examples/gotrace tests/traces/*"

@@ -144,6 +144,11 @@ class Chromium(Browser):
     def input(self, actions):
         self.call("POST", "/actions", actions)
 
+    def choose(self, selector, path):
+        """Gives a file to an element in which a user would choose it."""
+        element = self.call("POST", "/element", {"using": "css selector", "value": selector})
+        self.call("POST", "/element/%s/value" % list(element.values())[0], {"text": path})
+
     def errors(self):
         return [line["message"] for line in self.call("POST", "/se/log", {"type": "browser"}) if line["level"] in ("SEVERE", "WARNING")]
 
@@ -218,6 +223,11 @@ class Firefox(Browser):
 
     def input(self, actions):
         self.call("WebDriver:PerformActions", actions)
+
+    def choose(self, selector, path):
+        """Gives a file to an element in which a user would choose it."""
+        element = self.call("WebDriver:FindElement", {"using": "css selector", "value": selector})["value"]
+        self.call("WebDriver:ElementSendKeys", {"id": list(element.values())[0], "text": path})
 
     def errors(self):
         self.call("Marionette:SetContext", {"value": "chrome"})

@@ -123,24 +123,35 @@ static void drop_behind(input *in, uint64_t offset) {
   in->dropped = end - step;
 }
 
-void input_progress(input *in, uint64_t offset) {
-  double now = seconds_now(), part;
-  drop_behind(in, offset);
-  if (now < in->next_progress || !isatty(2)) return;
-  in->next_progress = now + 0.2;
-  part = in->size ? in->done + in->share * (double)offset / (double)in->size : 0;
-  if (part > in->shown) in->shown = part; /* with several threads, offsets jump back and forth */
+#if IN_BROWSER
+__attribute__((import_module("page"), import_name("progress"))) void page_progress(double part);
+static bool shows_progress(void) { return true; }
+static void show_progress(const input *in) { page_progress(in->shown); }
+#else
+static bool shows_progress(void) { return isatty(2); }
+static void show_progress(const input *in) {
   putc('\r', stderr);
   print_visible(stderr, in->path, strlen(in->path));
   if (in->size) fprintf(stderr, ": %3.0f %%\033[K", 100.0 * in->shown);
   else fprintf(stderr, ": %llu events\033[K", (ull)in->events);
   program.progress_shown = true;
 }
+#endif
+
+void input_progress(input *in, uint64_t offset) {
+  double now = seconds_now(), part;
+  drop_behind(in, offset);
+  if (now < in->next_progress || !shows_progress()) return;
+  in->next_progress = now + 0.2;
+  part = in->size ? in->done + in->share * (double)offset / (double)in->size : 0;
+  if (part > in->shown) in->shown = part; /* with several threads, offsets jump back and forth */
+  show_progress(in);
+}
 
 void input_of_file(input *in, const char *name, int fd) {
   memset(in, 0, sizeof *in);
   in->path = name;
-  in->next_progress = seconds_now() + 1;
+  in->next_progress = seconds_now() + (IN_BROWSER ? 0.1 : 1);
   in->fd = fd;
 }
 

@@ -17,8 +17,8 @@ class Exit {
 
 // The file, in blocks, of which the latest are kept.
 class Input {
-  constructor(file, progress) {
-    Object.assign(this, {file, progress, blocks: new Map(), reader: new FileReaderSync(), at: 0, told: 0});
+  constructor(file) {
+    Object.assign(this, {file, blocks: new Map(), reader: new FileReaderSync(), at: 0});
   }
   block(number) {
     let block = this.blocks.get(number);
@@ -27,8 +27,6 @@ class Input {
     } else {
       block = new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(number * BLOCK, (number + 1) * BLOCK)));
       if (this.blocks.size === KEPT) this.blocks.delete(this.blocks.keys().next().value);
-      const now = performance.now();
-      if (now - this.told > 100) this.progress(number * BLOCK / this.file.size), this.told = now;
     }
     this.blocks.set(number, block);
     return block;
@@ -66,10 +64,10 @@ class Output {
 }
 
 class System {
-  constructor(file, words, progress) {
+  constructor(file, words) {
     const encoder = new TextEncoder();
     this.words = ["gotrace", ...words].map((word) => encoder.encode(word + "\0"));
-    this.input = new Input(file, progress);
+    this.input = new Input(file);
     this.outputs = {1: new Output(), 2: new Output()};
   }
   bytes(at, size) { return new Uint8Array(this.memory.buffer, at, size); }
@@ -139,10 +137,13 @@ class System {
 }
 
 async function run({module, file, words}) {
-  const system = new System(file, words, (progress) => postMessage({progress}));
+  const system = new System(file, words);
   let status = 0;
   // What is imported but not here fails when it is called.
-  const imports = {wasi_snapshot_preview1: new Proxy(system.calls(), {get: (calls, name) => calls[name] || (() => NOT_SUPPORTED)})};
+  const imports = {
+    wasi_snapshot_preview1: new Proxy(system.calls(), {get: (calls, name) => calls[name] || (() => NOT_SUPPORTED)}),
+    page: {progress: (progress) => postMessage({progress})},
+  };
   try {
     const instance = await WebAssembly.instantiate(module, imports);
     system.memory = instance.exports.memory;

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""The page that opens traces, build/gotrace-view.html, in Chromium and Firefox.
+
+    tests/view/reader.py
+
+A trace that is chosen, or dropped, compressed by gzip or not, is drawn as in the page that gotrace view makes of it,
+which check.py compares with gotrace dump. Another takes its place. What is no trace, or is broken, is refused with the
+tool's own words, and the next one opens. What is wrong with a program is said above the picture, as by gotrace info; a
+click goes there, and the critical path is that of gotrace path. The policy lets the page connect to nothing, and the
+page has less than a megabyte.
+"""
+
+import base64
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+
+TOOL, PAGE = "build/examples/gotrace", os.path.abspath("build/gotrace-view.html")
+PICTURE = "return gotrace.visible().then((all) => JSON.stringify([all, gotrace.app.data.events, gotrace.app.data.format]))"
+DROP = """
+  const bytes = Uint8Array.from(atob(arguments[0]), (c) => c.charCodeAt(0)), files = new DataTransfer();
+  files.items.add(new File([bytes], arguments[1]));
+  document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));"""
+CONNECT = """return fetch("http://127.0.0.1:9/").then(() => "connected", () => "refused")"""
+
+
+def tool(*arguments, status=0):
+    done = subprocess.run([TOOL, *arguments], capture_output=True, check=False)
+    assert done.returncode == status, (arguments, done)
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class Traces:
+    """Files, with what their own pages draw."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.path = lambda name: os.path.join(directory, name)
+        subprocess.run(["build/examples/scheduler", "-o", self.path("scheduler.trace"), "-f", "1.23", "examples"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["build/examples/scheduler", "-o", self.path("v1.trace"), "-f", "1.11", "examples"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([self.path("faults"), "task", self.path("task.trace")], check=True)
+        self.write("packed.trace.gz", gzip.compress(read(self.path("scheduler.trace"))))
+        self.write("empty.trace", b"")
+        self.write("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(100))
+        self.write("cut.trace", read(self.path("scheduler.trace"))[:-1000])
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+
+    def page(self, name):
+        tool("view", "-o", self.path(name + ".html"), self.path(name))
+        return "file://" + self.path(name + ".html")
+
+
+def opened(b, name, seconds=60):
+    """Waits until a trace is shown, or refused; then returns the message."""
+    b.wait_for("(window.gotrace && gotrace.app.data.name === %s && document.getElementById('start').hidden) || "
+               "document.getElementById('opening').textContent.startsWith(%s)" % (json.dumps(name), json.dumps(name + ": ")), seconds)
+    return b.run("return document.getElementById('start').hidden ? '' : document.getElementById('opening').textContent")
+
+
+def check_opening(b, traces):
+    pictures = {}
+    for name in "scheduler.trace", "v1.trace":
+        b.open(traces.page(name))
+        assert opened(b, name) == ""
+        b.frame()
+        pictures[name] = b.run(PICTURE)
+        assert len(json.loads(pictures[name])[0]["slices"]) > 100, pictures[name][:300]
+    b.open("file://" + PAGE)
+    b.wait_for("!document.getElementById('start').hidden")
+    assert b.run(CONNECT) == "refused"
+    b.errors()  # that one is meant
+    for name, of in ("scheduler.trace", "scheduler.trace"), ("v1.trace", "v1.trace"), ("packed.trace.gz", "scheduler.trace"):
+        b.choose("#file", traces.path(name))
+        assert opened(b, name) == "", name
+        b.frame()
+        assert b.run(PICTURE) == pictures[of], name
+    for name in "picture.png", "empty.trace", "cut.trace":
+        b.choose("#file", traces.path(name))
+        told = tool("view", "-o", os.devnull, traces.path(name), status=1)[1].replace("gotrace: %s: " % traces.path(name), "").strip()
+        assert told and opened(b, name) == name + ": " + told, (name, told, b.run("return document.getElementById('opening').textContent"))
+    b.run(DROP, base64.b64encode(read(traces.path("v1.trace"))).decode(), "dropped")
+    assert opened(b, "dropped") == ""
+    b.frame()
+    assert b.run(PICTURE) == pictures["v1.trace"]
+
+
+def check_findings(b, traces):
+    b.choose("#file", traces.path("task.trace"))
+    assert opened(b, "task.trace") == ""
+    b.wait_for("!document.getElementById('findings').hidden")
+    said = json.loads(tool("info", "--json", traces.path("task.trace"))[0])["findings"]
+    assert [f["kind"] for f in said] == ["task"], said
+    assert b.run("return document.querySelector('#findings li').textContent") == said[0]["text"] + " · critical path"
+    b.run("document.querySelector('#findings button').click()")
+    b.wait_for("gotrace.app.view.selected !== null")
+    b.frame()
+    words = said[0]["look"].split()
+    title = b.run("return document.querySelector('#panel h2').textContent")
+    assert words[:2] == ["path", "--task"] and title == "task %s: request" % words[2], title
+    b.run("document.querySelectorAll('#findings button')[1].click()")
+    b.wait_for("(document.querySelector('#panel pre')?.textContent.length || 0) > 100")
+    assert b.run("return document.querySelector('#panel pre').textContent") == tool(*words, traces.path("task.trace"))[0]
+    b.choose("#file", traces.path("v1.trace"))  # nothing is wrong with that
+    assert opened(b, "v1.trace") == ""
+    time.sleep(0.5)
+    assert b.run("return document.getElementById('findings').hidden")
+
+
+def main():
+    if not os.path.exists(PAGE):
+        print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
+        sys.exit(77)
+    browsers = browser.all_there()
+    if not browsers:
+        print("no browser is installed, so nothing is tested")
+        sys.exit(77)
+    assert os.path.getsize(PAGE) < 1 << 20, os.path.getsize(PAGE)
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O1", "-w", "-I.", "-isystem", "/usr/include/stb", "-pthread", "-o", directory + "/faults", "tests/tool/faults.c"], check=True)
+        traces = Traces(directory)
+        for kind in browsers:
+            with kind(1280, 800) as b:
+                check_opening(b, traces)
+                check_findings(b, traces)
+                errors = b.errors()
+                assert not errors, errors
+                print(kind.name)
+
+
+if __name__ == "__main__":
+    main()
