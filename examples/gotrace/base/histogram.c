@@ -98,7 +98,8 @@ static void merge_blocks(histogram *into, const histogram_blocks *from) {
 
 void histogram_add_first(histogram *h, int64_t duration) {
   if (h->count < HISTOGRAM_EXACT) {
-    if (!(h->count & (h->count - 1))) h->in.few = resize(h->in.few, (h->count ? 2 * (size_t)h->count : 1) * sizeof *h->in.few);
+    if (!(h->count & (h->count - 1)))
+      h->in.few = resize(h->in.few, (h->count ? 2 * (size_t)h->count : 1) * sizeof *h->in.few);
     h->in.few[h->count++] = duration;
     return;
   }

@@ -431,15 +431,19 @@ const command commands[] = {
      .arguments = "[-o OUT|--open] FILE",
      .summary = "a page that shows it, for any browser",
      .help =
-         "Writes one HTML file that shows the trace: what is wrong, if something is; goroutines, procs, threads, tasks and "
-         "regions over time, who woke whom, the program's counters (gotrace_count), stacks, a summary and flame graphs. "
+         "Writes one HTML file that shows the trace: what is wrong, if something is; goroutines, procs, threads, tasks "
+         "and "
+         "regions over time, who woke whom, the program's counters (gotrace_count), stacks, a summary and flame "
+         "graphs. "
          "It needs no network and no other file. Press ? in it for help.\n\n"
-         "The page contains the trace, and the reader as WebAssembly, so it shows all details at every zoom. Of a trace "
+         "The page contains the trace, and the reader as WebAssembly, so it shows all details at every zoom. Of a "
+         "trace "
          "that would not fit into 30 MB, and with --pictures, it contains pictures made beforehand: the whole, and "
          "details down to a zoom level shown on the page. The page that gotrace help --page prints, gotrace-view.html, "
          "opens any trace with all details, also by gzip compressed ones: drop it there.\n\n"
          "All tables have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear "
-         "on procs and threads and in the sums), 50,000 procs and threads, 200,000 regions, tasks, logs and CPU samples "
+         "on procs and threads and in the sums), 50,000 procs and threads, 200,000 regions, tasks, logs and CPU "
+         "samples "
          "each; 20,000 names have sums of their own.\n\n"
          "What began before the part is shown from the start of the part on, with a jagged edge. With a filter, "
          "only the selected goroutines, tasks and regions have rows, and the picture fits them; procs, threads, "
@@ -464,9 +468,10 @@ const command commands[] = {
     {.name = "help",
      .arguments = "[COMMAND]",
      .summary = "what a command does, and its options",
-     .help = "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --page, the page "
-             "of gotrace view without a trace, which opens any; --bash, --zsh and --fish, completion for these shells; "
-             "--complete WORDS..., what may complete the last word.",
+     .help =
+         "Prints the commands, or what COMMAND does with its options. Also: --man, the manual page; --page, the page "
+         "of gotrace view without a trace, which opens any; --bash, --zsh and --fish, completion for these shells; "
+         "--complete WORDS..., what may complete the last word.",
      .run_all = command_help},
 };
 

@@ -1,7 +1,8 @@
 /* input.c - a trace in a file or pipe, and its decoder: see input.h
  *
- * A file is mapped into memory; in a browser it is read where that is needed. A pipe is read on demand, or copied into memory if it is needed again. What gzip has
- * compressed is unpacked into memory. While events are read, the terminal shows the progress. */
+ * A file is mapped into memory; in a browser it is read where that is needed. A pipe is read on demand, or copied into
+ * memory if it is needed again. What gzip has compressed is unpacked into memory. While events are read, the terminal
+ * shows the progress. */
 
 #include "input.h"
 
@@ -191,7 +192,8 @@ gotrace_result input_decode(input *in, bool raw) {
   options.raw = raw;
   options.lenient = in->lenient;
   options.from = raw ? 0 : in->from;
-  if (in->seeks || (options.from && in->mapped)) { /* mapped pages that are skipped would count as this process's memory */
+  /* Mapped pages that are skipped would count as this process's memory. */
+  if (in->seeks || (options.from && in->mapped)) {
     options.read = read_anywhere;
     options.context = in;
     options.seekable = true;

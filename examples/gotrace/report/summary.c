@@ -551,7 +551,8 @@ void summary_note_generation(summary *sum) {
 static inline void count_kind(summary *sum, const gotrace_event *e) {
   unsigned kind = kind_in_file(e);
   sum->kinds[kind]++;
-  if (!sum->specs[kind]) sum->specs[kind] = e->v1_kind ? gotrace_find_event_spec((gotrace_format)sum->s.format, e->v1_kind) : e->spec;
+  if (!sum->specs[kind])
+    sum->specs[kind] = e->v1_kind ? gotrace_find_event_spec((gotrace_format)sum->s.format, e->v1_kind) : e->spec;
 }
 
 static RARE void watch_any(summary *sum, const gotrace_event *e) {

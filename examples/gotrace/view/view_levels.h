@@ -26,7 +26,7 @@ typedef struct chunk {
   bool merged; /* slices too short for the level, merged with their neighbours; false: the level's own slices */
   int64_t begin, end;
   uint32_t count;
-  bytes data;    /* view_pack.c: in zlib's format */
+  bytes data;        /* view_pack.c: in zlib's format */
   uint64_t at, size; /* view_data.c: offset and bytes in the stream */
 } chunk;
 
@@ -46,8 +46,8 @@ typedef struct levels {
   } own[LEVELS], merged[LEVELS];
   chunk *chunks;
   size_t chunk_count, chunk_capacity;
-  unsigned finest;        /* finer levels were dropped to save space */
-  int64_t begin, reached; /* of the trace */
+  unsigned finest;             /* finer levels were dropped to save space */
+  int64_t begin, reached;      /* of the trace */
   struct chunk_stream *stream; /* for view_data.c */
   /* For view_pack.c: a ring of `levels` that share a limit in bytes; `part` is the share of each in percent. */
   struct levels *next;
@@ -60,7 +60,7 @@ lane *lane_new(uint32_t number);
 void lane_add(levels *l, lane *to, const slice *s); /* in order of time, without overlaps */
 void lane_end(levels *l, lane *of);                 /* no more slices follow; frees the lane */
 void levels_finish(levels *l);                      /* after all lanes have ended */
-unsigned coarsest_level(int64_t span);          /* the coarsest one that a picture of a trace of this length needs */
+unsigned coarsest_level(int64_t span); /* the coarsest one that a picture of a trace of this length needs */
 void levels_add_chunk(levels *l, const chunk *c);
 void levels_free(levels *l);
 

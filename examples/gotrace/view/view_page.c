@@ -12,10 +12,11 @@
 #include <stdlib.h>
 
 /* A file as a string, and its size. */
-#define EMBED_FILE(name, file)       \
-  extern const char name[];          \
-  extern const uint32_t name##_size; \
-  __asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n0:.byte 0\n.balign 4\n" #name "_size: .int 0b-" #name "\n.popsection")
+#define EMBED_FILE(name, file)                                                                   \
+  extern const char name[];                                                                      \
+  extern const uint32_t name##_size;                                                             \
+  __asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n0:.byte 0\n.balign 4\n" #name \
+          "_size: .int 0b-" #name "\n.popsection")
 #define EMBED(name, file) EMBED_FILE(name, "examples/gotrace/view/page/" file)
 EMBED(view_style, "page.css");
 EMBED(view_markup, "page.html");
@@ -76,7 +77,7 @@ static void put_packed(output *out, const char *name, size_t number, const bytes
 
 static bytes script_of_page(void) {
   const char *const scripts[] = {"\n\"use strict\";\n", view_data,   view_model, view_draw,
-                                 view_panels,            view_reader, view_input};
+                                 view_panels,           view_reader, view_input};
   return join(scripts, COUNT(scripts));
 }
 
