@@ -254,7 +254,7 @@ def compare(b, story, windows, generator):
 def open_page(b, tool, page, *arguments):
     subprocess.run([tool, "view", "-o", page, *arguments], check=True)
     b.open("file://" + page)
-    b.wait_for("window.gotrace")
+    b.wait_for("window.gotrace && gotrace.app.answered")
     b.frame()
 
 
@@ -491,7 +491,7 @@ def try_hands(b, url):
     # The address opens the same place.
     b.open("about:blank")
     b.open(url + fragment)
-    until("window.gotrace && gotrace.app.view.selected", "the fragment selects nothing")
+    until("window.gotrace && gotrace.app.answered && gotrace.app.view.selected", "the fragment selects nothing")
     again = b.run("return gotrace.app.view.selected")
     check(again["row"] == row and again["begin"] == begin, "the fragment leads to another slice")
     # Also in a page that shows something else.
@@ -594,7 +594,7 @@ def try_hostile(b, tool, directory, trace):
         file.write(data)
     subprocess.run([tool, "view", "-o", page, hostile], check=True)
     b.open("file://" + page)
-    b.wait_for("window.gotrace")
+    b.wait_for("window.gotrace && gotrace.app.answered")
     b.frame()
     b.keys(*"e23")
     b.run("gotrace.app.search('script')")
@@ -716,7 +716,7 @@ def try_many(b, tool, directory):
     subprocess.run([tool, "view", "-o", page, trace], check=True)
     started = monotonic()
     b.open("file://" + page)
-    b.wait_for("window.gotrace")
+    b.wait_for("window.gotrace && gotrace.app.answered")
     check(monotonic() - started < 100, "a page with many tasks takes %d s to open" % (monotonic() - started))
     no_errors(b)
 
@@ -871,7 +871,7 @@ def try_big_ids(b, tool, directory):
     write_big_ids(trace)
     subprocess.run([tool, "view", "-o", page, trace], check=True)
     b.open("file://" + page)
-    b.wait_for("window.gotrace")
+    b.wait_for("window.gotrace && gotrace.app.answered")
     b.frame()
     counts = compare(b, Story(tool, trace), 6, random.Random(1))
     check(all(counts[what] for what in ("goroutine", "region", "task", "arrow", "proc")), counts)
@@ -898,7 +898,7 @@ def try_lenient(b, tool, directory):
         file.write(made_trace.misused().data())
     subprocess.run([tool, "view", "--lenient", "-o", page, trace], check=True, stderr=subprocess.DEVNULL)
     b.open("file://" + page)
-    b.wait_for("window.gotrace")
+    b.wait_for("window.gotrace && gotrace.app.answered")
     b.keys("e")
     b.frame()
     b.run("window.found = null; gotrace.visible().then((all) => { window.found = all; })")

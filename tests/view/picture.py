@@ -18,7 +18,7 @@ with tempfile.TemporaryDirectory() as directory:
     subprocess.run(["build/examples/gotrace", "view", "-o", page, trace], check=True)
     with browser.Chromium(1280, 900) as b:
         b.open("file://" + page)
-        b.wait_for("window.gotrace")
+        b.wait_for("window.gotrace && gotrace.app.answered")
         first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
         b.run("""gotrace.app.setTheme(false);
           for (const group of gotrace.app.model.groups) if (/^(counters|threads|task directory)/.test(group.key)) gotrace.app.fold(group, true);""")

@@ -781,51 +781,55 @@ static void write_stream(view *v, trace_part *p, const settings *set) {
 }
 
 #if IN_BROWSER
-#define write_page(v, p, set, page) write_stream(v, p, set)
-#define open_browser(page) 1
-#define temporary_page() NULL
+#define write_page(v, p, set) (write_stream(v, p, set), NULL)
+#define open_browser(page) ((void)(page), 1)
 #else
 static void no_chunk(levels *l, const chunk *c, bytes *raw) {
   (void)l, (void)c;
   raw->size = 0;
 }
 
-static void write_page(view *v, trace_part *p, const settings *set, const char *page) {
+/* Returns its path; NULL: standard output. Nothing is there unless the trace can be read. */
+static const char *write_page(view *v, trace_part *p, const settings *set) {
+  const char *page = set->output;
   const uint8_t *data;
+  bytes packed = {0};
   output out;
   size_t size;
-  output_open(&out, page);
+  bool with_trace;
   data = input_bytes(&p->in, &size);
-  if (data && !set->pictures && view_page_of_trace(&out, v->name, set, data, size)) {
-    v->few.take = v->many.take = no_chunk; /* only to know that it can be read */
-    view_read(v, p, set);
-  } else {
-    v->few.take = v->many.take = pack_chunk;
+  with_trace = data && !set->pictures && view_pack_trace(&packed, data, size);
+  if (!with_trace) {
     v->few.next = &v->many;
     v->many.next = &v->few;
     v->few.limit = v->many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
     v->few.part = 35;
     v->many.part = 65;
-    view_read(v, p, set);
-    pack_finish();
-    view_page(v, &out);
   }
+  v->few.take = v->many.take = with_trace ? no_chunk : pack_chunk;
+  view_read(v, p, set);
+  if (!with_trace) pack_finish();
+  if (set->open && !page) page = temporary_page();
+  output_open(&out, page);
+  if (with_trace) view_page_of_trace(&out, v->name, set, &packed);
+  else view_page(v, &out);
   output_close(&out);
+  free(packed.data);
+  return page;
 }
 #endif
 
 int command_view(const char *path, const settings *set) {
-  const char *page = set->output;
+  const char *page = NULL;
   trace_part p;
   view v;
   memset(&v, 0, sizeof v);
   v.name = path;
-  if (set->open && page && strcmp(page, "-") == 0) usage("--open shows a file, not standard output");
+  if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
   if (!part_open(&p, path, set)) return 1;
-  if (set->open && !page) page = temporary_page();
   if (set->data) write_stream(&v, &p, set);
-  else write_page(&v, &p, set, page);
+  else page = write_page(&v, &p, set);
   view_free(&v);
   part_close(&p);
-  return set->open ? open_browser(page) : 0;
+  return page && set->open ? open_browser(page) : 0;
 }

@@ -194,11 +194,16 @@ void view_contents(view *v, bytes *to);
 void stream_chunk(levels *l, const chunk *c, bytes *raw);
 void view_stream(view *v, output *out);
 
-/* Write a page: with pictures, whose chunks are those of view_pack.c; with the reader, WebAssembly that makes the
- * stream in the browser, and a trace; with the reader only. False: nothing was written, since the tool was built
- * without the reader, or the trace is too large. */
+/* Writes a page with pictures. Its chunks are those of view_pack.c. */
 void view_page(view *v, output *out);
-bool view_page_of_trace(output *out, const char *name, const settings *set, const uint8_t *data, size_t size);
+
+/* Packs a trace for the page below. False: the page would be too large, or the tool was built without the reader. */
+bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size);
+
+/* Writes a page with the reader, which is WebAssembly that makes the stream in the browser, and the trace. */
+void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed);
+
+/* Writes a page with the reader only. False: the tool was built without it. */
 bool view_empty_page(output *out);
 
 const char *temporary_page(void);   /* where the page is written if it is to be opened and no name was given */

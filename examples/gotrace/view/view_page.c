@@ -123,32 +123,30 @@ static void begin_reader_page(output *out) {
   put_element(out, "worker", view_worker, view_worker_size);
 }
 
-bool view_page_of_trace(output *out, const char *name, const settings *set, const uint8_t *data, size_t size) {
+bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size) {
+  if (size / 8 > PAGE_SIZE) return false; /* larger ones are not tried */
+  compress_bytes(packed, data, size);
+  return packed->size <= PAGE_DATA - ((size_t)1 << 20);
+}
+
+void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed) {
   const char *base = strrchr(name, '/');
   output ask = {0}; /* only its block is used */
-  bytes packed = {0};
-  bool fits = size / 8 <= PAGE_SIZE; /* larger ones are not tried */
   size_t i;
-  if (fits) compress_bytes(&packed, data, size);
-  fits = fits && packed.size <= PAGE_DATA - ((size_t)1 << 20);
-  if (fits) {
-    base = base && base[1] ? base + 1 : name;
-    put_string(&ask, "{\"name\":");
-    put_quoted(&ask, base, strlen(base));
-    put_string(&ask, ",\"words\":[");
-    for (i = 0; i < set->word_count; i++) {
-      if (i) put_byte(&ask.block, ',');
-      put_quoted(&ask, set->words[i], strlen(set->words[i]));
-    }
-    put_string(&ask, "]}\n");
-    begin_reader_page(out);
-    put_element(out, "ask", ask.block.data, ask.block.size);
-    put_packed(out, "trace", 0, &packed);
-    end_page(out);
+  base = base && base[1] ? base + 1 : name;
+  put_string(&ask, "{\"name\":");
+  put_quoted(&ask, base, strlen(base));
+  put_string(&ask, ",\"words\":[");
+  for (i = 0; i < set->word_count; i++) {
+    if (i) put_byte(&ask.block, ',');
+    put_quoted(&ask, set->words[i], strlen(set->words[i]));
   }
+  put_string(&ask, "]}\n");
+  begin_reader_page(out);
+  put_element(out, "ask", ask.block.data, ask.block.size);
+  put_packed(out, "trace", 0, packed);
+  end_page(out);
   free(ask.block.data);
-  free(packed.data);
-  return fits;
 }
 
 bool view_empty_page(output *out) {
@@ -157,8 +155,11 @@ bool view_empty_page(output *out) {
   return true;
 }
 #else
-bool view_page_of_trace(output *out, const char *name, const settings *set, const uint8_t *data, size_t size) {
-  return (void)out, (void)name, (void)set, (void)data, (void)size, false;
+bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size) {
+  return (void)packed, (void)data, (void)size, false;
+}
+void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed) {
+  (void)out, (void)name, (void)set, (void)packed;
 }
 bool view_empty_page(output *out) { return (void)out, false; }
 #endif

@@ -20,6 +20,7 @@ class App {
   // `trace`: to be asked for more; null: the page has only pictures.
   constructor(data, trace) {
     this.data = data, this.trace = trace;
+    this.answered = !trace; // whether it is known what is wrong
     this.model = new Model(data);
     this.closed = new AbortController();
     // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.

@@ -83,6 +83,7 @@ class Panels {
       look.startsWith("path") ? this.link("critical path", () => this.showAnswer("Critical path", look.split(" "))) : null);
     bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
     bar.hidden = !bar.children.length;
+    this.app.answered = true;
     this.app.painter.resize();
     this.app.painter.request();
   }
