@@ -112,7 +112,7 @@ build/examples/tool/%.o: private CPPFLAGS += $(filter -D%,$(tool_optional))
 
 # The tool as WebAssembly: only the commands that read a trace and write text.
 wasm_cc = $(CLANG) --target=wasm32-wasi --sysroot=/usr
-wasm_sources = examples/gotrace/library.c examples/gotrace/main.c $(filter-out %/view_pack.c %/view_page.c %/view_open.c %/sha256.c,\
+wasm_sources = examples/gotrace/library.c examples/gotrace/main.c $(filter-out %/view_pack.c %/view_page.c %/view_open.c %/serve.c %/sha256.c,\
     $(wildcard $(patsubst %,examples/gotrace/%/*.c,base command reading report view)))
 wasm_objects = $(patsubst examples/gotrace/%.c,build/wasm/%.o,$(wasm_sources))
 build/wasm/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*/*.h) $(header)

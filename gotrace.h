@@ -2671,14 +2671,14 @@ GOTRACE__FN inline uint64_t gotrace__hash_from(uint64_t seed, const char *bytes,
 }
 
 /* The size of the longest prefix of at most `limit` bytes that does not split a UTF-8 sequence. */
-GOTRACE__FN size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
+GOTRACE__FN inline size_t gotrace__utf8_prefix(const char *string, size_t size, size_t limit) {
   size_t back;
   if (size <= limit) return size;
   for (back = 0; back < 4 && back < limit && ((unsigned char)string[limit - back] & 0xc0) == 0x80; back++) continue;
   return back < 4 ? limit - back : limit; /* four continuation bytes are not UTF-8 */
 }
 
-GOTRACE__FN size_t gotrace__truncated_size(const char *string, size_t size) {
+GOTRACE__FN inline size_t gotrace__truncated_size(const char *string, size_t size) {
   return gotrace__utf8_prefix(string, size, GOTRACE_MAX_STRING_SIZE);
 }
 

@@ -32,10 +32,13 @@ __attribute__((noreturn)) static void unknown_option(const command *c, const cha
   usage("unknown option %.*s for %s", (int)size, word, c->name);
 }
 
-/* Keeps the words of an option for whoever reads the trace later: view_page.c. */
+/* Keeps the words of an option that says what of the trace is read, for whoever reads it later: view_page.c. */
 static void keep_words(const option *o, char **word, int count, settings *set) {
+  static const size_t others[] = {SETTING(output), SETTING(open), SETTING(no_open), SETTING(pictures), SETTING(data)};
   static const char *words[1024];
-  if (o->field == SETTING(output) || o->field == SETTING(open)) return;
+  size_t i;
+  for (i = 0; i < COUNT(others); i++)
+    if (o->field == others[i]) return;
   if (set->word_count + (size_t)count > COUNT(words)) usage("too many options");
   while (count--) words[set->word_count++] = *word++;
   set->words = words;
@@ -76,9 +79,16 @@ static void check_needs(const command *c, const bool *given) {
   usage("%s needs %s", c->name, names);
 }
 
-/* Fails if a result that is no text would go to a terminal. */
-static void check_terminal(const command *c, const settings *set) {
-  if (!c->result || set->output || set->open || set->folded || set->tables || !isatty(1)) return;
+/* Fails if a result that is no text would go to a terminal. A page is served then. */
+static void check_terminal(const command *c, settings *set) {
+  if (!c->result || set->output || set->open || set->folded || set->tables) return;
+#if !IN_BROWSER
+  if (c->run == command_view && view_has_reader() && !set->data && !set->pictures && (set->no_open || isatty(1))) {
+    set->serve = true;
+    return;
+  }
+#endif
+  if (!isatty(1)) return;
   usage("%s is not for a terminal; write it to a file by -o OUT%s", c->result,
         find_option(c, "--open", 6) ? ", or show it by --open" : "");
 }

@@ -98,6 +98,21 @@ def check_opening(b, traces):
     assert b.run(PICTURE) == pictures["v1.trace"]
 
 
+def check_parts(b, traces):
+    """The options of gotrace view are those of the page's reader."""
+    for options in [], ["--partial", "--lenient"], ["--from", "1us", "--to=1s", "--partial", "--go", "1"]:
+        tool("view", *options, "-o", traces.path("part.html"), traces.path("task.trace"))
+        b.open("file://" + traces.path("part.html"))
+        assert opened(b, "task.trace") == ""
+        assert "not known" not in b.run("return document.getElementById('findings').textContent"), options
+        assert b.run("return gotrace.app.data.filtered") == ("--go" in options) and (b.run("return gotrace.app.data.begin") > 0) == ("--go" in options)
+    traces.write("broken.trace", read("tests/traces/carried_over_generations")[:-10])
+    tool("view", "--partial", "-o", traces.path("part.html"), traces.path("broken.trace"))
+    b.open("file://" + traces.path("part.html"))
+    assert opened(b, "broken.trace") == ""
+    assert b.run("return document.querySelector('#findings p').textContent")
+
+
 def check_findings(b, traces):
     b.choose("#file", traces.path("task.trace"))
     assert opened(b, "task.trace") == ""
@@ -136,6 +151,7 @@ def main():
             with kind(1280, 800) as b:
                 check_opening(b, traces)
                 check_findings(b, traces)
+                check_parts(b, traces)
                 errors = b.errors()
                 assert not errors, errors
                 print(kind.name)

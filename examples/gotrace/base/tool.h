@@ -257,13 +257,13 @@ typedef struct settings {
   const char *by[FILTERS]; /* the options of filter.h; NULL: not given */
   int format;              /* 0: the input's */
   uint32_t jobs;           /* threads that decode; 0: one per processor */
-  bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details, brief, data, pictures;
+  bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details, brief, data, pictures, serve, no_open;
   const char *tables;                  /* a directory to make */
   bool may_be_partial, may_be_lenient; /* the command has these options */
   const char *profile;                 /* a kind, such as "cpu" */
   const char *task, *go;               /* whose path: ids or names */
   bool no_return;
-  const char *const *words; /* the options as they were given, except -o and --open */
+  const char *const *words; /* the options of gotrace view that say what is read */
   size_t word_count;
   /* record */
   uint64_t limit;       /* bytes; 0: none */

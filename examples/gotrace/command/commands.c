@@ -140,6 +140,7 @@ const option options[] = {
      "show the page in a browser, that of the variable BROWSER or else of xdg-open; without -o it is a file in TMPDIR "
      "or /tmp",
      NULL, set_flag, SETTING(open), 0},
+    {"--no-open", "serve the page without -o, and only print its address", NULL, set_flag, SETTING(no_open), 0},
     {"--pictures", "a page without the trace and its reader, 30 MB at most", NULL, set_flag, SETTING(pictures), 0},
     {"--data", "not the page, but what its reader makes of the trace: slices, then tables as JSON; for tests", NULL,
      set_flag, SETTING(data), 0},
@@ -431,7 +432,13 @@ const command commands[] = {
      .arguments = "[-o OUT|--open] FILE",
      .summary = "a page that shows it, for any browser",
      .help =
-         "Writes one HTML file that shows the trace: what is wrong, if something is; goroutines, procs, threads, tasks "
+         "On a terminal it starts a browser, which shows the trace: in all details, also one of a gigabyte. The page "
+         "is "
+         "served to this computer only (127.0.0.1), below a path that cannot be guessed, until it has been closed for "
+         "a "
+         "minute, or Ctrl-C.\n\n"
+         "Elsewhere, and with -o, it writes one HTML file that shows the trace: what is wrong, if something is; "
+         "goroutines, procs, threads, tasks "
          "and "
          "regions over time, who woke whom, the program's counters (gotrace_count), stacks, a summary and flame "
          "graphs. "
@@ -452,7 +459,7 @@ const command commands[] = {
          "  gotrace view -o app.html app.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options = PART "," FILTER ",-o OUT,--open,--pictures,--data,--partial,--lenient",
+     .options = PART "," FILTER ",-o OUT,--open,--no-open,--pictures,--data,--partial,--lenient",
      .run = command_view},
 #if !IN_BROWSER
     {.name = "symbolize",

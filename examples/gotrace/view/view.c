@@ -827,6 +827,14 @@ int command_view(const char *path, const settings *set) {
   v.name = path;
   if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
   if (!part_open(&p, path, set)) return 1;
+#if !IN_BROWSER
+  if (set->serve) {
+    size_t size = 0;
+    const uint8_t *data = input_bytes(&p.in, &size);
+    if (!data) fail("cannot be read more than once");
+    return view_serve(path, set, data, size);
+  }
+#endif
   if (set->data) write_stream(&v, &p, set);
   else page = write_page(&v, &p, set);
   view_free(&v);

@@ -203,10 +203,17 @@ bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size);
 /* Writes a page with the reader, which is WebAssembly that makes the stream in the browser, and the trace. */
 void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed);
 
+/* Writes a page with the reader, for a trace of so many bytes beside it. */
+void view_served_page(output *out, const char *name, const settings *set, size_t size);
+
+/* Serves a page and its trace to a browser, which it starts, until the page is closed. Returns the exit status. */
+int view_serve(const char *name, const settings *set, const uint8_t *trace, size_t size);
+
 /* Writes a page with the reader only. False: the tool was built without it. */
 bool view_empty_page(output *out);
 
-const char *temporary_page(void);   /* where the page is written if it is to be opened and no name was given */
-int open_browser(const char *page); /* returns the exit status of the command */
+const char *temporary_page(void);        /* where the page is written if it is to be opened and no name was given */
+void start_browser(const char *address); /* does not wait for it */
+int open_browser(const char *page);      /* returns the exit status of the command */
 
 #endif

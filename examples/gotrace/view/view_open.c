@@ -36,3 +36,7 @@ int open_browser(const char *page) {
   report("no browser could be started by %s; set BROWSER, or open %s", browser, page);
   return 1;
 }
+
+void start_browser(const char *address) {
+  if (fork() == 0) _exit(open_browser(address));
+}

@@ -5,6 +5,7 @@
  * the head allows only the page's own script and style, which it names by their hashes, and no network access.
  */
 
+#include "../command/commands.h"
 #include "sha256.h"
 #include "view.h"
 #include "view_pack.h"
@@ -110,6 +111,8 @@ static void end_page(output *out) {
 /* -------------------------------------------------------------------------------------- with the reader ---- */
 
 #ifdef VIEW_WASM
+bool view_has_reader(void) { return true; }
+
 static void put_element(output *out, const char *name, const void *data, size_t size) {
   bytes packed = {0};
   compress_bytes(&packed, data, size);
@@ -117,8 +120,11 @@ static void put_element(output *out, const char *name, const void *data, size_t 
   free(packed.data);
 }
 
-static void begin_reader_page(output *out) {
-  begin_page(out, " 'wasm-unsafe-eval'; worker-src blob:");
+/* `policy`: more of it. */
+static void begin_reader_page(output *out, const char *policy) {
+  char all[96];
+  snprintf(all, sizeof all, " 'wasm-unsafe-eval'; worker-src blob:%s", policy);
+  begin_page(out, all);
   put_element(out, "reader", view_wasm, view_wasm_size);
   put_element(out, "worker", view_worker, view_worker_size);
 }
@@ -129,7 +135,9 @@ bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size) {
   return packed->size <= PAGE_DATA - ((size_t)1 << 20);
 }
 
-void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed) {
+/* What the page opens: a trace of this name, with these options of gotrace view. `served`: its size if it is beside the
+ * page; 0: it is in it. */
+static void put_ask(output *out, const char *name, const settings *set, size_t served) {
   const char *base = strrchr(name, '/');
   output ask = {0}; /* only its block is used */
   size_t i;
@@ -141,25 +149,39 @@ void view_page_of_trace(output *out, const char *name, const settings *set, cons
     if (i) put_byte(&ask.block, ',');
     put_quoted(&ask, set->words[i], strlen(set->words[i]));
   }
-  put_string(&ask, "]}\n");
-  begin_reader_page(out);
+  print(&ask, "],\"served\":%zu}\n", served);
   put_element(out, "ask", ask.block.data, ask.block.size);
-  put_packed(out, "trace", 0, packed);
-  end_page(out);
   free(ask.block.data);
 }
 
+void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed) {
+  begin_reader_page(out, "");
+  put_ask(out, name, set, 0);
+  put_packed(out, "trace", 0, packed);
+  end_page(out);
+}
+
+void view_served_page(output *out, const char *name, const settings *set, size_t size) {
+  begin_reader_page(out, "; connect-src 'self'; img-src 'self'");
+  put_ask(out, name, set, size);
+  end_page(out);
+}
+
 bool view_empty_page(output *out) {
-  begin_reader_page(out);
+  begin_reader_page(out, "");
   end_page(out);
   return true;
 }
 #else
+bool view_has_reader(void) { return false; }
 bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size) {
   return (void)packed, (void)data, (void)size, false;
 }
 void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed) {
   (void)out, (void)name, (void)set, (void)packed;
+}
+void view_served_page(output *out, const char *name, const settings *set, size_t size) {
+  (void)out, (void)name, (void)set, (void)size;
 }
 bool view_empty_page(output *out) { return (void)out, false; }
 #endif

@@ -548,10 +548,11 @@ function forTests(app) {
 async function begin() {
   const reader = await Reader.find(), page = reader && new Page(reader);
   if (!reader) window.gotrace = forTests(new App(await Data.read(), null));
-  else if (!document.getElementById("trace0")) page.start.choose("");
+  else if (!document.getElementById("ask0")) page.start.choose("");
   else {
-    const {name, words} = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
-    await page.open(new Blob([await inflate("trace0")]), name, words);
+    const {name, words, served} = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
+    if (served) fetch("alive").catch(() => {}); // the server ends some time after this has ended
+    await page.open(served ? {url: new URL("trace", location.href).href, size: served} : new Blob([await inflate("trace0")]), name, words);
   }
 }
 

@@ -1,7 +1,7 @@
 // reader.js - opens a trace in the browser: the tool as WebAssembly, in a worker
 //
 // The page has the module and the worker's script, and perhaps a trace. Otherwise a file is chosen or dropped. Nothing
-// leaves the computer: the page's policy forbids all connections.
+// leaves the computer: the page's policy forbids all connections, but to `gotrace view` that serves it.
 
 // A message for whoever opened the trace.
 class Refused extends Error {}
@@ -32,12 +32,13 @@ class Reader {
   }
 }
 
-// A trace in a file, which gzip may have compressed. `words`: options of gotrace view, for a part of it.
+// A trace in a file, which gzip may have compressed, or one that is served: {url, size}. `words`: options of gotrace view, for a part of it.
 class Trace {
   constructor(reader, file, name, words) {
     Object.assign(this, {reader, file, name, words});
   }
   async unpack() {
+    if (this.file.url) return;
     const start = new Uint8Array(await this.file.slice(0, 2).arrayBuffer());
     if (start[0] === 0x1f && start[1] === 0x8b)
       this.file = await new Response(this.file.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
@@ -55,7 +56,8 @@ class Trace {
     return output.text();
   }
   async findings() {
-    return JSON.parse(await this.ask(["info", ...this.words, "--json"])).findings;
+    const words = this.words.filter((word) => word !== "--partial"); // info shows what comes before an error as it is
+    return JSON.parse(await this.ask(["info", ...words, "--json"])).findings;
   }
 }
 

@@ -1,6 +1,6 @@
 // worker.js - runs the tool, as WebAssembly, on a file: what of WASI it needs
 //
-// reader.js asks {module, file, words}. The tool finds the file as /trace, reads it where it needs to, and writes to
+// reader.js asks {module, file, words}; the file is a File, or {url, size} of one that is served. The tool finds the file as /trace, reads it where it needs to, and writes to
 // standard output. The answers are {progress}, from 0 to 1, and at last {status, output, errors}.
 
 "use strict";
@@ -20,12 +20,22 @@ class Input {
   constructor(file) {
     Object.assign(this, {file, blocks: new Map(), reader: new FileReaderSync(), at: 0});
   }
+  fetch(from, to) {
+    if (!this.file.url) return this.reader.readAsArrayBuffer(this.file.slice(from, to));
+    const request = new XMLHttpRequest();
+    request.open("GET", this.file.url, false);
+    request.setRequestHeader("Range", "bytes=" + from + "-" + (Math.min(to, this.file.size) - 1));
+    request.responseType = "arraybuffer";
+    request.send();
+    if (request.status !== 206) throw new Error("the server's answer is " + request.status);
+    return request.response;
+  }
   block(number) {
     let block = this.blocks.get(number);
     if (block) {
       this.blocks.delete(number); // it becomes the latest
     } else {
-      block = new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(number * BLOCK, (number + 1) * BLOCK)));
+      block = new Uint8Array(this.fetch(number * BLOCK, (number + 1) * BLOCK));
       if (this.blocks.size === KEPT) this.blocks.delete(this.blocks.keys().next().value);
     }
     this.blocks.set(number, block);

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""gotrace view on a terminal: the page and its trace, served to this computer.
+
+    tests/view/serve.py
+
+In Chromium and Firefox the page draws what the page of -o draws. The server answers nothing to a wrong Host, token,
+method or path, and parts of the trace only as they are; slow and silent clients hold up nobody. It ends a minute after
+the page has been closed, and on SIGINT.
+"""
+
+import os
+import pty
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+
+TOOL, PAGE = "build/examples/gotrace", "build/gotrace-view.html"
+PICTURE = "return gotrace.visible().then((all) => JSON.stringify([all, gotrace.app.data.events, gotrace.app.data.format]))"
+PAGE_CLOSED = 60  # seconds
+
+
+class Server:
+    def __init__(self, *arguments):
+        # What is ignored, as in a background job, is ignored by the tool too.
+        self.process = subprocess.Popen([TOOL, "view", "--no-open", *arguments], stdout=subprocess.PIPE,
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        line = self.process.stdout.readline().decode()
+        self.address, port, self.token = re.match(r"(http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/) shows the trace", line).groups()
+        self.port = int(port)
+        self.host = "127.0.0.1:" + port
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def send(self, data):
+        """The answer to bytes: its status, headers and body."""
+        with self.connect() as s:
+            s.sendall(data)
+            answer = b""
+            while True:
+                try:
+                    more = s.recv(1 << 16)
+                except ConnectionResetError:
+                    break
+                if not more:
+                    break
+                answer += more
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]) if head else 0, head.decode(), body
+
+    def ask(self, name, *headers, method="GET", host=None, base=None):
+        lines = ["%s %s%s HTTP/1.1" % (method, "/%s/" % self.token if base is None else base, name)]
+        lines += [] if host == "" else ["Host: " + (host or self.host)]
+        return self.send("\r\n".join([*lines, *headers, "", ""]).encode())
+
+
+def check_answers(server, data):
+    for name, method in ("", "GET"), ("trace", "GET"), ("", "HEAD"), ("trace", "HEAD"):
+        status, head, body = server.ask(name, method=method)
+        size = int(re.search(r"Content-Length: (\d+)", head).group(1))
+        assert status == 200 and len(body) == (size if method == "GET" else 0), (name, method, status)
+        assert "Cache-Control: no-store" in head and "Access-Control" not in head, head
+        assert name != "trace" or method != "GET" or body == data
+    assert server.ask("", host="localhost:%d" % server.port)[0] == 200
+    for host in "example.org", "127.0.0.1", "127.0.0.1:%d.example.org" % server.port, "", "localhost", "%s\r\nHost: %s" % (server.host, server.host):
+        assert server.ask("trace", host=host)[0] == 403, host
+    for method in "POST", "PUT", "OPTIONS", "get", "":
+        assert server.ask("trace", method=method)[0] == 405, method
+    token = server.token
+    for base, name in (("/", ""), ("/", "trace"), ("/%s" % token[:-1], "/trace"), ("/%s" % token[::-1], "/trace"), ("/%s/" % token, "../trace"),
+                       ("/%s/" % token, "trace/"), ("/%s/" % token, "trac"), ("/%s/" % token, "trace?x"), ("//%s/" % token, "trace"), ("", "trace"),
+                       ("/%s/" % token, "%74race"), (server.address, "trace")):
+        assert server.ask(name, base=base)[0] == 404, (base, name)
+    for first, last in (0, 0), (0, 15), (5, 10), (len(data) - 1, len(data) - 1), (len(data) - 10, len(data) + 100), (0, 10 ** 17):
+        status, head, body = server.ask("trace", "Range: bytes=%d-%d" % (first, last))
+        assert status == 206 and body == data[first:last + 1], (first, last, status)
+        assert "Content-Range: bytes %d-%d/%d" % (first, min(last, len(data) - 1), len(data)) in head, head
+    for text in "bytes=5-4", "bytes=%d-%d" % (len(data), len(data)), "bytes=-5", "bytes=5-", "bytes=0-1,3-4", "bytes=a-b", "bits=0-1", "", "bytes=0-" + "9" * 40:
+        assert server.ask("trace", "Range: " + text)[0] == 416, text
+    for junk in b"\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", os.urandom(200).replace(b"\0", b"x") + b"\r\n\r\n":
+        assert server.send(junk)[0] in (400, 404, 405), junk
+    assert server.send(b"GET /\0/ HTTP/1.1\r\n\r\n")[0] == 0
+    assert server.send(b"GET / HTTP/1.1\r\nX: " + b"x" * 5000)[0] in (0, 431)
+
+
+def check_slow(server, data):
+    """Clients that say nothing, or take nothing, while another one asks."""
+    held = [server.connect() for _ in range(100)]
+    for i, s in enumerate(held):
+        if i % 2:
+            s.sendall(b"GET /" if i % 4 == 1 else b"GET /%s/trace HTTP/1.1\r\nHost: %s\r\n\r\n" % (server.token.encode(), server.host.encode()))
+    begin = time.time()
+    for _ in range(20):
+        assert server.ask("trace")[2] == data
+    assert time.time() - begin < 5, time.time() - begin
+    for s in held:
+        s.close()
+    assert server.ask("trace", "Range: bytes=0-3")[2] == data[:4]
+
+
+def check_terminal(trace):
+    """Without options, on a terminal, it also starts the browser."""
+    with tempfile.TemporaryDirectory() as directory:
+        log, program = os.path.join(directory, "log"), os.path.join(directory, "browser")
+        with open(program, "w") as file:
+            file.write('#!/bin/sh\necho "$1" >%s.part && mv %s.part %s\n' % (log, log, log))
+        os.chmod(program, 0o700)
+        parent, child = pty.openpty()
+        process = subprocess.Popen([TOOL, "view", trace], stdin=subprocess.DEVNULL, stdout=child, env={**os.environ, "BROWSER": program})
+        os.close(child)
+        shown = b""
+        while b"\n" not in shown:
+            shown += os.read(parent, 4096)
+        end = time.time() + 30
+        while not os.path.exists(log) and time.time() < end:
+            time.sleep(0.05)
+        with open(log) as file:
+            assert shown.decode().startswith(file.read().strip() + " shows the trace until"), shown
+        process.terminate()
+        assert process.wait(20) == -signal.SIGTERM
+        os.close(parent)
+
+
+def picture(b, address, name):
+    b.open(address)
+    b.wait_for("window.gotrace && gotrace.app.answered && gotrace.app.data.name === '%s'" % name)
+    b.frame()
+    return b.run(PICTURE)
+
+
+def main():
+    if not os.path.exists(PAGE):
+        print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as directory:
+        trace, page = os.path.join(directory, "a.trace"), os.path.join(directory, "a.html")
+        subprocess.run(["build/examples/scheduler", "-o", trace, "-f", "1.23", "examples"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([TOOL, "view", "-o", page, trace], check=True)
+        with open(trace, "rb") as file:
+            data = file.read()
+        with Server(trace) as server:
+            check_answers(server, data)
+            check_slow(server, data)
+            server.process.send_signal(signal.SIGINT)
+            assert server.process.wait(20) == -signal.SIGINT
+        check_terminal(trace)
+        for kind in browser.all_there():
+            with Server(trace) as server, kind(1280, 800) as b:
+                assert picture(b, server.address, "a.trace") == picture(b, "file://" + page, "a.trace")
+                b.open("about:blank")  # the page is closed
+                closed = time.time()
+                if kind is browser.Chromium:
+                    assert server.process.wait(PAGE_CLOSED + 30) == 0
+                    assert time.time() - closed > PAGE_CLOSED - 5, time.time() - closed
+                errors = b.errors()
+                assert not errors, errors
+                print(kind.name)
+
+
+if __name__ == "__main__":
+    main()
