@@ -82,7 +82,6 @@ def check_opening(b, traces):
     b.open("file://" + PAGE)
     b.wait_for("!document.getElementById('start').hidden")
     assert b.run(CONNECT) == "refused"
-    b.errors()  # that one is meant
     for name, of in ("scheduler.trace", "scheduler.trace"), ("v1.trace", "v1.trace"), ("packed.trace.gz", "scheduler.trace"):
         b.choose("#file", traces.path(name))
         assert opened(b, name) == "", name
@@ -152,7 +151,7 @@ def main():
                 check_opening(b, traces)
                 check_findings(b, traces)
                 check_parts(b, traces)
-                errors = b.errors()
+                errors = [error for error in b.errors() if "127.0.0.1:9/" not in error]  # Firefox may tell of that late
                 assert not errors, errors
                 print(kind.name)
 
