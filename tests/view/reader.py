@@ -11,6 +11,7 @@ page has less than a megabyte.
 """
 
 import base64
+import datetime
 import gzip
 import json
 import os
@@ -105,6 +106,16 @@ def check_parts(b, traces):
         assert opened(b, "task.trace") == ""
         assert "not known" not in b.run("return document.getElementById('findings').textContent"), options
         assert b.run("return gotrace.app.data.filtered") == ("--go" in options) and (b.run("return gotrace.app.data.begin") > 0) == ("--go" in options)
+    # The wall clock of this computer, in a browser whose own is another.
+    subprocess.run(["build/examples/scheduler", "-o", traces.path("clock.trace"), "-f", "1.25", "examples"], check=True, stdout=subprocess.DEVNULL)
+    began = json.loads(tool("info", "--json", traces.path("clock.trace"))[0])["trace"]["began"]
+    local = datetime.datetime.fromisoformat(began[:19]) + datetime.timedelta(hours=5, minutes=30)
+    os.environ["TZ"] = "IST-5:30"
+    tool("view", "--from", local.strftime("%Y-%m-%d %H:%M:%S"), "-o", traces.path("part.html"), traces.path("clock.trace"))
+    del os.environ["TZ"]
+    b.open("file://" + traces.path("part.html"))
+    assert opened(b, "clock.trace") == ""
+    assert b.run("return gotrace.app.data.begin === 0 && gotrace.app.data.end > 0")
     traces.write("broken.trace", read("tests/traces/carried_over_generations")[:-10])
     tool("view", "--partial", "-o", traces.path("part.html"), traces.path("broken.trace"))
     b.open("file://" + traces.path("part.html"))

@@ -263,7 +263,7 @@ typedef struct settings {
   const char *profile;                 /* a kind, such as "cpu" */
   const char *task, *go;               /* whose path: ids or names */
   bool no_return;
-  const char *const *words; /* the options of gotrace view that say what is read */
+  const char *const *words; /* the options of gotrace view that say what is read, without --from, --to */
   size_t word_count;
   /* record */
   uint64_t limit;       /* bytes; 0: none */

@@ -784,6 +784,14 @@ static void write_stream(view *v, trace_part *p, const settings *set) {
 #define write_page(v, p, set) (write_stream(v, p, set), NULL)
 #define open_browser(page) ((void)(page), 1)
 #else
+/* The settings for the page's reader: it does not know this computer's time zone. */
+static settings for_reader(trace_part *p, const settings *set) {
+  settings resolved = *set;
+  resolved.from = moment_resolve(set->from, &p->in);
+  resolved.until = moment_resolve(set->until, &p->in);
+  return resolved;
+}
+
 static void no_chunk(levels *l, const chunk *c, bytes *raw) {
   (void)l, (void)c;
   raw->size = 0;
@@ -794,6 +802,7 @@ static const char *write_page(view *v, trace_part *p, const settings *set) {
   const char *page = set->output;
   const uint8_t *data;
   bytes packed = {0};
+  settings resolved;
   output out;
   size_t size;
   bool with_trace;
@@ -806,12 +815,13 @@ static const char *write_page(view *v, trace_part *p, const settings *set) {
     v->few.part = 35;
     v->many.part = 65;
   }
+  if (with_trace) resolved = for_reader(p, set);
   v->few.take = v->many.take = with_trace ? no_chunk : pack_chunk;
   view_read(v, p, set);
   if (!with_trace) pack_finish();
   if (set->open && !page) page = temporary_page();
   output_open(&out, page);
-  if (with_trace) view_page_of_trace(&out, v->name, set, &packed);
+  if (with_trace) view_page_of_trace(&out, v->name, &resolved, &packed);
   else view_page(v, &out);
   output_close(&out);
   free(packed.data);
@@ -831,8 +841,10 @@ int command_view(const char *path, const settings *set) {
   if (set->serve) {
     size_t size = 0;
     const uint8_t *data = input_bytes(&p.in, &size);
-    if (!data) fail("cannot be read more than once");
-    return view_serve(path, set, data, size);
+    settings resolved;
+    if (!data) fail("a pipe cannot be shown; write a page by -o OUT");
+    resolved = for_reader(&p, set);
+    return view_serve(path, &resolved, data, size);
   }
 #endif
   if (set->data) write_stream(&v, &p, set);

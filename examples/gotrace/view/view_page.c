@@ -3,7 +3,7 @@
  * The page is one file: style, markup and script from view/, and the data, compressed and in base 64. Everything that
  * comes from the trace is inside the data, so no name or message can close an element or begin a script. A policy in
  * the head allows only the page's own script and style, which it names by their hashes, and no network access.
- */
+ * Only a page that is served may connect to its server. */
 
 #include "../command/commands.h"
 #include "sha256.h"
@@ -135,8 +135,8 @@ bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size) {
   return packed->size <= PAGE_DATA - ((size_t)1 << 20);
 }
 
-/* What the page opens: a trace of this name, with these options of gotrace view. `served`: its size if it is beside the
- * page; 0: it is in it. */
+/* What the page opens: a trace of this name, the part that these options of gotrace view choose. `served`: its size if
+ * it is beside the page; 0: it is in it. */
 static void put_ask(output *out, const char *name, const settings *set, size_t served) {
   const char *base = strrchr(name, '/');
   output ask = {0}; /* only its block is used */
@@ -144,9 +144,10 @@ static void put_ask(output *out, const char *name, const settings *set, size_t s
   base = base && base[1] ? base + 1 : name;
   put_string(&ask, "{\"name\":");
   put_quoted(&ask, base, strlen(base));
-  put_string(&ask, ",\"words\":[");
+  print(&ask, ",\"words\":[\"--from=%lldns\"", (long long)set->from);
+  if (set->until != INT64_MAX) print(&ask, ",\"--to=%lldns\"", (long long)set->until);
   for (i = 0; i < set->word_count; i++) {
-    if (i) put_byte(&ask.block, ',');
+    put_byte(&ask.block, ',');
     put_quoted(&ask, set->words[i], strlen(set->words[i]));
   }
   print(&ask, "],\"served\":%zu}\n", served);
