@@ -52,6 +52,7 @@ class Traces:
         subprocess.run(["build/examples/scheduler", "-o", self.path("v1.trace"), "-f", "1.11", "examples"], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([self.path("faults"), "task", self.path("task.trace")], check=True)
         self.write("packed.trace.gz", gzip.compress(read(self.path("scheduler.trace"))))
+        self.write("broken.trace.gz", gzip.compress(read(self.path("scheduler.trace")))[:-1000])
         self.write("empty.trace", b"")
         self.write("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(100))
         self.write("cut.trace", read(self.path("scheduler.trace"))[:-1000])
@@ -88,6 +89,8 @@ def check_opening(b, traces):
         assert opened(b, name) == "", name
         b.frame()
         assert b.run(PICTURE) == pictures[of], name
+    b.choose("#file", traces.path("broken.trace.gz"))
+    assert opened(b, "broken.trace.gz") == "broken.trace.gz: the gzip file is broken"
     for name in "picture.png", "empty.trace", "cut.trace":
         b.choose("#file", traces.path(name))
         told = tool("view", "-o", os.devnull, traces.path(name), status=1)[1].replace("gotrace: %s: " % traces.path(name), "").strip()
@@ -121,6 +124,7 @@ def check_parts(b, traces):
     b.open("file://" + traces.path("part.html"))
     assert opened(b, "broken.trace") == ""
     assert b.run("return document.querySelector('#findings p').textContent")
+    assert "not known" not in b.run("return document.getElementById('findings').textContent")
 
 
 def check_findings(b, traces):

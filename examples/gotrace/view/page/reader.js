@@ -11,28 +11,33 @@ class Reader {
   static async find() {
     if (!document.getElementById("reader0")) return null;
     const reader = new Reader();
+    reader.workers = new Set();
     reader.module = await WebAssembly.compile(await inflate("reader0"));
     reader.script = URL.createObjectURL(new Blob([await inflate("worker0")], {type: "text/javascript"}));
     return reader;
   }
-  // Runs a command of the tool on a file. Returns its output and what it reported; fails if it fails.
+  // Runs a command of the tool on a file. Returns its status, its output and what it reported.
   run(file, words, progress) {
-    const worker = new Worker(this.script);
-    const {module} = this;
+    const worker = new Worker(this.script), {module} = this;
+    this.workers.add(worker);
     return new Promise((resolve, reject) => {
       worker.onmessage = ({data}) => {
-        if (data.progress !== undefined) return progress(data.progress);
-        const errors = data.errors.replaceAll("gotrace: /trace: ", "").replace(/^gotrace: /gm, "").trim();
-        if (data.status) reject(new Refused(errors || "the tool failed with status " + data.status));
-        else resolve({output: data.output, errors});
+        if (data.progress !== undefined) progress(data.progress);
+        else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replace(/^gotrace: /gm, "").trim()});
       };
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
       worker.postMessage({module, file, words});
-    }).finally(() => worker.terminate());
+    }).finally(() => { worker.terminate(); this.workers.delete(worker); });
+  }
+  // Ends all that run. Nothing comes of them.
+  stop() {
+    for (const worker of this.workers) worker.terminate();
+    this.workers.clear();
   }
 }
 
-// A trace in a file, which gzip may have compressed, or one that is served: {url, size}. `words`: options of gotrace view, for a part of it.
+// A trace in a file, which gzip may have compressed, or one that is served: {url, size}. `words`: options of gotrace view,
+// for a part of it.
 class Trace {
   constructor(reader, file, name, words) {
     Object.assign(this, {reader, file, name, words});
@@ -41,22 +46,25 @@ class Trace {
     if (this.file.url) return;
     const start = new Uint8Array(await this.file.slice(0, 2).arrayBuffer());
     if (start[0] === 0x1f && start[1] === 0x8b)
-      this.file = await new Response(this.file.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+      this.file = await new Response(this.file.stream().pipeThrough(new DecompressionStream("gzip"))).blob()
+        .catch(() => { throw new Refused("the gzip file is broken"); });
   }
   async read(progress) {
     await this.unpack();
-    const {output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress);
+    const {status, output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress);
+    if (status) throw new Refused(errors || "the tool failed with status " + status);
     const data = await Data.ofStream(output);
     data.name = this.name;
     return {data, errors};
   }
-  // What a command that writes text says of the trace.
+  // What a command that writes text says of the trace; of a broken one, also of what comes before the error.
   async ask(words) {
-    const {output} = await this.reader.run(this.file, [...words, "/trace"], () => {});
+    const {output, errors} = await this.reader.run(this.file, [...words, "/trace"], () => {});
+    if (!output.size) throw new Refused(errors);
     return output.text();
   }
   async findings() {
-    const words = this.words.filter((word) => word !== "--partial"); // info shows what comes before an error as it is
+    const words = this.words.filter((word) => word !== "--partial"); // info needs none
     return JSON.parse(await this.ask(["info", ...words, "--json"])).findings;
   }
 }
@@ -105,6 +113,7 @@ class Page {
   }
   async open(file, name = file.name, words = []) {
     const turn = this.turn = {}; // a trace that is opened later takes the place of this one
+    this.reader.stop();
     try {
       this.start.wait(name, 0);
       const trace = new Trace(this.reader, file, name, words);
