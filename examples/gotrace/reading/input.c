@@ -228,7 +228,7 @@ const uint8_t *input_bytes(const input *in, size_t *size) {
   return in->mapped || in->copy.data ? known_bytes(in, size) : NULL;
 }
 
-/* The same for a file that is read where that is needed. */
+/* Whether the first bytes of a file that is read where that is needed contain a text. */
 static bool file_contains(input *in, const char *text, size_t size, size_t most) {
   const size_t step = 1 << 20;
   uint8_t *part = resize(NULL, step + size);

@@ -783,6 +783,7 @@ static void write_stream(view *v, trace_part *p, const settings *set) {
 #if IN_BROWSER
 #define write_page(v, p, set) (write_stream(v, p, set), NULL)
 #define open_browser(page) ((void)(page), 1)
+#define serve(p, set, path) 1
 #else
 /* The settings for the page's reader: it does not know this computer's time zone. */
 static settings for_reader(trace_part *p, const settings *set) {
@@ -827,29 +828,30 @@ static const char *write_page(view *v, trace_part *p, const settings *set) {
   free(packed.data);
   return page;
 }
+
+static int serve(trace_part *p, const settings *set, const char *path) {
+  size_t size = 0;
+  const uint8_t *data = input_bytes(&p->in, &size);
+  settings resolved;
+  if (!data) fail("a pipe cannot be shown; write a page by -o OUT");
+  resolved = for_reader(p, set);
+  return view_serve(path, &resolved, data, size);
+}
 #endif
 
 int command_view(const char *path, const settings *set) {
   const char *page = NULL;
+  int status = 0;
   trace_part p;
   view v;
   memset(&v, 0, sizeof v);
   v.name = path;
   if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
   if (!part_open(&p, path, set)) return 1;
-#if !IN_BROWSER
-  if (set->serve) {
-    size_t size = 0;
-    const uint8_t *data = input_bytes(&p.in, &size);
-    settings resolved;
-    if (!data) fail("a pipe cannot be shown; write a page by -o OUT");
-    resolved = for_reader(&p, set);
-    return view_serve(path, &resolved, data, size);
-  }
-#endif
-  if (set->data) write_stream(&v, &p, set);
+  if (set->serve) status = serve(&p, set, path);
+  else if (set->data) write_stream(&v, &p, set);
   else page = write_page(&v, &p, set);
   view_free(&v);
   part_close(&p);
-  return page && set->open ? open_browser(page) : 0;
+  return page && set->open ? open_browser(page) : status;
 }
