@@ -101,6 +101,32 @@ def check_opening(b, traces):
     assert b.run(PICTURE) == pictures["v1.trace"]
 
 
+def search(b, text):
+    b.run("return gotrace.app.search(arguments[0])", text)
+    b.frame()
+    return b.run("return document.getElementById('found').textContent")
+
+
+def check_search(b, traces):
+    """Times, waits by length, procs and regular expressions, in a trace whose task 121 waits for 60 ms."""
+    b.choose("#file", traces.path("task.trace"))
+    assert opened(b, "task.trace") == ""
+    waits = [e for e in b.run("return gotrace.endedWaits()") if e["end"] - e["begin"] > 50e6]
+    found = search(b, "wait > 50ms")
+    assert found.startswith("1 of 1: ") and len(waits) <= 1, (found, waits)
+    selected = b.run("return gotrace.app.view.selected")
+    assert selected["end"] - selected["begin"] > 50e6
+    assert search(b, "wait>1000s") == "nothing found"
+    assert search(b, "0.1s").startswith("in the middle: ")
+    state = b.run("return gotrace.state()")
+    assert abs((state["from"] + state["to"]) / 2 - 1e8) < 1, state
+    assert search(b, "1000s") == "nothing found"
+    assert search(b, "proc 0").startswith("1 of 1: ") and search(b, "proc 7") == "nothing found"
+    assert search(b, "/^REQ.*t$/") == search(b, "request") and search(b, "request").startswith("1 of ")
+    assert search(b, "/^equest/") == "nothing found" and search(b, "/(/") == "nothing found"
+    assert search(b, "task 121").startswith("1 of 1: task 121 request")
+
+
 def check_parts(b, traces):
     """The options of gotrace view are those of the page's reader."""
     for options in [], ["--partial", "--lenient"], ["--from", "1us", "--to=1s", "--partial", "--go", "1"]:
@@ -165,6 +191,7 @@ def main():
             with kind(1280, 800) as b:
                 check_opening(b, traces)
                 check_findings(b, traces)
+                check_search(b, traces)
                 check_parts(b, traces)
                 errors = [error for error in b.errors() if "127.0.0.1:9/" not in error]  # Firefox may tell of that late
                 assert not errors, errors

@@ -2,6 +2,26 @@
 
 const MOST_FOUND = 20000;
 const FIRST = (a, b) => a.time - b.time, LONGEST = (a, b) => b.length - a.length;
+const UNITS = {ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9};
+
+// The nanoseconds of a text such as 1.5ms; NaN: it is none.
+function parseDuration(text) {
+  const [, value, unit] = /^(\d+\.?\d*) ?(ns|us|µs|ms|s)$/.exec(text) || [];
+  return unit ? Number(value) * UNITS[unit] : NaN;
+}
+
+// What decides whether a name is meant by a text: that it contains the text, in capitals or not; =NAME: that it is NAME; /TEXT/:
+// a regular expression, which matches nothing if it is none.
+function matcher(text) {
+  if (text[0] === "=") return (name) => name === text.slice(1);
+  if (!/^\/.+\/$/.test(text)) return (name) => name.toLowerCase().includes(text.toLowerCase());
+  try {
+    const pattern = new RegExp(text.slice(1, -1), "iu");
+    return (name) => pattern.test(name);
+  } catch {
+    return () => false;
+  }
+}
 
 // Results in an order, of which the first MOST_FOUND are kept; `total`: how many there were.
 class Found {
@@ -191,17 +211,22 @@ class App {
   // --------------------------------------------------------------------------------------------------- search ----
 
   // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
-  // of that function. Regions are found through their slices, and so are functions in stacks, but for the outermost, which
+  // of that function. A time, such as 3.5s, leads there; wait>5ms finds waits by their length, proc 1 a proc. Regions are found through their slices, and so are functions in stacks, but for the outermost, which
   // the row has as its name.
   async search(text) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");
     this.results = [], this.result = -1;
     if (!wanted) return this.showFound();
+    const time = parseDuration(wanted);
+    if (time >= data.begin && time <= data.end) return this.showTime(time);
+    const longer = parseDuration(/^wait *> *(.*)$/.exec(wanted)?.[1] || "");
+    if (longer >= 0) return this.searchWaits(longer);
     const found = new Found(FIRST);
-    const exactly = text[0] === "=", matches = exactly ? (name) => name === text.slice(1) : (name) => name.toLowerCase().includes(wanted);
+    const exactly = text[0] === "=", matches = matcher(text.trim());
     for (const row of model.rows) {
       if (row.begin > row.end) continue;
+      if (row.kind === KIND.PROC && "proc " + row.id === wanted) found.add({row: row.number, time: row.begin, what: model.title(row)});
       if (row.kind === KIND.GO && (matches(row.name) || "g" + row.id === wanted)) found.add({row: row.number, time: row.begin, what: model.goName(row.number)});
     }
     if (exactly) return this.showResults(found, 0);
@@ -220,6 +245,20 @@ class App {
       await this.searchSlices(found, KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
     return this.showResults(found, 0);
   }
+  // Goes to a time, nearer if much of the trace is shown.
+  showTime(time) {
+    const all = this.data.end - this.data.begin, size = Math.min(this.view.to - this.view.from, all / 50);
+    this.results = null;
+    this.setView(time - size / 2, time + size / 2);
+    document.getElementById("found").textContent = "in the middle: " + moment(time);
+  }
+  // The waits that last longer, longest first.
+  async searchWaits(nanoseconds) {
+    const {model} = this, found = new Found(LONGEST), waits = new Set();
+    model.details.forEach(({colour}, what) => { if (colour > SYSCALL) waits.add(what); });
+    await this.searchSlices(found, KIND.GO, (what, length) => waits.has(what) && length > nanoseconds, (what) => model.whyOf(model.details[what]));
+    return this.showResults(found, 0);
+  }
   // Adds the slices that match to what was found.
   async searchSlices(found, kind, wanted, title) {
     const {model, data} = this;
@@ -231,7 +270,7 @@ class App {
         if (model.rows[row].kind !== kind) continue;
         for (let i = span.from; i < span.to; i++) {
           const begin = slices.begin[i], end = slices.end[i];
-          if (wanted(slices.what[i])) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
+          if (wanted(slices.what[i], end - begin)) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
         }
       }
       data.forget();
