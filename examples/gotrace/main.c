@@ -80,18 +80,19 @@ static void check_needs(const command *c, const bool *given) {
   usage("%s needs %s", c->name, names);
 }
 
-/* Fails if a result that is no text would go to a terminal. A page is served then. */
+/* Fails if a result that is no text would go to a terminal. A page is served then, or opened. */
 static void check_terminal(const command *c, settings *set) {
   if (!c->result || set->output || set->open || set->folded || set->tables) return;
 #if !IN_BROWSER
-  if (c->run == command_view && view_has_reader() && !set->data && !set->pictures && (set->no_open || isatty(1))) {
-    set->serve = true;
+  if (c->run == command_view && !set->data && (set->no_open || isatty(1))) {
+    set->serve = view_has_reader() && !set->pictures;
+    set->open = !set->serve;
+    if (set->open && set->no_open) usage("--no-open needs the page's reader: not --pictures, nor a tool without it");
     return;
   }
 #endif
   if (!isatty(1)) return;
-  usage("%s is not for a terminal; write it to a file by -o OUT%s", c->result,
-        find_option(c, "--open", 6) ? ", or show it by --open" : "");
+  usage("%s is not for a terminal; write it to a file by -o OUT", c->result);
 }
 
 static bool asks_for_help(const char *word) { return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0; }

@@ -20,7 +20,7 @@ fi
 
 cp gotrace.h examples/hello.c "$dir"
 commands=$(block sh)
-[[ $commands == *$'\n''gotrace view --open hello.trace '* ]] || { echo "the README does not tell how to run it: $commands"; exit 1; }
+[[ $commands == *$'\n''gotrace view hello.trace '* ]] || { echo "the README does not tell how to run it: $commands"; exit 1; }
 (cd "$dir" && sh -ec "${commands%$'\n'gotrace view*}")
 [ -s "$dir/hello.trace" ] || { echo "no hello.trace"; exit 1; }
 # It says why it cannot write a trace, where it cannot.
