@@ -116,6 +116,11 @@ def check_search(b, traces):
     assert found.startswith("1 of 1: ") and len(waits) <= 1, (found, waits)
     selected = b.run("return gotrace.app.view.selected")
     assert selected["end"] - selected["begin"] > 50e6
+    b.run("gotrace.app.canvas.focus()")
+    for key, moves in (".", True), (",", False):
+        b.keys(key)
+        b.wait_for("(gotrace.app.view.selected.begin > %r) === %s" % (selected["begin"], "true" if moves else "false"))
+    assert b.run("return gotrace.app.view.selected.begin") == selected["begin"]
     assert search(b, "wait>1000s") == "nothing found"
     assert search(b, "0.1s").startswith("in the middle: ")
     state = b.run("return gotrace.state()")

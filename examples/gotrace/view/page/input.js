@@ -522,7 +522,7 @@ class App {
       0: () => this.setView(this.data.begin, this.data.end), f: () => this.view.selected && this.fit(this.view.selected),
       j: () => this.moveLine(1), k: () => this.moveLine(-1), " ": () => this.useLine(), r: () => this.setRange(this.view.from, this.view.to),
       n: () => this.stepMark(1), p: () => this.stepMark(-1),
-      "[": () => this.step(false), "]": () => this.step(true), b: () => this.followBack(),
+      "[": () => this.step(false), "]": () => this.step(true), ",": () => this.step(false), ".": () => this.step(true), b: () => this.followBack(),
       e: () => { this.model.folded.clear(); this.changed(); }, c: () => { for (const g of this.model.groups) this.model.folded.add(g.key); this.changed(); },
       h: () => this.hideIdle(!this.view.hideIdle), t: () => this.setTheme(!this.dark), "?": () => document.getElementById("help").showModal(),
       1: () => this.open("timeline"), 2: () => this.open("summary"), 3: () => this.open("flame"),
