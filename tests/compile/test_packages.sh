@@ -83,6 +83,8 @@ FILES
   grep -q 'must be absolute paths' "$dir/log" || fail "make install with a relative PREFIX: $(cat "$dir/log")"
 
   quietly make install DESTDIR="$root" PREFIX=/opt LIBDIR=/opt/lib/there
+  local page # only where its compiler is
+  page=$("$tool" help --page 2>/dev/null | wc -l | grep -vx 0) || true
   (cd "$root/opt" && find . '(' -type f -o -type l ')' ! -name '*-musl.so' | LC_ALL=C sort) >"$dir/installed"
   diff - "$dir/installed" <<FILES || fail "make install installs other files"
 ./bin/gotrace
@@ -99,12 +101,14 @@ $(find examples/adapters -type f ! -name '*.md' | sed 's,.*/,./include/gotrace/,
 ./share/doc/gotrace/CHANGES.md
 ./share/doc/gotrace/LICENSE
 ./share/fish/vendor_completions.d/gotrace.fish
-./share/man/man1/gotrace.1
+${page:+./share/gotrace/gotrace-view.html
+}./share/man/man1/gotrace.1
 ./share/pkgconfig/gotrace.pc
 ./share/zsh/site-functions/_gotrace
 FILES
   cmp LICENSE "$root/opt/share/doc/gotrace/LICENSE"
   "$tool" help --man | cmp - "$root/opt/share/man/man1/gotrace.1"
+  [ ! "$page" ] || "$tool" help --page | cmp - "$root/opt/share/gotrace/gotrace-view.html"
   "$tool" help --bash | cmp - "$root/opt/share/bash-completion/completions/gotrace"
   (cd "$dir" && "$root/opt/bin/gotrace" record --no-symbolize -q -o recorded.trace sleep 0.01) || fail "the installed gotrace record"
   "$root/opt/bin/gotrace" check "$dir/recorded.trace" >/dev/null || fail "the installed gotrace records no trace"
