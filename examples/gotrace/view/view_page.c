@@ -130,7 +130,7 @@ static void begin_reader_page(output *out, const char *policy) {
 }
 
 bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size) {
-  if (size / 8 > PAGE_SIZE) return false; /* larger ones are not tried */
+  if (size / 4 > PAGE_DATA) return false; /* most traces shrink to a third */
   compress_bytes(packed, data, size);
   return packed->size <= PAGE_DATA - ((size_t)1 << 20);
 }
