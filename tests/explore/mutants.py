@@ -142,8 +142,8 @@ mutant('place-live-with-its-former-id', 'gotrace__occupy',
 # The order of records of several threads.
 mutant('threads-before-clock', 'gotrace__work', 'gotrace__read_clocks(...); gotrace__attach_threads(t);',
        'gotrace__attach_threads(t); gotrace__read_clocks(...);', '1023/pass-new', '1011/pass-new')
-mutant('waker-counts', 'gotrace__put_unblock', 'GOTRACE__REC_GO_UNBLOCK, ... false',
-       'GOTRACE__REC_GO_UNBLOCK, ... true', '1023/pass-wake')
+mutant('waker-counts', 'gotrace__try_unblock', 'GOTRACE__REC_GO_UNBLOCK, g, false',
+       'GOTRACE__REC_GO_UNBLOCK, g, true', '1023/pass-wake')
 
 # Threads, goroutines and procs remember the tick of their last record, since the clocks of processors differ.
 mutant('thread-forgets-its-tick', 'gotrace__record_time', 'if (GOTRACE__UNLIKELY(tick < m->tick)) ...;', '',
