@@ -1910,7 +1910,7 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  * To add an event of a new Go release:
  *
  *   1. A row below; its count after the tables, and in test_constants.c; GOTRACE__KINDS if the number is larger than
- * any before.
+ *      any before.
  *   2. For a new format: a row of GOTRACE_FORMATS. What it changes besides events goes where the code asks for the last
  *      one, GOTRACE_GO_1_26: >>generations, >>decode-v2. check_contents.sh then names the documents that lack it, and
  *      tests/go/open_in_go.sh, without which no test of it is listed.
@@ -1919,8 +1919,8 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *      lack the event: gotrace__has_event, and convert.c, which says what they lose.
  *   4. What it needs and changes: rows of the tables in >>rules. A new kind of change: GOTRACE_CHANGE_..., a case of
  *      gotrace__tell.
- *   5. The tool: write.h, since `convert` and `cut` leave out what it does not know; world.c for what the rows of step
- * 4 cannot tell; digest.c and collector.c if `info` has more than its count.
+ *   5. The tool: write.h, since `convert` and `cut` leave out what it does not know; world.c for what the rows
+ *      of step 4 cannot tell; digest.c and collector.c if `info` has more than its count.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c, test_debug.c, test_decoder.c and
  *      the fuzzers make each call or event; check_v2.h checks the order of what the transcriber writes.
  */

@@ -43,6 +43,16 @@ void output_direct(output *out) {
   out->file = stdout;
 }
 
+void output_check(output *out) {
+  if (out->block.size >= OUTPUT_BLOCK) output_flush(out);
+}
+
+void output_drop(output *part) {
+  if (part->file) fclose(part->file);
+  free(part->block.data);
+  memset(part, 0, sizeof *part);
+}
+
 #if IN_BROWSER
 void output_open(output *out, const char *path) {
   output_direct(out);
@@ -55,10 +65,6 @@ void output_flush(output *out) {
   out->block.size = 0;
 }
 
-void output_check(output *out) {
-  if (out->block.size >= OUTPUT_BLOCK) output_flush(out);
-}
-
 void output_close(output *out) {
   output_flush(out);
   if (fflush(stdout) != 0) fail("standard output: %s", strerror(errno));
@@ -68,11 +74,6 @@ void output_close(output *out) {
 void output_append(output *to, output *part) {
   put_data(&to->block, part->block.data, part->block.size);
   output_drop(part);
-}
-
-void output_drop(output *part) {
-  free(part->block.data);
-  memset(part, 0, sizeof *part);
 }
 #else
 static const char *output_name(const output *out) { return out->path ? out->path : "standard output"; }
@@ -173,10 +174,6 @@ void output_flush(output *out) {
   out->block.size = 0;
 }
 
-void output_check(output *out) {
-  if (out->block.size >= OUTPUT_BLOCK) output_flush(out);
-}
-
 void output_close(output *out) {
   output_flush(out);
   if (out->file == stdout) {
@@ -205,12 +202,6 @@ void output_append(output *to, output *part) {
     put_data(&to->block, part->block.data, part->block.size);
   }
   output_drop(part);
-}
-
-void output_drop(output *part) {
-  if (part->file) fclose(part->file);
-  free(part->block.data);
-  memset(part, 0, sizeof *part);
 }
 
 #endif

@@ -211,8 +211,8 @@ class App {
   // --------------------------------------------------------------------------------------------------- search ----
 
   // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
-  // of that function. A time, such as 3.5s, leads there; wait>5ms finds waits by their length, proc 1 a proc. Regions are found through their slices, and so are functions in stacks, but for the outermost, which
-  // the row has as its name.
+  // of that function. A time, such as 3.5s, leads there; wait>5ms finds waits by their length, proc 1 a proc. Regions are
+  // found through their slices, and so are functions in stacks, but for the outermost, which the row has as its name.
   async search(text) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");

@@ -79,8 +79,8 @@ class Panels {
   // Shows what is wrong, gravest first. `errors`: what the reader reported; it does not keep the trace from being shown.
   fillFindings(errors, findings) {
     const bar = document.getElementById("findings");
-    const line = ({text, look}) => make("li", null, this.link(text, () => this.app.lookAt(look.split(" "))), look.startsWith("path") ? " · " : "",
-      look.startsWith("path") ? this.link("critical path", () => this.showAnswer("Critical path", look.split(" "))) : null);
+    const line = ({text, look}) => make("li", null, this.link(text, () => this.app.lookAt(look.split(" "))), look.startsWith("path ") ? " · " : "",
+      look.startsWith("path ") ? this.pathLink(...look.split(" ").slice(1)) : null);
     bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
     bar.hidden = !bar.children.length;
     this.app.answered = true;
@@ -93,10 +93,8 @@ class Panels {
     this.show(make("h2", null, title), text);
     text.textContent = await this.app.trace.ask(words).catch((error) => error.message);
   }
-  // A link to the critical path to something, if the page can ask.
-  pathLink(...words) {
-    return this.app.trace ? this.link("critical path", () => this.showAnswer("Critical path", ["path", ...words])) : null;
-  }
+  // A link to the critical path to something, for a page that can ask.
+  pathLink(...words) { return this.link("critical path", () => this.showAnswer("Critical path", ["path", ...words])); }
 
   taskLink(place) {
     const {app} = this, task = app.model.tasks[place];

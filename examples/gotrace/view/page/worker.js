@@ -96,7 +96,6 @@ class System {
     return this.number(done, sum);
   }
   calls() {
-    const none = () => NOT_SUPPORTED;
     return {
       proc_exit: (status) => { throw new Exit(status); },
       args_sizes_get: (count, size) => this.number(count, this.words.length) || this.number(size, this.words.reduce((sum, word) => sum + word.length, 0)),
@@ -141,7 +140,6 @@ class System {
       })),
       fd_pread: (fd, list, count, offset, done) => this.vectors(list, count, done, (to, sum) => this.input.read(to, Number(offset) + sum)),
       fd_write: (fd, list, count, done) => this.vectors(list, count, done, (from) => { this.outputs[fd].write(from); return from.length; }),
-      fd_readdir: none, sched_yield: () => OK, poll_oneoff: none,
     };
   }
 }
