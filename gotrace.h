@@ -2790,6 +2790,25 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
  *   Changes      statuses that the trace states, names and values that the event has: >>decode-changes.
  */
 
+/* The statuses of goroutines, numbered as tracev2.GoStatus. Those of v1 are the same. */
+enum {
+  GOTRACE__DEAD, /* not created, or ended */
+  GOTRACE__RUNNABLE,
+  GOTRACE__RUNNING,
+  GOTRACE__SYSCALL,
+  GOTRACE__WAITING,
+  GOTRACE__GONE = 255 /* decoder of v2: the record is free */
+};
+
+/* Those of procs, numbered as tracev2.ProcStatus. */
+enum {
+  GOTRACE__PROC_FREE,
+  GOTRACE__PROC_RUNNING,
+  GOTRACE__PROC_IDLE,
+  GOTRACE__PROC_SYSCALL,
+  GOTRACE__PROC_LOST /* abandoned in a system call: its thread has reported the loss, no thief has */
+};
+
 /* X(event, context that it needs, its goroutine, status from, to, effect on thread or proc). NEW: the goroutine that it
  * creates. Go: internal/trace/order.go. The common events come first; gotrace__v2_order_fast handles them. */
 #define GOTRACE__V2_FAST_RULES(X)                        \
@@ -2802,8 +2821,8 @@ GOTRACE__ALWAYS_INLINE bool gotrace__take_event(const uint8_t **at, uint64_t *dt
 
 #define GOTRACE__V2_TRANSITIONS(X)                             \
   GOTRACE__V2_FAST_RULES(X)                                    \
-  X(GO_DESTROY, PG, OWN, RUNNING, GONE, LEAVES)                \
-  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, GONE, LEAVES)         \
+  X(GO_DESTROY, PG, OWN, RUNNING, DEAD, LEAVES)                \
+  X(GO_DESTROY_SYSCALL, G, OWN, SYSCALL, DEAD, LEAVES)         \
   X(GO_SYSCALL_END_BLOCKED, G, OWN, SYSCALL, RUNNABLE, LEAVES) \
   X(GO_SWITCH, PG, OWN, RUNNING, RUNNING, NONE)                \
   X(GO_SWITCH_DESTROY, PG, OWN, RUNNING, RUNNING, NONE)        \
@@ -4698,23 +4717,6 @@ GOTRACE__FN uint32_t gotrace__stack_put(gotrace__table *stacks, const gotrace__s
  * Objects keep, while tracing is on or off, a hint of their state: what a start must know. While it is on they also
  * keep the tick of their last record and the number of their transitions, see >>capture.
  */
-
-enum gotrace__status { /* as tracev2.GoStatus */
-                       GOTRACE__DEAD = 0,
-                       GOTRACE__RUNNABLE = 1,
-                       GOTRACE__RUNNING = 2,
-                       GOTRACE__SYSCALL = 3,
-                       GOTRACE__WAITING = 4,
-                       GOTRACE__GONE = GOTRACE__DEAD /* in >>rules, where the decoder tells the two apart */
-};
-
-enum gotrace__proc_status { /* as tracev2.ProcStatus */
-                            GOTRACE__PROC_FREE = 0,
-                            GOTRACE__PROC_RUNNING = 1,
-                            GOTRACE__PROC_IDLE = 2,
-                            GOTRACE__PROC_SYSCALL = 3,
-                            GOTRACE__PROC_LOST = 4 /* in records: its thread has reported the loss, no thief has */
-};
 
 typedef struct gotrace__thread gotrace__thread;
 
@@ -15770,17 +15772,6 @@ GOTRACE__FN void gotrace__after_fork_in_child(void) {
 
 #define GOTRACE__NOBODY UINT64_MAX /* the id of no thread */
 
-/* Statuses as v2 numbers them; v1 uses the same. */
-enum {
-  GOTRACE__G_DEAD, /* v1: not created, or ended */
-  GOTRACE__G_RUNNABLE,
-  GOTRACE__G_RUNNING,
-  GOTRACE__G_SYSCALL,
-  GOTRACE__G_WAITING,
-  GOTRACE__G_GONE = 255 /* v2: the record is free */
-};
-enum { GOTRACE__P_RUNNING = 1, GOTRACE__P_IDLE, GOTRACE__P_SYSCALL, GOTRACE__P_ABANDONED };
-
 /* What gotrace_decoder_change tells of an event: a row of a table in >>rules. */
 typedef struct gotrace__telling {
   gotrace_change_spec spec; /* kind 0: nothing */
@@ -16534,15 +16525,14 @@ enum {
 
 /* The last row of each table is that of events that have none. */
 static const gotrace__transition gotrace__v1_transitions[] = {
-#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence)  \
-  {GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__G_##from, \
-   GOTRACE__G_##to,   GOTRACE__V1_##does,   GOTRACE__V1_##sequence},
+#define GOTRACE__ROW(NAME, BECOMES, does, from, to, sequence) \
+  {GOTRACE_V1_##NAME, GOTRACE_V1_##BECOMES, GOTRACE__##from, GOTRACE__##to, GOTRACE__V1_##does, GOTRACE__V1_##sequence},
     GOTRACE__V1_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
         {0, 0, 0, 0, GOTRACE__R_NONE, GOTRACE__V1_ZERO}};
 static const gotrace__transition gotrace__v2_transitions[] = {
 #define GOTRACE__ROW(NAME, needs, whose, from, to, then) \
-  {GOTRACE_V2_##NAME, 0, GOTRACE__G_##from, GOTRACE__G_##to, GOTRACE__V2_DOES(needs, whose, then), 0, 0},
+  {GOTRACE_V2_##NAME, 0, GOTRACE__##from, GOTRACE__##to, GOTRACE__V2_DOES(needs, whose, then), 0, 0},
     GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
 #define GOTRACE__ROW(NAME, needs) {GOTRACE_V2_##NAME, 0, 0, 0, GOTRACE__R_NEEDS_##needs, 0, 0},
@@ -16979,7 +16969,7 @@ GOTRACE__FN gotrace_result gotrace__dec_remove_go(gotrace_decoder *d, gotrace__d
   /* In a part the record is kept, because it holds the part's assumptions. */
   else if (g->created && gotrace__map_add(d, &d->ended_gos, g->id, 1)) return d->failure.result;
   gotrace__map_remove(d, &d->go_map, g->id);
-  g->status = GOTRACE__G_GONE;
+  g->status = GOTRACE__GONE;
   return GOTRACE_OK;
 }
 
@@ -17614,11 +17604,10 @@ GOTRACE__FN void gotrace__part_begin_thread(gotrace__cursor *c) {
     const uint64_t *args = a->event.args;
     if (a->event.kind == GOTRACE_V2_PROC_STATUS) {
       uint64_t status = args[1] & 0xff;
-      if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) c->begin_p = (int64_t)args[0];
+      if (status == GOTRACE__PROC_RUNNING || status == GOTRACE__PROC_SYSCALL) c->begin_p = (int64_t)args[0];
     } else if (a->event.kind == GOTRACE_V2_GO_STATUS || a->event.kind == GOTRACE_V2_GO_STATUS_STACK) {
       uint64_t status = args[2] & 0xff;
-      if (status == GOTRACE__G_RUNNING || (status == GOTRACE__G_SYSCALL && args[1] == c->id))
-        c->begin_g = (int64_t)args[0];
+      if (status == GOTRACE__RUNNING || (status == GOTRACE__SYSCALL && args[1] == c->id)) c->begin_g = (int64_t)args[0];
     } else {
       break;
     }
@@ -17633,7 +17622,7 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_own_go(gotrace_decoder *d, g
   if (c->g == GOTRACE_NO_ID) return NULL;
   if (GOTRACE__LIKELY(c->g_index != 0)) {
     g = &d->gos[c->g_index - 1];
-    if (GOTRACE__LIKELY(g->id == (uint64_t)c->g && g->status != GOTRACE__G_GONE)) return g;
+    if (GOTRACE__LIKELY(g->id == (uint64_t)c->g && g->status != GOTRACE__GONE)) return g;
   }
   if (here) return NULL;
   g = gotrace__dec_find_go(d, (uint64_t)c->g);
@@ -17656,7 +17645,7 @@ GOTRACE__ALWAYS_INLINE gotrace__dec_proc *gotrace__v2_own_proc(gotrace_decoder *
 /* The goroutine that args[0] names; NULL if unknown. `here`: looks only where it was when the event was read. */
 GOTRACE__ALWAYS_INLINE gotrace__dec_go *gotrace__v2_named_go(gotrace_decoder *d, const gotrace__ahead *a, bool here) {
   gotrace__dec_go *g = a->go ? &d->gos[a->go - 1] : NULL;
-  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != GOTRACE__G_GONE)) return g;
+  if (GOTRACE__LIKELY(g && g->id == a->event.args[0] && g->status != GOTRACE__GONE)) return g;
   return here ? NULL : gotrace__dec_find_go(d, a->event.args[0]);
 }
 
@@ -17739,12 +17728,12 @@ GOTRACE__ALWAYS_INLINE gotrace_result gotrace__v2_apply(gotrace_decoder *d, gotr
     if (!gotrace__v2_is_next(d, p->generation, p->sequence, args[0]))
       GOTRACE__FORBID(STATE, "sequence number %llu of proc %lld follows %llu", GOTRACE__LLU(args[0]), GOTRACE__LL(c->p),
                       GOTRACE__LLU(p->sequence));
-    p->status = GOTRACE__P_SYSCALL;
+    p->status = GOTRACE__PROC_SYSCALL;
     p->sequence = args[0];
   } else if (does & GOTRACE__R_RETURNS) {
-    if (!(p = gotrace__v2_own_proc(d, c, here)) || p->status != GOTRACE__P_SYSCALL)
+    if (!(p = gotrace__v2_own_proc(d, c, here)) || p->status != GOTRACE__PROC_SYSCALL)
       GOTRACE__FORBID(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
-    p->status = GOTRACE__P_RUNNING;
+    p->status = GOTRACE__PROC_RUNNING;
   }
   if (!g) return GOTRACE_OK;
   g->status = (uint8_t)to;
@@ -17783,21 +17772,21 @@ GOTRACE__FN gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   bool promoted = false;
   ev->extra = (int64_t)status;
-  if (status > GOTRACE__P_ABANDONED)
+  if (status > GOTRACE__PROC_LOST)
     GOTRACE__WRONG(STATUS, "proc %lld has status %llu", GOTRACE__LL(id), GOTRACE__LLU(status));
   if (p) {
-    if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_SYSCALL) {
+    if (status == GOTRACE__PROC_LOST && p->status == GOTRACE__PROC_SYSCALL) {
       /* Its thread is known, so it is not abandoned. */
       promoted = true;
-      ev->extra = GOTRACE__P_RUNNING;
-      ev->args[1] = GOTRACE__P_SYSCALL;
-    } else if (status == GOTRACE__P_ABANDONED && p->status == GOTRACE__P_ABANDONED) {
-      ev->extra = GOTRACE__P_IDLE;
+      ev->extra = GOTRACE__PROC_RUNNING;
+      ev->args[1] = GOTRACE__PROC_SYSCALL;
+    } else if (status == GOTRACE__PROC_LOST && p->status == GOTRACE__PROC_LOST) {
+      ev->extra = GOTRACE__PROC_IDLE;
     } else if (p->status != status) {
       GOTRACE__WRONG(STATUS, "proc %lld has status %u, not %llu", GOTRACE__LL(id), p->status, GOTRACE__LLU(status));
     }
   } else {
-    if (d->part && status == GOTRACE__P_ABANDONED)
+    if (d->part && status == GOTRACE__PROC_LOST)
       GOTRACE__WRONG(STATUS, "proc %lld is abandoned; a part does not know by whom", GOTRACE__LL(id));
     if (!(p = gotrace__dec_enter_proc(d, id))) return d->failure.result;
     p->g = GOTRACE__NOBODY;
@@ -17807,7 +17796,7 @@ GOTRACE__FN gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__
   }
   p->generation = d->generation;
   p->sequence = 0;
-  if (status == GOTRACE__P_RUNNING || status == GOTRACE__P_SYSCALL) gotrace__v2_take_proc(d, c, p);
+  if (status == GOTRACE__PROC_RUNNING || status == GOTRACE__PROC_SYSCALL) gotrace__v2_take_proc(d, c, p);
   if (promoted) {
     const gotrace__cursor *holder = gotrace__v2_holder(d, p);
     if (!holder) GOTRACE__WRONG(STATUS, "proc %lld is abandoned, but no thread has it", GOTRACE__LL(id));
@@ -17818,10 +17807,10 @@ GOTRACE__FN gotrace_result gotrace__v2_proc_status(gotrace_decoder *d, gotrace__
 
 GOTRACE__FN gotrace_result gotrace__v2_proc_start(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, ev->args[0]);
-  if (!p || p->status != GOTRACE__P_IDLE || !gotrace__v2_is_next(d, p->generation, p->sequence, ev->args[1]) ||
+  if (!p || p->status != GOTRACE__PROC_IDLE || !gotrace__v2_is_next(d, p->generation, p->sequence, ev->args[1]) ||
       c->p != GOTRACE_NO_ID)
     return GOTRACE__LATER;
-  p->status = GOTRACE__P_RUNNING;
+  p->status = GOTRACE__PROC_RUNNING;
   p->sequence++;
   gotrace__v2_take_proc(d, c, p);
   return gotrace__v2_check_context(d, c, ev, GOTRACE__R_NEEDS_M);
@@ -17830,9 +17819,9 @@ GOTRACE__FN gotrace_result gotrace__v2_proc_start(gotrace_decoder *d, gotrace__c
 GOTRACE__FN gotrace_result gotrace__v2_proc_stop(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_proc *p = gotrace__v2_own_proc(d, c, false);
   if (!p) GOTRACE__WRONG(STATE, "thread %lld has no known proc", GOTRACE__LL(c->id));
-  if (p->status != GOTRACE__P_RUNNING && p->status != GOTRACE__P_SYSCALL)
+  if (p->status != GOTRACE__PROC_RUNNING && p->status != GOTRACE__PROC_SYSCALL)
     GOTRACE__WRONG(STATE, "proc %lld has status %u", GOTRACE__LL(c->p), p->status);
-  p->status = GOTRACE__P_IDLE;
+  p->status = GOTRACE__PROC_IDLE;
   c->p = GOTRACE_NO_ID;
   return GOTRACE_OK;
 }
@@ -17842,14 +17831,14 @@ GOTRACE__FN gotrace_result gotrace__v2_proc_steal(gotrace_decoder *d, gotrace__c
   gotrace__dec_proc *p = gotrace__dec_find_proc(d, id);
   gotrace__cursor *from;
   gotrace_result result;
-  if (!p || (p->status != GOTRACE__P_SYSCALL && p->status != GOTRACE__P_ABANDONED) ||
+  if (!p || (p->status != GOTRACE__PROC_SYSCALL && p->status != GOTRACE__PROC_LOST) ||
       !gotrace__v2_is_next(d, p->generation, p->sequence, ev->args[1]))
     return GOTRACE__LATER;
   if ((result = gotrace__v2_check_context(d, c, ev, GOTRACE__R_NEEDS_M)) != GOTRACE_OK) return result;
   ev->extra = p->status;
-  p->status = GOTRACE__P_IDLE;
+  p->status = GOTRACE__PROC_IDLE;
   p->sequence++;
-  if (ev->extra == GOTRACE__P_ABANDONED) return GOTRACE_OK; /* the thread may have moved on */
+  if (ev->extra == GOTRACE__PROC_LOST) return GOTRACE_OK; /* the thread may have moved on */
   from = ev->args[2] == c->id ? c : gotrace__dec_find_cursor(d, ev->args[2]);
   /* In a part, a thread with a proc counts as seen before. */
   if (!from || !(from->seen || (d->part && id != GOTRACE__NOBODY)) || from->p != (int64_t)id)
@@ -17897,7 +17886,7 @@ GOTRACE__FN gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cu
   uint64_t id = ev->args[0], status = ev->args[2] &= 0xff; /* as Go: one byte */
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
   ev->extra = (int64_t)status;
-  if (status > GOTRACE__G_WAITING)
+  if (status > GOTRACE__WAITING)
     GOTRACE__WRONG(STATUS, "goroutine %lld has status %llu", GOTRACE__LL(id), GOTRACE__LLU(status));
   if (g) {
     if (g->status != status)
@@ -17912,18 +17901,18 @@ GOTRACE__FN gotrace_result gotrace__v2_go_status(gotrace_decoder *d, gotrace__cu
     if (d->part) g->created = true, g->order_status = g->status, g->last = GOTRACE__PART_UNKNOWN;
     else ev->extra = GOTRACE_STATUS_UNKNOWN;
   }
-  if (status == GOTRACE__G_RUNNING) gotrace__v2_take_go(d, c, g);
-  return status == GOTRACE__G_SYSCALL ? gotrace__v2_syscall_status(d, c, ev, g, ev->args[1]) : GOTRACE_OK;
+  if (status == GOTRACE__RUNNING) gotrace__v2_take_go(d, c, g);
+  return status == GOTRACE__SYSCALL ? gotrace__v2_syscall_status(d, c, ev, g, ev->args[1]) : GOTRACE_OK;
 }
 
 GOTRACE__FN gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev,
                                                  uint8_t status) {
   /* As in Go, if the thread runs none and there is a goroutine GOTRACE_NO_ID, that must be running. */
   gotrace__dec_go *g = gotrace__dec_find_go(d, (uint64_t)c->g);
-  bool syscall = status == GOTRACE__G_SYSCALL;
+  bool syscall = status == GOTRACE__SYSCALL;
   if (syscall && c->g != GOTRACE_NO_ID)
     GOTRACE__WRONG(CONTEXT, "the thread runs goroutine %lld already", GOTRACE__LL(c->g));
-  if (!syscall && g && g->status != GOTRACE__G_RUNNING)
+  if (!syscall && g && g->status != GOTRACE__RUNNING)
     GOTRACE__WRONG(STATE, "goroutine %lld has status %u", GOTRACE__LL(c->g), g->status);
   if (gotrace__dec_find_go(d, ev->args[0]))
     GOTRACE__WRONG(STATE, "goroutine %lld already exists", GOTRACE__LL(ev->args[0]));
@@ -17936,13 +17925,13 @@ GOTRACE__FN gotrace_result gotrace__v2_go_create(gotrace_decoder *d, gotrace__cu
 GOTRACE__FN gotrace_result gotrace__v2_go_switch(gotrace_decoder *d, gotrace__cursor *c, const gotrace_event *ev) {
   gotrace__dec_go *g = &d->gos[c->g_index - 1], *next = gotrace__dec_find_go(d, ev->args[0]);
   bool destroy = ev->kind == GOTRACE_V2_GO_SWITCH_DESTROY;
-  if (!next || next->status != GOTRACE__G_WAITING ||
+  if (!next || next->status != GOTRACE__WAITING ||
       !gotrace__v2_is_next(d, next->of.v2.generation, next->sequence, ev->args[1]))
     return GOTRACE__LATER;
   gotrace__v2_imply(d, ev, destroy ? GOTRACE_V2_GO_DESTROY : GOTRACE_V2_GO_BLOCK, 0, 0);
-  g->status = GOTRACE__G_WAITING;
+  g->status = GOTRACE__WAITING;
   if (destroy && gotrace__dec_remove_go(d, g)) return d->failure.result;
-  next->status = GOTRACE__G_RUNNING;
+  next->status = GOTRACE__RUNNING;
   next->sequence++;
   gotrace__v2_imply(d, ev, GOTRACE_V2_GO_START, next->id, ev->args[1]);
   gotrace__v2_take_go(d, c, next);
@@ -17955,14 +17944,14 @@ GOTRACE__FN gotrace_result gotrace__v2_destroy_syscall(gotrace_decoder *d, gotra
   gotrace_event destroy = *ev;
   gotrace_result result = gotrace__dec_remove_go(d, &d->gos[c->g_index - 1]);
   if (result || c->p == GOTRACE_NO_ID) return result;
-  if (!(p = gotrace__v2_own_proc(d, c, false)) || p->status != GOTRACE__P_SYSCALL)
+  if (!(p = gotrace__v2_own_proc(d, c, false)) || p->status != GOTRACE__PROC_SYSCALL)
     GOTRACE__WRONG(STATE, "proc %lld is not in a system call", GOTRACE__LL(c->p));
   /* The proc may be stolen later, or never; another thread may have the thread's id by then. */
-  p->status = GOTRACE__P_ABANDONED;
+  p->status = GOTRACE__PROC_LOST;
   c->p = GOTRACE_NO_ID;
   gotrace__v2_imply(d, ev, GOTRACE_V2_PROC_STEAL, p->id, 0);
   *ev = d->queue[0];
-  ev->extra = GOTRACE__P_SYSCALL;
+  ev->extra = GOTRACE__PROC_SYSCALL;
   d->queue[0] = destroy;
   return GOTRACE_OK;
 }
@@ -18139,10 +18128,10 @@ GOTRACE__FN gotrace_result gotrace__v2_order_rare(gotrace_decoder *d, gotrace__c
 GOTRACE__ALWAYS_INLINE bool gotrace__v2_order_fast(gotrace_decoder *d, gotrace__cursor *c) {
   if (c->p == GOTRACE_NO_ID || !GOTRACE__LIKELY(c->next->known)) return false;
   switch (c->next->event.kind) {
-#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                        \
-  case GOTRACE_V2_##NAME:                                                                                        \
-    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__G_##from, GOTRACE__G_##to, true)) \
-      return false;                                                                                              \
+#define GOTRACE__CASE(NAME, needs, whose, from, to, then)                                                    \
+  case GOTRACE_V2_##NAME:                                                                                    \
+    if (gotrace__v2_apply(d, c, GOTRACE__V2_DOES(needs, whose, then), GOTRACE__##from, GOTRACE__##to, true)) \
+      return false;                                                                                          \
     break;
     GOTRACE__V2_FAST_RULES(GOTRACE__CASE)
 #undef GOTRACE__CASE
@@ -18162,7 +18151,7 @@ GOTRACE__FN gotrace_result gotrace__v2_order(gotrace_decoder *d, gotrace__cursor
   if (ev->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED && ev->p != GOTRACE_NO_ID) {
     const gotrace__dec_proc *own = gotrace__v2_own_proc(d, c, false);
     if (!own) GOTRACE__WRONG(STATE, "proc %lld is unknown", GOTRACE__LL(ev->p));
-    if (own->status == GOTRACE__P_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
+    if (own->status == GOTRACE__PROC_SYSCALL) return GOTRACE__LATER; /* the thread will lose it */
   }
   result = gotrace__v2_apply(d, c, r->does, r->from, r->to, false);
   if (result) return result;
@@ -18219,9 +18208,9 @@ GOTRACE__FN bool gotrace__v2_tells_go(const gotrace_decoder *d, const gotrace__c
     uint8_t kind = a->event.kind;
     const gotrace__transition *rule = d->kinds[kind].rule;
     if ((kind == GOTRACE_V2_GO_STATUS || kind == GOTRACE_V2_GO_STATUS_STACK) && args[1] == c->id &&
-        ((args[2] & 0xff) == GOTRACE__G_RUNNING || (args[2] & 0xff) == GOTRACE__G_SYSCALL))
+        ((args[2] & 0xff) == GOTRACE__RUNNING || (args[2] & 0xff) == GOTRACE__SYSCALL))
       return true;
-    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || (rule->does & GOTRACE__R_STARTS) || rule->from == GOTRACE__G_SYSCALL)
+    if (kind == GOTRACE_V2_GO_CREATE_SYSCALL || (rule->does & GOTRACE__R_STARTS) || rule->from == GOTRACE__SYSCALL)
       return true;
     if (rule->does & GOTRACE__R_NEEDS_G) return false;
   }
@@ -18531,7 +18520,7 @@ GOTRACE__FN gotrace__dec_proc *gotrace__v1_get_proc(gotrace_decoder *d, int64_t 
 /* The goroutine of an id, created if necessary; NULL: out of memory. */
 GOTRACE__FN gotrace__dec_go *gotrace__v1_get_go(gotrace_decoder *d, uint64_t id) {
   gotrace__dec_go *g = gotrace__dec_find_go(d, id);
-  return g ? g : gotrace__dec_add_go(d, id, GOTRACE__G_DEAD);
+  return g ? g : gotrace__dec_add_go(d, id, GOTRACE__DEAD);
 }
 
 /* The goroutine on which an event happened: the one that its proc ran, or `told` (args[0]) if the event names it.
@@ -19015,14 +19004,14 @@ GOTRACE__FN gotrace_result gotrace__v1_prepare(gotrace_decoder *d) {
       ((result = gotrace__v1_find_futile(d)) != GOTRACE_OK || (result = gotrace__v1_rewind(d)) != GOTRACE_OK))
     return result;
   if (!(g = gotrace__v1_get_go(d, 0))) return d->failure.result;
-  g->status = GOTRACE__G_RUNNING;
+  g->status = GOTRACE__RUNNING;
   return GOTRACE_OK;
 }
 
 /* Checks that the goroutine, which may be 0, none, runs on the proc (NULL: any). Go: checkRunning. */
 GOTRACE__FN inline gotrace_result gotrace__v1_check_runs(gotrace_decoder *d, const gotrace__dec_go *g,
                                                          const gotrace__dec_proc *p, const gotrace_event *ev) {
-  if (g->status != GOTRACE__G_RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
+  if (g->status != GOTRACE__RUNNING) GOTRACE__WRONG(STATE, "goroutine %lld is not running", GOTRACE__LL(ev->g));
   if (p && p->g != (uint64_t)ev->g)
     GOTRACE__WRONG(STATE, "proc %lld does not run goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(ev->g));
   return GOTRACE_OK;
@@ -19042,7 +19031,7 @@ GOTRACE__FN inline gotrace_result gotrace__v1_check_status(gotrace_decoder *d, g
   } else {
     if (g->status != r->from)
       GOTRACE__WRONG(STATE, "goroutine %lld %s", GOTRACE__LL(ev->g),
-                     r->from == GOTRACE__G_WAITING ? "does not wait" : "is not runnable");
+                     r->from == GOTRACE__WAITING ? "does not wait" : "is not runnable");
     if (r->does & GOTRACE__R_STARTS) {
       if (p->g) GOTRACE__WRONG(STATE, "proc %lld runs goroutine %lld", GOTRACE__LL(ev->p), GOTRACE__LL(p->g));
       p->g = (uint64_t)ev->g;
@@ -19069,11 +19058,11 @@ GOTRACE__FN gotrace_result gotrace__v1_check_other(gotrace_decoder *d, const got
     other->created = other->fresh = true;
     other->of.v1.new_stack = ev->args[1];
   } else {
-    if (!other || other->status != GOTRACE__G_WAITING)
+    if (!other || other->status != GOTRACE__WAITING)
       GOTRACE__WRONG(STATE, "goroutine %lld is not blocked", GOTRACE__LL(ev->args[0]));
     if (other->last == GOTRACE_V1_GO_BLOCK_NET && !timer) ev->p = GOTRACE_NETPOLL_PROC;
   }
-  other->status = GOTRACE__G_RUNNABLE;
+  other->status = GOTRACE__RUNNABLE;
   other->last = ev->kind;
   return GOTRACE_OK;
 }
@@ -19227,7 +19216,7 @@ GOTRACE__FN void gotrace__v1_make(const gotrace_decoder *d, gotrace_event *ev, u
 }
 
 /* Makes it a status of its goroutine, on no thread. `before`: its status, GOTRACE_STATUS_UNKNOWN as in Go's conversion,
- * or GOTRACE__G_...; `entry`: a stack with its first function, 0 if none. */
+ * or GOTRACE__RUNNABLE, ...; `entry`: a stack with its first function, 0 if none. */
 GOTRACE__FN void gotrace__v1_make_status(const gotrace_decoder *d, gotrace_event *ev, uint64_t g, uint64_t status,
                                          int64_t before, uint64_t entry) {
   gotrace__v1_make(d, ev, GOTRACE_V2_GO_STATUS);
@@ -19277,7 +19266,7 @@ GOTRACE__FN void gotrace__v1_end_beginning(gotrace_decoder *d, const gotrace_eve
   d->lifts[GOTRACE_V1_GO_CREATE].same = d->version >= 1007;
   if (!gotrace__v1_find_untold(d)) return;
   status = gotrace__v1_imply(d, ev, GOTRACE_V2_GO_STATUS);
-  gotrace__v1_make_status(d, status, 0, GOTRACE__G_RUNNABLE, GOTRACE_STATUS_UNKNOWN, 0);
+  gotrace__v1_make_status(d, status, 0, GOTRACE__RUNNABLE, GOTRACE_STATUS_UNKNOWN, 0);
   status->implied = true;
   status->m = status->p = status->g = GOTRACE_NO_ID;
 }
@@ -19289,7 +19278,7 @@ GOTRACE__FN void gotrace__v1_lift_proc(gotrace_decoder *d, gotrace_event *ev, go
   p->told = true;
   gotrace__v1_make(d, ev, GOTRACE_V2_PROC_STATUS);
   ev->args[0] = (uint64_t)ev->p;
-  ev->args[1] = start ? GOTRACE__P_RUNNING : GOTRACE__P_IDLE;
+  ev->args[1] = start ? GOTRACE__PROC_RUNNING : GOTRACE__PROC_IDLE;
   ev->extra = GOTRACE_STATUS_UNKNOWN;
 }
 
@@ -19336,7 +19325,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__v1_lift_rest(gotrace_decoder *d, got
   case GOTRACE_V1_GO_START:
     if (d->beginning) {
       int64_t m = ev->m;
-      gotrace__v1_make_status(d, ev, old[0], GOTRACE__G_RUNNING, GOTRACE_STATUS_UNKNOWN, 0);
+      gotrace__v1_make_status(d, ev, old[0], GOTRACE__RUNNING, GOTRACE_STATUS_UNKNOWN, 0);
       ev->args[1] = (uint64_t)m;
     }
     break;
@@ -19346,14 +19335,14 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__v1_lift_rest(gotrace_decoder *d, got
     break;
   case GOTRACE_V1_GO_SYS_BLOCK:
     if (!g->calls) gotrace__v1_make(d, ev, GOTRACE_V2_GO_SYSCALL_BEGIN), gotrace__dec_clear(ev);
-    else gotrace__v1_make_status(d, ev, (uint64_t)ev->g, GOTRACE__G_SYSCALL, GOTRACE__G_SYSCALL, 0);
+    else gotrace__v1_make_status(d, ev, (uint64_t)ev->g, GOTRACE__SYSCALL, GOTRACE__SYSCALL, 0);
     g->calls = false;
     break;
   case GOTRACE_V1_GO_WAITING:
-    gotrace__v1_make_status(d, ev, old[0], GOTRACE__G_WAITING, GOTRACE_STATUS_UNKNOWN, 0);
+    gotrace__v1_make_status(d, ev, old[0], GOTRACE__WAITING, GOTRACE_STATUS_UNKNOWN, 0);
     break;
   case GOTRACE_V1_GO_IN_SYSCALL:
-    gotrace__v1_make_status(d, ev, old[0], GOTRACE__G_SYSCALL, GOTRACE_STATUS_UNKNOWN, 0);
+    gotrace__v1_make_status(d, ev, old[0], GOTRACE__SYSCALL, GOTRACE_STATUS_UNKNOWN, 0);
     break;
   case GOTRACE_V1_USER_TASK_END:
     ev->extra = d->ended.parent ? (int64_t)d->ended.parent : GOTRACE_NO_ID;
@@ -19997,7 +19986,7 @@ GOTRACE__FN bool gotrace__part_move_gos(gotrace_decoder *whole, const gotrace_de
     const gotrace__dec_go *from = &part->gos[i];
     uint32_t count = from->region_count; /* they follow those still open in the whole */
     gotrace__dec_go *g = from->created ? gotrace__dec_find_go(whole, from->id) : NULL;
-    if (from->status == GOTRACE__G_GONE) {
+    if (from->status == GOTRACE__GONE) {
       if (g && gotrace__dec_remove_go(whole, g)) return false;
       continue;
     }

@@ -1,5 +1,6 @@
 /* gotrace_in_call is true after each instruction of a call, and false between calls. examples/preempt.c, whose tasks a
  * signal handler switches, asks it and counts exactly. A call that is moved to another thread nevertheless is dropped.
+ * The same scheduler if it never asks loses logs, but ends, and its trace opens.
  *
  * Not in: address thread valgrind windows, which do not know its stacks. */
 #define _GNU_SOURCE 1
@@ -11,8 +12,13 @@
 #if defined(__x86_64__) && defined(__linux__)
 #undef GOTRACE_IMPLEMENTATION
 #define main example
+#define gotrace_in_call(pc) (asks && gotrace_in_call(pc))
+static bool asks;
 #include "../../examples/preempt.c"
+#undef gotrace_in_call
 #undef main
+
+#include <sys/wait.h>
 
 /* The processor raises SIGTRAP after each instruction while the flag is set. Code between calls is in a section of its
  * own. */
@@ -132,14 +138,29 @@ static void check_moved(void) {
   test_free(&bytes);
 }
 
-int main(void) {
+static int run_example(const char *name, unsigned each) {
   static char path[4096], count[24];
   char *arguments[] = {(char *)"preempt", path, count, (char *)"1023", NULL};
+  snprintf(path, sizeof path, "%s", test_trace_path(name, GOTRACE_GO_1_23));
+  snprintf(count, sizeof count, "%ld", test_scaled(each));
+  return example(4, arguments);
+}
+
+static void check_never_asks(void) {
+  int status;
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) exit(run_example("never_asks", 400000) > 1 || !preemptions);
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK_EQUAL(status, 0);
+}
+
+int main(void) {
   check_steps();
   check_moved();
-  snprintf(path, sizeof path, "%s", test_trace_path("asks", GOTRACE_GO_1_23));
-  snprintf(count, sizeof count, "%ld", test_scaled(40000));
-  CHECK_EQUAL(example(4, arguments), 0);
+  check_never_asks();
+  asks = true;
+  CHECK_EQUAL(run_example("asks", 40000), 0);
   return 0;
 }
 #else
