@@ -75,6 +75,7 @@ static void across_a_cut(gotrace_format format) {
   uint64_t late_generation = 0, next_generation = 0, before;
   int64_t first, late, next;
   phase = 0;
+  options.late = true;   /* no other round, whose beginning the record would be moved to */
   gotrace_heap_alloc(1); /* each trace begins with the last value */
   CHECK_EQUAL(gotrace_start(&options), GOTRACE_OK);
   gotrace_heap_alloc(FIRST);
