@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `gotrace` says of traces whose answers are known, where Go's own tools are wrong or silent: the share of the procs
-that the collector leaves, goroutines that wait for ever, and times that began before the trace.
+that the collector leaves, goroutines that wait for ever, times that began before the trace, and calls and timers of v1.
 
     tests/tool/answers.py
 
@@ -133,12 +133,27 @@ def check_older(directory):
     assert "unbegun" not in run("info", "--json", path)
 
 
+def check_old_calls(directory):
+    """Of a v1 trace: procs and threads are those in it, also in a part; a call is of unknown length if it kept its proc; a
+    timer's goroutine has not done what ends a wait."""
+    path = os.path.join(directory, "calls.trace")
+    with open(path, "wb") as out:
+        out.write(made_trace.OldCalls.data())
+    for options in (), ("--to", "5ns"):
+        found = info(*options, path)
+        assert [[row["id"] for row in found[what]] for what in ("procs", "threads")] == [[1], [7] if options else [7, 8]], found
+    done = subprocess.run([TOOL, "convert", "--to", "1.23", "-o", path + ".23", path], stderr=subprocess.PIPE)
+    assert b"durations of system calls that kept their proc, which end at once (1)" in done.stderr, done.stderr
+    assert "main.timer" not in run("path", "--go", "2", path), run("path", "--go", "2", path)
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         for case in COLLECTED:
             check_collector(os.path.join(directory, "collector.trace"), *case)
         check_forever(directory)
         check_older(directory)
+        check_old_calls(directory)
     print("%d known shares of the collector; waits for ever in 6 commands" % len(COLLECTED))
 
 

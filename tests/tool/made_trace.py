@@ -649,15 +649,39 @@ def open_tasks(count=190000):
     return t
 
 
+def v1_event(kind, *arguments):
+    """An event of Go 1.7 to 1.21."""
+    data = numbers(*arguments)
+    return bytes([kind | min(len(arguments) - 1, 3) << 6]) + (number(len(data)) if len(arguments) > 3 else b"") + data
+
+
+class OldCalls:
+    """A trace of Go 1.11 with one proc, 1: a system call that keeps it, one that loses it, and a timer's goroutine, 3, that
+    ends a wait of goroutine 2."""
+
+    @staticmethod
+    def data():
+        event = v1_event
+        events = event(1, 1, 1000)  # Batch
+        for g, name in enumerate((b"main.main", b"main.wait", b"main.timer"), 1):
+            events += number(37) + number(g) + number(len(name)) + name  # String
+            events += event(3, g, 1, 100 * g, g, 0, 1)  # Stack
+            events += event(13, 10, g, g, 0)  # GoCreate
+        events += event(5, 10, 7) + event(14, 10, 1, 1) + event(4, 10, 1, 0)  # ProcStart, GoStart, Gomaxprocs
+        events += event(28, 100, 0) + event(28, 100, 0) + event(30, 50) + event(6, 10)  # GoSysCall twice, GoSysBlock, ProcStop
+        events += event(5, 10, 8) + event(14, 10, 2, 1) + event(23, 10, 2)  # ProcStart, g2 runs and waits: GoBlockRecv
+        events += event(14, 10, 3, 1) + event(21, 10000, 2, 2, 3) + event(20, 10, 3)  # g3 runs, GoUnblock, GoBlock
+        events += event(14, 10, 2, 3) + event(15, 100) + event(29, 10, 1, 2, 0)  # g2 runs and ends, GoSysExit
+        events += event(14, 10, 1, 3) + event(15, 100)  # g1 goes on and ends
+        return b"go 1.11 trace\0\0\0" + events + event(35, 3) + event(2, 10**9)  # TimerGoroutine, Frequency
+
+
 class InstantTasks:
     """A trace of Go 1.11, where times may be equal: tasks that begin and end at once, each with a log."""
 
     @staticmethod
     def data():
-        def event(kind, *arguments):
-            data = numbers(*arguments)
-            return bytes([kind | min(len(arguments) - 1, 3) << 6]) + (number(len(data)) if len(arguments) > 3 else b"") + data
-
+        event = v1_event
         events = event(1, 0, 1000) + event(5, 10, 1) + event(13, 10, 1, 0, 0) + event(14, 10, 1, 1)  # Batch, ProcStart, GoCreate, GoStart
         for task in 1, 2, 3:
             events += event(45, 0 if task > 1 else 10, task, 0, 1, 0)  # UserTaskCreate

@@ -62,7 +62,7 @@ static int64_t number_of(relations *x, uint32_t stack) {
 static void begin_life(relations *x, const op *o) {
   const goroutine *creator = o->m ? o->m->g : NULL;
   life *of = life_of(x, go_record(x->c.w, o->id));
-  if (world_go(x->c.w, o->id) || !creates(o->kind) || (x->c.family == 1 && !creator && o->time == x->c.base)) return;
+  if (world_go(x->c.w, o->id) || !creates(o->kind) || (!creator && o->time == x->c.base)) return;
   of->began = true;
   of->start = o->time;
   of->creator = creator ? (int64_t)creator->id : GOTRACE_NO_ID;
@@ -151,7 +151,7 @@ static void watch(void *context, const gotrace_event *e) {
   bool selected = !x->events.on || filter_event(&x->events, x->p.in.decoder, e, s->changed ? &s->change : NULL);
   int64_t since = since_first(x, e->time);
   bool names_object = s->rules[e->kind].arguments[0] == 'i';
-  const gotrace_event_spec *in_file = e->v1_kind ? gotrace_find_event_spec(s->format, e->v1_kind) : e->spec;
+  const gotrace_event_spec *in_file = spec_in_file(e, s->format);
   op o;
   if (e->implied || !selected || since < s->from || since > s->until) return;
   o = event_op(s, e, NULL);

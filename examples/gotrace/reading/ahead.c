@@ -52,19 +52,23 @@ void take_told(map *to, const char *data, size_t size) {
   }
 }
 
+size_t told_within(const input *in) {
+  gotrace_decoder_info info;
+  gotrace_decoder_get_info(in->decoder, &info);
+  return info.family == 1 ? SIZE_MAX : (size_t)64 << 20; /* the first generation is smaller */
+}
+
+bool is_string(const gotrace_event *e) { return e->data && strcmp(e->spec->name, "String") == 0; }
+
 /* Whether one of the trace's strings is the category of `gotrace record`. Takes the names that come before it. */
 static bool is_recorded(ahead *a, input *in) {
   static const char category[] = RECORD_CPU_TIME, names[] = OLD_NAMES;
   const size_t size = sizeof category - 1, prefix = sizeof names - 1;
-  gotrace_decoder_info info;
   gotrace_event e;
-  unsigned string;
   if (!input_is_kept(in) || input_decode(in, true) != GOTRACE_OK) return false;
-  gotrace_decoder_get_info(in->decoder, &info);
-  string = info.family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
-  if (!input_contains(in, category, size, info.family == 1 ? SIZE_MAX : TOLD_WITHIN)) return false;
+  if (!input_contains(in, category, size, told_within(in))) return false;
   while (input_next(in, &e) == GOTRACE_OK) {
-    if (e.kind != string) continue;
+    if (!is_string(&e)) continue;
     if (e.data_size == size && memcmp(e.data, category, size) == 0) return true;
     if (e.data_size > prefix && memcmp(e.data, names, prefix) == 0)
       take_told(&a->called, e.data + prefix, e.data_size - prefix);

@@ -42,7 +42,12 @@ void ahead_names(ahead *a, input *in);
  * these come before RECORD_CPU_TIME, where ahead_names() stops to look. */
 #define OLD_WAITS "gotrace.waits "
 #define OLD_NAMES "gotrace.names "
-#define TOLD_WITHIN ((size_t)64 << 20) /* v2: they are in the first generation, which is smaller */
+
+/* They are in the first bytes of the trace, at most as many as this; in v1, anywhere. */
+size_t told_within(const input *in);
+
+/* Whether an event of raw decoding puts a text into the trace's table. */
+bool is_string(const gotrace_event *e);
 
 /* Adds what such a text tells to a map, from a goroutine to (uint32_t), a text. `data`: what follows the prefix. */
 void take_told(map *to, const char *data, size_t size);

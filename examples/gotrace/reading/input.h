@@ -96,6 +96,11 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
 /* The number that an ordered event has in the file. */
 static inline unsigned kind_in_file(const gotrace_event *e) { return e->v1_kind ? e->v1_kind : e->kind; }
 
+/* What the file calls it. `format`: of the input. */
+static inline const gotrace_event_spec *spec_in_file(const gotrace_event *e, int format) {
+  return e->v1_kind ? gotrace_find_event_spec((gotrace_format)format, e->v1_kind) : e->spec;
+}
+
 /* The time of the trace's first event, even if decoding has skipped it. `e`: the first event that was read. */
 int64_t input_first_time(const input *in, const gotrace_event *e);
 

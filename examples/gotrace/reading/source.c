@@ -1,9 +1,8 @@
 /* source.c - reads a trace, keeps the world, gives operations to a consumer: see source.h
  *
- * source_run() reads the trace twice. First scan_v1() or scan_v2() collects what the format tells too late, then
- * take_v1() or take_v2() turns each event into operations, most of them by a rule that is made of the tables of
- * gotrace.h (event_rule). give() selects the operations of the requested part and passes each first to the consumer,
- * then to the world. */
+ * source_run() reads the trace twice. First find_start() collects what v2 tells too late, then take_event() turns each
+ * event into operations, most of them by a rule that is made of the tables of gotrace.h (event_rule). give() selects
+ * the operations of the requested part and passes each first to the consumer, then to the world. */
 
 #include "source.h"
 
@@ -68,7 +67,10 @@ op event_op(source *s, const gotrace_event *e, thread *m) {
   if (stack && !v1) o.stack = pool_take_stack(d, e->stack);
   if (v1 && !o.name && (o.kind == GOTRACE_V2_GO_BLOCK || o.kind == GOTRACE_V2_GO_STOP))
     o.name = pool_put_string(UNKNOWN_REASON);
-  if (e->implied && !v1 && e->kind != GOTRACE_V2_PROC_STEAL) o.name = pool_put_string(SWITCH_REASON);
+  if (e->implied &&
+      (e->kind == GOTRACE_V2_GO_BLOCK || e->kind == GOTRACE_V2_GO_DESTROY || e->kind == GOTRACE_V2_GO_START))
+    o.name = pool_put_string(SWITCH_REASON);
+  o.outside = o.kind == GOTRACE_V2_GO_UNBLOCK && (e->p == GOTRACE_TIMER_PROC || e->p == GOTRACE_NETPOLL_PROC);
   if (e->data) *(o.kind == GOTRACE_V2_USER_LOG ? &o.value : &o.name) = pool_put_text(e->data, e->data_size);
   return o;
 }
@@ -179,11 +181,10 @@ static void take_strings(source *s, const char *prefix, size_t most,
                          void (*take)(source *, map *met, const char *text, size_t size)) {
   map met = {0};
   const size_t size = strlen(prefix);
-  unsigned string = s->to->family == 1 ? (unsigned)GOTRACE_V1_STRING : (unsigned)GOTRACE_V2_STRING;
   gotrace_event e;
   if (!input_contains(s->in, prefix, size, most) || input_decode(s->in, true) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK)
-    if (e.kind == string && e.data_size > size && memcmp(e.data, prefix, size) == 0) take(s, &met, e.data, e.data_size);
+    if (is_string(&e) && e.data_size > size && memcmp(e.data, prefix, size) == 0) take(s, &met, e.data, e.data_size);
   map_free(&met);
 }
 
@@ -211,7 +212,6 @@ void source_end(source *s) {
   int64_t end;
   s->event = NULL;
   if (!s->format) return; /* not even a header was read */
-  if (s->to->family == 1) v1_give_intros(s);
   give_held(s);
   if (!s->begun && s->any && s->from <= between(s->first, s->end)) begin(s); /* nothing happens in this part */
   if (!s->begun) return;
@@ -281,7 +281,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   if (result != GOTRACE_OK) return result;
   gotrace_decoder_get_info(in->decoder, &info);
   s->format = info.format;
-  to->family = info.family;
+  to->told &= info.family == 2;
   input_first_look(in);
   to->input = info.format;
   load_rules(s);
@@ -289,10 +289,10 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->w.history = to->history;
   s->w.chosen = true;
   if (to->modules) take_strings(s, "gotrace.module ", SIZE_MAX, take_module);
-  if (!in->from && input_is_kept(in))
-    take_strings(s, OLD_WAITS, info.family == 1 ? SIZE_MAX : TOLD_WITHIN, take_old_waits);
-  if (info.family == 1) scan_v1(s);
-  else if (!to->as_go) scan_v2(s);
+  if (!in->from && input_is_kept(in)) take_strings(s, OLD_WAITS, told_within(in), take_old_waits);
+  pool_forget_ids(); /* of another trace */
+  s->beginning = info.family == 1;
+  if (!to->as_go) find_start(s);
   return input_decode(in, false);
 }
 
@@ -321,7 +321,7 @@ gotrace_result source_next(source *s, const gotrace_event **e) {
 void source_take(source *s, const gotrace_event *e) {
   note_event(s, e);
   ask(s, e);
-  take_v2(s, e);
+  take_event(s, e);
 }
 
 gotrace_result source_read(source *s, watch_fn *watch, void *context) {
@@ -335,12 +335,10 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
     since = between(s->first, e->time);
     s->events_of_part += !e->implied && since >= s->from && since <= s->until;
     if (watch) watch(context, e);
-    if (to->family == 1) take_v1(s, e);
-    else take_v2(s, e);
+    take_event(s, e);
     if (!s->over) continue;
     s->event = NULL;
-    if (to->as_go && to->family == 1) v1_later_statuses(s, e);
-    else if (to->as_go && s->w.generation <= 1) take_later_state(s, e);
+    if (to->as_go && (s->beginning || s->w.generation == 1)) take_later_state(s, e);
     return GOTRACE_END_OF_TRACE;
   }
   return result;
@@ -357,9 +355,6 @@ gotrace_result source_run(source *s, input *in, consumer *to, int64_t from, int6
 void source_free(source *s) {
   world_free(&s->w);
   ahead_free(&s->ahead);
-  free(s->intros);
-  free(s->running);
-  map_free(&s->intro_places);
   map_free(&s->old_waits);
 }
 

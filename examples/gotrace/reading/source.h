@@ -1,8 +1,8 @@
 /* source.h - turns a trace into operations for a consumer
  *
  *     source.c     reads the trace, keeps the world, selects the consumer's part of the trace
- *     read_v1.c    front end: turns events of Go 1.5 to 1.21 into operations
- *     read_v2.c    front end: turns events of Go 1.22 and later into operations
+ *     events.c     turns events into operations; finds the state in which the trace begins
+ *     fit.c        puts events of v1 on threads, before that
  *     ahead.c      what the trace tells too late: functions of goroutines, last ends of tasks
  *
  * A command fills in a consumer and calls source_run(). */
@@ -29,7 +29,7 @@ typedef struct consumer {
   bool history;   /* needs the world's `history` */
   filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
-  bool told;      /* wants OP_STATUS_TOLD */
+  bool told;      /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
   /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
@@ -45,7 +45,6 @@ typedef struct consumer {
   bool statuses; /* accepts GoStatus after begin(); otherwise such a goroutine is given as newly created */
   /* Set by the source. */
   world *w;
-  int family;    /* of the input */
   int input;     /* format of the input */
   bool recorded; /* by `gotrace record`: goroutines are threads, which may wait where it does not see it */
   int64_t base;  /* time of the input's first event */
@@ -57,10 +56,6 @@ typedef struct event_rule {
   uint8_t kind;      /* of the operation; 0: none */
   char arguments[6]; /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
 } event_rule;
-
-typedef struct placed { /* a goroutine on a proc, on a thread */
-  uint64_t g, p, m;
-} placed;
 
 typedef struct source {
   input *in;
@@ -74,29 +69,22 @@ typedef struct source {
   uint64_t disordered;        /* region ends in the part that are out of order; see input.lenient */
   uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
   unsigned v1_kind;           /* of the event that is being turned into operations */
-  const gotrace_event *event; /* v2: being turned into operations; NULL: at the end of the trace or part */
+  const gotrace_event *event; /* v2: being turned into operations; NULL: v1, or at the end of the trace or part */
   gotrace_change change;      /* what the last event changes, if `changed` */
   bool changed;
   event_rule rules[256]; /* by the event's kind */
   map old_waits;         /* (uint32_t), a text: see old_wait() */
-  uint64_t calls;        /* v1: system calls so far */
   bool plain;            /* nothing is left out or changed: give() takes the fast path */
   bool asks_all;         /* what each event changes is asked of the decoder, for a filter: see asks() */
   bool by_task;          /* --task was given: stretches end where regions begin and end */
   bool any, begun, over; /* an event was read; the consumer has begun; `until` has passed */
-  /* v1. */
-  op held;    /* waits for the next event; kind 0: none */
-  op *intros; /* goroutines older than the trace, until `started` */
-  uint32_t intro_count, intro_capacity;
-  map intro_places; /* from a goroutine to 1 + its index */
-  placed *running;  /* those of them that are running */
-  uint32_t running_count, running_capacity;
-  bool started;          /* an event was read that does not introduce a goroutine */
+  /* v1: */
+  bool beginning;        /* until an event for which ends_beginning() is true */
+  op held;               /* a creation that waits for the next event; kind 0: none */
   goroutine *stw;        /* has stopped the world; NULL: nobody */
-  bool initialized;      /* Gomaxprocs was read, so the state before the trace is known */
-  side_array lost_procs; /* int64_t by goroutine: when it lost its proc in a system call; 0: it has one, or unknown */
-  /* v2. */
-  side_array seen; /* bool by thread: scan_v2() has met an event on it */
+  side_array lost_procs; /* int64_t by goroutine: when its system call lost its proc; 0: it did not, or unknown */
+  /* v2: */
+  side_array seen; /* bool by thread: find_start() has met an event on it */
 } source;
 
 /* What a goroutine does whose status is GO_RUNNING, in words. */
@@ -193,20 +181,24 @@ void introduce(source *s, const op *o);
 /* Notes the times of the first event. */
 void source_first(source *s, const gotrace_event *e);
 
-/* First pass: over the whole trace (v1) or its first generation (v2). Errors are left for the second pass to report. */
-void scan_v1(source *s);
-void scan_v2(source *s);
+/* Reads the first generation for the state in which the trace began; of v1, only for the number of procs. Errors are
+ * left for the next reading to report. */
+void find_start(source *s);
 
-void take_v1(source *s, const gotrace_event *e);
-void take_v2(source *s, const gotrace_event *e);
+void take_event(source *s, const gotrace_event *e);
 
-/* Called when the part ends within the first generation (v1: within the initial state), with the first event after the
- * part. Reads on for statuses and collections that have held since the generation began but are first written after the
- * part, because nothing happened to their goroutines before. */
+/* v1: finds a thread for an event, and gives what must have happened before it. False: the event is done. */
+bool fit(source *s, const gotrace_event *e, thread **m);
+
+/* v1: whether an event comes after those that tell what is older than the trace. These are statuses: see "Lifted" in
+ * gotrace.h. */
+static inline bool ends_beginning(const gotrace_event *e) {
+  return e->kind == GOTRACE_V2_PROCS_CHANGE || e->kind == GOTRACE_V2_GO_CREATE || e->kind == GOTRACE_V2_GO_START;
+}
+
+/* Called when the part ends within the first generation (v1: within the state with which the trace begins), with the
+ * first event after the part. Reads on for statuses and collections that have held since the generation began but are
+ * first written after the part, because nothing happened to their goroutines before. */
 void take_later_state(source *s, const gotrace_event *e);
-void v1_later_statuses(source *s, const gotrace_event *e);
-
-/* No more goroutines older than the trace will come. */
-void v1_give_intros(source *s);
 
 #endif

@@ -174,6 +174,8 @@ typedef struct op {
   uint32_t new_stack; /* stack that tells the first function of a goroutine, where it is created or its status told */
   uint32_t name;      /* reason, kind, name, category */
   uint32_t value;     /* message */
+  bool outside;       /* a timer or the network unblocks, whatever thread that is on; v2 does not tell */
+  bool inferred;      /* no event tells it, but it must have happened */
   bool ends_again;    /* the end of a task that ends again later: only the last end counts */
 } op;
 

@@ -76,9 +76,9 @@ static holder_sum *add_part(causes *c, wait_class is, uint32_t place, const part
 
 /* --------------------------------------------------------------------------------------------------- stretches ---- */
 
-static goroutine *waker_of(const causes *c, const stretch *part) {
-  goroutine *g = part->by && part->by->m ? part->by->m->g : NULL;
-  return part->status == GO_WAITING && g && g != part->g && g->status == GO_RUNNING && !c->outside ? g : NULL;
+static goroutine *waker_of(const stretch *part) {
+  goroutine *g = part->by && part->by->m && !part->by->outside ? part->by->m->g : NULL;
+  return part->status == GO_WAITING && g && g != part->g && g->status == GO_RUNNING ? g : NULL;
 }
 
 /* Of a goroutine whose stack is unknown, its name tells whether it is one of the runtime's. */
@@ -144,7 +144,7 @@ static void add_to_task(causes *c, tally *t, unsigned does, int64_t begin, int64
 
 static void take_stretch(consumer *to, const stretch *part) {
   causes *c = (causes *)to;
-  goroutine *by = waker_of(c, part);
+  goroutine *by = waker_of(part);
   unsigned does = does_in(&c->waits, part->status, part->stack, part->reason);
   open_task *t;
   if (part->status == GO_WAITING && part->end > part->begin) take_wait(c, part, by);
@@ -315,11 +315,6 @@ static void take_op(consumer *to, const op *o) {
   }
 }
 
-static void watch_unblock(void *context, const gotrace_event *e) {
-  causes *c = context;
-  if (c->c.family == 1) c->outside = e->kind == GOTRACE_V1_GO_UNBLOCK && e->p >= GOTRACE_FAKE_PROC;
-}
-
 static void begin_causes(consumer *to, int64_t time) {
   causes *c = (causes *)to;
   const goroutine *g;
@@ -377,7 +372,7 @@ void find_causes(causes *c, input *in, const settings *set, const summary *sum) 
   if (sum->events > MOST_CAUSE_EVENTS)
     until = between(sum->s.first, sum->c.from) +
             (int64_t)((double)sum->duration * ((double)MOST_CAUSE_EVENTS / (double)sum->events));
-  source_run(&c->s, in, &c->c, from, until, watch_unblock, c);
+  source_run(&c->s, in, &c->c, from, until, NULL, NULL);
   erase_progress();
 }
 

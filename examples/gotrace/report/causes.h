@@ -90,7 +90,6 @@ typedef struct causes {
   map stopped; /* int64_t by 1 + name: running time of goroutines while the world was stopped */
   /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack). */
   side_array lives, open, stop_stacks;
-  bool outside;              /* v1: the current unblock comes from a timer or the network */
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
   /* Procs that are idle while goroutines are ready to run. */
   side_array procs;                  /* struct proc_use, by proc */

@@ -170,7 +170,7 @@ static void dump_object(dumper *d, const gotrace_event *e) {
   }
   put_byte(&out->block, '}');
   if (!d->wire && has_status_before(e)) print(out, ",\"before\":\"%s\"", status_before(e));
-  if (e->v1_kind) print(out, ",\"v1\":\"%s\"", gotrace_find_event_spec(d->format, e->v1_kind)->name);
+  if (e->v1_kind) print(out, ",\"v1\":\"%s\"", spec_in_file(e, (int)d->format)->name);
   if (e->data) put_string(out, ",\"data\":"), put_quoted(out, e->data, e->data_size);
   if (e->implied) put_string(out, ",\"implied\":true");
   put_string(out, "}\n");

@@ -124,7 +124,6 @@ typedef struct path {
   int64_t floor; /* the walk is within a wait that began then, or the whole path begins then */
   bool no_return;
   uint32_t home; /* of the task */
-  bool outside;  /* v1: the current unblock comes from a timer or the network, whatever thread it is on */
   int64_t begin, end;
   waits waits;
   stops stopped;
@@ -158,7 +157,7 @@ static uint32_t life_at(const path *p, moment at) { return at & LIFE ? at & ~LIF
 /* The current moment of the goroutine that runs where an operation happens. */
 static moment moment_at(path *p, const op *o) {
   goroutine *g = o->m ? o->m->g : NULL;
-  return g && g->status == GO_RUNNING && !p->outside ? life_of(p, g)->last : OUTSIDE;
+  return g && g->status == GO_RUNNING && !o->outside ? life_of(p, g)->last : OUTSIDE;
 }
 
 static void path_stretch(consumer *c, const stretch *part) {
@@ -235,11 +234,6 @@ static void path_take(consumer *c, const op *o) {
     break;
   default: break;
   }
-}
-
-static void watch_unblock(void *context, const gotrace_event *e) {
-  path *p = context;
-  p->outside = e->v1_kind == GOTRACE_V1_GO_UNBLOCK && e->p >= GOTRACE_FAKE_PROC;
 }
 
 /* Before the part: notes the goroutine that begins a task. */
@@ -849,7 +843,7 @@ int command_path(const char *name, const settings *set) {
   p->no_return = set->no_return;
   if (!set->task || !number_is(set->task, &p->wanted)) p->wanted = NOBODY;
   if (!part_open(&of, name, set)) return 1;
-  part_read(&of, &p->c, set, watch_unblock, p);
+  part_read(&of, &p->c, set, NULL, NULL);
   p->waits.recorded = p->c.recorded;
   if (set->task) t = path_of_task(p, set->task);
   else path_of_go(p, set->go);

@@ -77,15 +77,15 @@ static bool reason_counts(profile *p, uint32_t reason) {
 
 /* The time for which a stretch counts. A system call of v1 that keeps its proc has no end event: it counts for a
  * nanosecond, as in Go. */
-static int64_t length_of(const profile *p, const stretch *part) {
-  bool kept_proc = p->c.family == 1 && part->status == GO_SYSCALL && part->by &&
-                   part->by->kind == GOTRACE_V2_GO_SYSCALL_END && part->end == part->begin;
+static int64_t length_of(const stretch *part) {
+  bool kept_proc =
+      part->status == GO_SYSCALL && part->by && part->by->kind == GOTRACE_V2_GO_SYSCALL_END && part->end == part->begin;
   return kept_proc ? 1 : between(part->begin, part->end);
 }
 
 static void profile_stretch(consumer *c, const stretch *part) {
   profile *p = (profile *)c;
-  int64_t time = length_of(p, part);
+  int64_t time = length_of(part);
   if (part->status != p->kind->status || time <= 0) return;
   if (part->status != GO_WAITING || reason_counts(p, part->reason)) add(p, known_stack(part->cause), time);
 }

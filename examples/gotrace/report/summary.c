@@ -334,7 +334,7 @@ static void take_status(summary *sum, const op *o) {
   if (o->a[0] != GO_SYSCALL) return;
   begin_syscall(sum, g, p, o->time);
   g->early = p ? GO_SYSCALL : IN_SYSCALL_WITHOUT_PROC;
-  if (sum->c.family == 1 || !o->m || o->m->p != p) g->left_proc = g->created; /* GoInSyscall; told on another thread */
+  if (!o->m || o->m->p != p) g->left_proc = g->created; /* GoInSyscall of v1; told on another thread */
 }
 
 static void take_create(summary *sum, const op *o) {
@@ -348,9 +348,7 @@ static void take_create(summary *sum, const op *o) {
     g->g->entry = o->new_stack;
     learn_function(sum, g->g);
   }
-  if (o->kind != GOTRACE_V2_GO_CREATE_SYSCALL) return;
-  begin_syscall(sum, g, o->m ? o->m->p : NULL, o->time);
-  if (sum->c.family == 1) g->left_proc = o->time; /* GoInSyscall */
+  if (o->kind == GOTRACE_V2_GO_CREATE_SYSCALL) begin_syscall(sum, g, o->m ? o->m->p : NULL, o->time);
 }
 
 static void take_region(summary *sum, const goroutine *of, const op *o) {
@@ -496,9 +494,9 @@ static RARE void take_any(summary *sum, const op *o) {
   case GOTRACE_V2_GO_SYSCALL_BEGIN:
     if (summary_of(sum, g)) begin_syscall(sum, summary_of(sum, g), o->m->p, o->time);
     break;
-  case GOTRACE_V2_PROC_STOP: /* v1: watch_any() handles those in the file; the others are made by the front end */
+  case GOTRACE_V2_PROC_STOP: /* Go counts a goroutine in a system call as blocked from the event on */
     p = o->m ? o->m->p : NULL;
-    if (c->family == 1) leave_proc(sum, p, o->time);
+    if (o->inferred) leave_proc(sum, p, o->time);
     else lose_proc(sum, p, o->time);
     break;
   case GOTRACE_V2_PROC_STEAL:
@@ -551,8 +549,7 @@ void summary_note_generation(summary *sum) {
 static inline void count_kind(summary *sum, const gotrace_event *e) {
   unsigned kind = kind_in_file(e);
   sum->kinds[kind]++;
-  if (!sum->specs[kind])
-    sum->specs[kind] = e->v1_kind ? gotrace_find_event_spec((gotrace_format)sum->s.format, e->v1_kind) : e->spec;
+  if (!sum->specs[kind]) sum->specs[kind] = spec_in_file(e, sum->s.format);
 }
 
 static RARE void watch_any(summary *sum, const gotrace_event *e) {
@@ -563,16 +560,13 @@ static RARE void watch_any(summary *sum, const gotrace_event *e) {
     if (since <= sum->s.from) sum->generations = 0; /* the part begins in this one, or later */
     summary_note_generation(sum);
   }
-  /* v1: Go counts a goroutine in a system call as blocked from its proc's ProcStop on. */
-  if (e->v1_kind == GOTRACE_V1_PROC_STOP && since <= sum->s.until)
-    lose_proc(sum, world_proc(&sum->s.w, (uint64_t)e->p, false), e->time);
   if (e->implied || !selected || since < sum->s.from || since > sum->s.until) return;
   count_kind(sum, e);
 }
 
 static void watch_kinds(void *context, const gotrace_event *e) {
   summary *sum = context;
-  if (sum->part || e->kind == GOTRACE_V2_SYNC || e->v1_kind == GOTRACE_V1_PROC_STOP) {
+  if (sum->part || e->kind == GOTRACE_V2_SYNC) {
     watch_any(sum, e);
     return;
   }
@@ -668,7 +662,7 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   sum->c.own[0] = &sum->selection;
   sum->c.own[1] = &sum->selection_of_events;
   result = source_begin(&sum->s, in, &sum->c, set->from, set->until);
-  if (result == GOTRACE_OK && sum->c.family == 2 && !sum->part) result = read_generations(sum, in);
+  if (result == GOTRACE_OK && !sum->s.beginning && !sum->part) result = read_generations(sum, in);
   else if (result == GOTRACE_OK) result = source_read(&sum->s, watch_kinds, sum);
   source_end(&sum->s);
   merge_reasons(sum);

@@ -38,7 +38,7 @@ void output_verify(output *out) {
 }
 
 /* Reports in one line what the input has but the format of the result lacks. */
-static void tell_losses(const writer *w, const source *s) {
+static void tell_losses(const writer *w) {
   static const char *const names[LOST_KINDS] = {
       [LOST_SYSCALLS] = "durations of system calls that kept their proc",
       [LOST_REASONS] = "reasons of waits",
@@ -58,11 +58,11 @@ static void tell_losses(const writer *w, const source *s) {
     else size += (size_t)snprintf(line + size, sizeof line - size, ", ");
     size += (size_t)snprintf(line + size, sizeof line - size, "%s (%llu)", names[i], (ull)w->lost[i]);
   }
-  if (s->calls && w->format >= GOTRACE_GO_1_22)
+  if (w->unknown_syscalls)
     size += (size_t)snprintf(line + size, sizeof line - size,
                              "%snot known in format 1.%d: durations of system calls "
                              "that kept their proc, which end at once (%llu)",
-                             size ? "; " : "", s->format % 1000, (ull)s->calls);
+                             size ? "; " : "", w->c.input % 1000, (ull)w->unknown_syscalls);
   if (size) report("%s", line);
 }
 
@@ -89,7 +89,7 @@ int command_convert(const char *path, const settings *set) {
   part_read(&p, to, set, NULL, NULL);
   output_verify(&out);
   output_close(&out);
-  tell_losses(&w, &p.s);
+  tell_losses(&w);
   writer_free(&w);
   keeper_free(&k);
   part_close(&p);

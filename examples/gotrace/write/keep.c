@@ -211,7 +211,7 @@ static void keeper_start(consumer *c, int64_t time) {
   keeper *k = (keeper *)c;
   const world *real = c->w;
   k->to->w = &k->w;
-  k->to->family = c->family;
+  k->to->told = c->told;
   k->to->input = c->input;
   k->to->base = c->base;
   k->to->from = c->from;

@@ -446,6 +446,12 @@ static void take_memory(writer *w, const op *o) {
   turn_over(w, r);
 }
 
+/* A system call that keeps its proc. v1 has only its beginning; what is made of that ends at once. */
+static void count_syscall(writer *w, int64_t time) {
+  w->lost[LOST_SYSCALLS] += w->t->v1 && time && time < GOTRACE__LONG_SYSCALL;
+  w->unknown_syscalls += !w->t->v1 && !time;
+}
+
 /* v2: where a goroutine runs, tells the number of procs, if no event has told it. */
 static void tell_procs(writer *w, const thread *m, int64_t time) {
   if (w->procs_told || w->t->v1 || !w->c.w->gomaxprocs) return;
@@ -496,7 +502,7 @@ static void take_op(writer *w, const op *o) {
     break;
   case GOTRACE_V2_GO_BLOCK: {
     uint32_t reason = reason_of(w, o->name, gotrace__block_reasons, GOTRACE_BLOCK_REASON_COUNT);
-    if (reason == GOTRACE_BLOCK_FOREVER && w->c.family != 1) reason = 0; /* in v1 it ends the goroutine */
+    if (reason == GOTRACE_BLOCK_FOREVER && !o->v1_kind) reason = 0; /* in v1 it ends the goroutine */
     w->lost[LOST_REASONS] += w->t->v1 && gotrace__block_reasons[reason].v1 == GOTRACE_V1_GO_BLOCK &&
                              !pool_text_is(o->name, gotrace__block_reasons[0].name);
     PUT(w, source_of(w, m), o->time, stack, GO_BLOCK, reason);
@@ -504,8 +510,7 @@ static void take_op(writer *w, const op *o) {
   }
   case GOTRACE_V2_GO_SYSCALL_BEGIN: PUT(w, source_of(w, m), o->time, stack, SYSCALL_BEGIN, 0); break;
   case GOTRACE_V2_GO_SYSCALL_END: /* the transcriber shows a long call as one that lost its proc */
-    w->lost[LOST_SYSCALLS] += w->t->v1 && w->c.family == 2 && m && m->g && m->g->status == GO_SYSCALL &&
-                              between(m->g->since, o->time) < GOTRACE__LONG_SYSCALL;
+    if (m && m->g && m->g->status == GO_SYSCALL) count_syscall(w, between(m->g->since, o->time));
     PUT(w, source_of(w, m), o->time, 0, SYSCALL_END, 0);
     break;
   case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: PUT(w, source_of(w, m), o->time, 0, SYSCALL_END_BLOCKED, 0); break;
@@ -568,7 +573,7 @@ static void write_modules(void *context, gotrace__transcriber *t) {
 /* A goroutine that is there when the part begins. */
 static void begin_go(writer *w, goroutine *g, int64_t time) {
   uint32_t stack = status_stack(w, g->entry, g->stack);
-  bool first = !w->t->v1 && w->c.family == 2 && w->c.from == w->c.base; /* of v2: the input tells its statuses */
+  bool first = w->c.told && w->c.from == w->c.base; /* the input tells its statuses */
   bool pending = first && g->status == GO_SYSCALL && g->m && !g->m->p;
   g->stw = 0;
   written(w, g)->status_pending = pending;

@@ -41,6 +41,7 @@ typedef struct writer {
   output *out;
   int format;
   uint64_t lost[LOST_KINDS]; /* how many of each were left out */
+  uint64_t unknown_syscalls; /* v2, from v1: system calls that end at once, since nothing tells how long they took */
   struct gotrace__transcriber *t;
   uint64_t latest; /* tick of the last event */
   uint64_t *free;  /* places of goroutines that have ended */

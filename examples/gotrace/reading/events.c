@@ -1,19 +1,18 @@
-/* read_v2.c - turns the events of Go 1.22 and later into operations: see source.h
+/* events.c - turns events into operations: see source.h
  *
- * An operation is almost the same as its event. Statuses are harder: in each generation a thread writes a status where
- * it first mentions a goroutine or proc, which may be long after the generation began. So scan_v2() searches the whole
- * first generation for the state in which the trace began. */
+ * An operation is almost the same as its event. Statuses are harder: in each generation of v2 a thread writes a status
+ * where it first mentions a goroutine or proc, which may be long after the generation began. So find_start() searches
+ * the whole first generation for the state in which the trace began. v1 begins with that state; its other events need
+ * more: see fit.c. */
 
 #include "source.h"
 
-static thread *source_thread(source *s, int64_t m) {
-  return m == GOTRACE_NO_ID ? NULL : world_thread(&s->w, (uint64_t)m);
-}
+static thread *thread_of(source *s, int64_t m) { return m == GOTRACE_NO_ID ? NULL : world_thread(&s->w, (uint64_t)m); }
 
 /* The operation of an event for which is_status() is true. */
 static op status_of(source *s, const gotrace_event *e) {
   bool go = e->kind != GOTRACE_V2_PROC_STATUS;
-  thread *m = source_thread(s, e->m);
+  thread *m = thread_of(s, e->m);
   op o;
   if (!m && !s->to->as_go) m = world_thread(&s->w, NOBODY); /* even there, something may run */
   if (go) m = e->args[2] == GO_SYSCALL ? world_thread(&s->w, e->args[1]) : m;
@@ -81,14 +80,14 @@ static void take_status(source *s, const gotrace_event *e) {
     introduce(s, &o);
   } else if (s->to->told && s->w.generation <= 1 && o.kind == GOTRACE_V2_GO_STATUS && o.a[0] == GO_SYSCALL) {
     o.kind = OP_STATUS_TOLD;
-    o.m = source_thread(s, e->m);
+    o.m = thread_of(s, e->m);
     give(s, &o);
   } else if (s->to->as_go && o.kind == GOTRACE_V2_GO_STATUS && o.a[0] == GO_RUNNING) {
     world_move(world_go(&s->w, o.id), o.m);
   }
 }
 
-void scan_v2(source *s) {
+void find_start(source *s) {
   gotrace_event e;
   unsigned syncs = 0;
   uint64_t procs = 0; /* the first number of them */
@@ -99,6 +98,9 @@ void scan_v2(source *s) {
   if (input_decode(s->in, false) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK) {
     if (e.kind == GOTRACE_V2_SYNC && ++syncs == 2) break;
+    if (e.kind == GOTRACE_V2_PROCS_CHANGE && !procs) procs = e.args[0];
+    if (s->beginning && procs) break;
+    if (s->beginning) continue;
     source_first(s, &e);
     ask(s, &e);
     if (is_status(&e) && scan_status(s, &e, &created)) continue;
@@ -109,11 +111,10 @@ void scan_v2(source *s) {
       continue;
     }
     if (creates(e.kind)) map_put(&created, e.args[0], s);
-    if (e.kind == GOTRACE_V2_PROCS_CHANGE && !procs) procs = e.args[0];
-    m = source_thread(s, e.m);
+    m = thread_of(s, e.m);
     if (m && e.kind != GOTRACE_V2_CPU_SAMPLE) *SIDE(bool, &s->seen, m->number) = true;
   }
-  if (assists) s->w.gomaxprocs = procs; /* a writer must tell it before the assists */
+  if (assists || s->beginning) s->w.gomaxprocs = procs; /* a writer must tell it before the assists */
   map_free(&created);
   pool_forget_ids();
   s->any = false;
@@ -152,13 +153,8 @@ static bool take_often(source *s, const gotrace_event *e, thread *m) {
   return true;
 }
 
-void take_v2(source *s, const gotrace_event *e) {
-  thread *m = source_thread(s, e->m); /* adds the thread to the world, whatever the event */
-  s->event = e;
-  name_own(s, e);
-  if (e->implied && !s->to->as_go && (s->to->switches || e->kind == GOTRACE_V2_PROC_STEAL))
-    return; /* belongs to an event that is taken as a whole */
-  if (s->to->as_go && !e->implied && take_often(s, e, m)) return;
+/* An event that fits the world. */
+static void take_fitted(source *s, const gotrace_event *e, thread *m) {
   switch (e->kind) {
   case GOTRACE_V2_GO_SWITCH:
   case GOTRACE_V2_GO_SWITCH_DESTROY:
@@ -181,17 +177,31 @@ void take_v2(source *s, const gotrace_event *e) {
   }
 }
 
+void take_event(source *s, const gotrace_event *e) {
+  thread *m = NULL;
+  name_own(s, e);
+  if (e->v1_kind) {
+    s->v1_kind = e->v1_kind;
+    if (fit(s, e, &m)) take_fitted(s, e, m);
+    return;
+  }
+  m = thread_of(s, e->m); /* adds the thread to the world, whatever the event */
+  s->event = e;
+  if (e->implied && !s->to->as_go && (s->to->switches || e->kind == GOTRACE_V2_PROC_STEAL))
+    return; /* belongs to an event that is taken as a whole */
+  if (s->to->as_go && !e->implied && take_often(s, e, m)) return;
+  take_fitted(s, e, m);
+}
+
 void take_later_state(source *s, const gotrace_event *e) {
   s->over = false;
-  while (e->kind != GOTRACE_V2_SYNC) {
-    bool active = is_active(e);
-    if (active || (is_status(e) && e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e))) { /* else it began later */
-      gotrace_event told = *e;
-      const goroutine *g = names_go(e->kind) ? world_go(&s->w, e->args[0]) : NULL;
-      told.time = s->first + s->until;
-      if (active) give_event(s, &told, g ? g->m : NULL); /* it has been so where the goroutine runs */
-      else take_status(s, &told);
-    }
+  while (s->beginning ? !ends_beginning(e) : e->kind != GOTRACE_V2_SYNC) {
+    gotrace_event told = *e;
+    const goroutine *g = names_go(e->kind) ? world_go(&s->w, e->args[0]) : NULL;
+    told.time = s->first + s->until;
+    if (is_active(e)) give_event(s, &told, g ? g->m : NULL); /* it has been so where the goroutine runs */
+    else if (is_status(e) && (s->beginning || (e->extra == GOTRACE_STATUS_UNKNOWN && !world_has(s, e))))
+      take_event(s, &told); /* otherwise it began later */
     if (source_next(s, &e) != GOTRACE_OK) break;
   }
   s->over = true;
