@@ -23,6 +23,7 @@ const DARK = {
   back: "#15191f", band: "#1d232b", text: "#dfe4ea", faint: "#98a2ad", line: "#333a43", accent: "#79b8ff", range: "#79b8ff2a",
 };
 const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // height of a state: 2 the whole row, 1 two thirds, 0 a third
+const SNAP = 6; // pixels within which a measured time goes to an edge
 const ALONE = 8; // columns: a colour that is in none of so many before it gets at least one pixel
 
 const rgba = (hex) => 0xff000000 | parseInt(hex.slice(5, 7), 16) << 16 | parseInt(hex.slice(3, 5), 16) << 8 | parseInt(hex.slice(1, 3), 16);
@@ -105,6 +106,8 @@ class Painter {
     this.drawArrows(slices);
     this.drawRange();
     this.drawRuler();
+    this.drawFlags();
+    this.drawLength();
     this.drawOverview();
     this.data.forget();
     document.getElementById("status").textContent = this.statusText();
@@ -443,6 +446,43 @@ class Painter {
     if (x1 <= x0) return;
     c.fillStyle = this.theme.range;
     c.fillRect(x0, OVERVIEW, x1 - x0, this.height - OVERVIEW);
+    c.fillStyle = this.theme.accent;
+    for (const x of [x0, x1 - 1]) c.fillRect(x, TOP, 1, this.height - TOP);
+  }
+
+  // Marked times: a line, and on the ruler its number and how long after the one before it is.
+  drawFlags() {
+    const c = this.context, {flags} = this.view;
+    flags.forEach((time, i) => {
+      const x = Math.round(this.x(time)) + 0.5;
+      if (x < LEFT || x > this.width) return;
+      c.strokeStyle = this.theme.accent;
+      c.setLineDash([4, 3]);
+      c.beginPath();
+      c.moveTo(x, TOP);
+      c.lineTo(x, this.height);
+      c.stroke();
+      c.setLineDash([]);
+      this.drawLabel(i + 1 + (i ? ": +" + duration(time - flags[i - 1]) : ": " + moment(time)), x);
+    });
+  }
+  // The length of the selected time, in its middle.
+  drawLength() {
+    const range = this.view.range, edge = (time) => Math.max(LEFT, Math.min(this.x(time), this.width));
+    if (!range || this.x(range.to) < LEFT || this.x(range.from) > this.width) return;
+    const text = duration(range.to - range.from), c = this.context;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    this.drawLabel(text, (edge(range.from) + edge(range.to) - c.measureText(text).width) / 2 - 4);
+  }
+  // A text on the ruler, within the picture.
+  drawLabel(text, x) {
+    const c = this.context;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    const size = c.measureText(text).width + 8, left = Math.max(LEFT, Math.min(x, this.width - size));
+    c.fillStyle = this.theme.accent;
+    c.fillRect(left, OVERVIEW + 2, size, RULER - 4);
+    c.fillStyle = this.theme.back;
+    c.fillText(text, left + 4, OVERVIEW + RULER / 2);
   }
 
   drawRuler() {
@@ -527,7 +567,7 @@ class Painter {
         Math.max(0, Math.floor(begin)) + " --to " + Math.ceil(end) + " -o part.html " + this.data.name;
     return (this.arrowCount > MOST_ARROWS ? "Zoom in to see who woke whom. " : "") +
       left +
-      "Wheel: zoom. Drag: move. Click on a slice: what it is. Keys: ?";
+      "Wheel: scroll. Ctrl+wheel, W, S: zoom. Drag: move. Click on a slice: what it is. Keys: ?";
   }
 
   // The slice at a point: {row, begin, end, size, colour, what, who, times}; null: none.
@@ -545,6 +585,24 @@ class Painter {
       if (!best || distance < best.distance || (distance === best.distance && !part.merged)) best = {distance, part, i};
     }
     return best && sliceOf(line.row.number, best.part, best.i);
+  }
+  // The time at a point, or a near one that is marked or at which a slice begins or ends: on the line there, or on any if the
+  // point is on the ruler. Slices that are drawn together have no such times.
+  snap(x, y) {
+    const time = this.time(x), reach = SNAP * (this.view.to - this.view.from) / (this.width - LEFT);
+    let best = time, least = reach;
+    const near = (edge) => { if (Math.abs(edge - time) <= least) best = edge, least = Math.abs(edge - time); };
+    this.view.flags.forEach(near);
+    for (const line of y < TOP ? this.visibleLines() : [this.lineAt(y)]) {
+      if (line?.type !== "row") continue;
+      for (const part of this.chooseChunks()) {
+        const span = part.index.get(line.row.number);
+        if (!span) continue;
+        for (let i = part.search(span, time - reach); i < span.to && part.begin[i] <= time + reach; i++)
+          if (part.size[i] === 1) near(part.begin[i]), near(part.end[i]);
+      }
+    }
+    return best;
   }
   lineAt(y) {
     return y < TOP ? null : this.visibleLines().find((line) => this.lineTop(line) <= y && y < this.lineTop(line) + line.height);
