@@ -426,8 +426,8 @@ def try_hands(b, url):
     b.mouse("up")
     b.keys("Escape")
     # The overview: a click moves the view there.
-    b.mouse((900, 20), "down", "up")
-    check(near(sum(span()) / 2, first + (900 - 230) / width * whole, whole), "the overview leads elsewhere")
+    b.mouse((700, 20), "down", "up")
+    check(near(sum(span()) / 2, first + (700 - 230) / width * whole, whole), "the overview leads elsewhere")
 
     # A double click fits a slice, also one at the bottom, which the details hide after the first click.
     b.keys("0", "e"), b.frame()

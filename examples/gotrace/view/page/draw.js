@@ -11,18 +11,23 @@ const LEFT_OUT = {gos: "the rows of # goroutines", places: "the rows of # procs 
   marks: "# logs and CPU samples", names: "the names of # goroutines, tasks and regions, which are added up as (others)", stacks: "# stacks", texts: "# texts", counts: "# values of counters"};
 const LEFT = 230, RULER = 22, OVERVIEW = 44, TOP = OVERVIEW + RULER;
 
-// By state. The colour-blind can tell blue, orange and grey apart; height and lightness distinguish the rest.
+// One hue, one meaning. States are blue, orange, violet, red, teal, pink and greys; what has a name (a function on a proc or
+// thread, a region, a task) is green to olive; the collector and counters are grey. The colour-blind can tell blue, orange and grey apart;
+// height and lightness distinguish the rest.
 const LIGHT = {
-  states: ["#2f7fd1", "#f0a63a", "#8a5fc7", "#c8553d", "#3a9d8f", "#b98a2e", "#c3c9d1", "#9aa3ae"],
-  names: ["#4e79a7", "#f28e2b", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#ff9da7", "#9c755f"],
+  states: ["#2f7fd1", "#f0a63a", "#8a5fc7", "#c8433a", "#2f9d94", "#d3649f", "#c3c9d1", "#9aa3ae"],
+  names: ["#5fa34d", "#a3b94f", "#3f7d4a", "#c3cf86", "#7f9a3a", "#8fca85", "#5b6f2c", "#b5deab"],
+  collector: "#50555c", counter: "#8d98a5",
   back: "#ffffff", band: "#f2f4f7", text: "#1c2128", faint: "#656d76", line: "#d8dee4", accent: "#0550ae", range: "#0550ae22",
 };
 const DARK = {
-  states: ["#4c9be8", "#d98e24", "#a883e0", "#d9705a", "#4fb8a9", "#c9a04a", "#4a525c", "#6b747f"],
-  names: ["#6b9bd1", "#e8994a", "#7fc4bf", "#74b96a", "#d9bb4f", "#c193b3", "#e59aa3", "#b58e77"],
+  states: ["#4c9be8", "#d98e24", "#a883e0", "#dc6358", "#45b3a9", "#d97fb0", "#4a525c", "#6b747f"],
+  names: ["#6fb35d", "#aabf5a", "#4f8f5a", "#c7d38c", "#8ba545", "#9bd391", "#71873c", "#bde3b3"],
+  collector: "#c4cad2", counter: "#7d8896",
   back: "#15191f", band: "#1d232b", text: "#dfe4ea", faint: "#98a2ad", line: "#333a43", accent: "#79b8ff", range: "#79b8ff2a",
 };
 const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // height of a state: 2 the whole row, 1 two thirds, 0 a third
+const MOST_GROWN_FONT = 1.3; // how much larger than usual texts become where rows are higher
 const SNAP = 6; // pixels within which a measured time goes to an edge
 const ALONE = 8; // columns: a colour that is in none of so many before it gets at least one pixel
 
@@ -47,6 +52,7 @@ class Painter {
     this.stateColours = this.theme.states.map(rgba);
     this.nameColours = this.theme.names.map(rgba);
     this.dimmedColours = [...this.nameColours.slice(0, COLOURS - 1), rgba(this.theme.line)]; // the last: not selected by the filter
+    this.collectorColours = new Array(COLOURS).fill(rgba(this.theme.collector));
     this.backColour = rgba(this.theme.back);
     this.overview = null;
   }
@@ -59,7 +65,7 @@ class Painter {
     this.canvas.style.width = this.width + "px", this.canvas.style.height = this.height + "px";
     this.pixels = null;
     this.overview = null;
-    this.view.width = this.width - LEFT;
+    this.view.width = this.width - LEFT, this.view.room = this.height - TOP;
   }
 
   request() {
@@ -127,6 +133,8 @@ class Painter {
     return lines.slice(low, end);
   }
   lineTop(line) { return TOP + line.y - this.view.scroll; }
+  lineMiddle(line) { return this.lineTop(line) + line.height / 2; }
+  font(size) { return Math.round(size * Math.min(this.layout.grow, MOST_GROWN_FONT)) + "px system-ui, 'DejaVu Sans', sans-serif"; }
 
   // Paints the slices of all visible rows as pixels.
   paintRows(slices) {
@@ -141,13 +149,19 @@ class Painter {
     const left = Math.round(LEFT * ratio), scale = (W - left) / (this.view.to - this.view.from);
     for (const line of this.visibleLines()) {
       if (line.type !== "row") continue;
-      const colours = line.row.kind === KIND.GO ? this.stateColours : line.row.kind <= KIND.THREAD && this.data.filtered ? this.dimmedColours : this.nameColours;
+      const colours = this.coloursOf(line.row.kind);
       this.shares.fill(0);
       this.starts.fill(0);
       this.addShares(line, slices, left, scale, W, colours);
       this.paintShares(line, left, W, H, ratio, colours);
     }
     this.context.putImageData(this.image, 0, 0);
+  }
+
+  coloursOf(kind) {
+    if (kind === KIND.GO) return this.stateColours;
+    if (kind === KIND.GC || kind === KIND.STW) return this.collectorColours;
+    return kind <= KIND.THREAD && this.data.filtered ? this.dimmedColours : this.nameColours;
   }
 
   // Adds up the shares of the columns of a row.
@@ -232,7 +246,7 @@ class Painter {
         this.text(line.title, 18, middle, LEFT - 24);
         this.drawMarks(line, middle);
       } else {
-        c.font = (line.nested ? 10 : 12) + "px system-ui, 'DejaVu Sans', sans-serif";
+        c.font = this.font(line.nested ? 10 : 12);
         c.fillStyle = line.row.number === view.selected?.row || line.row.number === view.hit ? theme.accent : theme.faint;
         this.text(line.title ?? this.model.title(line.row), line.title ? 6 : line.nested ? 34 : 18, middle, LEFT - (line.title ? 12 : 24));
         this.drawMarks(line, middle);
@@ -245,7 +259,7 @@ class Painter {
       const full = line.row.kind !== KIND.GO || FILLS[hit.part.colour[hit.i]] > 0;
       const label = this.model.label(line.row, {size: hit.part.size[hit.i], colour: hit.part.colour[hit.i], what: hit.part.what[hit.i], who: hit.part.who[hit.i]});
       if (!label) continue;
-      c.font = (line.nested ? 9 : 11) + "px system-ui, 'DejaVu Sans', sans-serif";
+      c.font = this.font(line.nested ? 9 : 11);
       const y = this.lineTop(line) + line.height / 2 + 0.5;
       if (!full) { // on the background, interrupting the line
         const size = Math.min(c.measureText(label).width, width - 8);
@@ -412,7 +426,7 @@ class Painter {
     const order = (number) => this.layout.lines.findIndex((line) => line.row?.number === number || (line.folded && line.group.rows.includes(number)));
     for (const [a, b, time] of arrows) {
       const out = () => (order(a) < order(b) ? TOP : this.height);
-      const x = this.x(time), y0 = lineOf.has(a) ? this.lineTop(lineOf.get(a)) + 9 : out(), y1 = this.lineTop(lineOf.get(b)) + 9, way = Math.sign(y1 - y0);
+      const x = this.x(time), y0 = lineOf.has(a) ? this.lineMiddle(lineOf.get(a)) : out(), y1 = this.lineMiddle(lineOf.get(b)), way = Math.sign(y1 - y0);
       c.beginPath();
       c.moveTo(x, y0);
       c.lineTo(x, y1 - 3 * way);

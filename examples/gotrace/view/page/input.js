@@ -4,6 +4,7 @@ const MOST_FOUND = 20000;
 const FIRST = (a, b) => a.time - b.time, LONGEST = (a, b) => b.length - a.length;
 // A wheel turns by about 100 a notch; a pinch on a touchpad is a wheel with Ctrl and less.
 const WHEEL_ZOOM = 0.009, WHEEL_MOST = 250;
+const LEAST_PANEL = 160; // pixels
 const UNITS = {ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9};
 
 // The nanoseconds of a text such as 1.5ms; NaN: it is none.
@@ -63,8 +64,9 @@ class App {
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
     if (data.filtered) this.fitChosen();
-    this.readFragment();
     this.painter.resize();
+    this.panels.show();
+    this.readFragment();
     this.painter.request();
   }
 
@@ -168,6 +170,7 @@ class App {
     if (!line) return;
     view.line = model.lineKey(line);
     view.scroll = Math.max(line.y + line.height - room, Math.min(view.scroll, line.y));
+    this.say(model.lineText(line));
     this.changed();
   }
   async useLine() {
@@ -375,15 +378,12 @@ class App {
     this.dark = dark;
     document.documentElement.classList.toggle("dark", dark);
     this.painter.setTheme(dark);
-    const legend = document.getElementById("legend");
-    legend.replaceChildren(...STATES.map((state, c) => {
-      const box = make("span", {class: "swatch"});
-      box.style.background = this.painter.theme.states[c];
-      box.style.height = [4, 8, 12][FILLS[c]] + "px";
-      return make("tr", null, make("td", null, box), make("td", null, state));
-    }));
+    document.getElementById("legend").replaceChildren(...this.panels.legend());
+    if (this.panels.empty) this.panels.show();
     this.changed();
   }
+  // What a screen reader says.
+  say(text) { document.getElementById("said").textContent = text; }
   hideIdle(on) {
     this.view.hideIdle = on;
     document.getElementById("idle").setAttribute("aria-pressed", on);
@@ -430,8 +430,8 @@ class App {
     if (view.selected || view.mark || view.range) this.select(null);
     const [row, time] = pair("s", "@"), [a, b] = pair("r", "-");
     const mark = values.has("m") && model.marks[values.get("m")];
-    if (mark) this.painter.resize(), this.selectMark(mark);
-    if (b > a) this.painter.width = 1000, this.setRange(a, b);
+    if (mark) this.selectMark(mark);
+    if (b > a) this.setRange(a, b);
     this.show(["summary", "flame"].includes(values.get("tab")) ? values.get("tab") : "timeline");
     const slice = model.rows[row] && time >= 0 && await this.sliceAt(row, time, false);
     if (slice) this.select(slice);
@@ -457,7 +457,7 @@ class App {
     canvas.addEventListener("pointerup", (event) => this.pointerUp(event));
     canvas.addEventListener("pointercancel", () => { this.fingers.clear(); this.drag = this.pinch = null; });
     canvas.addEventListener("pointerleave", () => { tip.hidden = true; this.pointer = null; });
-    // The first click may open the panel below the pointer, or move the rows.
+    // The first click may move the rows.
     const timeline = document.getElementById("timeline");
     timeline.addEventListener("click", (event) => { if (event.detail === 1) this.clicked = event.target === canvas ? this.chosen : null; });
     timeline.addEventListener("dblclick", () => { if (this.clicked) this.select(this.clicked), this.fit(this.clicked); });
@@ -474,7 +474,29 @@ class App {
     for (const name of ["timeline", "summary", "flame"]) document.getElementById("tab-" + name).addEventListener("click", () => this.open(name));
     document.getElementById("idle").addEventListener("click", () => this.hideIdle(!this.view.hideIdle));
     document.getElementById("theme").addEventListener("click", () => this.setTheme(!this.dark));
+    this.listenSplit(document.getElementById("split"), document.getElementById("panel"));
     document.getElementById("help-button").addEventListener("click", () => document.getElementById("help").showModal());
+  }
+  // The width of the details: dragged, or changed by arrows. It is kept for other traces.
+  listenSplit(split, panel) {
+    const set = (width) => {
+      const most = Math.max(LEAST_PANEL, Math.round(0.7 * innerWidth)), now = Math.max(LEAST_PANEL, Math.min(Math.round(width), most));
+      document.getElementById("timeline").style.setProperty("--panel", now + "px");
+      for (const [key, value] of [["now", now], ["min", LEAST_PANEL], ["max", most]]) split.setAttribute("aria-value" + key, value);
+      try { localStorage.setItem("gotrace panel", now); } catch { /* the browser keeps nothing for this page */ }
+    };
+    let kept = 0;
+    try { kept = Number(localStorage.getItem("gotrace panel")); } catch { /* likewise */ }
+    set(kept || Math.max(340, Math.min(0.22 * innerWidth, 520)));
+    split.addEventListener("pointerdown", (event) => split.setPointerCapture(event.pointerId));
+    split.addEventListener("pointermove", (event) => { if (split.hasPointerCapture(event.pointerId)) set(panel.getBoundingClientRect().right - event.clientX); });
+    split.addEventListener("keydown", (event) => {
+      const by = {ArrowLeft: 20, ArrowRight: -20}[event.key];
+      if (!by) return;
+      event.preventDefault();
+      event.stopPropagation();
+      set(panel.offsetWidth + by);
+    });
   }
   pointerDown(event) {
     const {offsetX: x, offsetY: y} = event;

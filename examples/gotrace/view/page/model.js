@@ -5,8 +5,9 @@ const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6, EARL
 const STATES = [null, "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
   "sleeping", "blocked: other"];
 const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
+const MOST_GROWN = 1.8; // how much higher than usual rows become if there are few
 const MANY = 30; // goroutines of a function; if there are more, they are folded at first
-const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // indices of state colours
+const COUNTER_COLOURS = [0, 1, 7, 0]; // indices of state colours; the heap has none
 
 function duration(nanoseconds) {
   const size = Math.abs(nanoseconds);
@@ -72,7 +73,7 @@ class Model {
     }
     const [running, procs] = data.recorded ? ["goroutines " + data.running, "procs in use"] : [data.running + " goroutines", data.running + " procs"];
     const names = [running, "runnable goroutines", "blocked goroutines", procs, "heap", "heap goal"];
-    this.counters = names.map((name, k) => new Series(name, data.counters, 1 + names.length, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]]));
+    this.counters = names.map((name, k) => new Series(name, data.counters, 1 + names.length, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]] || theme.counter));
     this.series = this.readSeries();
     this.functions = this.readFunctions();
     this.spans = this.readSpans();
@@ -130,7 +131,7 @@ class Model {
       at += size;
     }
     list.sort((a, b) => (a.name < b.name ? -1 : 1));
-    list.forEach((series, k) => { series.colour = (theme) => theme.names[k % COLOURS]; });
+    for (const series of list) series.colour = (theme) => theme.counter;
     return list;
   }
 
@@ -172,7 +173,10 @@ class Model {
         }
       }
     }
-    return {lines, height: y};
+    // Few rows take all the room that there is.
+    const grow = Math.max(1, Math.min(MOST_GROWN, (view.room - 20) / y || 1));
+    if (grow > 1) for (const line of lines) line.y *= grow, line.height *= grow;
+    return {lines, height: y * grow, grow};
   }
 
   // From details whose stacks contain one of these functions below the outermost, to the innermost such function. `names`:
@@ -196,6 +200,12 @@ class Model {
 
   // A key that identifies a line while the lines around it change.
   lineKey(line) { return line.type === "row" ? "row " + line.row.number : line.type === "group" ? "group " + line.group.key : ""; }
+
+  // What a screen reader says of a line.
+  lineText(line) {
+    if (line.type === "group") return line.group.title + ", " + line.group.rows.length + " rows, " + (line.folded ? "folded" : "unfolded");
+    return line.title || (line.row.kind === KIND.GO ? this.goName(line.row.number) : line.nested ? "regions of " + this.goName(line.row.parent) : this.title(line.row));
+  }
 
   // How a slice is cut: {first, since, last}, as a row's `cut`, but only if it is the row's first or last slice.
   cutOf({row: number, begin, end}) {

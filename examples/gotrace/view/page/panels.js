@@ -23,14 +23,15 @@ function pressed(action) {
   }};
 }
 
-// A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}.
-function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
-  const body = make("tbody"), state = {by: sorted, down: true};
+// A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}. It is one stop of
+// the tabulator; arrows lead from there to titles and rows.
+function makeTable(label, columns, items, onRow, sorted = 0, limit = 500) {
+  const body = make("tbody"), state = {by: sorted, down: true}, titles = [];
   const fill = () => {
     const {value, number} = columns[state.by];
     const order = (a, b) => (number ? value(a) - value(b) : String(value(a)).localeCompare(String(value(b)))) * (state.down ? -1 : 1);
     const rows = [...items].sort(order).slice(0, limit).map((item) => {
-      const row = make("tr", onRow && {...pressed(() => onRow(item)), class: "link"});
+      const row = make("tr", onRow && {...pressed(() => onRow(item)), tabindex: -1, class: "link"});
       for (const c of columns) {
         const v = c.value(item), shown = c.text ? c.text(v, item) : String(v);
         row.append(make("td", c.number && {class: "number"}, shown));
@@ -39,14 +40,27 @@ function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
     });
     if (items.length > limit) rows.push(make("tr", null, make("td", {class: "place", colspan: columns.length}, "and " + (items.length - limit).toLocaleString("en") + " more")));
     body.replaceChildren(...rows);
+    titles.forEach((title, i) => title.setAttribute("aria-sort", i !== state.by ? "none" : state.down ? "descending" : "ascending"));
   };
-  const head = make("tr", null, ...columns.map((c, i) => make("th", {class: (c.number ? "number " : "") + "sorts", title: "sort", ...pressed(() => {
+  columns.forEach((c, i) => titles.push(make("th", {scope: "col", class: (c.number ? "number " : "") + "sorts", title: "sort", ...pressed(() => {
     state.down = state.by === i ? !state.down : c.number === true;
     state.by = i;
     fill();
-  })}, c.title)));
+  }), tabindex: i ? -1 : 0}, c.title)));
   fill();
-  return make("table", null, make("thead", null, head), body);
+  const table = make("table", {"aria-label": label, keydown: (event) => {
+    const from = document.activeElement, at = titles.indexOf(from);
+    const to = {ArrowLeft: titles[at - 1], ArrowRight: at >= 0 && titles[at + 1], ArrowDown: at >= 0 ? body.firstChild : from.nextSibling,
+      ArrowUp: at < 0 && (from.previousSibling || titles[0])}[event.key];
+    if (!event.key.startsWith("Arrow")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (to && to.hasAttribute("tabindex")) to.focus();
+  }, focusin: (event) => {
+    for (const element of table.querySelectorAll("[tabindex='0']")) element.tabIndex = -1;
+    event.target.tabIndex = 0;
+  }}, make("thead", null, make("tr", null, ...titles)), body);
+  return table;
 }
 
 const timeColumn = (title, value) => ({title, value, number: true, text: (v) => (v ? duration(v) : "")});
@@ -58,6 +72,7 @@ class Panels {
   constructor(app) {
     this.app = app;
     this.panel = document.getElementById("panel");
+    this.empty = true; // nothing is selected
   }
 
   link(text, go) { return make("button", {class: "link-text", click: go}, text); }
@@ -70,10 +85,38 @@ class Panels {
   }
 
   show(...children) {
-    this.panel.replaceChildren(...children.filter(Boolean));
-    this.panel.hidden = !children.length;
-    this.app.painter.resize();
+    this.empty = !children.length;
+    this.panel.replaceChildren(...(this.empty ? this.nothing() : children.filter(Boolean)));
+    this.panel.scrollTop = 0;
+    this.app.say(this.empty ? "nothing is selected" : this.panel.querySelector("h2").textContent);
     this.app.painter.request();
+  }
+  // While nothing is selected: what the colours mean, and what to do.
+  nothing() {
+    return [make("h2", null, "Colours"), make("ul", {class: "legend"}, ...this.legend()),
+      make("p", {class: "place"}, "A click on a slice shows here what it is, its stack, and who ended a wait. A drag on the ruler selects a time. ? lists the keys.")];
+  }
+  // The meaning of each colour and sign, as items of a list.
+  legend() {
+    const {theme} = this.app.painter, ratio = window.devicePixelRatio || 1;
+    const item = (text, draw) => {
+      const box = make("canvas", {width: 26 * ratio, height: 14 * ratio, "aria-hidden": "true"}), c = box.getContext("2d");
+      box.style.width = "26px", box.style.height = "14px";
+      c.scale(ratio, ratio);
+      draw(c);
+      return make("li", null, box, text);
+    };
+    const bar = (colour, height) => (c) => { c.fillStyle = colour; c.fillRect(0, 7 - height / 2, 26, height); };
+    return [...STATES.map((state, k) => item(state, bar(theme.states[k], [4, 8, 12][FILLS[k]]))),
+      item("greens: a function on a proc or thread, a region, a task", (c) => theme.names.slice(0, 4).forEach((colour, k) => { c.fillStyle = colour; c.fillRect(6.5 * k, 1, 6.5, 12); })),
+      item("the collector, a stopped world", bar(theme.collector, 12)),
+      item("a log", (c) => { c.fillStyle = theme.accent; c.beginPath(); c.moveTo(9, 4); c.lineTo(17, 4); c.lineTo(13, 10); c.fill(); }),
+      item("a CPU sample", (c) => { c.fillStyle = theme.text; c.fillRect(12, 4, 1.5, 6); }),
+      item("who woke or created a goroutine leads to it", (c) => {
+        c.fillStyle = c.strokeStyle = theme.text;
+        c.beginPath(), c.moveTo(13, 0), c.lineTo(13, 10), c.stroke();
+        c.beginPath(), c.moveTo(13, 14), c.lineTo(10, 8), c.lineTo(16, 8), c.fill();
+      })];
   }
 
   // Shows what is wrong, gravest first. `errors`: what the reader reported; it does not keep the trace from being shown.
@@ -84,8 +127,6 @@ class Panels {
     bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
     bar.hidden = !bar.children.length;
     this.app.answered = true;
-    this.app.painter.resize();
-    this.app.painter.request();
   }
   // Shows what the tool says.
   async showAnswer(title, words) {
@@ -214,10 +255,15 @@ class Panels {
       ...STATES.map((state, c) => timeColumn(state, (r) => r.times[c])).filter((column, c) => table.rows.some((r) => r.times[c]))];
     if (table.exact) columns.push(timeColumn("runnable, median", (r) => percentile(r.latencies, 0.5)), timeColumn("runnable, 99 %", (r) => percentile(r.latencies, 0.99)),
       timeColumn("runnable, longest", (r) => percentile(r.latencies, 1)));
-    this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to) + " (" + duration(range.to - range.from) + ") ",
-      this.link("zoom", () => this.app.setView(range.from, range.to))),
+    const sum = (r, from, to) => r.times.slice(from, to).reduce((all, time) => all + time, 0), chosen = (r) => this.app.search("=" + r.name);
+    const few = [columns[0], ...["running", "runnable", "waiting"].map((title, c) => timeColumn(c ? title : STATES[RUNNING], (r) => sum(r, c, c === 2 ? COLOURS : c + 1)))];
+    const all = make("div", {class: "wide"}, makeTable("time by function", few, table.rows, chosen, 1));
+    all.firstChild.className = "places";
+    this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
+      make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
+        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2)); event.target.remove(); })),
       table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
-      makeTable(columns, table.rows, (r) => this.app.search("=" + r.name), 2));
+      all);
   }
 
   // The summary of the whole trace, by function.
@@ -236,15 +282,15 @@ class Panels {
       return !frame ? "" : frame.function + (frame.file ? "  " + frame.file.replace(/^.*\//, "") + ":" + frame.line : "");
     };
     section.replaceChildren(
-      make("h2", null, "By function"), makeTable(columns, model.functions, (f) => this.app.search("=" + f.name), 2),
+      make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name), 2)),
       make("h2", null, "Waits, by reason and place"),
-      makeTable([{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
+      makeTable("waits, by reason and place", [{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
         {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest),
         ...(waits.some((d) => d.unended) ? [{title: "not ended", value: (d) => d.unended, number: true, text: (v) => (v ? String(v) : "")}] : [])],
       waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour], d.count), 3),
       ...[[KIND.TASK, "Tasks, by name"], [KIND.REGION, "Regions, by name"], [KIND.GC, "Collections"], [KIND.STW, "Stopped worlds, by reason"]].flatMap(([kind, title]) => {
         const spans = model.spans.filter((span) => span.kind === kind);
-        return spans.length ? [make("h2", null, title), makeTable([{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
+        return spans.length ? [make("h2", null, title), makeTable(title, [{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
           {title: "count", value: (s) => s.count, number: true}, timeColumn("total", (s) => s.total),
           {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets)}, timeColumn("longest", (s) => s.longest)],
         spans, (s) => this.showSpans(s), 2)] : [];
