@@ -5,7 +5,7 @@
 
 The details stand at the right: a selection moves no row, their width can be dragged and is kept. In a window of 1,280
 pixels all columns of the summary fit; in one of 2,560 rows grow. Colours have one meaning each, in light and dark, and the
-legend has all. Tables say how they are sorted and are one stop of the tabulator; a line that the keys lead to is said.
+legend has all. Running time is hatched where the world was stopped. Tables say how they are sorted and are one stop of the tabulator; a line that the keys lead to is said.
 """
 
 import colorsys
@@ -15,7 +15,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
+import made_trace  # noqa: E402
 
 ROWS = "return JSON.stringify(gotrace.app.painter.visibleLines().map((line) => [gotrace.app.model.lineKey(line), gotrace.app.painter.lineTop(line), line.height]))"
 GREY = 0.2  # the saturation below which a colour has no hue
@@ -106,6 +108,33 @@ def check_colours(b, page):
     b.run("gotrace.app.setTheme(false)")
 
 
+def check_stopped(b, directory):
+    """Half of the pixels of running time are not painted where the world was stopped, and its length is told."""
+    trace, page = os.path.join(directory, "stopped.trace"), os.path.join(directory, "stopped.html")
+    with open(trace, "wb") as file:
+        file.write(made_trace.collecting().data())  # stopped from 7.5 to 8 us
+    subprocess.run(["build/examples/gotrace", "view", "-o", page, trace], check=True)
+    open_page(b, page)
+    share = """
+      const {painter} = gotrace.app, {pixels, ratio} = painter, {width} = painter.canvas;
+      const line = painter.layout.lines.find((l) => l.row?.kind === arguments[2]), [x0, x1] = [arguments[0], arguments[1]].map((time) => Math.round(painter.x(time) * ratio));
+      const top = Math.round((painter.lineTop(line) + 4) * ratio), bottom = Math.round((painter.lineTop(line) + line.height - 4) * ratio);
+      let blank = 0;
+      for (let y = top; y < bottom; y++) for (let x = x0; x < x1; x++) blank += pixels[y * width + x] === painter.backColour >>> 0;
+      return blank / (bottom - top) / (x1 - x0);"""
+    for kind in 0, 2:  # a proc, a goroutine
+        hatched, before, after = (b.run(share, *times, kind) for times in ((7510, 7990), (1000, 7490), (8010, 8800)))
+        assert 0.4 < hatched < 0.6 and before == after == 0, (kind, hatched, before, after)
+    b.run("return gotrace.app.sliceAt(gotrace.app.model.rows.find((r) => r.id === 1 && r.kind === 2).number, 5000, false).then((slice) => gotrace.app.select(slice))")
+    told = "document.getElementById('panel').textContent.includes('the world was stopped for %s')"
+    b.wait_for(told % "500 ns", 20)
+    b.run("gotrace.app.setRange(7700, 9000)")
+    b.wait_for(told % "300 ns", 20)
+    b.run("gotrace.app.setRange(0, 7500)")
+    b.wait_for("document.querySelector('#panel table')")
+    assert not b.run("return " + told % "")
+
+
 def check_reader(b, page):
     """What assistive technology gets."""
     open_page(b, page)
@@ -152,6 +181,7 @@ def main():
                 open_page(b, page)
                 for check in check_panel, check_widths, check_colours, check_reader:
                     check(b, page)
+                check_stopped(b, directory)
                 errors = b.errors()
                 assert not errors, errors
             check_growth(kind, page)

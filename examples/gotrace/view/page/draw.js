@@ -144,9 +144,11 @@ class Painter {
       this.pixels = new Uint32Array(this.image.data.buffer);
       this.shares = new Float64Array(W * COLOURS); // of the time of each column, by colour
       this.starts = new Uint8Array(W); // 1 + the colour of a slice whose start is marked
+      this.stopped = new Float64Array(W); // how much of each column the world was stopped
     }
     this.pixels.fill(this.backColour);
     const left = Math.round(LEFT * ratio), scale = (W - left) / (this.view.to - this.view.from);
+    this.markStopped(slices, left, scale, W);
     for (const line of this.visibleLines()) {
       if (line.type !== "row") continue;
       const colours = this.coloursOf(line.row.kind);
@@ -158,6 +160,15 @@ class Painter {
     this.context.putImageData(this.image, 0, 0);
   }
 
+  markStopped(slices, left, scale, W) {
+    const {from, to} = this.view;
+    this.stopped.fill(0);
+    for (const number of this.model.stoppedRows)
+      for (const {begin, end, time} of stopsOf(slices, number, from, to)) {
+        const low = Math.max(left, left + (begin - from) * scale), high = Math.min(W, left + (end - from) * scale);
+        for (let x = Math.floor(low); x < high; x++) this.stopped[x] += (Math.min(high, x + 1) - Math.max(low, x)) * time / (end - begin);
+      }
+  }
   coloursOf(kind) {
     if (kind === KIND.GO) return this.stateColours;
     if (kind === KIND.GC || kind === KIND.STW) return this.collectorColours;
@@ -189,6 +200,7 @@ class Painter {
   paintShares(line, left, W, H, ratio, colours) {
     const top = Math.round((this.lineTop(line) + 2) * ratio), height = Math.round((this.lineTop(line) + line.height - 1) * ratio) - top;
     const edge = Math.round(TOP * ratio), {shares, pixels} = this, ofStates = line.row.kind === KIND.GO;
+    const {stopped} = this, runs = (c) => (ofStates ? c === RUNNING : line.row.kind <= KIND.THREAD), stripe = Math.round(3 * ratio);
     const rest = new Float64Array(COLOURS), last = new Int32Array(COLOURS).fill(-ALONE), sizes = new Int32Array(COLOURS);
     for (let x = left; x < W; x++) {
       let sum = 0;
@@ -215,7 +227,9 @@ class Painter {
       for (let c = 0; c < COLOURS; c++) {
         if (!sizes[c]) continue;
         const colour = this.starts[x] === c + 1 ? darker(colours[c]) : colours[c];
-        for (let end = Math.min(bottom, y + sizes[c]); y < end; y++) if (y >= edge) pixels[y * W + x] = colour;
+        const hatched = stopped[x] >= 0.5 && runs(c); // nobody ran
+        for (let end = Math.min(bottom, y + sizes[c]); y < end; y++)
+          if (y >= edge) pixels[y * W + x] = hatched && (x + y) % (2 * stripe) < stripe ? this.backColour : colour;
       }
     }
   }
@@ -233,7 +247,7 @@ class Painter {
         c.fillStyle = theme.band;
         c.fillRect(0, y, this.width, line.height);
         c.fillStyle = theme.text;
-        c.font = "bold 12px system-ui, 'DejaVu Sans', sans-serif";
+        c.font = "bold " + this.font(12);
         const count = line.group.rows.length;
         const title = (line.folded ? "▸ " : "▾ ") + line.group.title, size = count > 1 ? "  (" + count + ")" : "";
         const drawn = this.text(title, 6, middle, Math.max(LEFT, this.width / 2) - 60);
@@ -355,7 +369,7 @@ class Painter {
     const bottom = top + line.height - 3, room = line.height - 6;
     const height = (value) => bottom - (value - least) / (most - least) * room;
     c.fillStyle = this.theme.faint;
-    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    c.font = this.font(11);
     const text = line.bytes ? bytes(most) : least < 0 ? amount(least) + " to " + amount(most) : "≤ " + amount(most), size = c.measureText(text).width;
     this.text(line.title, 18, top + line.height / 2, LEFT - 32 - size);
     c.fillText(text, LEFT - 6 - size, top + line.height / 2);
@@ -625,6 +639,17 @@ class Painter {
     const line = this.lineAt(y), marks = line?.type === "marks" ? this.model.marksOf.get(-1) : line?.type === "row" && this.model.marksOf.get(line.row.number);
     if (!marks || y - this.lineTop(line) > 9) return null;
     return marks.find((mark) => Math.abs(this.x(mark.time) - x) < 5) || null;
+  }
+}
+
+// The stopped worlds of a row in a range, also some that are drawn together: {begin, end, time}, `time` being what of it the
+// world was stopped.
+function *stopsOf(parts, number, from, to) {
+  for (const part of parts) {
+    const span = part.index.get(number);
+    if (!span) continue;
+    for (let i = part.search(span, from); i < span.to && part.begin[i] < to; i++)
+      if (part.end[i] > part.begin[i]) yield {begin: part.begin[i], end: part.end[i], time: part.times(i).reduce((sum, time) => sum + time, 0)};
   }
 }
 

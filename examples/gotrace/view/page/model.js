@@ -47,6 +47,7 @@ class Model {
       row.kind = KIND.REGION;
     }
     for (const [go, rows] of early) this.regions.set(go, [...rows.reverse(), ...(this.regions.get(go) || [])]);
+    this.stoppedRows = this.rows.filter((row) => row.kind === KIND.STW).map((row) => row.number);
     this.folded = new Set();
     this.makeGroups();
     this.tasks = []; // {id, parent, row, begin, end}

@@ -23,6 +23,8 @@ function pressed(action) {
   }};
 }
 
+const MOST_STOPS = 20000; // to add up one by one
+
 // A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}. It is one stop of
 // the tabulator; arrows lead from there to titles and rows.
 function makeTable(label, columns, items, onRow, sorted = 0, limit = 500) {
@@ -110,6 +112,11 @@ class Panels {
     return [...STATES.map((state, k) => item(state, bar(theme.states[k], [4, 8, 12][FILLS[k]]))),
       item("greens: a function on a proc or thread, a region, a task", (c) => theme.names.slice(0, 4).forEach((colour, k) => { c.fillStyle = colour; c.fillRect(6.5 * k, 1, 6.5, 12); })),
       item("the collector, a stopped world", bar(theme.collector, 12)),
+      item("hatched: the world was stopped, so nobody ran", (c) => {
+        bar(theme.states[RUNNING], 12)(c);
+        c.fillStyle = theme.back;
+        for (let x = 0; x < 26; x++) for (let y = 1; y < 13; y++) if ((x + y) % 6 < 3) c.fillRect(x, y, 1, 1);
+      }),
       item("a log", (c) => { c.fillStyle = theme.accent; c.beginPath(); c.moveTo(9, 4); c.lineTo(17, 4); c.lineTo(13, 10); c.fill(); }),
       item("a CPU sample", (c) => { c.fillStyle = theme.text; c.fillRect(12, 4, 1.5, 6); }),
       item("who woke or created a goroutine leads to it", (c) => {
@@ -162,6 +169,20 @@ class Panels {
       make("tr", null, make("td", {class: "number place"}, moment(begin)), make("td", {class: "number"}, length ? duration(length) : ""), make("td", null, link))))));
   }
 
+  // How long the world was stopped in a range, as an element that says so, once it is known, if it was.
+  stoppedIn(from, to, text) {
+    const {data, model} = this.app, fact = make("span");
+    const fill = async () => {
+      const chunks = await data.load(data.levelFor((to - from) / MOST_STOPS), from, to);
+      let sum = 0;
+      for (const number of model.stoppedRows)
+        for (const {begin, end, time} of stopsOf(chunks.map((chunk) => chunk.slices), number, from, to)) sum += Math.max(0, Math.min(end, to) - Math.max(begin, from)) / (end - begin) * time;
+      if (sum) fact.textContent = text + duration(sum);
+    };
+    if (model.stoppedRows.length) fill();
+    return fact;
+  }
+
   // The details of a slice.
   showSlice(slice) {
     const {app} = this, {model, data} = app, row = model.rows[slice.row];
@@ -184,6 +205,7 @@ class Panels {
       if (slice.who && slice.colour > SYSCALL) fact("ended by", goLink(slice.who - 1, slice.end));
       else if (slice.colour > SYSCALL) fact("ended by", "unknown: no goroutine, or the end of the trace");
       if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
+      if (slice.colour === RUNNING) fact("", this.stoppedIn(slice.begin, slice.end, "the world was stopped for "));
       // Slices without a stack are of any function, so of these the row's function counts.
       const same = stack ? detail : model.functionOf(row).states[slice.colour];
       fact(stack ? "all with this stack" : "all of this function", same.count + ", " + duration(same.total) + ", longest " + duration(same.longest) +
@@ -262,6 +284,7 @@ class Panels {
     this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
       make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
         this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2)); event.target.remove(); })),
+      make("div", null, this.stoppedIn(range.from, range.to, "the world was stopped for ")),
       table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
       all);
   }
