@@ -28,6 +28,7 @@ const DARK = {
 };
 const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // height of a state: 2 the whole row, 1 two thirds, 0 a third
 const MOST_GROWN_FONT = 1.3; // how much larger than usual texts become where rows are higher
+const STRIP_WORK = 4; // milliseconds of a frame
 const SNAP = 6; // pixels within which a measured time goes to an edge
 const ALONE = 8; // columns: a colour that is in none of so many before it gets at least one pixel
 
@@ -44,6 +45,8 @@ class Painter {
     Object.assign(this, {canvas, data, model, view});
     this.context = canvas.getContext("2d", {alpha: false});
     this.frameTimes = [];
+    this.strips = new Map(); // by key of a group
+    this.work = null; // on one of them
     this.setTheme(false);
   }
 
@@ -109,6 +112,7 @@ class Painter {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.textBaseline = "middle";
     this.drawLines();
+    this.workOnStrips(slices);
     this.drawArrows(slices);
     this.drawRange();
     this.drawRuler();
@@ -150,6 +154,7 @@ class Painter {
     const left = Math.round(LEFT * ratio), scale = (W - left) / (this.view.to - this.view.from);
     this.markStopped(slices, left, scale, W);
     for (const line of this.visibleLines()) {
+      if (line.type === "group" && line.folded) this.paintStrip(line, left, W, H, ratio);
       if (line.type !== "row") continue;
       const colours = this.coloursOf(line.row.kind);
       this.shares.fill(0);
@@ -234,6 +239,48 @@ class Painter {
     }
   }
 
+  // The strip of a folded group: how much of each colour its rows have together, in each column; the most in the picture
+  // fills the line. It is added up beside the drawing, so that this does not wait for many rows: until then the strip of
+  // the picture before is drawn where it belongs.
+  paintStrip(line, left, W, H, ratio) {
+    const strip = this.strips.get(line.group.key), {pixels, stopped} = this, {from, to} = this.view;
+    if (!strip || strip.most <= 0) return;
+    const edge = Math.round(TOP * ratio), top = Math.round((this.lineTop(line) + 2) * ratio), bottom = Math.round((this.lineTop(line) + line.height - 2) * ratio);
+    const colours = this.coloursOf(this.model.rows[line.group.rows[0]].kind), step = (to - from) / (W - left) * strip.columns / (strip.to - strip.from);
+    let at = (from - strip.from) * strip.columns / (strip.to - strip.from);
+    for (let x = left; x < W; x++, at += step) {
+      const place = Math.floor(at) * COLOURS;
+      if (at < 0 || at >= strip.columns) continue;
+      let y = bottom, sum = 0;
+      for (let c = 0; c < COLOURS; c++) {
+        const time = strip.sums[place + c];
+        if (time <= 0) continue;
+        sum += time;
+        const end = Math.min(y, bottom - Math.round(sum / strip.most * (bottom - top)));
+        while (y > end) if (--y >= edge && y < H) pixels[y * W + x] = stopped[x] >= 0.5 && c === RUNNING && (x + y) % 6 < 3 ? this.backColour : colours[c];
+      }
+    }
+  }
+  // Adds up strips of folded groups in sight, some milliseconds a frame.
+  workOnStrips(slices) {
+    const {from, to} = this.view, until = performance.now() + STRIP_WORK, stale = (strip) => !strip || strip.from !== from || strip.to !== to || strip.parts !== slices.length || strip.level !== this.level;
+    const next = () => this.visibleLines().find((line) => line.type === "group" && line.folded && line.group.rows.length && stale(this.strips.get(line.group.key)));
+    if (this.work && stale(this.work.strip)) this.work = null;
+    for (;;) {
+      if (!this.work) {
+        const line = next();
+        if (!line) return;
+        const columns = this.width - LEFT, strip = {from, to, columns, sums: new Float64Array((columns + 1) * COLOURS), most: 0, parts: slices.length, level: this.level};
+        this.work = {strip, key: line.group.key, steps: addStrip(strip, line.group.rows, slices)};
+      }
+      while (performance.now() < until && !this.work.steps.next().done) continue;
+      if (performance.now() >= until && !this.work.strip.most) return this.request();
+      this.strips.set(this.work.key, this.work.strip);
+      this.work = null;
+      this.request(); // to draw it
+    }
+  }
+
   // Draws titles, labels on slices, counters, marks.
   drawLines() {
     const {context: c, theme, view} = this, lines = this.visibleLines();
@@ -245,12 +292,12 @@ class Painter {
       const y = this.lineTop(line), middle = y + line.height / 2;
       if (line.type === "group") {
         c.fillStyle = theme.band;
-        c.fillRect(0, y, this.width, line.height);
+        c.fillRect(0, y, line.folded ? LEFT : this.width, line.height);
         c.fillStyle = theme.text;
         c.font = "bold " + this.font(12);
         const count = line.group.rows.length;
         const title = (line.folded ? "▸ " : "▾ ") + line.group.title, size = count > 1 ? "  (" + count + ")" : "";
-        const drawn = this.text(title, 6, middle, Math.max(LEFT, this.width / 2) - 60);
+        const drawn = this.text(title, 6, middle, (line.folded ? LEFT : Math.max(LEFT, this.width / 2)) - 60);
         c.fillText(size, 6 + drawn, middle);
       } else if (line.type === "counter") {
         this.drawCounter(line, y);
@@ -651,6 +698,42 @@ function *stopsOf(parts, number, from, to) {
     for (let i = part.search(span, from); i < span.to && part.begin[i] < to; i++)
       if (part.end[i] > part.begin[i]) yield {begin: part.begin[i], end: part.end[i], time: part.times(i).reduce((sum, time) => sum + time, 0)};
   }
+}
+
+// Adds up the slices of rows by column and colour, step by step.
+function *addStrip(strip, rows, parts) {
+  const {from, to, columns, sums} = strip, scale = columns / (to - from), times = new Float64Array(COLOURS), whole = new Float64Array((columns + 2) * COLOURS);
+  for (const number of rows) {
+    for (const part of parts) {
+      const span = part.index.get(number);
+      if (!span) continue;
+      for (let i = part.search(span, from); i < span.to && part.begin[i] < to; i++) {
+        const length = part.end[i] - part.begin[i], low = Math.max(0, (part.begin[i] - from) * scale), high = Math.min(columns, (part.end[i] - from) * scale);
+        if (i % 512 === 0) yield;
+        if (!length || high <= low) continue;
+        part.times(i, times.fill(0));
+        const first = Math.floor(low), last = Math.min(columns - 1, Math.floor(high));
+        for (let c = 0; c < COLOURS; c++) {
+          const share = times[c] / length;
+          if (!share) continue;
+          if (first === last) { sums[first * COLOURS + c] += share * (high - low); continue; }
+          sums[first * COLOURS + c] += share * (first + 1 - low), sums[last * COLOURS + c] += share * (high - last);
+          whole[(first + 1) * COLOURS + c] += share, whole[last * COLOURS + c] -= share; // of all columns between
+        }
+      }
+      yield;
+    }
+  }
+  let most = 0;
+  for (let x = 0; x < columns; x++) {
+    let sum = 0;
+    for (let c = 0; c < COLOURS; c++) {
+      if (x) whole[x * COLOURS + c] += whole[(x - 1) * COLOURS + c];
+      sum += sums[x * COLOURS + c] += whole[x * COLOURS + c];
+    }
+    most = Math.max(most, sum);
+  }
+  strip.most = most || -1;
 }
 
 function sliceOf(row, part, i) {

@@ -271,6 +271,7 @@ class App {
   showTime(time) {
     const all = this.data.end - this.data.begin, size = Math.min(this.view.to - this.view.from, all / 50);
     this.results = null;
+    this.showFound();
     this.setView(time - size / 2, time + size / 2);
     document.getElementById("found").textContent = "in the middle: " + moment(time);
   }
@@ -292,7 +293,7 @@ class App {
         if (model.rows[row].kind !== kind) continue;
         for (let i = span.from; i < span.to; i++) {
           const begin = slices.begin[i], end = slices.end[i];
-          if (wanted(slices.what[i], end - begin)) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
+          if (wanted(slices.what[i], end - begin, row)) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
         }
       }
       data.forget();
@@ -328,6 +329,7 @@ class App {
     this.results = found.list, this.result = -1;
     this.resultsOf = Math.max(found.total, count);
     this.resultsBy = found.order === LONGEST ? "longest " : "first ";
+    this.panels.showResults(this.results, this.resultsOf);
     return this.nextResult();
   }
   async nextResult() {
@@ -343,7 +345,12 @@ class App {
     this.view.hit = row;
     this.changed();
   }
+  goToResult(result) {
+    this.result = this.results.indexOf(result) - 1;
+    return this.nextResult();
+  }
   showFound() {
+    if (!this.results?.length) this.panels.showResults(null);
     const number = (value) => value.toLocaleString("en"), {results} = this, kept = results?.length;
     const of = () => (kept < this.resultsOf ? "the " + this.resultsBy + number(kept) + " of " : "") + number(this.resultsOf);
     document.getElementById("found").textContent = !results ? "" : kept ? number(this.result + 1) + " of " + of() + ": " + results[this.result].what.slice(0, 60) : "nothing found";
@@ -474,7 +481,7 @@ class App {
     for (const name of ["timeline", "summary", "flame"]) document.getElementById("tab-" + name).addEventListener("click", () => this.open(name));
     document.getElementById("idle").addEventListener("click", () => this.hideIdle(!this.view.hideIdle));
     document.getElementById("theme").addEventListener("click", () => this.setTheme(!this.dark));
-    this.listenSplit(document.getElementById("split"), document.getElementById("panel"));
+    this.listenSplit(document.getElementById("split"), document.getElementById("side"));
     document.getElementById("help-button").addEventListener("click", () => document.getElementById("help").showModal());
   }
   // The width of the details: dragged, or changed by arrows. It is kept for other traces.

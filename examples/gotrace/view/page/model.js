@@ -23,6 +23,9 @@ function moment(time) {
   return (time / size).toFixed(digits) + " " + unit;
 }
 
+// Whether a goroutine is one of Go's runtime, by its function; runtime.main is the program's.
+const isRuntime = (name) => name.startsWith("runtime.") && name !== "runtime.main";
+
 class Model {
   constructor(data) {
     this.data = data;
@@ -103,8 +106,11 @@ class Model {
       return [...found];
     };
     for (const [name, rows] of byName(of(KIND.TASK))) add("task " + name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
-    const sorted = byName(of(KIND.GO)).sort((a, b) => a[1].length - b[1].length || (a[0] < b[0] ? -1 : 1));
+    // The program's goroutines in the order in which the first of a function began; those of Go's runtime last.
+    const first = ([, rows]) => rows.reduce((least, row) => Math.min(least, row.begin), Infinity), all = of(KIND.GO);
+    const sorted = byName(all.filter((row) => !isRuntime(row.name))).sort((a, b) => first(a) - first(b) || (a[0] < b[0] ? -1 : 1));
     for (const [name, rows] of sorted) add("go " + name, name || "(unknown function)", rows.sort(byId), rows.length > MANY);
+    add("runtime", "Go's runtime", all.filter((row) => isRuntime(row.name)).sort(byId), true);
     this.groupOf = new Map();
     for (const group of this.groups) for (const row of group.rows) this.groupOf.set(row, group);
   }
@@ -167,7 +173,7 @@ class Model {
       for (const number of group.rows) {
         const row = this.rows[number];
         if (view.hideIdle && (row.begin > view.to || row.end < view.from)) continue;
-        add({type: "row", row, title: single ? this.goName(number) : row.kind === KIND.TASK && number !== group.rows[0] ? "" : null}, 18);
+        add({type: "row", row, title: single || group.key === "runtime" ? this.goName(number) : row.kind === KIND.TASK && number !== group.rows[0] ? "" : null}, 18);
         for (const region of this.regions.get(number) || []) {
           const nested = this.rows[region];
           if (nested.begin <= nested.end && !(view.hideIdle && (nested.begin > view.to || nested.end < view.from))) add({type: "row", row: nested, nested: true}, 13);

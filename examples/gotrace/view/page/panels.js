@@ -27,8 +27,8 @@ const MOST_STOPS = 20000; // to add up one by one
 
 // A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}. It is one stop of
 // the tabulator; arrows lead from there to titles and rows.
-function makeTable(label, columns, items, onRow, sorted = 0, limit = 500) {
-  const body = make("tbody"), state = {by: sorted, down: true}, titles = [];
+function makeTable(label, columns, items, onRow, sorted = 0, down = true, limit = 500) {
+  const body = make("tbody"), state = {by: sorted, down}, titles = [];
   const fill = () => {
     const {value, number} = columns[state.by];
     const order = (a, b) => (number ? value(a) - value(b) : String(value(a)).localeCompare(String(value(b)))) * (state.down ? -1 : 1);
@@ -75,6 +75,7 @@ class Panels {
     this.app = app;
     this.panel = document.getElementById("panel");
     this.empty = true; // nothing is selected
+    this.times = new Float64Array(COLOURS); // of a slice
   }
 
   link(text, go) { return make("button", {class: "link-text", click: go}, text); }
@@ -296,7 +297,7 @@ class Panels {
     const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true},
       timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total), timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
       timeColumn("longest runnable", (f) => f.states[RUNNABLE].longest),
-      {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets)},
+      {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets, (low, high) => this.showRunnable(f, low, high))},
       timeColumn("in system calls", (f) => f.states[SYSCALL].total), timeColumn("blocked", blocked),
       ...[3, 4, 5, 6, 7].map((c) => timeColumn(STATES[c], (f) => f.states[c].total)).filter((column, i) => model.functions.some((f) => f.states[i + 3].total))];
     const waits = model.details.filter((d) => d.colour > SYSCALL && d.count);
@@ -304,6 +305,7 @@ class Panels {
       const frames = data.stack(number), frame = frames.find((f) => !/^(runtime|internal)[./]/.test(f.function)) || frames[0];
       return !frame ? "" : frame.function + (frame.file ? "  " + frame.file.replace(/^.*\//, "") + ":" + frame.line : "");
     };
+    const singles = make("div");
     section.replaceChildren(
       make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name), 2)),
       make("h2", null, "Waits, by reason and place"),
@@ -315,20 +317,56 @@ class Panels {
         const spans = model.spans.filter((span) => span.kind === kind);
         return spans.length ? [make("h2", null, title), makeTable(title, [{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
           {title: "count", value: (s) => s.count, number: true}, timeColumn("total", (s) => s.total),
-          {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets)}, timeColumn("longest", (s) => s.longest)],
+          {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets, (low, high) => this.showSpans(s, low, high))}, timeColumn("longest", (s) => s.longest)],
         spans, (s) => this.showSpans(s), 2)] : [];
-      }));
+      }), singles);
+    this.fillSingles(singles);
   }
-  showSpans(span) {
-    const {app} = this, {model, data} = app;
+  // A table of all goroutines, with their time by state, and one of all tasks.
+  async fillSingles(section) {
+    const {model, data, app} = {...this.app, app: this.app}, sums = new Map();
+    for (const {slices} of await data.load(data.levelFor((data.end - data.begin) / 1000), data.begin, data.end))
+      for (const [number, span] of slices.index) {
+        if (model.rows[number].kind !== KIND.GO) continue;
+        if (!sums.has(number)) sums.set(number, new Float64Array(COLOURS));
+        for (let i = span.from; i < span.to; i++) slices.times(i, this.times.fill(0)), this.times.forEach((time, c) => { sums.get(number)[c] += time; });
+      }
+    const goes = [...sums].map(([number, times]) => ({row: model.rows[number], times, blocked: times.slice(3).reduce((a, b) => a + b)}));
+    const begin = (value) => ({title: "begins", value, number: true, text: moment});
+    section.replaceChildren(
+      make("h2", null, "Goroutines"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"},
+        begin((g) => g.row.begin), timeColumn("lasts", (g) => g.row.end - g.row.begin),
+        ...[RUNNING, RUNNABLE, SYSCALL].map((c) => timeColumn(STATES[c], (g) => g.times[c])), timeColumn("blocked", (g) => g.blocked)],
+      goes, (g) => app.goTo(g.row.number, g.row.begin), 4),
+      ...(model.tasks.length ? [make("h2", null, "Tasks"), makeTable("tasks", [{title: "task", value: (t) => Number(t.id), number: true, text: (v, t) => String(t.id)}, {title: "name", value: (t) => model.rows[t.row].name || "(no name)"},
+        begin((t) => t.begin), timeColumn("lasts", (t) => t.end - t.begin)],
+      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3)] : []));
+  }
+  // The results of a search, each of which leads there.
+  showResults(results, total) {
+    const box = document.getElementById("results"), {app} = this;
+    box.hidden = !results?.length;
+    if (box.hidden) return box.replaceChildren();
+    const columns = [{title: "time", value: (r) => r.time, number: true, text: moment}, {title: total.toLocaleString("en") + (total === 1 ? " result" : " results"), value: (r) => r.what}];
+    const long = results.some((r) => r.length);
+    if (long) columns.push(timeColumn("length", (r) => r.length));
+    box.replaceChildren(makeTable("results", columns, results, (r) => app.goToResult(r), long && app.resultsBy === "longest " ? 2 : 0, long && app.resultsBy === "longest "));
+  }
+  // What a function's goroutines were runnable for, of some length, longest first.
+  showRunnable(of, low, high) {
+    const {model} = this.app;
+    return this.app.showSlices(KIND.GO, (what, length, row) => model.details[what].colour === RUNNABLE && length >= low && length < high && model.rows[row].name === of.name, "runnable", 0);
+  }
+  showSpans(span, low = 0, high = Infinity) {
+    const {app} = this, {model, data} = app, fits = (length) => length >= low && length < high;
     if (span.kind === KIND.TASK) {
       app.show("timeline");
       const found = new Found(LONGEST);
       for (const task of model.tasks)
-        if (model.rows[task.row].name === span.name) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
-      return app.showResults(found, span.count);
+        if (model.rows[task.row].name === span.name && fits(task.end - task.begin)) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
+      return app.showResults(found, high < Infinity ? 0 : span.count);
     }
-    return app.showSlices(span.kind, (what) => span.kind === KIND.GC || data.texts[what] === span.name, span.name || "collection", span.count);
+    return app.showSlices(span.kind, (what, length) => (span.kind === KIND.GC || data.texts[what] === span.name) && fits(length), span.name || "collection", high < Infinity ? 0 : span.count);
   }
 
   // Time of waits and system calls, by stack.
@@ -413,19 +451,20 @@ class Panels {
   }
 }
 
-// A histogram of times, from 1 us to 1 s: a bar for each factor of 4.
-function bars(buckets) {
-  const counts = new Array(12).fill(0);
+// A histogram of times, from 1 us to 1 s: a bar for each factor of 4. A click on a bar lists its times.
+function bars(buckets, list) {
+  const counts = new Array(12).fill(0), low = (k) => (k ? 2 ** (8 + 2 * k) : 0), high = (k) => (k < 11 ? 2 ** (10 + 2 * k) : Infinity);
   for (const [bucket, count] of buckets) {
     const power = bucket < 8 ? Math.log2(bucket + 1) : Math.floor(bucket / 4) + 1;
     counts[Math.max(0, Math.min(11, Math.floor((power - 10) / 2) + 1))] += count;
   }
   const most = Math.max(1, ...counts);
   const box = make("span", {class: "bars", title: "from below 1 µs to above 1 s, each bar four times as long as the one before: " + counts.join(", ")});
-  for (const count of counts) {
-    const bar = make("i");
+  counts.forEach((count, k) => {
+    const bar = make("b"), place = make("i", count && list && {title: count + " of " + duration(low(k)) + (k < 11 ? " to " + duration(high(k)) : " or more") + ": list them",
+      click: (event) => { event.stopPropagation(); list(low(k), high(k)); }}, bar);
     bar.style.height = (count ? 2 + 24 * count / most : 0) + "px";
-    box.append(bar);
-  }
+    box.append(place);
+  });
   return box;
 }
