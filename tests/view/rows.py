@@ -6,9 +6,13 @@
 The program's goroutines come in the order in which they began, those of Go's runtime last and folded. The strip of a
 folded group has the share of each state that its rows have together. A search lists its results with times, and each
 leads there. The tables of goroutines and tasks have each of them, with the times of its slices, and a bar of times lists
-those of its length.
+those of its length. A task's details tell where its time went, as gotrace path does; two kinds of tasks or regions are
+compared by medians and tails.
 """
 
+import collections
+import json
+import math
 import os
 import subprocess
 import sys
@@ -137,6 +141,57 @@ def check_tables(b, page):
     assert b.run("return gotrace.app.results.length") == int(title.split(" of ")[0]), title
 
 
+def check_task(b, page):
+    """The panel of a task tells where its time went, as gotrace path does, and each step leads there."""
+    open_page(b, page)
+    b.run("const task = gotrace.app.model.tasks.find((t) => t.id === 1); return gotrace.app.goTo(task.row, (task.begin + task.end) / 2)")
+    b.wait_for("document.querySelectorAll('#panel .steps li').length")
+    told = json.loads(subprocess.run(["build/examples/gotrace", "path", "--task", "1", "--json", page.replace(".html", ".trace")], check=True, stdout=subprocess.PIPE).stdout)
+    whole, states = sum(step["time"] for step in told["path"]), collections.Counter()
+    for step in told["path"]:
+        states[{"syscall": "in a system call", "waiting": "blocked"}.get(step["state"], step["state"])] += step["time"]
+    for title, want in (("Time on the critical path, by state", states.most_common()), ("By region", [(r.get("name") or "(none)", r["time"]) for r in told["regions"]]),
+                        ("By class of wait, and through whom", [("%s in %s: %s" % (w["class"], w["in"], w["through"]), w["time"]) for w in told["waits"]])):
+        shown = b.run("return [...document.querySelectorAll('#panel table')].find((t) => t.getAttribute('aria-label') === arguments[0]) ? "
+                      "[...[...document.querySelectorAll('#panel table')].find((t) => t.getAttribute('aria-label') === arguments[0]).rows].map((r) => [...r.cells].map((c) => c.textContent)) : null", title)
+        want = [[b.run("return duration(arguments[0])", time), "%.1f %%" % (100 * time / whole), text] for text, time in want]
+        assert sorted(shown) == sorted(want)[:len(shown)] and len(shown) == min(20, len(want)), (title, shown, want)
+    assert b.run("return document.querySelectorAll('#panel .steps li').length") == min(200, len(told["path"]))
+    step = told["path"][10]
+    b.run("document.querySelectorAll('#panel .steps button')[10].click()")
+    b.wait_for("gotrace.app.model.rows[gotrace.app.view.selected.row].kind === 2")
+    row, begin, end = b.run("const s = gotrace.app.view.selected; return [gotrace.app.model.rows[s.row].id, s.begin, s.end]")
+    assert row == step["go"] and begin <= step["since"] + step["time"] / 2 <= end, (row, begin, end, step)
+
+
+def check_comparison(b, page):
+    """Medians and tails of two kinds of tasks or regions: of tasks exactly, of regions within their bucket."""
+    open_page(b, page)
+    b.keys("2")
+    rows = table(b, "medians and tails")
+    lengths = b.run("return gotrace.app.model.tasks.filter((t) => gotrace.app.model.rows[t.row].name === 'directory').map((t) => t.end - t.begin).sort((a, b) => a - b)")
+    exact = [b.run("return duration(arguments[0])", lengths[max(0, math.ceil(share * len(lengths)) - 1)]) for share in (0.5, 0.9, 0.99, 1)]
+    assert rows[0] == ["", "count", "median", "90 %", "99 %", "longest"] and rows[1][1:] == [str(len(lengths)), *exact], (rows, exact)
+    assert rows[1][0].endswith("task directory") and rows[2][0].endswith("task count words")
+    b.run("""const [, choice] = document.querySelectorAll("#summary select"); choice.value = [...choice.options].find((o) => o.text === "region read").value; choice.dispatchEvent(new Event("change"));""")
+    rows = table(b, "medians and tails")
+    assert rows[2][0].endswith("region read"), rows
+    reads = b.run("""return gotrace.app.data.load(0, 0, gotrace.app.data.end).then((chunks) => {
+      const lengths = [], {model, data} = gotrace.app;
+      for (const {slices} of chunks) for (const [number, span] of slices.index) for (let i = span.from; i < span.to; i++)
+        if (model.rows[number].kind === 3 && data.texts[slices.what[i]] === "read") lengths.push(slices.end[i] - slices.begin[i]);
+      return lengths.sort((a, b) => a - b);
+    })""")
+    units = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
+    for share, text in zip((0.5, 0.9, 0.99), rows[2][2:]):
+        value, unit = text.lstrip("≤ ").split(" ")
+        true = reads[max(0, math.ceil(share * len(reads)) - 1)]
+        assert true <= float(value) * units[unit] * 1.001 and float(value) * units[unit] <= true * 1.26, (share, text, true)
+    # Each pixel that is painted is of one of the two: the first has an area, the second a line.
+    assert b.run("const canvas = document.querySelector('#summary canvas'); return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.filter((v, i) => i % 4 === 3 && v > 0).length") > 1000
+    b.keys("1")
+
+
 def main():
     browsers = browser.all_there()
     if not browsers:
@@ -152,7 +207,7 @@ def main():
         for kind in browsers:
             with kind(1280, 800) as b:
                 check_order(b, path("runtime.html"))
-                for check in check_begins, check_strips, check_results, check_tables:
+                for check in check_begins, check_strips, check_results, check_tables, check_task, check_comparison:
                     check(b, path("scheduler.html"))
                 errors = b.errors()
                 assert not errors, errors

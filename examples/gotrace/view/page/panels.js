@@ -23,6 +23,8 @@ function pressed(action) {
   }};
 }
 
+const MOST_STEPS = 200; // of a critical path
+const MOST_READ = 2e7; // bytes of a trace that is read at a click
 const MOST_STOPS = 20000; // to add up one by one
 
 // A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}. It is one stop of
@@ -170,6 +172,37 @@ class Panels {
       make("tr", null, make("td", {class: "number place"}, moment(begin)), make("td", {class: "number"}, length ? duration(length) : ""), make("td", null, link))))));
   }
 
+  // Where the time of a task went, as gotrace path says: by state, by class of wait and who it went through, by region; and the
+  // critical path, of which each step leads there. It is read anew, so that of a large trace it is asked for.
+  fillSpent(to, task) {
+    const fill = async () => {
+      to.replaceChildren(make("div", {class: "place"}, "reading where the time went …"));
+      const {path, waits, regions} = await this.app.trace.ask(["path", "--task", task, "--json"]).then(JSON.parse);
+      const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
+      const colour = {running: theme.states[RUNNING], runnable: theme.states[RUNNABLE], syscall: theme.states[SYSCALL], waiting: theme.states.at(-1), stopped: theme.collector};
+      const stateOf = (step) => (step.stopped ? "stopped" : step.state), words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
+      for (const step of path) states.set(stateOf(step), (states.get(stateOf(step)) || 0) + step.time);
+      const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => {
+        const bar = make("i");
+        bar.style.width = 100 * time / (sum || 1) + "%", bar.style.background = hue || theme.counter;
+        return make("tr", null, make("td", {class: "number"}, duration(time)), make("td", {class: "number"}, (100 * time / (sum || 1)).toFixed(1) + " %"), make("td", null, text, bar));
+      })))] : []);
+      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[stateOf(step)] || stateOf(step)), () => this.goToStep(step)), " ",
+        make("span", {class: "place"}, [(step.go === undefined ? "" : "G" + step.go), step.at || step.function, step.region && "region " + step.region].filter(Boolean).join(", "))));
+      to.replaceChildren(...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
+        ...table("By class of wait, and through whom", waits.map((wait) => [wait.class + (wait.in ? " in " + wait.in : "") + (wait.through ? ": " + wait.through : ""), wait.time])),
+        ...table("By region", regions.map((region) => [region.name || "(none)", region.time])),
+        make("h2", null, "Steps" + (path.length > MOST_STEPS ? " (the first " + MOST_STEPS + " of " + path.length + ")" : "")), make("ol", {class: "steps"}, ...steps));
+    };
+    const start = () => fill().catch((error) => to.replaceChildren(make("div", {class: "place"}, error.message)));
+    if (this.app.trace.file.size > MOST_READ) to.replaceChildren(this.link("where the time went", start));
+    else start();
+  }
+  goToStep(step) {
+    const row = this.app.model.rows.find((r) => r.kind === KIND.GO && String(r.id) === String(step.go) && r.begin <= step.since && r.end >= step.since);
+    if (row) this.app.goTo(row.number, step.since + step.time / 2);
+  }
+
   // How long the world was stopped in a range, as an element that says so, once it is known, if it was.
   stoppedIn(from, to, text) {
     const {data, model} = this.app, fact = make("span");
@@ -191,7 +224,7 @@ class Panels {
     const facts = [["begins", !cut.first ? moment(slice.begin) : cut.since === undefined ? "before " + here + ", unknown when" : moment(cut.since) + ", before " + here],
       ["lasts", (cut.first && cut.since === undefined ? "more than " : "") + duration(model.length(slice)) + (cut.last ? ", and goes on after " + here : "")]];
     const fact = (name, value) => facts.push([name, value]);
-    let title = model.title(row), stack = 0, parts = null;
+    let title = model.title(row), stack = 0, parts = null, spent = null;
     const goLink = (number, time) => // without a link if a filter left out what it did
       (model.rows[number].begin > model.rows[number].end ? model.goName(number) : this.link(model.goName(number), () => app.goTo(number, time)));
     if (slice.size > 1) {
@@ -228,12 +261,13 @@ class Panels {
       if (app.trace) fact("", this.pathLink("--task", String(model.taskId(slice))));
       parts = make("div");
       if (place !== undefined) this.fillParts(parts, place, slice);
+      if (app.trace) spent = make("div"), this.fillSpent(spent, String(model.taskId(slice)));
     } else {
       title += ": " + model.label(row, slice);
     }
     this.show(make("h2", null, title), make("div", {class: "columns"},
       make("table", null, make("tbody", null, ...facts.map(([name, value]) => make("tr", null, make("td", {class: "place"}, name), make("td", null, value))))),
-      this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
+      this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), spent, parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
         make("div", null, f.function, " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : "")))) : null));
   }
 
@@ -305,7 +339,7 @@ class Panels {
       const frames = data.stack(number), frame = frames.find((f) => !/^(runtime|internal)[./]/.test(f.function)) || frames[0];
       return !frame ? "" : frame.function + (frame.file ? "  " + frame.file.replace(/^.*\//, "") + ":" + frame.line : "");
     };
-    const singles = make("div");
+    const comparison = make("div"), singles = make("div");
     section.replaceChildren(
       make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name), 2)),
       make("h2", null, "Waits, by reason and place"),
@@ -319,7 +353,8 @@ class Panels {
           {title: "count", value: (s) => s.count, number: true}, timeColumn("total", (s) => s.total),
           {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets, (low, high) => this.showSpans(s, low, high))}, timeColumn("longest", (s) => s.longest)],
         spans, (s) => this.showSpans(s), 2)] : [];
-      }), singles);
+      }), comparison, singles);
+    this.fillComparison(comparison);
     this.fillSingles(singles);
   }
   // A table of all goroutines, with their time by state, and one of all tasks.
@@ -356,6 +391,63 @@ class Panels {
   showRunnable(of, low, high) {
     const {model} = this.app;
     return this.app.showSlices(KIND.GO, (what, length, row) => model.details[what].colour === RUNNABLE && length >= low && length < high && model.rows[row].name === of.name, "runnable", 0);
+  }
+  // Two kinds of tasks or regions beside each other: how often they last how long, their medians and tails.
+  fillComparison(section) {
+    const {model} = this.app, spans = model.spans.filter((span) => (span.kind === KIND.TASK || span.kind === KIND.REGION) && span.count).sort((a, b) => b.kind - a.kind || b.total - a.total);
+    if (spans.length < 2) return;
+    const name = (span) => (span.kind === KIND.TASK ? "task " : "region ") + (span.name || "(no name)"), box = make("div");
+    const choices = [0, 1].map((chosen) => make("select", {"aria-label": chosen ? "compared with" : "compare", change: () => draw()},
+      ...spans.slice(0, 500).map((span, k) => make("option", {value: k, ...(k === chosen && {selected: ""})}, name(span)))));
+    const draw = () => {
+      const two = choices.map((choice) => spans[choice.value]);
+      box.replaceChildren(this.drawDistributions(two), make("table", {"aria-label": "medians and tails"},
+        make("thead", null, make("tr", null, ...["", "count", "median", "90 %", "99 %", "longest"].map((title, i) => make("th", {scope: "col", class: i ? "number" : ""}, title)))),
+        make("tbody", null, ...two.map((span, k) => make("tr", null, make("td", null, (k ? "─ " : "■ ") + name(span)), make("td", {class: "number"}, span.count.toLocaleString("en")),
+          ...[0.5, 0.9, 0.99].map((share) => make("td", {class: "number"}, this.lengthAt(span, share))), make("td", {class: "number"}, duration(span.longest)))))));
+    };
+    section.append(make("h2", null, "Compare"), make("div", {class: "kinds"}, choices[0], " with ", choices[1]), box);
+    draw();
+  }
+  // The length that this share of tasks or regions does not exceed: exact where the page has each, or else that of a bucket.
+  lengthAt(span, share) {
+    const {model} = this.app;
+    if (span.kind === KIND.TASK) {
+      const lengths = model.tasks.filter((task) => model.rows[task.row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
+      if (lengths.length === span.count) return duration(percentile(lengths, share));
+    }
+    let left = Math.max(1, Math.ceil(share * span.count));
+    const [bucket] = span.buckets.find(([, count]) => (left -= count) <= 0) || [0];
+    return "≤ " + duration(Math.min(edgeOf(bucket + 1), span.longest));
+  }
+  drawDistributions(two) {
+    const width = 720, height = 150, ratio = window.devicePixelRatio || 1, {theme} = this.app.painter;
+    const canvas = make("canvas", {width: width * ratio, height: height * ratio, role: "img", "aria-label": "how often they last how long; the table below has the medians and tails"}), c = canvas.getContext("2d");
+    const used = two.flatMap((span) => span.buckets.map(([bucket]) => bucket)), low = Math.min(...used), high = Math.max(...used) + 1, step = width / Math.max(1, high - low);
+    const shares = two.map((span) => { const list = new Array(high - low).fill(0); for (const [bucket, count] of span.buckets) list[bucket - low] = count / span.count; return list; });
+    const most = Math.max(...shares.flat()), y = (share) => height - 18 - share / most * (height - 24);
+    canvas.style.width = width + "px", canvas.style.height = height + "px";
+    c.scale(ratio, ratio);
+    shares.forEach((list, k) => {
+      c.beginPath();
+      c.moveTo(0, y(0));
+      list.forEach((share, i) => { c.lineTo(i * step, y(share)); c.lineTo((i + 1) * step, y(share)); });
+      c.lineTo(width, y(0));
+      c.fillStyle = theme.accent, c.strokeStyle = theme.text, c.lineWidth = 2;
+      c.globalAlpha = k ? 1 : 0.55;
+      if (k) c.stroke();
+      else c.fill();
+    });
+    c.globalAlpha = 1;
+    c.fillStyle = theme.faint;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    for (let i = 0, last = -100; i < high - low; i++) {
+      if (i * step - last < 90 || width - i * step < 70) continue;
+      last = i * step;
+      c.fillRect(last, height - 18, 1, 4);
+      c.fillText(duration(edgeOf(low + i)), last + 3, height - 4);
+    }
+    return canvas;
   }
   showSpans(span, low = 0, high = Infinity) {
     const {app} = this, {model, data} = app, fits = (length) => length >= low && length < high;
@@ -450,6 +542,9 @@ class Panels {
     point();
   }
 }
+
+// Where a bucket of view.c begins, in nanoseconds: four for each power of 2.
+const edgeOf = (bucket) => (bucket < 8 ? bucket : (bucket % 4 + 4) * 2 ** (Math.floor(bucket / 4) - 1));
 
 // A histogram of times, from 1 us to 1 s: a bar for each factor of 4. A click on a bar lists its times.
 function bars(buckets, list) {
