@@ -180,14 +180,15 @@ class Panels {
       const {path, waits, regions} = await this.app.trace.ask(["path", "--task", task, "--json"]).then(JSON.parse);
       const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
       const colour = {running: theme.states[RUNNING], runnable: theme.states[RUNNABLE], syscall: theme.states[SYSCALL], waiting: theme.states.at(-1), stopped: theme.collector};
-      const stateOf = (step) => (step.stopped ? "stopped" : step.state), words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
-      for (const step of path) states.set(stateOf(step), (states.get(stateOf(step)) || 0) + step.time);
+      const words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
+      const add = (state, time) => { if (time) states.set(state, (states.get(state) || 0) + time); };
+      for (const {state, time, stopped = 0} of path) add(state, time - stopped), add("stopped", stopped); // stopped time is part of a step
       const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => {
         const bar = make("i");
         bar.style.width = 100 * time / (sum || 1) + "%", bar.style.background = hue || theme.counter;
         return make("tr", null, make("td", {class: "number"}, duration(time)), make("td", {class: "number"}, (100 * time / (sum || 1)).toFixed(1) + " %"), make("td", null, text, bar));
       })))] : []);
-      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[stateOf(step)] || stateOf(step)), () => this.goToStep(step)), " ",
+      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToStep(step)), " ",
         make("span", {class: "place"}, [(step.go === undefined ? "" : "G" + step.go), step.at || step.function, step.region && "region " + step.region].filter(Boolean).join(", "))));
       to.replaceChildren(...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
         ...table("By class of wait, and through whom", waits.map((wait) => [wait.class + (wait.in ? " in " + wait.in : "") + (wait.through ? ": " + wait.through : ""), wait.time])),
