@@ -685,9 +685,9 @@ async function begin() {
   if (!reader) window.gotrace = forTests(new App(await Data.read(), null));
   else if (!document.getElementById("ask0")) page.start.choose("");
   else {
-    const {name, words, served} = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
+    const {name, words, served, note} = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
     if (served) fetch("alive").catch(() => {}); // the server ends some time after this has ended
-    await page.open(served ? {url: new URL("trace", location.href).href, size: served} : new Blob([await inflate("trace0")]), name, words);
+    await page.open(served ? {url: new URL("trace", location.href).href, size: served} : new Blob([await inflate("trace0")]), name, words, note);
   }
 }
 
