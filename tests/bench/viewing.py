@@ -67,7 +67,7 @@ def page_memory(driver):
 
 def measure(trace, page):
     before = time.time()
-    making = subprocess.Popen(["build/examples/gotrace", "view", "-o", page, trace])
+    making = subprocess.Popen(["build/examples/gotrace", "view", "--pictures", "-o", page, trace])
     _, status, usage = os.wait4(making.pid, 0)
     making.returncode = os.waitstatus_to_exitcode(status)
     if making.returncode:

@@ -22,7 +22,7 @@ import urllib.request
 
 # WebDriver's codes for keys.
 KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014",
-        "ArrowDown": "\ue015", "Home": "\ue011"}
+        "ArrowDown": "\ue015", "Home": "\ue011", "Control": "\ue009", "Shift": "\ue008"}
 
 
 class Browser:
@@ -82,10 +82,25 @@ class Browser:
                 actions.append({"type": "pointer" + step.capitalize(), "button": 0})
         self.perform("pointer", {"parameters": {"pointerType": "mouse"}}, actions)
 
-    def wheel(self, x, y, by):
+    def wheel(self, x, y, by, key=None):
+        """Turns the wheel over the picture, while a key is held."""
         left, top = self.corner()
-        self.perform("wheel", {}, [{"type": "scroll", "x": int(left + x), "y": int(top + y), "deltaX": 0, "deltaY": by, "duration": 0,
-                                    "origin": "viewport"}])
+        pause = {"type": "pause"}
+        turn = {"type": "scroll", "x": int(left + x), "y": int(top + y), "deltaX": 0, "deltaY": by, "duration": 0, "origin": "viewport"}
+        sources = [{"type": "wheel", "id": "wheel", "actions": [pause, turn, pause] if key else [turn]}]
+        if key:
+            sources.append({"type": "key", "id": "key", "actions": [{"type": "keyDown", "value": KEYS[key]}, pause, {"type": "keyUp", "value": KEYS[key]}]})
+        self.input({"actions": sources})
+
+    def touch(self, *fingers):
+        """Puts fingers on the picture, moves each along its list of points (x, y), and lifts them."""
+        left, top = self.corner()
+        sources = []
+        for number, points in enumerate(fingers):
+            moves = [{"type": "pointerMove", "x": int(left + x), "y": int(top + y), "duration": 20, "origin": "viewport"} for x, y in points]
+            sources.append({"type": "pointer", "id": "finger%d" % number, "parameters": {"pointerType": "touch"},
+                            "actions": [moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pointerUp", "button": 0}]})
+        self.input({"actions": sources})
 
     def corner(self):
         return self.run("const box = document.getElementById('canvas').getBoundingClientRect(); return [box.left, box.top]")

@@ -7,7 +7,7 @@ A trace that is chosen, or dropped, compressed by gzip or not, is drawn as in th
 which check.py compares with gotrace dump. Another takes its place. What is no trace, or is broken, is refused with the
 tool's own words, and the next one opens. What is wrong with a program is said above the picture, as by gotrace info; a
 click goes there, and the critical path is that of gotrace path. The policy lets the page connect to nothing, and the
-page has less than a megabyte.
+page has less than a megabyte. A page of gotrace view has the beginning of a trace that is too large, and says so.
 """
 
 import base64
@@ -15,12 +15,16 @@ import datetime
 import gzip
 import json
 import os
+import random
+import re
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
+import made_trace  # noqa: E402
 
 TOOL, PAGE = "build/examples/gotrace", os.path.abspath("build/gotrace-view.html")
 PICTURE = "return gotrace.visible().then((all) => JSON.stringify([all, gotrace.app.data.events, gotrace.app.data.format]))"
@@ -158,6 +162,47 @@ def check_parts(b, traces):
     assert "not known" not in b.run("return document.getElementById('findings').textContent")
 
 
+def many_messages(generations=12, messages=2000):
+    """A trace that hardly shrinks: generations of a millisecond, each with so many random messages."""
+    made, random_text = made_trace.Generations(), random.Random(1)
+    for number in range(generations):
+        t, at = made_trace.Trace(), 1000000 * number
+        t.event(1, at, made_trace.PROC_STATUS, 0, 1)
+        t.event(1, at + 1, made_trace.GO_STATUS, 1, 1, made_trace.RUNNING)
+        for i in range(messages):
+            t.event(1, at + 400 * (i + 1), made_trace.LOG, 0, t.string("message"), t.string("%0200x" % random_text.getrandbits(800)), t.stack("main.main"))
+        made.append(t)
+    return made
+
+
+def check_cut(b, traces):
+    """A page has as many whole generations of a trace that is too large as fit, and says how to see all."""
+    traces.write("large.trace", many_messages().data())
+    size, page = os.path.getsize(traces.path("large.trace")), traces.path("cut.html")
+    for limit, all_there in (2 << 20, False), (3 << 20, False), (20 << 20, True):
+        told = tool("view", "--size", str(limit), "-o", page, traces.path("large.trace"))[1]
+        assert os.path.getsize(page) <= limit, (os.path.getsize(page), limit)
+        b.open("file://" + page)
+        assert opened(b, "large.trace") == ""
+        shown, marks = b.run("return [gotrace.app.data.end, gotrace.app.model.marks.length]")
+        generations = marks // 2000
+        assert marks % 2000 == 0 and abs(shown - 1000000 * (generations - 1) - 800000) < 10, (shown, marks)
+        note = b.run("return document.querySelector('#findings p')?.textContent || ''")
+        if all_there:
+            assert generations == 12 and told == note == "", (generations, told, note)
+            continue
+        assert 2 <= generations < 12 and os.path.getsize(page) > limit / 2, (generations, os.path.getsize(page))
+        parts = re.match(r"This page has the first ([\d.]+) of ([\d.]+) MB .* gotrace view FILE, .*--size (\d+)M ", note)
+        assert parts and told.strip().endswith(note), (note, told)
+        assert abs(float(parts[1]) * 1e6 - size * generations / 12) < 2e5 and abs(float(parts[2]) * 1e6 - size) < 1e5, (note, size)
+        # What it suggests is enough.
+        assert tool("view", "--size", parts[3] + "M", "-o", page, traces.path("large.trace"))[1] == ""
+    tool("view", "--size", "1M", "--pictures", "-o", page, traces.path("large.trace"), status=2)
+    os.remove(page)
+    traces.write("one.trace", many_messages(1, 24000).data())
+    assert "its first generation" in tool("view", "--size", "2M", "-o", page, traces.path("one.trace"), status=1)[1] and not os.path.exists(page)
+
+
 def check_findings(b, traces):
     b.choose("#file", traces.path("task.trace"))
     assert opened(b, "task.trace") == ""
@@ -198,6 +243,7 @@ def main():
                 check_findings(b, traces)
                 check_search(b, traces)
                 check_parts(b, traces)
+                check_cut(b, traces)
                 errors = [error for error in b.errors() if "127.0.0.1:9/" not in error]  # Firefox may tell of that late
                 assert not errors, errors
                 print(kind.name)

@@ -266,6 +266,7 @@ typedef struct settings {
   bool no_return;
   const char *const *words; /* the options of gotrace view that say what is read, without --from, --to */
   size_t word_count;
+  uint64_t size; /* of a page with the trace in it, bytes; 0: PAGE_SIZE */
   /* record */
   uint64_t limit;       /* bytes; 0: none */
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */

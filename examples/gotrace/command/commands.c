@@ -142,6 +142,10 @@ const option options[] = {
      NULL, set_flag, SETTING(open), 0},
     {"--no-open", "serve the page without -o, and only print its address", NULL, set_flag, SETTING(no_open), 0},
     {"--pictures", "a page without the trace and its reader, 30 MB at most", NULL, set_flag, SETTING(pictures), 0},
+    {"--size BYTES",
+     "how large a page with the trace in it may be (also 10K, 10M, 10G); default: 30M. Of a larger trace it has the "
+     "beginning",
+     NULL, set_bytes, SETTING(size), 0},
     {"--data", "not the page, but what its reader makes of the trace: slices, then tables as JSON; for tests", NULL,
      set_flag, SETTING(data), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
@@ -440,10 +444,12 @@ const command commands[] = {
          "(gotrace_count), stacks, a summary and flame graphs. It needs no network and no other file. Press ? in it "
          "for help.\n\n"
          "The page contains the trace, all of it, even if it shows a part, and the reader as WebAssembly. So it shows "
-         "all details at every zoom. Of a trace that would not fit into 30 MB, and with --pictures, it contains "
-         "pictures made beforehand: the whole, and details down to a zoom level shown on the page. The page that "
-         "gotrace help --page prints, gotrace-view.html, opens any trace with all details, also one compressed by "
-         "gzip: drop it there.\n\n"
+         "all details at every zoom. Of a trace that would not fit into 30 MB, or the BYTES of --size, it contains the "
+         "beginning, as many whole generations as fit, and says how to see all. With --pictures, and if a part is "
+         "chosen, the first generation does not fit, or the trace is of Go 1.21 or older, it contains pictures made "
+         "beforehand instead: the whole, and details down to a zoom level shown on the page. The page that gotrace "
+         "help --page prints, gotrace-view.html, opens any trace with all details, also one compressed by gzip: drop "
+         "it there.\n\n"
          "All tables have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear "
          "on procs and threads and in the sums), 50,000 procs and threads, 200,000 regions, tasks, logs and CPU "
          "samples each; 20,000 names have sums of their own.\n\n"
@@ -455,7 +461,7 @@ const command commands[] = {
          "  gotrace view -o app.html app.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options = PART "," FILTER ",-o OUT,--open,--no-open,--pictures,--data,--partial,--lenient",
+     .options = PART "," FILTER ",-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--partial,--lenient",
      .run = command_view},
 #if !IN_BROWSER
     {.name = "symbolize",

@@ -29,6 +29,7 @@
 #include "../reading/filter.h"
 #include "view_pack.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const size_t most_of[TABLES] = {
@@ -805,10 +806,21 @@ static const char *write_page(view *v, trace_part *p, const settings *set) {
   bytes packed = {0};
   settings resolved;
   output out;
-  size_t size;
+  size_t size, kept = 0;
   bool with_trace;
+  char note[512] = "";
   data = input_bytes(&p->in, &size);
-  with_trace = data && !set->pictures && view_pack_trace(&packed, data, size);
+  if (data && !set->pictures)
+    kept = view_pack_trace(&packed, data, size, set->size, set->from == 0 && set->until == INT64_MAX);
+  with_trace = kept > 0;
+  if (set->size && !with_trace) fail("neither all of it nor its first generation fits into a page of the given --size");
+  if (with_trace && kept < size)
+    snprintf(
+        note, sizeof note,
+        "This page has the first %.1f of %.1f MB of the trace, since all would not fit into it. All of it: gotrace "
+        "view FILE, or drop FILE on gotrace-view.html; or a larger page: gotrace view --size %.0fM -o OUT.html FILE.",
+        (double)kept / 1e6, (double)size / 1e6,
+        ceil((double)packed.size / (double)kept * (double)size * 1.5 / 1e6) + 2);
   if (!with_trace) {
     v->few.next = &v->many;
     v->many.next = &v->few;
@@ -822,9 +834,10 @@ static const char *write_page(view *v, trace_part *p, const settings *set) {
   if (!with_trace) pack_finish();
   if (set->open && !page) page = temporary_page();
   output_open(&out, page);
-  if (with_trace) view_page_of_trace(&out, v->name, &resolved, &packed);
+  if (with_trace) view_page_of_trace(&out, v->name, &resolved, &packed, note);
   else view_page(v, &out);
   output_close(&out);
+  if (*note) report("%s", note);
   free(packed.data);
   return page;
 }
@@ -847,6 +860,7 @@ int command_view(const char *path, const settings *set) {
   memset(&v, 0, sizeof v);
   v.name = path;
   if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
+  if (set->size && (set->pictures || set->serve || set->data)) usage("--size is for a page with the trace in it");
   if (!part_open(&p, path, set)) return 1;
   if (set->serve) status = serve(&p, set, path);
   else if (set->data) write_stream(&v, &p, set);

@@ -197,11 +197,14 @@ void view_stream(view *v, output *out);
 /* Writes a page with pictures. Its chunks are those of view_pack.c. */
 void view_page(view *v, output *out);
 
-/* Packs a trace for the page below. False: the page would be too large, or the tool was built without the reader. */
-bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size);
+/* Packs a trace for a page below of so many bytes at most; 0: PAGE_SIZE. `cut`: of one that is too large, the first
+ * whole generations. Returns how many bytes of it are packed; 0: it does not fit, or the tool was built without the
+ * reader. */
+size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, uint64_t most, bool cut);
 
-/* Writes a page with the reader, which is WebAssembly that makes the stream in the browser, and the trace. */
-void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed);
+/* Writes a page with the reader, which is WebAssembly that makes the stream in the browser, and the trace. `note`: what
+ * the page says above the picture. */
+void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed, const char *note);
 
 /* Writes a page with the reader, for a trace of so many bytes beside it. */
 void view_served_page(output *out, const char *name, const settings *set, size_t size);

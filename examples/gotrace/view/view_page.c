@@ -129,15 +129,62 @@ static void begin_reader_page(output *out, const char *policy) {
   put_element(out, "worker", view_worker, view_worker_size);
 }
 
-bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size) {
-  if (size / 4 > PAGE_DATA) return false; /* most traces shrink to a third */
-  compress_bytes(packed, data, size);
-  return packed->size <= PAGE_DATA - ((size_t)1 << 20);
+static uint64_t number_at(const uint8_t *data, size_t size, size_t *at) {
+  uint64_t value = 0;
+  unsigned shift;
+  for (shift = 0; *at < size && shift < 64; shift += 7) {
+    uint8_t byte = data[(*at)++];
+    value |= (uint64_t)(byte & 127) << shift;
+    if (byte < 128) return value;
+  }
+  *at = size; /* broken */
+  return 0;
+}
+
+/* How many bytes the first generations of a v2 trace have that are complete within `most`, with its header. */
+static size_t whole_generations(const uint8_t *data, size_t size, size_t most) {
+  size_t at = 16, whole = 0;
+  uint64_t generation = 0;
+  /* A header such as "go 1.22 trace". */
+  if (size < at || memcmp(data, "go 1.", 5) != 0 || memcmp(data + 5, "22", 2) < 0 || data[7] != ' ') return 0;
+  while (at < size && at <= most) {
+    size_t begin = at;
+    uint64_t kind = number_at(data, size, &at), of;
+    if (kind == GOTRACE_V2_END_OF_GENERATION) continue; /* the next batch has another number */
+    if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) number_at(data, size, &at);
+    else if (kind != GOTRACE_V2_EVENT_BATCH) break;
+    of = number_at(data, size, &at);
+    if (generation && of != generation) whole = begin;
+    generation = of;
+    number_at(data, size, &at); /* thread */
+    number_at(data, size, &at); /* time */
+    of = number_at(data, size, &at);
+    if (of > size - at) break;
+    at += of;
+  }
+  return whole;
+}
+
+size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, uint64_t most, bool cut) {
+  uint64_t limit = most ? most : PAGE_SIZE;
+  size_t room, left = size;
+  if (limit < (2 << 20)) limit = 2 << 20; /* the reader's share is half a megabyte */
+  room = (size_t)(limit / 4 * 3 - ((size_t)3 << 18));
+  /* Most traces shrink to a third. */
+  if (left / 4 > room) left = cut ? whole_generations(data, size, room < SIZE_MAX / 4 ? 4 * room : SIZE_MAX) : 0;
+  while (left) {
+    packed->size = 0;
+    compress_bytes(packed, data, left);
+    if (packed->size <= room) return left;
+    if (!cut) break;
+    left = whole_generations(data, size, (size_t)((double)left * 0.95 * (double)room / (double)packed->size));
+  }
+  return 0;
 }
 
 /* What the page opens: a trace of this name, the part that these options of gotrace view choose. `served`: its size if
  * it is beside the page; 0: it is in it. */
-static void put_ask(output *out, const char *name, const settings *set, size_t served) {
+static void put_ask(output *out, const char *name, const settings *set, size_t served, const char *note) {
   const char *base = strrchr(name, '/');
   output ask = {0}; /* only its block is used */
   size_t i;
@@ -150,21 +197,23 @@ static void put_ask(output *out, const char *name, const settings *set, size_t s
     put_byte(&ask.block, ',');
     put_quoted(&ask, set->words[i], strlen(set->words[i]));
   }
-  print(&ask, "],\"served\":%zu}\n", served);
+  print(&ask, "],\"served\":%zu,\"note\":", served);
+  put_quoted(&ask, note, strlen(note));
+  put_string(&ask, "}\n");
   put_element(out, "ask", ask.block.data, ask.block.size);
   free(ask.block.data);
 }
 
-void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed) {
+void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed, const char *note) {
   begin_reader_page(out, "");
-  put_ask(out, name, set, 0);
+  put_ask(out, name, set, 0, note);
   put_packed(out, "trace", 0, packed);
   end_page(out);
 }
 
 void view_served_page(output *out, const char *name, const settings *set, size_t size) {
   begin_reader_page(out, "; connect-src 'self'; img-src 'self'");
-  put_ask(out, name, set, size);
+  put_ask(out, name, set, size, "");
   end_page(out);
 }
 
@@ -175,11 +224,11 @@ bool view_empty_page(output *out) {
 }
 #else
 bool view_has_reader(void) { return false; }
-bool view_pack_trace(bytes *packed, const uint8_t *data, size_t size) {
-  return (void)packed, (void)data, (void)size, false;
+size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, uint64_t most, bool cut) {
+  return (void)packed, (void)data, (void)size, (void)most, (void)cut, 0;
 }
-void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed) {
-  (void)out, (void)name, (void)set, (void)packed;
+void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed, const char *note) {
+  (void)out, (void)name, (void)set, (void)packed, (void)note;
 }
 void view_served_page(output *out, const char *name, const settings *set, size_t size) {
   (void)out, (void)name, (void)set, (void)size;

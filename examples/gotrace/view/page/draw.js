@@ -11,18 +11,25 @@ const LEFT_OUT = {gos: "the rows of # goroutines", places: "the rows of # procs 
   marks: "# logs and CPU samples", names: "the names of # goroutines, tasks and regions, which are added up as (others)", stacks: "# stacks", texts: "# texts", counts: "# values of counters"};
 const LEFT = 230, RULER = 22, OVERVIEW = 44, TOP = OVERVIEW + RULER;
 
-// By state. The colour-blind can tell blue, orange and grey apart; height and lightness distinguish the rest.
+// One hue, one meaning. States are blue, orange, violet, red, teal, pink and greys; what has a name (a function on a proc or
+// thread, a region, a task) is green to olive; the collector and counters are grey. The colour-blind can tell blue, orange and grey apart;
+// height and lightness distinguish the rest.
 const LIGHT = {
-  states: ["#2f7fd1", "#f0a63a", "#8a5fc7", "#c8553d", "#3a9d8f", "#b98a2e", "#c3c9d1", "#9aa3ae"],
-  names: ["#4e79a7", "#f28e2b", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#ff9da7", "#9c755f"],
+  states: ["#2f7fd1", "#f0a63a", "#8a5fc7", "#c8433a", "#2f9d94", "#d3649f", "#c3c9d1", "#9aa3ae"],
+  names: ["#5fa34d", "#a3b94f", "#3f7d4a", "#c3cf86", "#7f9a3a", "#8fca85", "#5b6f2c", "#b5deab"],
+  collector: "#50555c", counter: "#8d98a5",
   back: "#ffffff", band: "#f2f4f7", text: "#1c2128", faint: "#656d76", line: "#d8dee4", accent: "#0550ae", range: "#0550ae22",
 };
 const DARK = {
-  states: ["#4c9be8", "#d98e24", "#a883e0", "#d9705a", "#4fb8a9", "#c9a04a", "#4a525c", "#6b747f"],
-  names: ["#6b9bd1", "#e8994a", "#7fc4bf", "#74b96a", "#d9bb4f", "#c193b3", "#e59aa3", "#b58e77"],
+  states: ["#4c9be8", "#d98e24", "#a883e0", "#dc6358", "#45b3a9", "#d97fb0", "#4a525c", "#6b747f"],
+  names: ["#6fb35d", "#aabf5a", "#4f8f5a", "#c7d38c", "#8ba545", "#9bd391", "#71873c", "#bde3b3"],
+  collector: "#c4cad2", counter: "#7d8896",
   back: "#15191f", band: "#1d232b", text: "#dfe4ea", faint: "#98a2ad", line: "#333a43", accent: "#79b8ff", range: "#79b8ff2a",
 };
 const FILLS = [2, 1, 2, 0, 0, 0, 0, 0]; // height of a state: 2 the whole row, 1 two thirds, 0 a third
+const MOST_GROWN_FONT = 1.3; // how much larger than usual texts become where rows are higher
+const STRIP_WORK = 4; // milliseconds of a frame
+const SNAP = 6; // pixels within which a measured time goes to an edge
 const ALONE = 8; // columns: a colour that is in none of so many before it gets at least one pixel
 
 const rgba = (hex) => 0xff000000 | parseInt(hex.slice(5, 7), 16) << 16 | parseInt(hex.slice(3, 5), 16) << 8 | parseInt(hex.slice(1, 3), 16);
@@ -38,6 +45,8 @@ class Painter {
     Object.assign(this, {canvas, data, model, view});
     this.context = canvas.getContext("2d", {alpha: false});
     this.frameTimes = [];
+    this.strips = new Map(); // by key of a group
+    this.work = null; // on one of them
     this.setTheme(false);
   }
 
@@ -46,6 +55,7 @@ class Painter {
     this.stateColours = this.theme.states.map(rgba);
     this.nameColours = this.theme.names.map(rgba);
     this.dimmedColours = [...this.nameColours.slice(0, COLOURS - 1), rgba(this.theme.line)]; // the last: not selected by the filter
+    this.collectorColours = new Array(COLOURS).fill(rgba(this.theme.collector));
     this.backColour = rgba(this.theme.back);
     this.overview = null;
   }
@@ -58,7 +68,7 @@ class Painter {
     this.canvas.style.width = this.width + "px", this.canvas.style.height = this.height + "px";
     this.pixels = null;
     this.overview = null;
-    this.view.width = this.width - LEFT;
+    this.view.width = this.width - LEFT, this.view.room = this.height - TOP;
   }
 
   request() {
@@ -102,9 +112,12 @@ class Painter {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.textBaseline = "middle";
     this.drawLines();
+    this.workOnStrips(slices);
     this.drawArrows(slices);
     this.drawRange();
     this.drawRuler();
+    this.drawFlags();
+    this.drawLength();
     this.drawOverview();
     this.data.forget();
     document.getElementById("status").textContent = this.statusText();
@@ -124,6 +137,8 @@ class Painter {
     return lines.slice(low, end);
   }
   lineTop(line) { return TOP + line.y - this.view.scroll; }
+  lineMiddle(line) { return this.lineTop(line) + line.height / 2; }
+  font(size) { return Math.round(size * Math.min(this.layout.grow, MOST_GROWN_FONT)) + "px system-ui, 'DejaVu Sans', sans-serif"; }
 
   // Paints the slices of all visible rows as pixels.
   paintRows(slices) {
@@ -133,18 +148,36 @@ class Painter {
       this.pixels = new Uint32Array(this.image.data.buffer);
       this.shares = new Float64Array(W * COLOURS); // of the time of each column, by colour
       this.starts = new Uint8Array(W); // 1 + the colour of a slice whose start is marked
+      this.stopped = new Float64Array(W); // how much of each column the world was stopped
     }
     this.pixels.fill(this.backColour);
     const left = Math.round(LEFT * ratio), scale = (W - left) / (this.view.to - this.view.from);
+    this.markStopped(slices, left, scale, W);
     for (const line of this.visibleLines()) {
+      if (line.type === "group" && line.folded) this.paintStrip(line, left, W, H, ratio);
       if (line.type !== "row") continue;
-      const colours = line.row.kind === KIND.GO ? this.stateColours : line.row.kind <= KIND.THREAD && this.data.filtered ? this.dimmedColours : this.nameColours;
+      const colours = this.coloursOf(line.row.kind);
       this.shares.fill(0);
       this.starts.fill(0);
       this.addShares(line, slices, left, scale, W, colours);
       this.paintShares(line, left, W, H, ratio, colours);
     }
     this.context.putImageData(this.image, 0, 0);
+  }
+
+  markStopped(slices, left, scale, W) {
+    const {from, to} = this.view;
+    this.stopped.fill(0);
+    for (const number of this.model.stoppedRows)
+      for (const {begin, end, time} of stopsOf(slices, number, from, to)) {
+        const low = Math.max(left, left + (begin - from) * scale), high = Math.min(W, left + (end - from) * scale);
+        for (let x = Math.floor(low); x < high; x++) this.stopped[x] += (Math.min(high, x + 1) - Math.max(low, x)) * time / (end - begin);
+      }
+  }
+  coloursOf(kind) {
+    if (kind === KIND.GO) return this.stateColours;
+    if (kind === KIND.GC || kind === KIND.STW) return this.collectorColours;
+    return kind <= KIND.THREAD && this.data.filtered ? this.dimmedColours : this.nameColours;
   }
 
   // Adds up the shares of the columns of a row.
@@ -172,6 +205,7 @@ class Painter {
   paintShares(line, left, W, H, ratio, colours) {
     const top = Math.round((this.lineTop(line) + 2) * ratio), height = Math.round((this.lineTop(line) + line.height - 1) * ratio) - top;
     const edge = Math.round(TOP * ratio), {shares, pixels} = this, ofStates = line.row.kind === KIND.GO;
+    const {stopped} = this, runs = (c) => (ofStates ? c === RUNNING : line.row.kind <= KIND.THREAD), stripe = Math.round(3 * ratio);
     const rest = new Float64Array(COLOURS), last = new Int32Array(COLOURS).fill(-ALONE), sizes = new Int32Array(COLOURS);
     for (let x = left; x < W; x++) {
       let sum = 0;
@@ -198,8 +232,52 @@ class Painter {
       for (let c = 0; c < COLOURS; c++) {
         if (!sizes[c]) continue;
         const colour = this.starts[x] === c + 1 ? darker(colours[c]) : colours[c];
-        for (let end = Math.min(bottom, y + sizes[c]); y < end; y++) if (y >= edge) pixels[y * W + x] = colour;
+        const hatched = stopped[x] >= 0.5 && runs(c); // nobody ran
+        for (let end = Math.min(bottom, y + sizes[c]); y < end; y++)
+          if (y >= edge) pixels[y * W + x] = hatched && (x + y) % (2 * stripe) < stripe ? this.backColour : colour;
       }
+    }
+  }
+
+  // The strip of a folded group: how much of each colour its rows have together, in each column; the most in the picture
+  // fills the line. It is added up beside the drawing, so that this does not wait for many rows: until then the strip of
+  // the picture before is drawn where it belongs.
+  paintStrip(line, left, W, H, ratio) {
+    const strip = this.strips.get(line.group.key), {pixels, stopped} = this, {from, to} = this.view;
+    if (!strip || strip.most <= 0) return;
+    const edge = Math.round(TOP * ratio), top = Math.round((this.lineTop(line) + 2) * ratio), bottom = Math.round((this.lineTop(line) + line.height - 2) * ratio);
+    const colours = this.coloursOf(this.model.rows[line.group.rows[0]].kind), step = (to - from) / (W - left) * strip.columns / (strip.to - strip.from);
+    let at = (from - strip.from) * strip.columns / (strip.to - strip.from);
+    for (let x = left; x < W; x++, at += step) {
+      const place = Math.floor(at) * COLOURS;
+      if (at < 0 || at >= strip.columns) continue;
+      let y = bottom, sum = 0;
+      for (let c = 0; c < COLOURS; c++) {
+        const time = strip.sums[place + c];
+        if (time <= 0) continue;
+        sum += time;
+        const end = Math.min(y, bottom - Math.round(sum / strip.most * (bottom - top)));
+        while (y > end) if (--y >= edge && y < H) pixels[y * W + x] = stopped[x] >= 0.5 && c === RUNNING && (x + y) % 6 < 3 ? this.backColour : colours[c];
+      }
+    }
+  }
+  // Adds up strips of folded groups in sight, some milliseconds a frame.
+  workOnStrips(slices) {
+    const {from, to} = this.view, until = performance.now() + STRIP_WORK, stale = (strip) => !strip || strip.from !== from || strip.to !== to || strip.parts !== slices.length || strip.level !== this.level;
+    const next = () => this.visibleLines().find((line) => line.type === "group" && line.folded && line.group.rows.length && stale(this.strips.get(line.group.key)));
+    if (this.work && stale(this.work.strip)) this.work = null;
+    for (;;) {
+      if (!this.work) {
+        const line = next();
+        if (!line) return;
+        const columns = this.width - LEFT, strip = {from, to, columns, sums: new Float64Array((columns + 1) * COLOURS), most: 0, parts: slices.length, level: this.level};
+        this.work = {strip, key: line.group.key, steps: addStrip(strip, line.group.rows, slices)};
+      }
+      while (performance.now() < until && !this.work.steps.next().done) continue;
+      if (performance.now() >= until && !this.work.strip.most) return this.request();
+      this.strips.set(this.work.key, this.work.strip);
+      this.work = null;
+      this.request(); // to draw it
     }
   }
 
@@ -214,12 +292,12 @@ class Painter {
       const y = this.lineTop(line), middle = y + line.height / 2;
       if (line.type === "group") {
         c.fillStyle = theme.band;
-        c.fillRect(0, y, this.width, line.height);
+        c.fillRect(0, y, line.folded ? LEFT : this.width, line.height);
         c.fillStyle = theme.text;
-        c.font = "bold 12px system-ui, 'DejaVu Sans', sans-serif";
+        c.font = "bold " + this.font(12);
         const count = line.group.rows.length;
         const title = (line.folded ? "▸ " : "▾ ") + line.group.title, size = count > 1 ? "  (" + count + ")" : "";
-        const drawn = this.text(title, 6, middle, Math.max(LEFT, this.width / 2) - 60);
+        const drawn = this.text(title, 6, middle, (line.folded ? LEFT : Math.max(LEFT, this.width / 2)) - 60);
         c.fillText(size, 6 + drawn, middle);
       } else if (line.type === "counter") {
         this.drawCounter(line, y);
@@ -229,7 +307,7 @@ class Painter {
         this.text(line.title, 18, middle, LEFT - 24);
         this.drawMarks(line, middle);
       } else {
-        c.font = (line.nested ? 10 : 12) + "px system-ui, 'DejaVu Sans', sans-serif";
+        c.font = this.font(line.nested ? 10 : 12);
         c.fillStyle = line.row.number === view.selected?.row || line.row.number === view.hit ? theme.accent : theme.faint;
         this.text(line.title ?? this.model.title(line.row), line.title ? 6 : line.nested ? 34 : 18, middle, LEFT - (line.title ? 12 : 24));
         this.drawMarks(line, middle);
@@ -242,7 +320,7 @@ class Painter {
       const full = line.row.kind !== KIND.GO || FILLS[hit.part.colour[hit.i]] > 0;
       const label = this.model.label(line.row, {size: hit.part.size[hit.i], colour: hit.part.colour[hit.i], what: hit.part.what[hit.i], who: hit.part.who[hit.i]});
       if (!label) continue;
-      c.font = (line.nested ? 9 : 11) + "px system-ui, 'DejaVu Sans', sans-serif";
+      c.font = this.font(line.nested ? 9 : 11);
       const y = this.lineTop(line) + line.height / 2 + 0.5;
       if (!full) { // on the background, interrupting the line
         const size = Math.min(c.measureText(label).width, width - 8);
@@ -338,7 +416,7 @@ class Painter {
     const bottom = top + line.height - 3, room = line.height - 6;
     const height = (value) => bottom - (value - least) / (most - least) * room;
     c.fillStyle = this.theme.faint;
-    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    c.font = this.font(11);
     const text = line.bytes ? bytes(most) : least < 0 ? amount(least) + " to " + amount(most) : "≤ " + amount(most), size = c.measureText(text).width;
     this.text(line.title, 18, top + line.height / 2, LEFT - 32 - size);
     c.fillText(text, LEFT - 6 - size, top + line.height / 2);
@@ -409,7 +487,7 @@ class Painter {
     const order = (number) => this.layout.lines.findIndex((line) => line.row?.number === number || (line.folded && line.group.rows.includes(number)));
     for (const [a, b, time] of arrows) {
       const out = () => (order(a) < order(b) ? TOP : this.height);
-      const x = this.x(time), y0 = lineOf.has(a) ? this.lineTop(lineOf.get(a)) + 9 : out(), y1 = this.lineTop(lineOf.get(b)) + 9, way = Math.sign(y1 - y0);
+      const x = this.x(time), y0 = lineOf.has(a) ? this.lineMiddle(lineOf.get(a)) : out(), y1 = this.lineMiddle(lineOf.get(b)), way = Math.sign(y1 - y0);
       c.beginPath();
       c.moveTo(x, y0);
       c.lineTo(x, y1 - 3 * way);
@@ -443,6 +521,43 @@ class Painter {
     if (x1 <= x0) return;
     c.fillStyle = this.theme.range;
     c.fillRect(x0, OVERVIEW, x1 - x0, this.height - OVERVIEW);
+    c.fillStyle = this.theme.accent;
+    for (const x of [x0, x1 - 1]) c.fillRect(x, TOP, 1, this.height - TOP);
+  }
+
+  // Marked times: a line, and on the ruler its number and how long after the one before it is.
+  drawFlags() {
+    const c = this.context, {flags} = this.view;
+    flags.forEach((time, i) => {
+      const x = Math.round(this.x(time)) + 0.5;
+      if (x < LEFT || x > this.width) return;
+      c.strokeStyle = this.theme.accent;
+      c.setLineDash([4, 3]);
+      c.beginPath();
+      c.moveTo(x, TOP);
+      c.lineTo(x, this.height);
+      c.stroke();
+      c.setLineDash([]);
+      this.drawLabel(i + 1 + (i ? ": +" + duration(time - flags[i - 1]) : ": " + moment(time)), x);
+    });
+  }
+  // The length of the selected time, in its middle.
+  drawLength() {
+    const range = this.view.range, edge = (time) => Math.max(LEFT, Math.min(this.x(time), this.width));
+    if (!range || this.x(range.to) < LEFT || this.x(range.from) > this.width) return;
+    const text = duration(range.to - range.from), c = this.context;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    this.drawLabel(text, (edge(range.from) + edge(range.to) - c.measureText(text).width) / 2 - 4);
+  }
+  // A text on the ruler, within the picture.
+  drawLabel(text, x) {
+    const c = this.context;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    const size = c.measureText(text).width + 8, left = Math.max(LEFT, Math.min(x, this.width - size));
+    c.fillStyle = this.theme.accent;
+    c.fillRect(left, OVERVIEW + 2, size, RULER - 4);
+    c.fillStyle = this.theme.back;
+    c.fillText(text, left + 4, OVERVIEW + RULER / 2);
   }
 
   drawRuler() {
@@ -527,7 +642,7 @@ class Painter {
         Math.max(0, Math.floor(begin)) + " --to " + Math.ceil(end) + " -o part.html " + this.data.name;
     return (this.arrowCount > MOST_ARROWS ? "Zoom in to see who woke whom. " : "") +
       left +
-      "Wheel: zoom. Drag: move. Click on a slice: what it is. Keys: ?";
+      "Wheel: scroll. Ctrl+wheel, W, S: zoom. Drag: move. Click on a slice: what it is. Keys: ?";
   }
 
   // The slice at a point: {row, begin, end, size, colour, what, who, times}; null: none.
@@ -546,6 +661,24 @@ class Painter {
     }
     return best && sliceOf(line.row.number, best.part, best.i);
   }
+  // The time at a point, or a near one that is marked or at which a slice begins or ends: on the line there, or on any if the
+  // point is on the ruler. Slices that are drawn together have no such times.
+  snap(x, y) {
+    const time = this.time(x), reach = SNAP * (this.view.to - this.view.from) / (this.width - LEFT);
+    let best = time, least = reach;
+    const near = (edge) => { if (Math.abs(edge - time) <= least) best = edge, least = Math.abs(edge - time); };
+    this.view.flags.forEach(near);
+    for (const line of y < TOP ? this.visibleLines() : [this.lineAt(y)]) {
+      if (line?.type !== "row") continue;
+      for (const part of this.chooseChunks()) {
+        const span = part.index.get(line.row.number);
+        if (!span) continue;
+        for (let i = part.search(span, time - reach); i < span.to && part.begin[i] <= time + reach; i++)
+          if (part.size[i] === 1) near(part.begin[i]), near(part.end[i]);
+      }
+    }
+    return best;
+  }
   lineAt(y) {
     return y < TOP ? null : this.visibleLines().find((line) => this.lineTop(line) <= y && y < this.lineTop(line) + line.height);
   }
@@ -554,6 +687,53 @@ class Painter {
     if (!marks || y - this.lineTop(line) > 9) return null;
     return marks.find((mark) => Math.abs(this.x(mark.time) - x) < 5) || null;
   }
+}
+
+// The stopped worlds of a row in a range, also some that are drawn together: {begin, end, time}, `time` being what of it the
+// world was stopped.
+function *stopsOf(parts, number, from, to) {
+  for (const part of parts) {
+    const span = part.index.get(number);
+    if (!span) continue;
+    for (let i = part.search(span, from); i < span.to && part.begin[i] < to; i++)
+      if (part.end[i] > part.begin[i]) yield {begin: part.begin[i], end: part.end[i], time: part.times(i).reduce((sum, time) => sum + time, 0)};
+  }
+}
+
+// Adds up the slices of rows by column and colour, step by step.
+function *addStrip(strip, rows, parts) {
+  const {from, to, columns, sums} = strip, scale = columns / (to - from), times = new Float64Array(COLOURS), whole = new Float64Array((columns + 2) * COLOURS);
+  for (const number of rows) {
+    for (const part of parts) {
+      const span = part.index.get(number);
+      if (!span) continue;
+      for (let i = part.search(span, from); i < span.to && part.begin[i] < to; i++) {
+        const length = part.end[i] - part.begin[i], low = Math.max(0, (part.begin[i] - from) * scale), high = Math.min(columns, (part.end[i] - from) * scale);
+        if (i % 512 === 0) yield;
+        if (!length || high <= low) continue;
+        part.times(i, times.fill(0));
+        const first = Math.floor(low), last = Math.min(columns - 1, Math.floor(high));
+        for (let c = 0; c < COLOURS; c++) {
+          const share = times[c] / length;
+          if (!share) continue;
+          if (first === last) { sums[first * COLOURS + c] += share * (high - low); continue; }
+          sums[first * COLOURS + c] += share * (first + 1 - low), sums[last * COLOURS + c] += share * (high - last);
+          whole[(first + 1) * COLOURS + c] += share, whole[last * COLOURS + c] -= share; // of all columns between
+        }
+      }
+      yield;
+    }
+  }
+  let most = 0;
+  for (let x = 0; x < columns; x++) {
+    let sum = 0;
+    for (let c = 0; c < COLOURS; c++) {
+      if (x) whole[x * COLOURS + c] += whole[(x - 1) * COLOURS + c];
+      sum += sums[x * COLOURS + c] += whole[x * COLOURS + c];
+    }
+    most = Math.max(most, sum);
+  }
+  strip.most = most || -1;
 }
 
 function sliceOf(row, part, i) {

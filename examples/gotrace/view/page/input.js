@@ -2,6 +2,9 @@
 
 const MOST_FOUND = 20000;
 const FIRST = (a, b) => a.time - b.time, LONGEST = (a, b) => b.length - a.length;
+// A wheel turns by about 100 a notch; a pinch on a touchpad is a wheel with Ctrl and less.
+const WHEEL_ZOOM = 0.009, WHEEL_MOST = 250;
+const LEAST_PANEL = 160; // pixels
 const UNITS = {ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9};
 
 // The nanoseconds of a text such as 1.5ms; NaN: it is none.
@@ -45,12 +48,15 @@ class App {
     this.closed = new AbortController();
     // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
     this.least = Math.max(10, data.end * 2 ** -46);
-    this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, hit: null, line: "", hideIdle: false, width: 0};
+    this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, flags: [], hit: null, line: "", hideIdle: false, width: 0};
     this.canvas = document.getElementById("canvas");
     this.painter = new Painter(this.canvas, data, this.model, this.view);
     this.panels = new Panels(this);
     this.tab = "timeline";
-    this.pointer = null; // where it is on the picture; null: elsewhere
+    this.pointer = null; // where it is on the picture, {x, y}; null: elsewhere
+    this.fingers = new Map(); // pointers that are down, by id: where they are
+    this.drag = this.pinch = null; // what one of them, and what two of them do
+    this.reading = 0; // fragments that are being read
     document.title = data.name + " - gotrace view";
     document.getElementById("name").textContent = data.name;
     const facts = document.getElementById("facts");
@@ -58,8 +64,9 @@ class App {
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
     if (data.filtered) this.fitChosen();
-    this.readFragment();
     this.painter.resize();
+    this.panels.show();
+    this.readFragment();
     this.painter.request();
   }
 
@@ -75,7 +82,7 @@ class App {
     this.changed();
   }
   zoom(factor, x) {
-    const time = this.painter.time(x), {from, to} = this.view;
+    const time = this.painter.time(Math.max(LEFT, x)), {from, to} = this.view;
     this.setView(time - (time - from) * factor, time + (to - time) * factor);
   }
   pan(share) {
@@ -85,6 +92,20 @@ class App {
   fit(slice) {
     const size = Math.max(slice.end - slice.begin, 20);
     this.setView(slice.begin - size * 0.1, slice.end + size * 0.1);
+  }
+  // Fits what is selected: a slice or a time; or else all.
+  fitSelected() {
+    const {selected, range} = this.view;
+    if (selected) this.fit(selected);
+    else if (range) this.setView(range.from, range.to);
+    else this.setView(this.data.begin, this.data.end);
+  }
+  // Marks a time, or unmarks one that is near on the picture.
+  flag(time) {
+    const {view} = this, near = view.flags.find((flag) => Math.abs(this.painter.x(flag) - this.painter.x(time)) < 5);
+    view.flags = near === undefined ? [...view.flags, Math.round(Math.max(this.data.begin, Math.min(time, this.data.end)))].sort((a, b) => a - b)
+      : view.flags.filter((flag) => flag !== near);
+    this.changed();
   }
   // With a filter: fits what it selects to the picture.
   fitChosen() {
@@ -149,6 +170,7 @@ class App {
     if (!line) return;
     view.line = model.lineKey(line);
     view.scroll = Math.max(line.y + line.height - room, Math.min(view.scroll, line.y));
+    this.say(model.lineText(line));
     this.changed();
   }
   async useLine() {
@@ -249,6 +271,7 @@ class App {
   showTime(time) {
     const all = this.data.end - this.data.begin, size = Math.min(this.view.to - this.view.from, all / 50);
     this.results = null;
+    this.showFound();
     this.setView(time - size / 2, time + size / 2);
     document.getElementById("found").textContent = "in the middle: " + moment(time);
   }
@@ -270,7 +293,7 @@ class App {
         if (model.rows[row].kind !== kind) continue;
         for (let i = span.from; i < span.to; i++) {
           const begin = slices.begin[i], end = slices.end[i];
-          if (wanted(slices.what[i], end - begin)) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
+          if (wanted(slices.what[i], end - begin, row)) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
         }
       }
       data.forget();
@@ -306,6 +329,7 @@ class App {
     this.results = found.list, this.result = -1;
     this.resultsOf = Math.max(found.total, count);
     this.resultsBy = found.order === LONGEST ? "longest " : "first ";
+    this.panels.showResults(this.results, this.resultsOf);
     return this.nextResult();
   }
   async nextResult() {
@@ -321,7 +345,12 @@ class App {
     this.view.hit = row;
     this.changed();
   }
+  goToResult(result) {
+    this.result = this.results.indexOf(result) - 1;
+    return this.nextResult();
+  }
   showFound() {
+    if (!this.results?.length) this.panels.showResults(null);
     const number = (value) => value.toLocaleString("en"), {results} = this, kept = results?.length;
     const of = () => (kept < this.resultsOf ? "the " + this.resultsBy + number(kept) + " of " : "") + number(this.resultsOf);
     document.getElementById("found").textContent = !results ? "" : kept ? number(this.result + 1) + " of " + of() + ": " + results[this.result].what.slice(0, 60) : "nothing found";
@@ -356,52 +385,66 @@ class App {
     this.dark = dark;
     document.documentElement.classList.toggle("dark", dark);
     this.painter.setTheme(dark);
-    const legend = document.getElementById("legend");
-    legend.replaceChildren(...STATES.map((state, c) => {
-      const box = make("span", {class: "swatch"});
-      box.style.background = this.painter.theme.states[c];
-      box.style.height = [4, 8, 12][FILLS[c]] + "px";
-      return make("tr", null, make("td", null, box), make("td", null, state));
-    }));
+    document.getElementById("legend").replaceChildren(...this.panels.legend());
+    if (this.panels.empty) this.panels.show();
     this.changed();
   }
+  // What a screen reader says.
+  say(text) { document.getElementById("said").textContent = text; }
   hideIdle(on) {
     this.view.hideIdle = on;
     document.getElementById("idle").setAttribute("aria-pressed", on);
     this.changed();
   }
 
-  // #t=FROM-TO&y=SCROLL&s=ROW@TIME&m=MARK&r=FROM-TO&f=FOLDED&h=1&tab=NAME
-  writeFragment() {
+  // #t=FROM-TO&y=SCROLL&s=ROW@TIME&m=MARK&r=FROM-TO&k=TIME,TIME&f=FOLDED&h=1&tab=NAME
+  fragment() {
     const {view, model} = this, parts = [];
     parts.push("t=" + view.from.toFixed(0) + "-" + view.to.toFixed(0));
     if (view.scroll) parts.push("y=" + Math.round(view.scroll));
     if (view.selected) parts.push("s=" + view.selected.row + "@" + view.selected.begin);
     if (view.mark) parts.push("m=" + model.marks.indexOf(view.mark));
     if (view.range) parts.push("r=" + view.range.from.toFixed(0) + "-" + view.range.to.toFixed(0));
+    if (view.flags.length) parts.push("k=" + view.flags.join(","));
     parts.push("f=" + model.groups.map((group) => (model.folded.has(group.key) ? "1" : "0")).join(""));
     if (view.hideIdle) parts.push("h=1");
     if (this.tab !== "timeline") parts.push("tab=" + this.tab);
-    history.replaceState(null, "", "#" + parts.join("&"));
+    return "#" + parts.join("&");
   }
-  readFragment() {
+  // Keeps the place in the address. The browser goes back to the place before a jump: to another slice, time, tab, or to a
+  // picture four times as long or short, or beside the last one. Smaller moves change the place.
+  writeFragment() {
+    if (this.reading) return;
+    const now = this.fragment(), last = this.written ?? now, kept = (text) => text.split("&").filter((part) => /^(s|m|r|tab)=/.test(part)).join("&");
+    const [[a, b], [from, to]] = [last, now].map((text) => /^#t=(-?\d+)-(-?\d+)/.exec(text).slice(1).map(Number));
+    const jump = kept(last) !== kept(now) || from > b || to < a || Math.abs(Math.log((to - from) / (b - a || 1))) > Math.log(4);
+    history[jump ? "pushState" : "replaceState"](null, "", now);
+    this.written = now;
+  }
+  async readFragment() {
     const values = new Map(location.hash.slice(1).split("&").map((part) => part.split("=", 2)));
     const pair = (key, between) => (values.get(key) || "").replace(/^-/, "~").split(between).map((n) => Number(n.replace("~", "-")));
-    const [from, to] = pair("t", "-");
+    const [from, to] = pair("t", "-"), {data, model, view} = this;
+    this.reading++;
     if (to > from) this.setView(from, to);
-    if (values.get("f")) this.model.groups.forEach((group, i) => {
-      if (values.get("f")[i] === "1") this.model.folded.add(group.key);
-      else if (values.get("f")[i] === "0") this.model.folded.delete(group.key);
+    if (values.get("f")) model.groups.forEach((group, i) => {
+      if (values.get("f")[i] === "1") model.folded.add(group.key);
+      else if (values.get("f")[i] === "0") model.folded.delete(group.key);
     });
-    this.view.scroll = Number(values.get("y")) || 0;
+    view.scroll = Number(values.get("y")) || 0;
+    view.flags = (values.get("k") || "").split(",").filter(Boolean).map(Number).filter((flag) => flag >= data.begin && flag <= data.end);
     this.hideIdle(values.has("h"));
-    if (this.view.selected || this.view.mark || this.view.range) this.select(null);
+    if (view.selected || view.mark || view.range) this.select(null);
     const [row, time] = pair("s", "@"), [a, b] = pair("r", "-");
-    if (this.model.rows[row] && time >= 0) this.sliceAt(row, time, false).then((slice) => slice && this.select(slice));
-    const mark = values.has("m") && this.model.marks[values.get("m")];
-    if (mark) this.painter.resize(), this.selectMark(mark);
-    if (b > a) this.painter.width = 1000, this.setRange(a, b);
+    const mark = values.has("m") && model.marks[values.get("m")];
+    if (mark) this.selectMark(mark);
+    if (b > a) this.setRange(a, b);
     this.show(["summary", "flame"].includes(values.get("tab")) ? values.get("tab") : "timeline");
+    const slice = model.rows[row] && time >= 0 && await this.sliceAt(row, time, false);
+    if (slice) this.select(slice);
+    this.reading--;
+    this.written = this.fragment(); // this place, not one to go back from
+    this.changed();
   }
 
   // --------------------------------------------------------------------------------------------------- events ----
@@ -411,47 +454,17 @@ class App {
     new ResizeObserver(() => { this.painter.resize(); this.painter.draw(); }).observe(canvas.parentElement);
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      const by = event.deltaMode === 1 ? 30 : 1;
-      if (event.shiftKey) this.scroll((event.deltaY || event.deltaX) * by);
-      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.pan(event.deltaX * by / this.view.width);
-      else if (event.offsetX < LEFT) this.scroll(event.deltaY * by);
-      else this.zoom(Math.exp(event.deltaY * by * 0.0018), event.offsetX);
+      const by = event.deltaMode === 1 ? 30 : 1, x = event.deltaX * by, y = event.deltaY * by;
+      if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(Math.max(-WHEEL_MOST, Math.min(y, WHEEL_MOST)) * WHEEL_ZOOM), event.offsetX);
+      else if (event.shiftKey) this.pan((x || y) / this.view.width);
+      else this.pan(x / this.view.width), this.scroll(y);
     }, {passive: false});
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.focus();
-      if (event.button !== 0) return; // a menu may swallow the button's release
-      canvas.setPointerCapture(event.pointerId);
-      const {offsetX: x, offsetY: y} = event, time = this.painter.time(x);
-      this.chosen = null;
-      const mode = y < OVERVIEW && x >= LEFT ? "overview" : event.shiftKey || (y < TOP && x >= LEFT) ? "range" : "pan";
-      this.drag = {mode, x, y, time, from: this.view.from, to: this.view.to, scroll: this.view.scroll, moved: false};
-      if (mode === "overview") this.overviewTo(x);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      const {offsetX: x, offsetY: y} = event, drag = this.drag;
-      this.pointer = x >= LEFT ? x : null;
-      if (!drag) return this.hover(event);
-      drag.moved = drag.moved || Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3;
-      if (!drag.moved) return;
-      tip.hidden = true;
-      if (drag.mode === "overview") this.overviewTo(x);
-      else if (drag.mode === "range") this.view.range = {from: Math.min(drag.time, this.painter.time(x)), to: Math.max(drag.time, this.painter.time(x))}, this.painter.request();
-      else {
-        const moved = (drag.x - x) / this.view.width * (drag.to - drag.from);
-        this.view.scroll = Math.max(0, drag.scroll + drag.y - y);
-        this.setView(drag.from + moved, drag.to + moved);
-      }
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      const drag = this.drag;
-      this.drag = null;
-      if (!drag) return;
-      if (drag.mode === "range" && drag.moved) this.setRange(Math.min(drag.time, this.painter.time(event.offsetX)), Math.max(drag.time, this.painter.time(event.offsetX)));
-      else if (!drag.moved && drag.mode === "pan") this.click(event.offsetX, event.offsetY);
-    });
-    canvas.addEventListener("pointercancel", () => { this.drag = null; });
+    canvas.addEventListener("pointerdown", (event) => this.pointerDown(event));
+    canvas.addEventListener("pointermove", (event) => this.pointerMove(event));
+    canvas.addEventListener("pointerup", (event) => this.pointerUp(event));
+    canvas.addEventListener("pointercancel", () => { this.fingers.clear(); this.drag = this.pinch = null; });
     canvas.addEventListener("pointerleave", () => { tip.hidden = true; this.pointer = null; });
-    // The first click may open the panel below the pointer, or move the rows.
+    // The first click may move the rows.
     const timeline = document.getElementById("timeline");
     timeline.addEventListener("click", (event) => { if (event.detail === 1) this.clicked = event.target === canvas ? this.chosen : null; });
     timeline.addEventListener("dblclick", () => { if (this.clicked) this.select(this.clicked), this.fit(this.clicked); });
@@ -468,7 +481,89 @@ class App {
     for (const name of ["timeline", "summary", "flame"]) document.getElementById("tab-" + name).addEventListener("click", () => this.open(name));
     document.getElementById("idle").addEventListener("click", () => this.hideIdle(!this.view.hideIdle));
     document.getElementById("theme").addEventListener("click", () => this.setTheme(!this.dark));
+    this.listenSplit(document.getElementById("split"), document.getElementById("side"));
     document.getElementById("help-button").addEventListener("click", () => document.getElementById("help").showModal());
+  }
+  // The width of the details: dragged, or changed by arrows. It is kept for other traces.
+  listenSplit(split, panel) {
+    const set = (width) => {
+      const most = Math.max(LEAST_PANEL, Math.round(0.7 * innerWidth)), now = Math.max(LEAST_PANEL, Math.min(Math.round(width), most));
+      document.getElementById("timeline").style.setProperty("--panel", now + "px");
+      for (const [key, value] of [["now", now], ["min", LEAST_PANEL], ["max", most]]) split.setAttribute("aria-value" + key, value);
+      try { localStorage.setItem("gotrace panel", now); } catch { /* the browser keeps nothing for this page */ }
+    };
+    let kept = 0;
+    try { kept = Number(localStorage.getItem("gotrace panel")); } catch { /* likewise */ }
+    set(kept || Math.max(340, Math.min(0.22 * innerWidth, 520)));
+    split.addEventListener("pointerdown", (event) => split.setPointerCapture(event.pointerId));
+    split.addEventListener("pointermove", (event) => { if (split.hasPointerCapture(event.pointerId)) set(panel.getBoundingClientRect().right - event.clientX); });
+    split.addEventListener("keydown", (event) => {
+      const by = {ArrowLeft: 20, ArrowRight: -20}[event.key];
+      if (!by) return;
+      event.preventDefault();
+      event.stopPropagation();
+      set(panel.offsetWidth + by);
+    });
+  }
+  pointerDown(event) {
+    const {offsetX: x, offsetY: y} = event;
+    this.canvas.focus();
+    if (event.button !== 0) return; // a menu may swallow the button's release
+    this.canvas.setPointerCapture(event.pointerId);
+    this.fingers.set(event.pointerId, {x, y});
+    this.chosen = null;
+    if (this.fingers.size > 1) this.drag = null, this.pinch = this.pinchNow();
+    else this.drag = this.dragFrom(x, y, y < OVERVIEW && x >= LEFT ? "overview" : event.shiftKey || (y < TOP && x >= LEFT) ? "range" : "pan");
+    if (this.drag?.mode === "overview") this.overviewTo(x);
+  }
+  dragFrom(x, y, mode) {
+    return {mode, x, y, time: this.painter.snap(x, y), from: this.view.from, to: this.view.to, scroll: this.view.scroll, moved: false};
+  }
+  // Where two fingers are, and what is between them.
+  pinchNow() {
+    const [a, b] = this.fingers.values(), {from, to, scroll} = this.view, x = (a.x + b.x) / 2;
+    return {x, y: (a.y + b.y) / 2, apart: Math.max(20, Math.hypot(a.x - b.x, a.y - b.y)), time: this.painter.time(x), size: to - from, scroll};
+  }
+  pointerMove(event) {
+    const {offsetX: x, offsetY: y} = event, {drag, view} = this;
+    this.pointer = x >= LEFT ? {x, y} : null;
+    if (this.fingers.has(event.pointerId)) this.fingers.set(event.pointerId, {x, y});
+    if (this.pinch) return this.pinchMove();
+    if (!drag) return this.hover(event);
+    drag.moved = drag.moved || Math.abs(x - drag.x) + Math.abs(y - drag.y) > (event.pointerType === "touch" ? 10 : 3);
+    if (!drag.moved) return;
+    document.getElementById("tip").hidden = true;
+    if (drag.mode === "overview") {
+      this.overviewTo(x);
+    } else if (drag.mode === "range") {
+      const time = this.painter.snap(x, y);
+      view.range = {from: Math.min(drag.time, time), to: Math.max(drag.time, time)};
+      this.painter.request();
+    } else {
+      const moved = (drag.x - x) / view.width * (drag.to - drag.from);
+      view.scroll = Math.max(0, drag.scroll + drag.y - y);
+      this.setView(drag.from + moved, drag.to + moved);
+    }
+  }
+  // The time that was between the fingers stays there, and the picture is as much longer as they are nearer.
+  pinchMove() {
+    const {pinch} = this, now = this.pinchNow(), size = pinch.size * pinch.apart / now.apart, from = pinch.time - (now.x - LEFT) / this.view.width * size;
+    this.view.scroll = Math.max(0, pinch.scroll + pinch.y - now.y);
+    this.setView(from, from + size);
+  }
+  pointerUp(event) {
+    const {drag, pinch} = this;
+    if (!this.fingers.delete(event.pointerId)) return;
+    this.drag = this.pinch = null;
+    if (pinch) { // the other finger goes on
+      const [rest] = this.fingers.values();
+      if (this.fingers.size > 1) this.pinch = this.pinchNow();
+      else if (rest) this.drag = {...this.dragFrom(rest.x, rest.y, "pan"), moved: true};
+    } else if (drag?.mode === "range" && drag.moved) {
+      this.setRange(this.view.range.from, this.view.range.to);
+    } else if (drag?.mode === "pan" && !drag.moved) {
+      this.click(event.offsetX, event.offsetY);
+    }
   }
   overviewTo(x) {
     const {begin, end} = this.data, time = begin + (x - LEFT) / this.view.width * (end - begin), size = this.view.to - this.view.from;
@@ -514,12 +609,13 @@ class App {
   }
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || document.getElementById("help").open) return;
-    const at = this.pointer ?? LEFT + this.view.width / 2, room = this.painter.height - TOP;
+    const at = this.pointer?.x ?? LEFT + this.view.width / 2, room = this.painter.height - TOP;
     const actions = {
       w: () => this.zoom(0.75, at), s: () => this.zoom(1 / 0.75, at), a: () => this.pan(-0.15), d: () => this.pan(0.15),
       ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15), ArrowUp: () => this.scroll(-54), ArrowDown: () => this.scroll(54),
       PageUp: () => this.scroll(-room * 0.8), PageDown: () => this.scroll(room * 0.8), Home: () => this.scroll(-1e9), End: () => this.scroll(1e9),
-      0: () => this.setView(this.data.begin, this.data.end), f: () => this.view.selected && this.fit(this.view.selected),
+      0: () => this.setView(this.data.begin, this.data.end), f: () => this.fitSelected(),
+      m: () => this.flag(this.pointer ? this.painter.snap(at, this.pointer.y) : this.painter.time(at)),
       j: () => this.moveLine(1), k: () => this.moveLine(-1), " ": () => this.useLine(), r: () => this.setRange(this.view.from, this.view.to),
       n: () => this.stepMark(1), p: () => this.stepMark(-1),
       "[": () => this.step(false), "]": () => this.step(true), ",": () => this.step(false), ".": () => this.step(true), b: () => this.followBack(),
@@ -589,9 +685,9 @@ async function begin() {
   if (!reader) window.gotrace = forTests(new App(await Data.read(), null));
   else if (!document.getElementById("ask0")) page.start.choose("");
   else {
-    const {name, words, served} = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
+    const {name, words, served, note} = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
     if (served) fetch("alive").catch(() => {}); // the server ends some time after this has ended
-    await page.open(served ? {url: new URL("trace", location.href).href, size: served} : new Blob([await inflate("trace0")]), name, words);
+    await page.open(served ? {url: new URL("trace", location.href).href, size: served} : new Blob([await inflate("trace0")]), name, words, note);
   }
 }
 

@@ -5,8 +5,9 @@ const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6, EARL
 const STATES = [null, "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
   "sleeping", "blocked: other"];
 const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
+const MOST_GROWN = 1.8; // how much higher than usual rows become if there are few
 const MANY = 30; // goroutines of a function; if there are more, they are folded at first
-const COUNTER_COLOURS = [0, 1, 7, 0, 5, 1]; // indices of state colours
+const COUNTER_COLOURS = [0, 1, 7, 0]; // indices of state colours; the heap has none
 
 function duration(nanoseconds) {
   const size = Math.abs(nanoseconds);
@@ -21,6 +22,9 @@ function moment(time) {
   const [size, unit, digits] = time >= 1e9 ? [1e9, "s", 9] : time >= 1e6 ? [1e6, "ms", 6] : time >= 1e3 ? [1e3, "µs", 3] : [1, "ns", 0];
   return (time / size).toFixed(digits) + " " + unit;
 }
+
+// Whether a goroutine is one of Go's runtime, by its function; runtime.main is the program's.
+const isRuntime = (name) => name.startsWith("runtime.") && name !== "runtime.main";
 
 class Model {
   constructor(data) {
@@ -46,6 +50,7 @@ class Model {
       row.kind = KIND.REGION;
     }
     for (const [go, rows] of early) this.regions.set(go, [...rows.reverse(), ...(this.regions.get(go) || [])]);
+    this.stoppedRows = this.rows.filter((row) => row.kind === KIND.STW).map((row) => row.number);
     this.folded = new Set();
     this.makeGroups();
     this.tasks = []; // {id, parent, row, begin, end}
@@ -72,7 +77,7 @@ class Model {
     }
     const [running, procs] = data.recorded ? ["goroutines " + data.running, "procs in use"] : [data.running + " goroutines", data.running + " procs"];
     const names = [running, "runnable goroutines", "blocked goroutines", procs, "heap", "heap goal"];
-    this.counters = names.map((name, k) => new Series(name, data.counters, 1 + names.length, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]]));
+    this.counters = names.map((name, k) => new Series(name, data.counters, 1 + names.length, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]] || theme.counter));
     this.series = this.readSeries();
     this.functions = this.readFunctions();
     this.spans = this.readSpans();
@@ -101,8 +106,11 @@ class Model {
       return [...found];
     };
     for (const [name, rows] of byName(of(KIND.TASK))) add("task " + name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
-    const sorted = byName(of(KIND.GO)).sort((a, b) => a[1].length - b[1].length || (a[0] < b[0] ? -1 : 1));
+    // The program's goroutines in the order in which the first of a function began; those of Go's runtime last.
+    const first = ([, rows]) => rows.reduce((least, row) => Math.min(least, row.begin), Infinity), all = of(KIND.GO);
+    const sorted = byName(all.filter((row) => !isRuntime(row.name))).sort((a, b) => first(a) - first(b) || (a[0] < b[0] ? -1 : 1));
     for (const [name, rows] of sorted) add("go " + name, name || "(unknown function)", rows.sort(byId), rows.length > MANY);
+    add("runtime", "Go's runtime", all.filter((row) => isRuntime(row.name)).sort(byId), true);
     this.groupOf = new Map();
     for (const group of this.groups) for (const row of group.rows) this.groupOf.set(row, group);
   }
@@ -130,7 +138,7 @@ class Model {
       at += size;
     }
     list.sort((a, b) => (a.name < b.name ? -1 : 1));
-    list.forEach((series, k) => { series.colour = (theme) => theme.names[k % COLOURS]; });
+    for (const series of list) series.colour = (theme) => theme.counter;
     return list;
   }
 
@@ -165,14 +173,17 @@ class Model {
       for (const number of group.rows) {
         const row = this.rows[number];
         if (view.hideIdle && (row.begin > view.to || row.end < view.from)) continue;
-        add({type: "row", row, title: single ? this.goName(number) : row.kind === KIND.TASK && number !== group.rows[0] ? "" : null}, 18);
+        add({type: "row", row, title: single || group.key === "runtime" ? this.goName(number) : row.kind === KIND.TASK && number !== group.rows[0] ? "" : null}, 18);
         for (const region of this.regions.get(number) || []) {
           const nested = this.rows[region];
           if (nested.begin <= nested.end && !(view.hideIdle && (nested.begin > view.to || nested.end < view.from))) add({type: "row", row: nested, nested: true}, 13);
         }
       }
     }
-    return {lines, height: y};
+    // Few rows take all the room that there is.
+    const grow = Math.max(1, Math.min(MOST_GROWN, (view.room - 20) / y || 1));
+    if (grow > 1) for (const line of lines) line.y *= grow, line.height *= grow;
+    return {lines, height: y * grow, grow};
   }
 
   // From details whose stacks contain one of these functions below the outermost, to the innermost such function. `names`:
@@ -196,6 +207,12 @@ class Model {
 
   // A key that identifies a line while the lines around it change.
   lineKey(line) { return line.type === "row" ? "row " + line.row.number : line.type === "group" ? "group " + line.group.key : ""; }
+
+  // What a screen reader says of a line.
+  lineText(line) {
+    if (line.type === "group") return line.group.title + ", " + line.group.rows.length + " rows, " + (line.folded ? "folded" : "unfolded");
+    return line.title || (line.row.kind === KIND.GO ? this.goName(line.row.number) : line.nested ? "regions of " + this.goName(line.row.parent) : this.title(line.row));
+  }
 
   // How a slice is cut: {first, since, last}, as a row's `cut`, but only if it is the row's first or last slice.
   cutOf({row: number, begin, end}) {

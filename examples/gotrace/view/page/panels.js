@@ -23,14 +23,19 @@ function pressed(action) {
   }};
 }
 
-// A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}.
-function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
-  const body = make("tbody"), state = {by: sorted, down: true};
+const MOST_STEPS = 200; // of a critical path
+const MOST_READ = 2e7; // bytes of a trace that is read at a click
+const MOST_STOPS = 20000; // to add up one by one
+
+// A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}. It is one stop of
+// the tabulator; arrows lead from there to titles and rows.
+function makeTable(label, columns, items, onRow, sorted = 0, down = true, limit = 500) {
+  const body = make("tbody"), state = {by: sorted, down}, titles = [];
   const fill = () => {
     const {value, number} = columns[state.by];
     const order = (a, b) => (number ? value(a) - value(b) : String(value(a)).localeCompare(String(value(b)))) * (state.down ? -1 : 1);
     const rows = [...items].sort(order).slice(0, limit).map((item) => {
-      const row = make("tr", onRow && {...pressed(() => onRow(item)), class: "link"});
+      const row = make("tr", onRow && {...pressed(() => onRow(item)), tabindex: -1, class: "link"});
       for (const c of columns) {
         const v = c.value(item), shown = c.text ? c.text(v, item) : String(v);
         row.append(make("td", c.number && {class: "number"}, shown));
@@ -39,14 +44,27 @@ function makeTable(columns, items, onRow, sorted = 0, limit = 500) {
     });
     if (items.length > limit) rows.push(make("tr", null, make("td", {class: "place", colspan: columns.length}, "and " + (items.length - limit).toLocaleString("en") + " more")));
     body.replaceChildren(...rows);
+    titles.forEach((title, i) => title.setAttribute("aria-sort", i !== state.by ? "none" : state.down ? "descending" : "ascending"));
   };
-  const head = make("tr", null, ...columns.map((c, i) => make("th", {class: (c.number ? "number " : "") + "sorts", title: "sort", ...pressed(() => {
+  columns.forEach((c, i) => titles.push(make("th", {scope: "col", class: (c.number ? "number " : "") + "sorts", title: "sort", ...pressed(() => {
     state.down = state.by === i ? !state.down : c.number === true;
     state.by = i;
     fill();
-  })}, c.title)));
+  }), tabindex: i ? -1 : 0}, c.title)));
   fill();
-  return make("table", null, make("thead", null, head), body);
+  const table = make("table", {"aria-label": label, keydown: (event) => {
+    const from = document.activeElement, at = titles.indexOf(from);
+    const to = {ArrowLeft: titles[at - 1], ArrowRight: at >= 0 && titles[at + 1], ArrowDown: at >= 0 ? body.firstChild : from.nextSibling,
+      ArrowUp: at < 0 && (from.previousSibling || titles[0])}[event.key];
+    if (!event.key.startsWith("Arrow")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (to && to.hasAttribute("tabindex")) to.focus();
+  }, focusin: (event) => {
+    for (const element of table.querySelectorAll("[tabindex='0']")) element.tabIndex = -1;
+    event.target.tabIndex = 0;
+  }}, make("thead", null, make("tr", null, ...titles)), body);
+  return table;
 }
 
 const timeColumn = (title, value) => ({title, value, number: true, text: (v) => (v ? duration(v) : "")});
@@ -58,6 +76,8 @@ class Panels {
   constructor(app) {
     this.app = app;
     this.panel = document.getElementById("panel");
+    this.empty = true; // nothing is selected
+    this.times = new Float64Array(COLOURS); // of a slice
   }
 
   link(text, go) { return make("button", {class: "link-text", click: go}, text); }
@@ -70,10 +90,43 @@ class Panels {
   }
 
   show(...children) {
-    this.panel.replaceChildren(...children.filter(Boolean));
-    this.panel.hidden = !children.length;
-    this.app.painter.resize();
+    this.empty = !children.length;
+    this.panel.replaceChildren(...(this.empty ? this.nothing() : children.filter(Boolean)));
+    this.panel.scrollTop = 0;
+    this.app.say(this.empty ? "nothing is selected" : this.panel.querySelector("h2").textContent);
     this.app.painter.request();
+  }
+  // While nothing is selected: what the colours mean, and what to do.
+  nothing() {
+    return [make("h2", null, "Colours"), make("ul", {class: "legend"}, ...this.legend()),
+      make("p", {class: "place"}, "A click on a slice shows here what it is, its stack, and who ended a wait. A drag on the ruler selects a time. ? lists the keys.")];
+  }
+  // The meaning of each colour and sign, as items of a list.
+  legend() {
+    const {theme} = this.app.painter, ratio = window.devicePixelRatio || 1;
+    const item = (text, draw) => {
+      const box = make("canvas", {width: 26 * ratio, height: 14 * ratio, "aria-hidden": "true"}), c = box.getContext("2d");
+      box.style.width = "26px", box.style.height = "14px";
+      c.scale(ratio, ratio);
+      draw(c);
+      return make("li", null, box, text);
+    };
+    const bar = (colour, height) => (c) => { c.fillStyle = colour; c.fillRect(0, 7 - height / 2, 26, height); };
+    return [...STATES.map((state, k) => item(state, bar(theme.states[k], [4, 8, 12][FILLS[k]]))),
+      item("greens: a function on a proc or thread, a region, a task", (c) => theme.names.slice(0, 4).forEach((colour, k) => { c.fillStyle = colour; c.fillRect(6.5 * k, 1, 6.5, 12); })),
+      item("the collector, a stopped world", bar(theme.collector, 12)),
+      item("hatched: the world was stopped, so nobody ran", (c) => {
+        bar(theme.states[RUNNING], 12)(c);
+        c.fillStyle = theme.back;
+        for (let x = 0; x < 26; x++) for (let y = 1; y < 13; y++) if ((x + y) % 6 < 3) c.fillRect(x, y, 1, 1);
+      }),
+      item("a log", (c) => { c.fillStyle = theme.accent; c.beginPath(); c.moveTo(9, 4); c.lineTo(17, 4); c.lineTo(13, 10); c.fill(); }),
+      item("a CPU sample", (c) => { c.fillStyle = theme.text; c.fillRect(12, 4, 1.5, 6); }),
+      item("who woke or created a goroutine leads to it", (c) => {
+        c.fillStyle = c.strokeStyle = theme.text;
+        c.beginPath(), c.moveTo(13, 0), c.lineTo(13, 10), c.stroke();
+        c.beginPath(), c.moveTo(13, 14), c.lineTo(10, 8), c.lineTo(16, 8), c.fill();
+      })];
   }
 
   // Shows what is wrong, gravest first. `errors`: what the reader reported; it does not keep the trace from being shown.
@@ -84,8 +137,6 @@ class Panels {
     bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
     bar.hidden = !bar.children.length;
     this.app.answered = true;
-    this.app.painter.resize();
-    this.app.painter.request();
   }
   // Shows what the tool says.
   async showAnswer(title, words) {
@@ -121,6 +172,52 @@ class Panels {
       make("tr", null, make("td", {class: "number place"}, moment(begin)), make("td", {class: "number"}, length ? duration(length) : ""), make("td", null, link))))));
   }
 
+  // Where the time of a task went, as gotrace path says: by state, by class of wait and who it went through, by region; and the
+  // critical path, of which each step leads there. It is read anew, so that of a large trace it is asked for.
+  fillSpent(to, task) {
+    const fill = async () => {
+      to.replaceChildren(make("div", {class: "place"}, "reading where the time went …"));
+      const {path, waits, regions} = await this.app.trace.ask(["path", "--task", task, "--json"]).then(JSON.parse);
+      const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
+      const colour = {running: theme.states[RUNNING], runnable: theme.states[RUNNABLE], syscall: theme.states[SYSCALL], waiting: theme.states.at(-1), stopped: theme.collector};
+      const words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
+      const add = (state, time) => { if (time) states.set(state, (states.get(state) || 0) + time); };
+      for (const {state, time, stopped = 0} of path) add(state, time - stopped), add("stopped", stopped); // stopped time is part of a step
+      const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => {
+        const bar = make("i");
+        bar.style.width = 100 * time / (sum || 1) + "%", bar.style.background = hue || theme.counter;
+        return make("tr", null, make("td", {class: "number"}, duration(time)), make("td", {class: "number"}, (100 * time / (sum || 1)).toFixed(1) + " %"), make("td", null, text, bar));
+      })))] : []);
+      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToStep(step)), " ",
+        make("span", {class: "place"}, [(step.go === undefined ? "" : "G" + step.go), step.at || step.function, step.region && "region " + step.region].filter(Boolean).join(", "))));
+      to.replaceChildren(...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
+        ...table("By class of wait, and through whom", waits.map((wait) => [wait.class + (wait.in ? " in " + wait.in : "") + (wait.through ? ": " + wait.through : ""), wait.time])),
+        ...table("By region", regions.map((region) => [region.name || "(none)", region.time])),
+        make("h2", null, "Steps" + (path.length > MOST_STEPS ? " (the first " + MOST_STEPS + " of " + path.length + ")" : "")), make("ol", {class: "steps"}, ...steps));
+    };
+    const start = () => fill().catch((error) => to.replaceChildren(make("div", {class: "place"}, error.message)));
+    if (this.app.trace.file.size > MOST_READ) to.replaceChildren(this.link("where the time went", start));
+    else start();
+  }
+  goToStep(step) {
+    const row = this.app.model.rows.find((r) => r.kind === KIND.GO && String(r.id) === String(step.go) && r.begin <= step.since && r.end >= step.since);
+    if (row) this.app.goTo(row.number, step.since + step.time / 2);
+  }
+
+  // How long the world was stopped in a range, as an element that says so, once it is known, if it was.
+  stoppedIn(from, to, text) {
+    const {data, model} = this.app, fact = make("span");
+    const fill = async () => {
+      const chunks = await data.load(data.levelFor((to - from) / MOST_STOPS), from, to);
+      let sum = 0;
+      for (const number of model.stoppedRows)
+        for (const {begin, end, time} of stopsOf(chunks.map((chunk) => chunk.slices), number, from, to)) sum += Math.max(0, Math.min(end, to) - Math.max(begin, from)) / (end - begin) * time;
+      if (sum) fact.textContent = text + duration(sum);
+    };
+    if (model.stoppedRows.length) fill();
+    return fact;
+  }
+
   // The details of a slice.
   showSlice(slice) {
     const {app} = this, {model, data} = app, row = model.rows[slice.row];
@@ -128,7 +225,7 @@ class Panels {
     const facts = [["begins", !cut.first ? moment(slice.begin) : cut.since === undefined ? "before " + here + ", unknown when" : moment(cut.since) + ", before " + here],
       ["lasts", (cut.first && cut.since === undefined ? "more than " : "") + duration(model.length(slice)) + (cut.last ? ", and goes on after " + here : "")]];
     const fact = (name, value) => facts.push([name, value]);
-    let title = model.title(row), stack = 0, parts = null;
+    let title = model.title(row), stack = 0, parts = null, spent = null;
     const goLink = (number, time) => // without a link if a filter left out what it did
       (model.rows[number].begin > model.rows[number].end ? model.goName(number) : this.link(model.goName(number), () => app.goTo(number, time)));
     if (slice.size > 1) {
@@ -143,6 +240,7 @@ class Panels {
       if (slice.who && slice.colour > SYSCALL) fact("ended by", goLink(slice.who - 1, slice.end));
       else if (slice.colour > SYSCALL) fact("ended by", "unknown: no goroutine, or the end of the trace");
       if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
+      if (slice.colour === RUNNING) fact("", this.stoppedIn(slice.begin, slice.end, "the world was stopped for "));
       // Slices without a stack are of any function, so of these the row's function counts.
       const same = stack ? detail : model.functionOf(row).states[slice.colour];
       fact(stack ? "all with this stack" : "all of this function", same.count + ", " + duration(same.total) + ", longest " + duration(same.longest) +
@@ -164,12 +262,13 @@ class Panels {
       if (app.trace) fact("", this.pathLink("--task", String(model.taskId(slice))));
       parts = make("div");
       if (place !== undefined) this.fillParts(parts, place, slice);
+      if (app.trace) spent = make("div"), this.fillSpent(spent, String(model.taskId(slice)));
     } else {
       title += ": " + model.label(row, slice);
     }
     this.show(make("h2", null, title), make("div", {class: "columns"},
       make("table", null, make("tbody", null, ...facts.map(([name, value]) => make("tr", null, make("td", {class: "place"}, name), make("td", null, value))))),
-      this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
+      this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), spent, parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
         make("div", null, f.function, " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : "")))) : null));
   }
 
@@ -214,10 +313,16 @@ class Panels {
       ...STATES.map((state, c) => timeColumn(state, (r) => r.times[c])).filter((column, c) => table.rows.some((r) => r.times[c]))];
     if (table.exact) columns.push(timeColumn("runnable, median", (r) => percentile(r.latencies, 0.5)), timeColumn("runnable, 99 %", (r) => percentile(r.latencies, 0.99)),
       timeColumn("runnable, longest", (r) => percentile(r.latencies, 1)));
-    this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to) + " (" + duration(range.to - range.from) + ") ",
-      this.link("zoom", () => this.app.setView(range.from, range.to))),
+    const sum = (r, from, to) => r.times.slice(from, to).reduce((all, time) => all + time, 0), chosen = (r) => this.app.search("=" + r.name);
+    const few = [columns[0], ...["running", "runnable", "waiting"].map((title, c) => timeColumn(c ? title : STATES[RUNNING], (r) => sum(r, c, c === 2 ? COLOURS : c + 1)))];
+    const all = make("div", {class: "wide"}, makeTable("time by function", few, table.rows, chosen, 1));
+    all.firstChild.className = "places";
+    this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
+      make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
+        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2)); event.target.remove(); })),
+      make("div", null, this.stoppedIn(range.from, range.to, "the world was stopped for ")),
       table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
-      makeTable(columns, table.rows, (r) => this.app.search("=" + r.name), 2));
+      all);
   }
 
   // The summary of the whole trace, by function.
@@ -227,7 +332,7 @@ class Panels {
     const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true},
       timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total), timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
       timeColumn("longest runnable", (f) => f.states[RUNNABLE].longest),
-      {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets)},
+      {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets, (low, high) => this.showRunnable(f, low, high))},
       timeColumn("in system calls", (f) => f.states[SYSCALL].total), timeColumn("blocked", blocked),
       ...[3, 4, 5, 6, 7].map((c) => timeColumn(STATES[c], (f) => f.states[c].total)).filter((column, i) => model.functions.some((f) => f.states[i + 3].total))];
     const waits = model.details.filter((d) => d.colour > SYSCALL && d.count);
@@ -235,31 +340,126 @@ class Panels {
       const frames = data.stack(number), frame = frames.find((f) => !/^(runtime|internal)[./]/.test(f.function)) || frames[0];
       return !frame ? "" : frame.function + (frame.file ? "  " + frame.file.replace(/^.*\//, "") + ":" + frame.line : "");
     };
+    const comparison = make("div"), singles = make("div");
     section.replaceChildren(
-      make("h2", null, "By function"), makeTable(columns, model.functions, (f) => this.app.search("=" + f.name), 2),
+      make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name), 2)),
       make("h2", null, "Waits, by reason and place"),
-      makeTable([{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
+      makeTable("waits, by reason and place", [{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
         {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest),
         ...(waits.some((d) => d.unended) ? [{title: "not ended", value: (d) => d.unended, number: true, text: (v) => (v ? String(v) : "")}] : [])],
       waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour], d.count), 3),
       ...[[KIND.TASK, "Tasks, by name"], [KIND.REGION, "Regions, by name"], [KIND.GC, "Collections"], [KIND.STW, "Stopped worlds, by reason"]].flatMap(([kind, title]) => {
         const spans = model.spans.filter((span) => span.kind === kind);
-        return spans.length ? [make("h2", null, title), makeTable([{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
+        return spans.length ? [make("h2", null, title), makeTable(title, [{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
           {title: "count", value: (s) => s.count, number: true}, timeColumn("total", (s) => s.total),
-          {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets)}, timeColumn("longest", (s) => s.longest)],
+          {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets, (low, high) => this.showSpans(s, low, high))}, timeColumn("longest", (s) => s.longest)],
         spans, (s) => this.showSpans(s), 2)] : [];
-      }));
+      }), comparison, singles);
+    this.fillComparison(comparison);
+    this.fillSingles(singles);
   }
-  showSpans(span) {
-    const {app} = this, {model, data} = app;
+  // A table of all goroutines, with their time by state, and one of all tasks.
+  async fillSingles(section) {
+    const {model, data, app} = {...this.app, app: this.app}, sums = new Map();
+    for (const {slices} of await data.load(data.levelFor((data.end - data.begin) / 1000), data.begin, data.end))
+      for (const [number, span] of slices.index) {
+        if (model.rows[number].kind !== KIND.GO) continue;
+        if (!sums.has(number)) sums.set(number, new Float64Array(COLOURS));
+        for (let i = span.from; i < span.to; i++) slices.times(i, this.times.fill(0)), this.times.forEach((time, c) => { sums.get(number)[c] += time; });
+      }
+    const goes = [...sums].map(([number, times]) => ({row: model.rows[number], times, blocked: times.slice(3).reduce((a, b) => a + b)}));
+    const begin = (value) => ({title: "begins", value, number: true, text: moment});
+    section.replaceChildren(
+      make("h2", null, "Goroutines"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"},
+        begin((g) => g.row.begin), timeColumn("lasts", (g) => g.row.end - g.row.begin),
+        ...[RUNNING, RUNNABLE, SYSCALL].map((c) => timeColumn(STATES[c], (g) => g.times[c])), timeColumn("blocked", (g) => g.blocked)],
+      goes, (g) => app.goTo(g.row.number, g.row.begin), 4),
+      ...(model.tasks.length ? [make("h2", null, "Tasks"), makeTable("tasks", [{title: "task", value: (t) => Number(t.id), number: true, text: (v, t) => String(t.id)}, {title: "name", value: (t) => model.rows[t.row].name || "(no name)"},
+        begin((t) => t.begin), timeColumn("lasts", (t) => t.end - t.begin)],
+      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3)] : []));
+  }
+  // The results of a search, each of which leads there.
+  showResults(results, total) {
+    const box = document.getElementById("results"), {app} = this;
+    box.hidden = !results?.length;
+    if (box.hidden) return box.replaceChildren();
+    const columns = [{title: "time", value: (r) => r.time, number: true, text: moment}, {title: total.toLocaleString("en") + (total === 1 ? " result" : " results"), value: (r) => r.what}];
+    const long = results.some((r) => r.length);
+    if (long) columns.push(timeColumn("length", (r) => r.length));
+    box.replaceChildren(makeTable("results", columns, results, (r) => app.goToResult(r), long && app.resultsBy === "longest " ? 2 : 0, long && app.resultsBy === "longest "));
+  }
+  // What a function's goroutines were runnable for, of some length, longest first.
+  showRunnable(of, low, high) {
+    const {model} = this.app;
+    return this.app.showSlices(KIND.GO, (what, length, row) => model.details[what].colour === RUNNABLE && length >= low && length < high && model.rows[row].name === of.name, "runnable", 0);
+  }
+  // Two kinds of tasks or regions beside each other: how often they last how long, their medians and tails.
+  fillComparison(section) {
+    const {model} = this.app, spans = model.spans.filter((span) => (span.kind === KIND.TASK || span.kind === KIND.REGION) && span.count).sort((a, b) => b.kind - a.kind || b.total - a.total);
+    if (spans.length < 2) return;
+    const name = (span) => (span.kind === KIND.TASK ? "task " : "region ") + (span.name || "(no name)"), box = make("div");
+    const choices = [0, 1].map((chosen) => make("select", {"aria-label": chosen ? "compared with" : "compare", change: () => draw()},
+      ...spans.slice(0, 500).map((span, k) => make("option", {value: k, ...(k === chosen && {selected: ""})}, name(span)))));
+    const draw = () => {
+      const two = choices.map((choice) => spans[choice.value]);
+      box.replaceChildren(this.drawDistributions(two), make("table", {"aria-label": "medians and tails"},
+        make("thead", null, make("tr", null, ...["", "count", "median", "90 %", "99 %", "longest"].map((title, i) => make("th", {scope: "col", class: i ? "number" : ""}, title)))),
+        make("tbody", null, ...two.map((span, k) => make("tr", null, make("td", null, (k ? "─ " : "■ ") + name(span)), make("td", {class: "number"}, span.count.toLocaleString("en")),
+          ...[0.5, 0.9, 0.99].map((share) => make("td", {class: "number"}, this.lengthAt(span, share))), make("td", {class: "number"}, duration(span.longest)))))));
+    };
+    section.append(make("h2", null, "Compare"), make("div", {class: "kinds"}, choices[0], " with ", choices[1]), box);
+    draw();
+  }
+  // The length that this share of tasks or regions does not exceed: exact where the page has each, or else that of a bucket.
+  lengthAt(span, share) {
+    const {model} = this.app;
+    if (span.kind === KIND.TASK) {
+      const lengths = model.tasks.filter((task) => model.rows[task.row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
+      if (lengths.length === span.count) return duration(percentile(lengths, share));
+    }
+    let left = Math.max(1, Math.ceil(share * span.count));
+    const [bucket] = span.buckets.find(([, count]) => (left -= count) <= 0) || [0];
+    return "≤ " + duration(Math.min(edgeOf(bucket + 1), span.longest));
+  }
+  drawDistributions(two) {
+    const width = 720, height = 150, ratio = window.devicePixelRatio || 1, {theme} = this.app.painter;
+    const canvas = make("canvas", {width: width * ratio, height: height * ratio, role: "img", "aria-label": "how often they last how long; the table below has the medians and tails"}), c = canvas.getContext("2d");
+    const used = two.flatMap((span) => span.buckets.map(([bucket]) => bucket)), low = Math.min(...used), high = Math.max(...used) + 1, step = width / Math.max(1, high - low);
+    const shares = two.map((span) => { const list = new Array(high - low).fill(0); for (const [bucket, count] of span.buckets) list[bucket - low] = count / span.count; return list; });
+    const most = Math.max(...shares.flat()), y = (share) => height - 18 - share / most * (height - 24);
+    canvas.style.width = width + "px", canvas.style.height = height + "px";
+    c.scale(ratio, ratio);
+    shares.forEach((list, k) => {
+      c.beginPath();
+      c.moveTo(0, y(0));
+      list.forEach((share, i) => { c.lineTo(i * step, y(share)); c.lineTo((i + 1) * step, y(share)); });
+      c.lineTo(width, y(0));
+      c.fillStyle = theme.accent, c.strokeStyle = theme.text, c.lineWidth = 2;
+      c.globalAlpha = k ? 1 : 0.55;
+      if (k) c.stroke();
+      else c.fill();
+    });
+    c.globalAlpha = 1;
+    c.fillStyle = theme.faint;
+    c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    for (let i = 0, last = -100; i < high - low; i++) {
+      if (i * step - last < 90 || width - i * step < 70) continue;
+      last = i * step;
+      c.fillRect(last, height - 18, 1, 4);
+      c.fillText(duration(edgeOf(low + i)), last + 3, height - 4);
+    }
+    return canvas;
+  }
+  showSpans(span, low = 0, high = Infinity) {
+    const {app} = this, {model, data} = app, fits = (length) => length >= low && length < high;
     if (span.kind === KIND.TASK) {
       app.show("timeline");
       const found = new Found(LONGEST);
       for (const task of model.tasks)
-        if (model.rows[task.row].name === span.name) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
-      return app.showResults(found, span.count);
+        if (model.rows[task.row].name === span.name && fits(task.end - task.begin)) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
+      return app.showResults(found, high < Infinity ? 0 : span.count);
     }
-    return app.showSlices(span.kind, (what) => span.kind === KIND.GC || data.texts[what] === span.name, span.name || "collection", span.count);
+    return app.showSlices(span.kind, (what, length) => (span.kind === KIND.GC || data.texts[what] === span.name) && fits(length), span.name || "collection", high < Infinity ? 0 : span.count);
   }
 
   // Time of waits and system calls, by stack.
@@ -344,19 +544,23 @@ class Panels {
   }
 }
 
-// A histogram of times, from 1 us to 1 s: a bar for each factor of 4.
-function bars(buckets) {
-  const counts = new Array(12).fill(0);
+// Where a bucket of view.c begins, in nanoseconds: four for each power of 2.
+const edgeOf = (bucket) => (bucket < 8 ? bucket : (bucket % 4 + 4) * 2 ** (Math.floor(bucket / 4) - 1));
+
+// A histogram of times, from 1 us to 1 s: a bar for each factor of 4. A click on a bar lists its times.
+function bars(buckets, list) {
+  const counts = new Array(12).fill(0), low = (k) => (k ? 2 ** (8 + 2 * k) : 0), high = (k) => (k < 11 ? 2 ** (10 + 2 * k) : Infinity);
   for (const [bucket, count] of buckets) {
     const power = bucket < 8 ? Math.log2(bucket + 1) : Math.floor(bucket / 4) + 1;
     counts[Math.max(0, Math.min(11, Math.floor((power - 10) / 2) + 1))] += count;
   }
   const most = Math.max(1, ...counts);
   const box = make("span", {class: "bars", title: "from below 1 µs to above 1 s, each bar four times as long as the one before: " + counts.join(", ")});
-  for (const count of counts) {
-    const bar = make("i");
+  counts.forEach((count, k) => {
+    const bar = make("b"), place = make("i", count && list && {title: count + " of " + duration(low(k)) + (k < 11 ? " to " + duration(high(k)) : " or more") + ": list them",
+      click: (event) => { event.stopPropagation(); list(low(k), high(k)); }}, bar);
     bar.style.height = (count ? 2 + 24 * count / most : 0) + "px";
-    box.append(bar);
-  }
+    box.append(place);
+  });
   return box;
 }

@@ -39,8 +39,9 @@ class Reader {
 // A trace in a file, which gzip may have compressed, or one that is served: {url, size}. `words`: options of gotrace view,
 // for a part of it.
 class Trace {
-  constructor(reader, file, name, words) {
-    Object.assign(this, {reader, file, name, words});
+  // `note`: what the page says of it.
+  constructor(reader, file, name, words, note) {
+    Object.assign(this, {reader, file, name, words, note});
   }
   async unpack() {
     if (this.file.url) return;
@@ -55,7 +56,7 @@ class Trace {
     if (status) throw new Refused(errors || "the tool failed with status " + status);
     const data = await Data.ofStream(output);
     data.name = this.name;
-    return {data, errors};
+    return {data, errors: [this.note, errors].filter(Boolean).join("\n")};
   }
   // What a command that writes text says of the trace; of a broken one, also of what comes before the error.
   async ask(words) {
@@ -111,12 +112,12 @@ class Page {
     button.hidden = false;
     button.addEventListener("click", () => document.getElementById("file").click());
   }
-  async open(file, name = file.name, words = []) {
+  async open(file, name = file.name, words = [], note = "") {
     const turn = this.turn = {}; // a trace that is opened later takes the place of this one
     this.reader.stop();
     try {
       this.start.wait(name, 0);
-      const trace = new Trace(this.reader, file, name, words);
+      const trace = new Trace(this.reader, file, name, words, note);
       const {data, errors} = await trace.read((part) => { if (turn === this.turn) this.start.wait(name, part); });
       if (turn !== this.turn) return;
       this.show(data, trace);
