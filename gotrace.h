@@ -1919,8 +1919,8 @@ GOTRACE_API void gotrace_goroutine_stack_free(const void *base) GOTRACE__OFF();
  *      lack the event: gotrace__has_event, and convert.c, which says what they lose.
  *   4. What it needs and changes: rows of the tables in >>rules. A new kind of change: GOTRACE_CHANGE_..., a case of
  *      gotrace__tell.
- *   5. The tool: write.h, since `convert` and `cut` leave out what it does not know; world.c for what the rows
- *      of step 4 cannot tell; digest.c and collector.c if `info` has more than its count.
+ *   5. The tool has it, with its arguments: see tests/tool/later_release.sh. Only where it means more: world.c for what
+ *      the rows of step 4 cannot tell, write.h, digest.c and collector.c if `info` has more than its count.
  *   6. Tests: test_event_spec.c compares the tables with Go's own; test_events_v2.c, test_debug.c, test_decoder.c and
  *      the fuzzers make each call or event; check_v2.h checks the order of what the transcriber writes.
  */

@@ -190,6 +190,7 @@ list_decode() {
   echo "check|findings in Go programs|tests/tool/findings.py go"
   echo "quick|traces that Go refuses, other inputs|tests/tool/refused.py"
   echo "quick|first use of the tool|tests/tool/first_use.py"
+  echo "check|an event of a later release|tests/tool/later_release.sh"
   echo "quick|pages of many goroutines|tests/view/many_goroutines.py"
   echo "quick|limits of pages|tests/view/page_limits.py"
   echo "check|the page that opens traces|tests/view/reader.py"

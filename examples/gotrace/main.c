@@ -7,7 +7,7 @@
  * This file reads the command line. */
 
 #include "command/commands.h"
-#include "reading/world.h"
+#include "reading/source.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -162,6 +162,7 @@ int main(int argc, char **argv) {
   int count, i, status = 0;
   seed_hashes();
   load_op_specs();
+  load_event_rules();
   set.until = INT64_MAX;
   if (option_count > COUNT(given)) fail("too many options");
   if (argc < 2) usage("missing command");

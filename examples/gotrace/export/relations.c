@@ -150,7 +150,7 @@ static void watch(void *context, const gotrace_event *e) {
   source *s = &x->p.s;
   bool selected = !x->events.on || filter_event(&x->events, x->p.in.decoder, e, s->changed ? &s->change : NULL);
   int64_t since = since_first(x, e->time);
-  bool names_object = s->rules[e->kind].arguments[0] == 'i';
+  bool names_object = event_rules[e->kind].arguments[0] == 'i';
   const gotrace_event_spec *in_file = spec_in_file(e, s->format);
   op o;
   if (e->implied || !selected || since < s->from || since > s->until) return;

@@ -15,7 +15,8 @@ static char letter_of(const char *name, const char *before) {
   const char *kind = strrchr(name, '_');
   kind = kind ? kind + 1 : name;
   if (strcmp(name, "new_stack") == 0) return 'N';
-  if (strcmp(kind, "stack") == 0 || strcmp(kind, "seq") == 0 || strcmp(kind, "m") == 0 || strcmp(kind, "mode") == 0 ||
+  if (strcmp(kind, "stack") == 0) return 's';
+  if (strcmp(kind, "seq") == 0 || strcmp(kind, "m") == 0 || strcmp(kind, "mode") == 0 ||
       strcmp(name, "kind_string") == 0)
     return '.';
   if (strcmp(kind, "string") == 0) return strchr(before, 'n') ? 'v' : 'n';
@@ -23,9 +24,11 @@ static char letter_of(const char *name, const char *before) {
   return strchr(before, 'b') ? 'c' : strchr(before, 'a') ? 'b' : 'a';
 }
 
-static void load_rule(source *s, const gotrace_event_spec *spec) {
+event_rule event_rules[256];
+
+static void load_rule(const gotrace_event_spec *spec) {
   const gotrace_change_spec *change = gotrace_find_change_spec(spec->number);
-  event_rule *rule = &s->rules[spec->number];
+  event_rule *rule = &event_rules[spec->number];
   const char *at = spec->arguments;
   char name[16];
   size_t i = 0;
@@ -35,18 +38,19 @@ static void load_rule(source *s, const gotrace_event_spec *spec) {
     if (strcmp(name, "dt") != 0 && i < sizeof rule->arguments - 1)
       rule->arguments[i] = letter_of(name, rule->arguments), i++;
   while (i && rule->arguments[i - 1] == '.') rule->arguments[--i] = 0;
-  if (change || spec->number >= GOTRACE_V2_SPAN) rule->kind = (uint8_t)spec->number;
+  if (change || (strncmp(spec->arguments, "dt", 2) == 0 && spec->number != GOTRACE_V2_CLOCK_SNAPSHOT))
+    rule->kind = (uint8_t)spec->number;
 }
 
-static void load_rules(source *s) {
+void load_event_rules(void) {
   size_t count;
   const gotrace_event_spec *spec = gotrace_event_specs(2, &count);
-  for (; count; spec++, count--) load_rule(s, spec);
+  for (; count; spec++, count--) load_rule(spec);
 }
 
 op event_op(source *s, const gotrace_event *e, thread *m) {
   const gotrace_decoder *d = s->in->decoder;
-  const event_rule *rule = &s->rules[e->kind];
+  const event_rule *rule = &event_rules[e->kind];
   bool stack = e->stack && !(s->to->as_go && m && m->g && m->g->entry), v1 = e->v1_kind != 0;
   const char *letter = rule->arguments;
   const uint64_t *argument = e->args;
@@ -284,7 +288,6 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   to->told &= info.family == 2;
   input_first_look(in);
   to->input = info.format;
-  load_rules(s);
   s->w.as_go = to->as_go;
   s->w.history = to->history;
   s->w.chosen = true;

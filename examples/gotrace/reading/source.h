@@ -54,8 +54,13 @@ typedef struct consumer {
 /* How events with a number become operations: the rows of gotrace_find_change_spec and gotrace_event_specs. */
 typedef struct event_rule {
   uint8_t kind;      /* of the operation; 0: none */
-  char arguments[6]; /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; . none */
+  char arguments[6]; /* a letter each: i id; a b c the elements of `a`; n name; v value; N new_stack; s stack; . none */
 } event_rule;
+
+extern event_rule event_rules[256]; /* by the event's kind */
+
+/* Fills event_rules: call it once, before a trace is read. */
+void load_event_rules(void);
 
 typedef struct source {
   input *in;
@@ -72,7 +77,6 @@ typedef struct source {
   const gotrace_event *event; /* v2: being turned into operations; NULL: v1, or at the end of the trace or part */
   gotrace_change change;      /* what the last event changes, if `changed` */
   bool changed;
-  event_rule rules[256]; /* by the event's kind */
   map old_waits;         /* (uint32_t), a text: see old_wait() */
   bool plain;            /* nothing is left out or changed: give() takes the fast path */
   bool asks_all;         /* what each event changes is asked of the decoder, for a filter: see asks() */

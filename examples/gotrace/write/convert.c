@@ -49,6 +49,7 @@ static void tell_losses(const writer *w) {
       [LOST_SAMPLES] = "CPU samples",
       [LOST_EXPERIMENTS] = "batches of experiments",
       [LOST_NAMES] = "names of goroutines that never run",
+      [LOST_EVENTS] = "other events that the format does not have",
   };
   char line[1024] = "";
   size_t size = 0, i;

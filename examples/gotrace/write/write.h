@@ -433,16 +433,36 @@ static void take_sample(writer *w, const op *o) {
                         stack_id(w, o->stack));
 }
 
-/* Events of experiments, whose arguments are kept as they are. */
-static void take_memory(writer *w, const op *o) {
+/* The value of an argument of an event, by its letter in event_rules. */
+static uint64_t argument_of(writer *w, const op *o, char letter) {
+  switch (letter) {
+  case 'i': return o->id;
+  case 'a': return o->a[0];
+  case 'b': return o->a[1];
+  case 'c': return o->a[2];
+  case 'n': return gotrace__string_id(w->t, use_text(w, o->name), true);
+  case 'v': return gotrace__string_id(w->t, use_text(w, o->value), true);
+  case 'N': return stack_id(w, o->new_stack);
+  default: return stack_id(w, o->stack);
+  }
+}
+
+/* An event of an experiment, or of a Go release that this file does not know: with its arguments as they are, but for
+ * ids of texts and stacks. */
+static void take_as_it_is(writer *w, const op *o) {
+  const char *letters = event_rules[o->kind].arguments;
+  bool has = !w->t->v1 && gotrace_find_event_spec((gotrace_format)w->format, (int)o->kind) && !strchr(letters, '.');
   gotrace__source *r = source_of(w, o->m);
-  const gotrace_event_spec *spec = gotrace_find_event_spec((gotrace_format)w->format, (int)o->kind);
-  const char *at;
-  int count = 0;
-  if (o->kind < GOTRACE_V2_SPAN || !spec || !o->m) return;
-  for (at = spec->arguments; *at; at++) count += *at == ' ';
+  uint64_t a[4] = {0, 0, 0, 0};
+  int count;
+  if (!has || !o->m || strlen(letters) > COUNT(a)) {
+    w->lost[LOST_EVENTS]++;
+    return;
+  }
   turn_to(w, r, o->time);
-  gotrace__emit_at(w->t, r, NULL, NULL, o->kind, w->t->now, count, o->a[0], o->a[1], o->a[2], 0);
+  for (count = 0; letters[count]; count++) a[count] = argument_of(w, o, letters[count]);
+  gotrace__emit_at(w->t, r, o->kind < GOTRACE_V2_SPAN ? r->go : NULL, NULL, o->kind, w->t->now, count, a[0], a[1], a[2],
+                   a[3]);
   turn_over(w, r);
 }
 
@@ -539,7 +559,7 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_EXPERIMENTAL_BATCH: write_experiment(w, &(experiment){o->a[0], o->a[1], o->value}, o->time); break;
   default:
     if (creates(o->kind)) take_create(w, o);
-    else take_memory(w, o);
+    else take_as_it_is(w, o);
     break;
   }
 }
