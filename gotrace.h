@@ -1,4 +1,4 @@
-/* gotrace.h - Go execution traces from C and C++                                             version 0.3
+/* gotrace.h - Go execution traces from C and C++                                             version 0.4
  *
  * Writes and reads the files that `go tool trace` opens. A trace shows which task ran where and when, what it waited
  * for and who woke it, with stacks, user tasks and regions. The header is made for programs that schedule their own
@@ -642,7 +642,7 @@ extern "C" {
 #define GOTRACE_VERSION_MAJOR 0
 #define GOTRACE_VERSION_MINOR 3
 #define GOTRACE_VERSION_PATCH 0
-#define GOTRACE_VERSION "0.3.0"
+#define GOTRACE_VERSION "0.4.0"
 #define GOTRACE_VERSION_NUMBER (GOTRACE_VERSION_MAJOR * 10000 + GOTRACE_VERSION_MINOR * 100 + GOTRACE_VERSION_PATCH)
 
 /* GOTRACE_VERSION_NUMBER of the implementation, which may differ from the caller's: the tracer may be in a library. */
