@@ -133,13 +133,13 @@ static void take_switch(source *s, const gotrace_event *e, thread *m) {
  * that consists of collections or system calls. It leaves out the stacks of goroutines whose function is known. True:
  * done. */
 static bool take_often(source *s, const gotrace_event *e, thread *m) {
-  op o = op_at(e->kind, e->time, m);
+  op o = op_of(s, e->kind, e->time, m);
   switch (e->kind) {
   case GOTRACE_V2_GO_START:
   case GOTRACE_V2_GO_UNBLOCK: o.id = e->args[0]; break;
   case GOTRACE_V2_GO_STOP:
   case GOTRACE_V2_GO_BLOCK:
-    if (!m || !m->g || !m->g->entry) return false;
+    if (!e->args[0] || !m || !m->g || !m->g->entry) return false;
     o.name = pool_take_text(s->in->decoder, e->args[0]);
     break;
   case GOTRACE_V2_GO_SYSCALL_BEGIN:
@@ -180,16 +180,16 @@ static void take_fitted(source *s, const gotrace_event *e, thread *m) {
 void take_event(source *s, const gotrace_event *e) {
   thread *m = NULL;
   name_own(s, e);
-  if (e->v1_kind) {
-    s->v1_kind = e->v1_kind;
-    if (fit(s, e, &m)) take_fitted(s, e, m);
-    return;
+  s->in_file = kind_of_file(e);
+  if (s->in_file) {
+    if (!fit(s, e, &m)) return;
+  } else {
+    m = thread_of(s, e->m); /* adds the thread to the world, whatever the event */
+    s->event = e;
+    if (e->implied && !s->to->as_go && (s->to->switches || e->kind == GOTRACE_V2_PROC_STEAL))
+      return; /* belongs to an event that is taken as a whole */
   }
-  m = thread_of(s, e->m); /* adds the thread to the world, whatever the event */
-  s->event = e;
-  if (e->implied && !s->to->as_go && (s->to->switches || e->kind == GOTRACE_V2_PROC_STEAL))
-    return; /* belongs to an event that is taken as a whole */
-  if (s->to->as_go && !e->implied && take_often(s, e, m)) return;
+  if (s->to->as_go && (s->in_file || !e->implied) && take_often(s, e, m)) return;
   take_fitted(s, e, m);
 }
 

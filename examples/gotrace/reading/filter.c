@@ -16,11 +16,11 @@ typedef struct member {
 } member;
 
 typedef struct facts {
-  unsigned kind, v1_kind;
-  uint64_t m, p, g;      /* where it happens; NOBODY: nowhere */
-  uint64_t other, proc;  /* the goroutine or proc it concerns; NOBODY: none */
-  uint32_t functions[2]; /* texts: the names of g and other, as name_of(); 0: unknown */
-  const char *reason;    /* NULL: none */
+  unsigned kind, in_file; /* see kind_of_file() */
+  uint64_t m, p, g;       /* where it happens; NOBODY: nowhere */
+  uint64_t other, proc;   /* the goroutine or proc it concerns; NOBODY: none */
+  uint32_t functions[2];  /* texts: the names of g and other, as name_of(); 0: unknown */
+  const char *reason;     /* NULL: none */
   size_t reason_size;
   unsigned change; /* GOTRACE_CHANGE_... */
   bool creates;    /* `other` */
@@ -59,12 +59,12 @@ static bool read_kinds(filter *f, const char *text) {
   while (*text) {
     size_t size = strcspn(text, ","), count, i;
     bool found = false;
-    int family;
-    for (family = 1; family <= 2; family++) {
-      const gotrace_event_spec *specs = gotrace_event_specs(family, &count);
+    unsigned old;
+    for (old = 0; old < 2; old++) {
+      const gotrace_event_spec *specs = gotrace_event_specs(old ? 1 : 2, &count);
       for (i = 0; i < count; i++) {
         if (strlen(specs[i].name) != size || strncasecmp(specs[i].name, text, size) != 0) continue;
-        f->kinds[family - 1][specs[i].number & 0xff] = found = true;
+        f->kinds[old * ONLY_IN_FILE + (specs[i].number & 0xff)] = found = true;
       }
     }
     if (!found) return false;
@@ -178,8 +178,8 @@ static bool has_function(filter *f, uint32_t name) {
 /* ------------------------------------------------------------------------------------------------------ events ---- */
 
 /* Operations also have kinds without an event. What was lifted goes by both of its names. */
-static bool has_kind(const filter *f, unsigned kind, unsigned v1_kind) {
-  return (kind < COUNT(f->kinds[0]) && f->kinds[1][kind]) || (v1_kind && f->kinds[0][v1_kind]);
+static bool has_kind(const filter *f, unsigned kind, unsigned in_file) {
+  return (kind < ONLY_IN_FILE && f->kinds[kind]) || (in_file && f->kinds[in_file]);
 }
 
 static unsigned kind_of(const op *o) { return o->switches ? o->switches : o->kind; }
@@ -202,7 +202,7 @@ static bool selected(filter *f, const facts *k) {
   if (by[BY_FUNCTION]) all &= either(has_function(f, k->functions[0]), has_function(f, k->functions[1]));
   if (by[BY_PROC]) all &= either(has_id(f, IDS_PROC, k->p), has_id(f, IDS_PROC, k->proc));
   if (by[BY_THREAD]) all &= has_id(f, IDS_THREAD, k->m);
-  if (by[BY_KIND]) all &= has_kind(f, k->kind, k->v1_kind);
+  if (by[BY_KIND]) all &= has_kind(f, k->kind, k->in_file);
   if (by[BY_TASK]) all &= (k->has_task && is_task(f, k->task)) || in_task(f, k->g) || in_task(f, k->other);
   if (by[BY_REASON]) all &= is_reason(f, k->reason, k->reason_size);
   return all;
@@ -232,7 +232,7 @@ bool filter_event(filter *f, const gotrace_decoder *d, const gotrace_event *e, c
   facts k = {0};
   if (!f->on) return true;
   k.kind = e->kind;
-  k.v1_kind = e->v1_kind;
+  k.in_file = kind_of_file(e);
   k.m = id_of(e->m), k.p = id_of(e->p), k.g = id_of(e->g);
   k.other = k.proc = NOBODY;
   if (c) {
@@ -256,7 +256,7 @@ bool filter_op(filter *f, world *w, const op *o) {
   const goroutine *g = o->m ? o->m->g : NULL, *other;
   if (!f->on) return true;
   k.kind = kind_of(o);
-  k.v1_kind = o->v1_kind;
+  k.in_file = o->in_file;
   k.m = o->m ? o->m->id : NOBODY;
   k.p = o->m && o->m->p ? o->m->p->id : NOBODY;
   k.g = g ? g->id : NOBODY;
@@ -290,7 +290,7 @@ bool filter_stretch(filter *f, const stretch *part) {
   if (!filter_goroutine(f, g)) return false;
   if (by[BY_PROC] && !(m && m->p && has_id(f, IDS_PROC, m->p->id))) return false;
   if (by[BY_THREAD] && !(m && has_id(f, IDS_THREAD, m->id))) return false;
-  if (by[BY_KIND] && !(part->by && has_kind(f, kind_of(part->by), part->by->v1_kind))) return false;
+  if (by[BY_KIND] && !(part->by && has_kind(f, kind_of(part->by), part->by->in_file))) return false;
   if (by[BY_TASK] && !in_task(f, g->id)) return false;
   return !by[BY_REASON] || (part->status == GO_WAITING && is_reason(f, text.data, text.size));
 }

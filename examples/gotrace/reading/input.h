@@ -96,6 +96,10 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
 /* The number that an ordered event has in the file. */
 static inline unsigned kind_in_file(const gotrace_event *e) { return e->v1_kind ? e->v1_kind : e->kind; }
 
+/* The same where that is another number than that of the event; otherwise 0. */
+#define ONLY_IN_FILE 256u
+static inline unsigned kind_of_file(const gotrace_event *e) { return e->v1_kind ? ONLY_IN_FILE + e->v1_kind : 0; }
+
 /* What the file calls it. `format`: of the input. */
 static inline const gotrace_event_spec *spec_in_file(const gotrace_event *e, int format) {
   return e->v1_kind ? gotrace_find_event_spec((gotrace_format)format, e->v1_kind) : e->spec;

@@ -51,11 +51,10 @@ void load_event_rules(void) {
 op event_op(source *s, const gotrace_event *e, thread *m) {
   const gotrace_decoder *d = s->in->decoder;
   const event_rule *rule = &event_rules[e->kind];
-  bool stack = e->stack && !(s->to->as_go && m && m->g && m->g->entry), v1 = e->v1_kind != 0;
+  bool stack = e->stack && !(s->to->as_go && m && m->g && m->g->entry);
   const char *letter = rule->arguments;
   const uint64_t *argument = e->args;
   op o = op_of(s, rule->kind, e->time, m);
-  if (stack && v1) o.stack = pool_take_stack(d, e->stack); /* texts have ids in the order in which they are taken */
   for (; *letter; letter++, argument++) {
     switch (*letter) {
     case 'i': o.id = *argument; break;
@@ -68,8 +67,8 @@ op event_op(source *s, const gotrace_event *e, thread *m) {
     default: break;
     }
   }
-  if (stack && !v1) o.stack = pool_take_stack(d, e->stack);
-  if (v1 && !o.name && (o.kind == GOTRACE_V2_GO_BLOCK || o.kind == GOTRACE_V2_GO_STOP))
+  if (stack) o.stack = pool_take_stack(d, e->stack);
+  if (o.in_file && !o.name && (o.kind == GOTRACE_V2_GO_BLOCK || o.kind == GOTRACE_V2_GO_STOP))
     o.name = pool_put_string(UNKNOWN_REASON);
   if (e->implied &&
       (e->kind == GOTRACE_V2_GO_BLOCK || e->kind == GOTRACE_V2_GO_DESTROY || e->kind == GOTRACE_V2_GO_START))
@@ -285,7 +284,6 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   if (result != GOTRACE_OK) return result;
   gotrace_decoder_get_info(in->decoder, &info);
   s->format = info.format;
-  to->told &= info.family == 2;
   input_first_look(in);
   to->input = info.format;
   s->w.as_go = to->as_go;
@@ -295,6 +293,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   if (!in->from && input_is_kept(in)) take_strings(s, OLD_WAITS, told_within(in), take_old_waits);
   pool_forget_ids(); /* of another trace */
   s->beginning = info.family == 1;
+  to->told &= !s->beginning;
   if (!to->as_go) find_start(s);
   return input_decode(in, false);
 }

@@ -73,7 +73,7 @@ typedef struct source {
   uint64_t events;            /* number of events read */
   uint64_t disordered;        /* region ends in the part that are out of order; see input.lenient */
   uint64_t events_of_part;    /* those in the file, without implied ones, and in the selected part */
-  unsigned v1_kind;           /* of the event that is being turned into operations */
+  unsigned in_file;           /* kind_of_file() of the event that is being turned into operations */
   const gotrace_event *event; /* v2: being turned into operations; NULL: v1, or at the end of the trace or part */
   gotrace_change change;      /* what the last event changes, if `changed` */
   bool changed;
@@ -164,7 +164,7 @@ void give_held(source *s);
 /* An operation of the event that is being read. */
 static inline op op_of(const source *s, unsigned kind, int64_t time, thread *m) {
   op o = op_at(kind, time, m);
-  o.v1_kind = s->v1_kind;
+  o.in_file = s->in_file;
   return o;
 }
 

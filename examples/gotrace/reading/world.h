@@ -163,7 +163,7 @@ enum {
 
 typedef struct op {
   unsigned kind;     /* GOTRACE_V2_... or OP_... */
-  unsigned v1_kind;  /* GOTRACE_V1_...: the event of v1 that it is made of; 0: an event of v2 */
+  unsigned in_file;  /* what it is made of, if the file calls it otherwise: see kind_of_file() */
   unsigned switches; /* GoSwitch or GoSwitchDestroy: the unblock is the first part of one; otherwise 0 */
   int64_t time;
   thread *m;          /* where it happens; NULL: unknown */

@@ -92,8 +92,9 @@ struct symbolizer {
   const uint8_t *data; /* NULL: there is none */
   size_t size;
   bool v2;
-  map generations;      /* to tables */
-  bytes strings, stack; /* v1: records, not yet written */
+  uint8_t string_kind, stack_kind; /* numbers of the events of its tables */
+  map generations;                 /* to tables */
+  bytes strings, stack;            /* v1: records, not yet written */
 };
 
 /* ---------------------------------------------------------------------------------------------------- programs ---- */
@@ -515,7 +516,7 @@ static void look_at_stack(symbolizer *s, const tables *t, cursor *c) {
 }
 
 static void write_string(const symbolizer *s, bytes *b, uint64_t id, pool_text string) {
-  put_byte(b, s->v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
+  put_byte(b, s->string_kind);
   put_number(b, id);
   put_number(b, string.size);
   put_data(b, string.data, string.size);
@@ -622,12 +623,10 @@ static void look(symbolizer *s, input *in, bool stacks) {
   while (input_next(in, &e) == GOTRACE_OK) {
     tables *t;
     cursor c = {s->data + e.offset + 1, s->data + s->size};
-    bool is_string = e.kind == (s->v2 ? (unsigned)GOTRACE_V2_STRING : (unsigned)GOTRACE_V1_STRING);
-    bool is_stack = e.kind == (s->v2 ? (unsigned)GOTRACE_V2_STACK : (unsigned)GOTRACE_V1_STACK);
-    if (stacks ? !is_stack : !is_string) continue;
+    if (e.kind != (stacks ? s->stack_kind : s->string_kind)) continue;
     gotrace_decoder_get_info(in->decoder, &info);
     t = tables_of(s, s->v2 ? info.generation : 0);
-    if (is_string) {
+    if (!stacks) {
       uint64_t id = take_number(&c), size = take_number(&c);
       take_string(s, t, id, (const char *)c.at, (size_t)size);
     } else {
@@ -646,7 +645,7 @@ static void write_v1(symbolizer *s, input *in, output *out) {
   while (input_next(in, &e) == GOTRACE_OK) {
     cursor c = {s->data + e.offset + 1, s->data + s->size};
     uint64_t size, id;
-    if (e.kind != GOTRACE_V1_STACK) continue;
+    if (e.kind != s->stack_kind) continue;
     put_data(&out->block, done, (size_t)(s->data + e.offset - done));
     size = take_number(&c);
     done = c.at + size;
@@ -654,7 +653,7 @@ static void write_v1(symbolizer *s, input *in, output *out) {
     write_stack(s, t, id, &c);
     put_data(&out->block, s->strings.data, s->strings.size);
     s->strings.size = 0;
-    put_byte(&out->block, GOTRACE_V1_STACK | 3 << GOTRACE_ARG_COUNT_SHIFT);
+    put_byte(&out->block, s->stack_kind | 3u << GOTRACE_ARG_COUNT_SHIFT);
     put_number(&out->block, s->stack.size);
     put_data(&out->block, s->stack.data, s->stack.size);
     output_check(out);
@@ -788,6 +787,8 @@ static void begin_trace(symbolizer *s, input *in) {
   if (last != GOTRACE_END_OF_TRACE) fail("%s", input_error(in));
   if (info.format < 1007) fail("stacks of Go 1.5 have no functions");
   s->v2 = info.family == 2;
+  s->string_kind = s->v2 ? GOTRACE_V2_STRING : (uint8_t)GOTRACE_V1_STRING;
+  s->stack_kind = s->v2 ? GOTRACE_V2_STACK : (uint8_t)GOTRACE_V1_STACK;
   s->data = in->mapped ? in->mapped : in->copy.data;
   s->size = in->mapped ? in->size : in->copy.size;
   look(s, in, false);

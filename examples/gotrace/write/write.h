@@ -522,7 +522,7 @@ static void take_op(writer *w, const op *o) {
     break;
   case GOTRACE_V2_GO_BLOCK: {
     uint32_t reason = reason_of(w, o->name, gotrace__block_reasons, GOTRACE_BLOCK_REASON_COUNT);
-    if (reason == GOTRACE_BLOCK_FOREVER && !o->v1_kind) reason = 0; /* in v1 it ends the goroutine */
+    if (reason == GOTRACE_BLOCK_FOREVER && !o->in_file) reason = 0; /* in v1 it ends the goroutine */
     w->lost[LOST_REASONS] += w->t->v1 && gotrace__block_reasons[reason].v1 == GOTRACE_V1_GO_BLOCK &&
                              !pool_text_is(o->name, gotrace__block_reasons[0].name);
     PUT(w, source_of(w, m), o->time, stack, GO_BLOCK, reason);
