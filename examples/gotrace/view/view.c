@@ -29,7 +29,6 @@
 #include "../reading/filter.h"
 #include "view_pack.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static const size_t most_of[TABLES] = {
@@ -839,8 +838,7 @@ static const char *write_page(view *v, trace_part *p, const settings *set) {
         note, sizeof note,
         "This page has the first %.1f of %.1f MB of the trace, since all would not fit into it. All of it: gotrace "
         "view FILE, or drop FILE on gotrace-view.html; or a larger page: gotrace view --size %.0fM -o OUT.html FILE.",
-        (double)kept / 1e6, (double)size / 1e6,
-        ceil((double)packed.size / (double)kept * (double)size * 1.5 / 1e6) + 2);
+        (double)kept / 1e6, (double)size / 1e6, (double)packed.size / (double)kept * (double)size * 1.5 / 1e6 + 3);
   if (!with_trace) {
     v->few.next = &v->many;
     v->many.next = &v->few;
