@@ -13,6 +13,7 @@ samples. A part has the tasks, regions, collections and stopped worlds of the wh
 collections and stopped worlds are those of the whole, and begins and ends balance, too.
 """
 import collections
+import gzip
 import json
 import re
 import shutil
@@ -159,6 +160,8 @@ def check_perfetto(data):
             if uuid in tracks or ("parent_uuid" in track and track["parent_uuid"][0] not in tracks):
                 fail(f"track {uuid} is described twice, or before its parent")
             tracks[uuid] = track
+            if uuid != str(len(tracks)):
+                fail(f"track {uuid} is the one with number {len(tracks)}")
         if "track_event" in packet:
             event = packet["track_event"][0]
             for field, table in (("category_iids", "event_categories"), ("name_iid", "event_names"),
@@ -260,6 +263,9 @@ for current in sys.argv[2 if parts else 1:]:
         continue  # Go would not open it either
     checked += 1
     data, whole = export("--chrome", current), []
+    for way in "--chrome", "--perfetto":
+        if gzip.decompress(export(way, "--gzip", current)) != (data if way == "--chrome" else export(way, current)):
+            fail(f"{way} --gzip contains something else")
     counts = [check_chrome(data, whole)]
     chrome += counts[0]
     if have_protoc:

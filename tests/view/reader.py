@@ -175,6 +175,35 @@ def many_messages(generations=12, messages=2000):
     return made
 
 
+def check_time_left(b, traces):
+    """While a trace is read, the page tells how long the rest will take, by a clock that here runs a thousand times as fast,
+    and shows how many goroutines were running and runnable in what has been read."""
+    traces.write("slow.trace", many_messages(40).data())
+    traces.write("many.trace", made_trace.runs_rarely(200000).data())
+    b.open("file://" + PAGE)
+    b.wait_for("!document.getElementById('start').hidden")
+    b.run("""
+      const now = performance.now.bind(performance), begin = now();
+      performance.now = () => begin + (now() - begin) * 1000;
+      window.told = [];
+      new MutationObserver(() => window.told.push(document.getElementById("opening").textContent)).observe(document.getElementById("opening"), {childList: true});""")
+    b.choose("#file", traces.path("slow.trace"))
+    b.wait_for("window.gotrace && document.getElementById('start').hidden")
+    told = b.run("return window.told")
+    assert told[0] == "Reading slow.trace" and any(re.fullmatch(r"Reading slow.trace: \d+ %, about \d+ (s|min) left", text) for text in told), told
+    b.run("""
+      window.pictures = [];
+      const canvas = document.getElementById("sketch");
+      new MutationObserver(() => { if (!canvas.hidden && !window.pictures.length) window.pictures.push([...new Uint32Array(canvas.getContext("2d").getImageData(0, 0, 720, 120).data.buffer)].filter((pixel) => pixel).length); })
+        .observe(document.getElementById("opening"), {childList: true});""")
+    b.choose("#file", traces.path("many.trace"))
+    b.wait_for("gotrace.app.data.name === 'many.trace' && document.getElementById('start').hidden")
+    pictures = b.run("return window.pictures")
+    assert any(pictures), pictures
+    for elapsed, part, want in (500, 0.5, ""), (9000, 0.01, ""), (2000, 0.25, ", about 6 s left"), (100000, 0.1, ", about 15 min left"):
+        assert b.run("return timeLeft(arguments[0], arguments[1])", elapsed, part) == want, (elapsed, part)
+
+
 def check_cut(b, traces):
     """A page has as many whole generations of a trace that is too large as fit, and says how to see all."""
     traces.write("large.trace", many_messages().data())
@@ -244,6 +273,7 @@ def main():
                 check_search(b, traces)
                 check_parts(b, traces)
                 check_cut(b, traces)
+                check_time_left(b, traces)
                 errors = [error for error in b.errors() if "127.0.0.1:9/" not in error]  # Firefox may tell of that late
                 assert not errors, errors
                 print(kind.name)

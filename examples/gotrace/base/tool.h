@@ -258,7 +258,7 @@ typedef struct settings {
   int format;              /* 0: the input's */
   uint32_t jobs;           /* threads that decode; 0: one per processor */
   bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details, brief, data, pictures,
-      serve, no_open;
+      serve, no_open, gzip;
   const char *tables;                  /* a directory to make */
   bool may_be_partial, may_be_lenient; /* the command has these options */
   const char *profile;                 /* a kind, such as "cpu" */

@@ -135,6 +135,8 @@ const option options[] = {
     {"--chrome", "Chrome's JSON, for ui.perfetto.dev and chrome://tracing", NULL, set_flag, SETTING(chrome), 0},
     {"--perfetto", "Perfetto's protobuf, for ui.perfetto.dev: also a track for each goroutine, and stacks", NULL,
      set_flag, SETTING(perfetto), 0},
+    {"--gzip", "compressed by gzip, as ui.perfetto.dev, chrome://tracing and trace_processor read it too", NULL,
+     set_flag, SETTING(gzip), 0},
     {"--tables DIR", "tables for SQL, of all FILEs, in the new directory DIR", NULL, set_text, SETTING(tables), 0},
     {"--open",
      "show the page in a browser, that of the variable BROWSER or else of xdg-open; without -o it is a file in TMPDIR "
@@ -382,7 +384,7 @@ const command commands[] = {
          "  duckdb -c \"FROM 'monday/goroutines.csv.gz' ORDER BY runnable DESC LIMIT 9\"",
      .tables = set_tables,
      .result = "an export",
-     .options = "--perfetto,--chrome,--tables DIR," PART "," FILTER ",-o OUT,--partial,--lenient",
+     .options = "--perfetto,--chrome,--tables DIR,--gzip," PART "," FILTER ",-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome,--tables DIR",
      .files = MANY,
      .run_all = command_export},

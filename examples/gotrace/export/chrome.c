@@ -32,7 +32,7 @@ static void open(exporter *x, char phase, int64_t time, track where) {
 
 static void close(exporter *x) {
   put_byte(&x->out->block, '}');
-  output_check(x->out);
+  export_check(x);
 }
 
 static void put_text_field(exporter *x, const char *key, uint32_t text) {

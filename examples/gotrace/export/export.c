@@ -7,7 +7,9 @@
 #include "../command/commands.h"
 #include "export.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 const char *counter_name(const exporter *x, unsigned counter, char text[COUNTER_NAME]) {
   static const char *const names[COUNTERS] = {
@@ -519,6 +521,29 @@ static void finish(consumer *c, int64_t time) {
   x->finish(x);
 }
 
+#define GZIP_BLOCK ((size_t)1 << 20)
+
+void export_check(exporter *x) {
+  if (!x->z) output_check(x->out);
+  else if (x->out->block.size >= GZIP_BLOCK) gzip_put(x->z, &x->packed, &x->out->block);
+}
+
+/* The result goes through gzip, to the file of `out`, which has nothing yet. */
+static void begin_gzip(exporter *x, const char *path) {
+  x->z = gzip_open();
+  x->packed.path = path ? path : "standard output";
+  x->packed.fd = dup(fileno(x->out->file));
+  if (x->packed.fd < 0) fail("%s: %s", x->packed.path, strerror(errno));
+  gzip_begin(&x->packed);
+}
+
+static void end_gzip(exporter *x) {
+  gzip_put(x->z, &x->packed, &x->out->block);
+  gzip_flush(x->z);
+  gzip_end(&x->packed);
+  gzip_close(x->z);
+}
+
 static int export_picture(const char *path, const settings *set) {
   trace_part p;
   output out;
@@ -533,12 +558,14 @@ static int export_picture(const char *path, const settings *set) {
   x.out = &out;
   x.file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
   output_open(&out, set->output);
+  if (set->gzip) begin_gzip(&x, set->output);
   x.c.filter = &p.selection;
   (set->perfetto ? perfetto_open : chrome_open)(&x);
   if (x.goroutines) x.c.stretch = show_stretch;
   part_read(&p, &x.c, set, NULL, NULL);
   filter_require(&p.selection, &p.s.w);
   if (!p.s.begun) x.finish(&x);
+  if (set->gzip) end_gzip(&x);
   output_close(&out);
   map_free(&x.rows);
   part_close(&p);
@@ -548,6 +575,7 @@ static int export_picture(const char *path, const settings *set) {
 int command_export(char **paths, int count, const settings *set) {
   if (set->chrome + set->perfetto + (set->tables != NULL) > 1)
     usage("--perfetto, --chrome and --tables cannot be combined");
+  if (set->tables && set->gzip) usage("--tables writes files that are compressed by gzip; leave out --gzip");
   if (set->tables && set->output) usage("--tables names the directory to write to; leave out -o");
   if (set->tables) return export_tables(paths, count, set);
   if (count > 1) usage("export takes one FILE without --tables");

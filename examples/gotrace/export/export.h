@@ -13,6 +13,7 @@
 #define EXPORT_H
 
 #include "../reading/source.h"
+#include "gzip.h"
 
 enum {
   TRACK_PROC,      /* the goroutine on the proc */
@@ -50,6 +51,8 @@ typedef enum slice_phase { PHASE_BEGIN, PHASE_END, PHASE_INSTANT } slice_phase;
 typedef struct exporter {
   consumer c;
   output *out;
+  gzip *z; /* what `out` gets goes through it to `packed`; NULL: as it is */
+  gzip_file packed;
   const char *file; /* name of the trace */
   bool goroutines;  /* the format has goroutine tracks; arrows lead between these instead of procs */
   uint64_t arrows;  /* number of arrows so far */
@@ -83,5 +86,8 @@ void perfetto_open(exporter *x);
 
 /* --tables: returns the program's exit status. */
 int export_tables(char **paths, int count, const settings *set);
+
+/* Call it when something has been added to out->block. */
+void export_check(exporter *x);
 
 #endif

@@ -61,11 +61,12 @@ enum {
 enum { INTERNED_ID = 1, INTERNED_TEXT = 2 };
 enum { FRAME_FUNCTION = 2, FRAME_PATH = 5, FRAME_LINE = 6, CALLSTACK_FRAMES = 2 };
 
-/* Tracks that hold others, and counters. The number of any other track consists of its kind and id; of an id that would
- * not fit, its hash, so that two ids do not share a track. */
+/* Tracks that hold others, and counters. The key of any other track consists of its kind and id; of an id that would
+ * not fit, its hash, so that two ids do not share a track. In the file tracks have numbers from 1, in the order of
+ * their first use, since each event has one. */
 enum { GROUP_PROCESS = 1, GROUP_GOROUTINES = 2, GROUP_TASKS = 3, GROUP_REGIONS = 4, GROUP_COUNTER = 5 };
 static uint64_t group(unsigned number) { return (uint64_t)number << 4 | TRACK_KINDS; }
-static uint64_t uuid_of(track where) {
+static uint64_t key_of(track where) {
   return (where.id >> 60 ? hash_of(&where.id, sizeof where.id) : where.id) << 4 | where.kind;
 }
 
@@ -75,13 +76,22 @@ static struct {
   map tracks, frames;
 } perfetto;
 
+static uint64_t uuid_of(uint64_t key) { return map_index(&perfetto.tracks, key) + 1; }
+
+/* Whether the track is used for the first time. */
+static bool is_new(uint64_t key) {
+  if (map_get(&perfetto.tracks, key)) return false;
+  map_put(&perfetto.tracks, key, &perfetto);
+  return true;
+}
+
 /* Writes the packet. The first one declares that nothing is interned yet. */
 static void put_packet(exporter *x) {
   put_number_field(&perfetto.packet, PACKET_SEQUENCE, 1);
   put_number_field(&perfetto.packet, PACKET_FLAGS, x->any ? FLAG_NEEDS_STATE : FLAG_STATE_CLEARED | FLAG_NEEDS_STATE);
   x->any = true;
   put_message_field(&x->out->block, TRACE_PACKET, &perfetto.packet);
-  output_check(x->out);
+  export_check(x);
 }
 
 /* ------------------------------------------------------------------------------------------------------ tracks ---- */
@@ -90,15 +100,16 @@ static void put_text_field(bytes *message, unsigned field, const char *text, siz
   put_string_field(message, field, text, prefix_size(text, size, 1000));
 }
 
-/* Describes a track. Unless it is a plain one, `piece` has its descriptor and `field` that descriptor's field. */
-static void put_descriptor(exporter *x, uint64_t uuid, uint64_t parent, const char *name, size_t size, unsigned field,
+/* Describes the track of a key. Unless it is a plain one, `piece` has its descriptor and `field` that descriptor's
+ * field. `parent`: the key of the track that holds it; 0: none. */
+static void put_descriptor(exporter *x, uint64_t key, uint64_t parent, const char *name, size_t size, unsigned field,
                            uint64_t rank) {
   bytes *d = &perfetto.part;
-  put_number_field(d, DESCRIPTOR_UUID, uuid);
-  if (parent) put_number_field(d, DESCRIPTOR_PARENT, parent);
+  put_number_field(d, DESCRIPTOR_UUID, uuid_of(key));
+  if (parent) put_number_field(d, DESCRIPTOR_PARENT, uuid_of(parent));
   if (size) put_text_field(d, DESCRIPTOR_NAME, name, size);
   if (field) put_message_field(d, field, &perfetto.piece);
-  if ((uuid & 15) == TRACK_KINDS && !field) put_number_field(d, DESCRIPTOR_CHILD_ORDERING, ORDERING_EXPLICIT);
+  if ((key & 15) == TRACK_KINDS && !field) put_number_field(d, DESCRIPTOR_CHILD_ORDERING, ORDERING_EXPLICIT);
   if (rank != NOBODY) put_number_field(d, DESCRIPTOR_RANK, rank & 0x7fffffff);
   put_message_field(&perfetto.packet, PACKET_DESCRIPTOR, d);
   put_packet(x);
@@ -109,16 +120,15 @@ static void put_thread(exporter *x, track where, const char *name, size_t size, 
   put_number_field(&perfetto.piece, THREAD_PID, 1);
   put_number_field(&perfetto.piece, THREAD_TID, number);
   put_text_field(&perfetto.piece, THREAD_NAME, name, size);
-  put_descriptor(x, uuid_of(where), 0, "", 0, DESCRIPTOR_THREAD, NOBODY);
+  put_descriptor(x, key_of(where), 0, "", 0, DESCRIPTOR_THREAD, NOBODY);
 }
 
-/* Describes a track before its first event. */
+/* Describes a track before its first event; returns its number. */
 static uint64_t use_track(exporter *x, track where) {
-  uint64_t uuid = uuid_of(where);
+  uint64_t key = key_of(where);
   pool_text label = pool_text_of(where.name);
   char name[64];
-  if (map_get(&perfetto.tracks, uuid)) return uuid;
-  map_put(&perfetto.tracks, uuid, &perfetto);
+  if (!is_new(key)) return uuid_of(key);
   switch (where.kind) {
   case TRACK_PROC:
     snprintf(name, sizeof name, "Proc %llu", (ull)where.id);
@@ -130,12 +140,12 @@ static uint64_t use_track(exporter *x, track where) {
   case TRACK_STW: put_thread(x, where, "stopped world", 13, 3); break;
   case TRACK_TASK:
     snprintf(name, sizeof name, "task %llu", (ull)where.id);
-    put_descriptor(x, uuid, group(GROUP_TASKS), name, strlen(name), 0, NOBODY);
+    put_descriptor(x, key, group(GROUP_TASKS), name, strlen(name), 0, NOBODY);
     break;
-  case TRACK_GO: put_descriptor(x, uuid, group(GROUP_GOROUTINES), label.data, label.size, 0, where.id); break;
-  default: put_descriptor(x, uuid, group(GROUP_REGIONS), label.data, label.size, 0, NOBODY); break;
+  case TRACK_GO: put_descriptor(x, key, group(GROUP_GOROUTINES), label.data, label.size, 0, where.id); break;
+  default: put_descriptor(x, key, group(GROUP_REGIONS), label.data, label.size, 0, NOBODY); break;
   }
-  return uuid;
+  return uuid_of(key);
 }
 
 /* --------------------------------------------------------------------------------------------------- interning ---- */
@@ -217,14 +227,13 @@ static void perfetto_show(exporter *x, track where, int64_t time, slice_phase p,
 
 /* Begins a counter's value, to which the caller adds the number. `number`: of the counter. */
 static void open_count(exporter *x, unsigned number, const char *name, size_t size, unsigned unit) {
-  uint64_t uuid = group(GROUP_COUNTER + number);
-  if (!map_get(&perfetto.tracks, uuid)) {
-    map_put(&perfetto.tracks, uuid, &perfetto);
+  uint64_t key = group(GROUP_COUNTER + number);
+  if (is_new(key)) {
     put_number_field(&perfetto.piece, COUNTER_UNIT, unit);
-    put_descriptor(x, uuid, group(GROUP_PROCESS), name, size, DESCRIPTOR_COUNTER, NOBODY);
+    put_descriptor(x, key, group(GROUP_PROCESS), name, size, DESCRIPTOR_COUNTER, NOBODY);
   }
   put_number_field(&perfetto.part, EVENT_TYPE, TYPE_COUNTER);
-  put_number_field(&perfetto.part, EVENT_TRACK, uuid);
+  put_number_field(&perfetto.part, EVENT_TRACK, uuid_of(key));
 }
 
 static void close_count(exporter *x, int64_t time) {

@@ -39,6 +39,7 @@ static const size_t most_of[TABLES] = {
 #define MOST_SAMPLES 16384
 #define MOST_SERIES 500
 #define MOST_POINTS 100000
+#define SKETCH_STEP 4096 /* samples of counters for a point of the picture while the page reads */
 
 /* ------------------------------------------------------------------------------------------------------ limits ---- */
 
@@ -376,9 +377,28 @@ static series *new_series(curves *c, uint32_t name) {
   return &c->all[c->count++];
 }
 
+#if IN_BROWSER
+__attribute__((import_module("page"), import_name("sketch"))) void page_sketch(double time, double running,
+                                                                               double runnable);
+
+/* Gives the page the greatest counts since the last call now and then, for a picture while it reads. */
+static void sketch(view *v) {
+  static const unsigned which[] = {COUNT_RUNNING, COUNT_RUNNABLE};
+  unsigned i;
+  for (i = 0; i < COUNT(which); i++)
+    if (v->now.values[which[i]] > v->sketched[i]) v->sketched[i] = v->now.values[which[i]];
+  if (++v->samples % SKETCH_STEP) return;
+  page_sketch((double)v->now.time, v->sketched[0], v->sketched[1]);
+  v->sketched[0] = v->sketched[1] = 0;
+}
+#else
+#define sketch(v) ((void)(v))
+#endif
+
 /* Records the counters of the trace at a time. */
 static void sample_counters(view *v, int64_t time) {
   v->now.time = between(v->c.base, time);
+  sketch(v);
   add_point(&v->of_trace, v->of_trace.count ? v->of_trace.all : new_series(&v->of_trace, 0), v->now);
 }
 

@@ -168,7 +168,9 @@ typedef struct view {
   size_t task_record_count, task_record_capacity;
   curves of_trace, of_program; /* counters; those of the trace are one series */
   point now;                   /* the counters of the trace */
-  uint32_t gc, stw;            /* 1 + their rows; 0: none yet */
+  double sketched[2];          /* see sketch() */
+  uint64_t samples;
+  uint32_t gc, stw; /* 1 + their rows; 0: none yet */
   int64_t gc_begin, stw_begin;
   uint32_t stw_reason;
   map task_rows; /* by name */

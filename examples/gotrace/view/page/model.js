@@ -24,7 +24,7 @@ function moment(time) {
 }
 
 // Whether a goroutine is one of Go's runtime, by its function; runtime.main is the program's.
-const isRuntime = (name) => name.startsWith("runtime.") && name !== "runtime.main";
+const isRuntime = (name) => /^runtime[./]/.test(name) && name !== "runtime.main";
 
 class Model {
   constructor(data) {

@@ -22,7 +22,7 @@ class Reader {
     this.workers.add(worker);
     return new Promise((resolve, reject) => {
       worker.onmessage = ({data}) => {
-        if (data.progress !== undefined) progress(data.progress);
+        if (data.progress !== undefined) progress(data.progress, data.sketch);
         else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replace(/^gotrace: /gm, "").trim()});
       };
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
@@ -70,6 +70,13 @@ class Trace {
   }
 }
 
+// How long the rest will take, if a part took some milliseconds; nothing while that is no more than a guess.
+function timeLeft(elapsed, part) {
+  if (elapsed < 1000 || part < 0.02) return "";
+  const seconds = Math.ceil(elapsed * (1 - part) / part / 1000);
+  return ", about " + (seconds < 100 ? seconds + " s" : Math.ceil(seconds / 60) + " min") + " left";
+}
+
 // The first picture of a page without a trace, and while one is read.
 class Start {
   constructor(open) {
@@ -83,14 +90,40 @@ class Start {
     this.show(true);
     document.getElementById("choose").disabled = false;
     document.getElementById("opening").textContent = message;
-    document.getElementById("progress").hidden = true;
+    document.getElementById("progress").hidden = document.getElementById("sketch").hidden = true;
   }
-  wait(name, part) {
+  wait(name, part, points = []) {
     const bar = document.getElementById("progress");
     this.show(true);
     document.getElementById("choose").disabled = true;
-    document.getElementById("opening").textContent = "Reading " + name + (part ? ": " + Math.floor(part * 100) + " %" : "");
+    if (!part) this.began = performance.now();
+    document.getElementById("opening").textContent = "Reading " + name + (part ? ": " + Math.floor(part * 100) + " %" + timeLeft(performance.now() - this.began, part) : "");
     bar.hidden = false, bar.value = part;
+    if (!part) this.points = [], this.part = 0;
+    if (!this.points.length) this.since = this.part; // the reader may go through the beginning once before
+    this.part = part;
+    this.points.push(...points);
+    this.draw((part - this.since) / (1 - this.since));
+  }
+  // Running and runnable goroutines of what has been read; `part`: how much of the trace that is taken to be.
+  draw(part) {
+    const canvas = document.getElementById("sketch"), c = canvas.getContext("2d"), {width, height} = canvas, {points} = this;
+    canvas.hidden = !points.length;
+    c.clearRect(0, 0, width, height);
+    if (!points.length) return;
+    const whole = points.at(-1)[0] / Math.max(part, 0.01) || 1, most = points.reduce((sum, [, a, b]) => Math.max(sum, a + b), 1);
+    const theme = document.documentElement.classList.contains("dark") ? DARK : LIGHT, scale = (height - 4) / most;
+    let x = 0;
+    for (const [time, ...counts] of points) {
+      const to = time / whole * width;
+      let y = height;
+      counts.forEach((count, k) => { // as states: 0 running, 1 runnable
+        c.fillStyle = theme.states[k];
+        y -= count * scale;
+        c.fillRect(x, y, Math.max(1, to - x), count * scale);
+      });
+      x = to;
+    }
   }
 }
 
@@ -118,7 +151,7 @@ class Page {
     try {
       this.start.wait(name, 0);
       const trace = new Trace(this.reader, file, name, words, note);
-      const {data, errors} = await trace.read((part) => { if (turn === this.turn) this.start.wait(name, part); });
+      const {data, errors} = await trace.read((part, points) => { if (turn === this.turn) this.start.wait(name, part, points); });
       if (turn !== this.turn) return;
       this.show(data, trace);
       const findings = await trace.findings().catch((error) => [{text: "what is wrong is not known: " + error.message, look: ""}]);

@@ -1,7 +1,8 @@
 // worker.js - runs the tool, as WebAssembly, on a file: what of WASI it needs
 //
 // reader.js asks {module, file, words}; the file is a File, or {url, size} of one that is served. The tool finds the file as /trace, reads it where it needs to, and writes to
-// standard output. The answers are {progress}, from 0 to 1, and at last {status, output, errors}.
+// standard output. The answers are {progress, sketch}, from 0 to 1, with
+// points [time, running, runnable], and at last {status, output, errors}.
 
 "use strict";
 
@@ -146,11 +147,12 @@ class System {
 
 async function run({module, file, words}) {
   const system = new System(file, words);
+  const sketch = []; // the counts of what has been read since the last progress
   let status = 0;
   // What is imported but not here fails when it is called.
   const imports = {
     wasi_snapshot_preview1: new Proxy(system.calls(), {get: (calls, name) => calls[name] || (() => NOT_SUPPORTED)}),
-    page: {progress: (progress) => postMessage({progress})},
+    page: {progress: (progress) => postMessage({progress, sketch: sketch.splice(0)}), sketch: (...point) => sketch.push(point)},
   };
   try {
     const instance = await WebAssembly.instantiate(module, imports);
