@@ -129,6 +129,7 @@
  *     >>decode-lift      v1: its events in the words of v2
  *     >>decode-raw       raw traces: all events in the order of the file
  *     >>decode-changes   what an event changes
+ *     >>decode-snapshot  snapshots of the decoder's state
  *     >>decode-public    calls: the decoder
  *
  * WHAT IT DOES NOT DO
@@ -704,7 +705,8 @@ typedef enum gotrace_format {
   X(ERROR_TASK, -28, "task begins twice")                                                                       \
   X(ERROR_REGION, -29, "end of a region that is not the innermost")                                             \
   X(ERROR_RANGE, -30, "collection, sweep, mark assist or stop-the-world begins twice, or ends without a start") \
-  X(ERROR_NESTED, -31, "nested call: made inside another call of the tracer on the same thread")
+  X(ERROR_NESTED, -31, "nested call: made inside another call of the tracer on the same thread")                \
+  X(ERROR_SNAPSHOT, -32, "not a snapshot of a decoder of such a trace")
 
 typedef enum gotrace_result {
 #define GOTRACE__RESULT(NAME, code, text) GOTRACE_##NAME = code,
@@ -2403,6 +2405,39 @@ GOTRACE_API const gotrace_decoder_failure *gotrace_decoder_error(const gotrace_d
 
 /* Stores facts about the trace and the decoder, as of the last event; zeros if the decoder is NULL. */
 GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrace_decoder_info *info);
+
+/* Snapshots of an ordered decoder, so that decoding can begin in the middle of a trace.
+ *
+ * gotrace_decoder_snapshot stores what the decoder knows between two generations of a v2 trace. A decoder that resumes
+ * there gives the same events as one that has read the whole trace, with the same times and numbers, and
+ * gotrace_decoder_change tells the same, if it was called for every event before the snapshot and is called for every
+ * one after it. Only objects that had ended before the snapshot are unknown to gotrace_decoder_number, _function and
+ * _entry. The only snapshot of a v1 trace is that of its beginning.
+ *
+ *     if (gotrace_decoder_between(decoder) && (size = gotrace_decoder_snapshot(decoder, NULL, 0)) != 0)
+ *         gotrace_decoder_snapshot(decoder, memory = malloc(size), size);
+ *     ...
+ *     gotrace_decoder_open(&other, &options);                       of the same trace
+ *     if (gotrace_decoder_resume(other, memory, size) == GOTRACE_OK)
+ *         while (gotrace_decoder_next(other, &event) == GOTRACE_OK) ...
+ *
+ * A snapshot needs some 15 bytes for each goroutine that exists (40 if its changes were told), less for threads, procs,
+ * open tasks and regions, and the names of tasks and of goroutines' functions. It is valid on any machine and for this
+ * version of gotrace.h. It does not say whose trace it belongs to: that of another trace gives an error or wrong
+ * events. Like a trace, it need not be trusted.
+ *
+ * gotrace_decoder_snapshot returns the snapshot's size in bytes, and stores it in the caller's `buffer` if `capacity`
+ * is at least that. 0: there is none here, because the decoder is not between generations, is raw, lacks what came
+ * before (options.from, gotrace_decoder_open_part), or has failed or will fail before the next generation. Changes
+ * nothing. */
+GOTRACE_API size_t gotrace_decoder_snapshot(gotrace_decoder *decoder, void *buffer, size_t capacity);
+
+/* Continues at a snapshot, instead of reading from the beginning. Call it after gotrace_decoder_open, before the first
+ * event is read. The source must be in memory or seekable. The snapshot may be freed afterwards. options.until counts
+ * from the beginning of the trace, as without a snapshot; options.from is left out. Results: OK; ERROR_ARGUMENT, and
+ * nothing has changed; ERROR_SNAPSHOT or ERROR_OUT_OF_MEMORY, and the decoder has failed; that of gotrace_decoder_open
+ * if it failed. */
+GOTRACE_API gotrace_result gotrace_decoder_resume(gotrace_decoder *decoder, const void *snapshot, size_t size);
 
 /* Decoding on several threads, for ordered v2 traces that are in memory or seekable, without a range, not lenient.
  *
@@ -16034,6 +16069,7 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
   X(gotrace__dec_sample, samples, sample)                                                     \
   X(gotrace__dec_sample, moved, moved) /* v1: ends of system calls, which belong elsewhere */ \
   X(gotrace__told, tolds, told)                                                               \
+  X(uint64_t, told_numbers, told_number) /* of those that a snapshot has told, rising */      \
   X(gotrace__dec_wake, wakes, wake)                                                           \
   X(uint64_t, futile, futile) /* v1: a bit each event */
 
@@ -16043,7 +16079,8 @@ struct gotrace_decoder {
   gotrace_result result; /* of the next call, once it is not OK */
   gotrace_decoder_info info;
   int version;
-  uint64_t seed;
+  uint64_t seed;      /* of the maps */
+  uint64_t name_seed; /* of the hashes of names of regions, which a part and a snapshot keep */
   gotrace__kind kinds[256];
   /* The source: the bytes from `at` to `end` are in memory; `at` is at `offset` in the file. */
   const uint8_t *at, *end;
@@ -16123,6 +16160,7 @@ struct gotrace_decoder {
   gotrace__map told_gos, told_procs; /* 1 + index in `tolds` by id */
   uint32_t told_near[256];           /* 1 + index in `tolds`, by the lowest bits of the id */
   int64_t told_sync;                 /* v2: when the generation began */
+  uint64_t told_before;              /* how many objects had occurred before the snapshot where decoding began */
   gotrace_change told_nothing;       /* each change before it is filled in */
 };
 
@@ -16780,7 +16818,7 @@ GOTRACE__FN bool gotrace__dec_string(const gotrace_decoder *d, uint64_t id, cons
 GOTRACE__FN uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t id) {
   gotrace__dec_item *entry = id ? gotrace__dec_find_string(d, id) : NULL;
   if (!entry || !entry->size) return 0;
-  if (!entry->hash) entry->hash = gotrace__hash_from(d->seed, (const char *)entry->data, entry->size);
+  if (!entry->hash) entry->hash = gotrace__hash_from(d->name_seed, (const char *)entry->data, entry->size);
   return entry->hash;
 }
 
@@ -16990,7 +17028,7 @@ GOTRACE__FN const char *gotrace__dec_region_name(const gotrace_decoder *d, uint6
   if (!hash) return "";
   for (i = 0; i < d->string_count; i++) {
     const gotrace__dec_item *entry = &d->strings[i];
-    if (!entry->size || gotrace__hash_from(d->seed, (const char *)entry->data, entry->size) != hash) continue;
+    if (!entry->size || gotrace__hash_from(d->name_seed, (const char *)entry->data, entry->size) != hash) continue;
     for (n = 0; n < entry->size && n < GOTRACE__SHOWN - 1; n++)
       to[n] = entry->data[n] >= 0x20 && entry->data[n] < 0x7f ? (char)entry->data[n] : '?';
     to[n] = 0;
@@ -19646,6 +19684,26 @@ GOTRACE__FN void gotrace__tell_range(const gotrace_event *ev, gotrace_change *c)
   }
 }
 
+/* The number of the object at an index of `tolds`, and 1 + the index of a number; 0: none. After a snapshot, the
+ * objects that it told come first, and lack those that had ended. */
+GOTRACE__FN int64_t gotrace__told_to_number(const gotrace_decoder *d, size_t index) {
+  return index < d->told_number_count ? (int64_t)d->told_numbers[index]
+                                      : (int64_t)(d->told_before + (index - d->told_number_count));
+}
+GOTRACE__FN size_t gotrace__told_of_number(const gotrace_decoder *d, int64_t number) {
+  uint64_t wanted = (uint64_t)number, later = wanted - d->told_before;
+  size_t low = 0, high = d->told_number_count;
+  if (number < 0) return 0;
+  if (wanted >= d->told_before)
+    return later < d->told_count - d->told_number_count ? d->told_number_count + (size_t)later + 1 : 0;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (d->told_numbers[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low < d->told_number_count && d->told_numbers[low] == wanted ? low + 1 : 0;
+}
+
 /* Whose change it is. False: no memory. */
 GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
                                      gotrace__told **of, gotrace_change *c) {
@@ -19654,7 +19712,7 @@ GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev
   else c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : c->object ? ev->p : GOTRACE_NO_ID;
   if (c->id == GOTRACE_NO_ID) return true;
   if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
-  c->number = *of - d->tolds;
+  c->number = gotrace__told_to_number(d, (size_t)(*of - d->tolds));
   return true;
 }
 
@@ -19676,10 +19734,12 @@ GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotr
   const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
   const gotrace_change_spec *spec = &k->tells->spec;
   gotrace__told *of = NULL;
+  size_t index;
   *c = d->told_nothing;
   if (!gotrace__tell_whose(d, ev, spec, &of, c)) return false;
+  index = of ? (size_t)(of - d->tolds) : 0;
   if (!gotrace__tell_first(d, ev, spec, of) || !spec->kind) return false;
-  if (of) of = &d->tolds[c->number]; /* the array may have moved */
+  if (of) of = &d->tolds[index]; /* the array may have moved */
   c->kind = spec->kind;
   c->name = spec->name;
   c->name_size = k->tells->name_size;
@@ -19704,6 +19764,248 @@ GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotr
   }
   if (of && of->function) gotrace__told_show(d, of->function, &c->function, &c->function_size);
   return true;
+}
+
+/* ----------------------------------------------------------------------------------------- >>decode-snapshot ----
+ *
+ * A snapshot is a row of numbers, as they are in a trace, and texts. One set of functions both saves and loads it: each
+ * names a field once. Everything else in a decoder belongs to a generation, to the source or to a cache, and begins
+ * anew. A snapshot is checked like a trace: no number in it can lead outside of memory, and an element takes at least
+ * two bytes.
+ */
+
+#define GOTRACE__SNAPSHOT_VERSION 1
+
+typedef struct gotrace__snap {
+  gotrace_decoder *d;
+  uint8_t *to; /* saving: NULL: only counts */
+  size_t size;
+  const uint8_t *at, *end; /* loading */
+  bool loads, bad;
+} gotrace__snap;
+
+/* Saves a number, or loads one, which must be from `least` to `most`. */
+GOTRACE__FN uint64_t gotrace__snap_number(gotrace__snap *s, uint64_t value, uint64_t least, uint64_t most) {
+  uint8_t bytes[10], *end;
+  if (!s->loads) {
+    end = gotrace__put_varint(bytes, value);
+    if (s->to) memcpy(s->to + s->size, bytes, (size_t)(end - bytes));
+    s->size += (size_t)(end - bytes);
+    return value;
+  }
+  if (s->bad || !gotrace__get_numbers(&s->at, s->end, &value, 1) || value < least || value > most)
+    s->bad = true, value = least;
+  return value;
+}
+
+#define GOTRACE__SNAP(type, field, least, most) \
+  field = (type)gotrace__snap_number(s, (uint64_t)(field), (uint64_t)(least), (uint64_t)(most))
+#define GOTRACE__SNAP_BOOL(field) field = gotrace__snap_number(s, field, 0, 1) != 0
+/* An id, or GOTRACE_NO_ID. */
+#define GOTRACE__SNAP_ID(field) field = (int64_t)(gotrace__snap_number(s, (uint64_t)(field) + 1, 0, UINT64_MAX) - 1)
+
+/* How many elements follow. Loading: no more than there can be. */
+GOTRACE__FN size_t gotrace__snap_count(gotrace__snap *s, size_t count) {
+  uint64_t most = s->loads ? (uint64_t)(s->end - s->at) / 2 : SIZE_MAX;
+  return (size_t)gotrace__snap_number(s, count, 0, most < UINT32_MAX / 4 ? most : UINT32_MAX / 4);
+}
+
+/* Saves a text, or loads one: where it is in the snapshot. */
+GOTRACE__FN const char *gotrace__snap_text(gotrace__snap *s, const char *data, uint32_t *size) {
+  uint64_t most = s->loads ? (uint64_t)(s->end - s->at) : UINT32_MAX;
+  *size = (uint32_t)gotrace__snap_number(s, *size, 0, most < UINT32_MAX ? most : UINT32_MAX);
+  if (s->loads) {
+    if (*size > (size_t)(s->end - s->at)) s->bad = true, *size = 0;
+    data = (const char *)s->at;
+    s->at += *size;
+    return data;
+  }
+  if (s->to && *size) memcpy(s->to + s->size, data, *size);
+  s->size += *size;
+  return data;
+}
+
+GOTRACE__FN void gotrace__snap_go(gotrace__snap *s, gotrace__dec_go *g) {
+  gotrace_decoder *d = s->d;
+  size_t i, count;
+  GOTRACE__SNAP(uint8_t, g->status, GOTRACE__RUNNABLE, GOTRACE__WAITING);
+  GOTRACE__SNAP_BOOL(g->assist);
+  GOTRACE__SNAP(uint64_t, g->sequence, 0, UINT64_MAX);
+  GOTRACE__SNAP(uint64_t, g->of.v2.generation, 0, UINT64_MAX);
+  count = gotrace__snap_count(s, g->region_count);
+  if (s->loads && count &&
+      !gotrace__dec_room(d, &g->regions, 0, &g->region_capacity, (uint32_t)count, sizeof *g->regions))
+    return;
+  g->region_count = (uint32_t)count;
+  for (i = 0; i < count; i++) {
+    GOTRACE__SNAP(uint64_t, g->regions[i].task, 0, UINT64_MAX);
+    GOTRACE__SNAP(uint64_t, g->regions[i].name, 0, UINT64_MAX);
+  }
+  count = (size_t)gotrace__snap_number(s, g->of.v2.stw_count, 0, 1024);
+  if (s->loads && count &&
+      !gotrace__dec_room(d, &g->of.v2.stw, 0, &g->of.v2.stw_capacity, (uint32_t)count, sizeof *g->of.v2.stw))
+    return;
+  g->of.v2.stw_count = (uint32_t)count;
+  for (i = 0; i < count; i++) GOTRACE__SNAP(uint64_t, g->of.v2.stw[i], 0, UINT64_MAX);
+}
+
+GOTRACE__FN void gotrace__snap_gos(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  size_t live = gotrace__snap_count(s, d->go_map.used), count = s->loads ? live : d->go_count, i;
+  for (i = 0; i < count && !s->bad; i++) {
+    gotrace__dec_go *g = s->loads ? NULL : &d->gos[i];
+    uint64_t id;
+    if (g && g->status == GOTRACE__GONE) continue;
+    id = gotrace__snap_number(s, g ? g->id : 0, 0, UINT64_MAX);
+    if (s->loads && (s->bad |= gotrace__dec_find_go(d, id) != NULL)) return;
+    if (s->loads && !(g = gotrace__dec_add_go(d, id, GOTRACE__RUNNABLE))) return;
+    gotrace__snap_go(s, g);
+  }
+}
+
+GOTRACE__FN void gotrace__snap_threads(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  size_t count = gotrace__snap_count(s, d->cursor_count), i;
+  for (i = 0; i < count && !s->bad; i++) {
+    gotrace__cursor *c = s->loads ? NULL : &d->cursors[i];
+    uint64_t id = gotrace__snap_number(s, c ? c->id : 0, 0, UINT64_MAX);
+    if (s->loads && (s->bad |= gotrace__dec_find_cursor(d, id) != NULL)) return;
+    if (s->loads && !(c = gotrace__dec_get_cursor(d, id))) return;
+    GOTRACE__SNAP_BOOL(c->seen);
+    GOTRACE__SNAP_ID(c->g);
+    GOTRACE__SNAP_ID(c->p);
+    if (id == GOTRACE__NOBODY && (c->seen || c->g != GOTRACE_NO_ID || c->p != GOTRACE_NO_ID)) s->bad = true;
+  }
+}
+
+GOTRACE__FN void gotrace__snap_procs(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  size_t count = gotrace__snap_count(s, d->proc_count), i;
+  for (i = 0; i < count && !s->bad; i++) {
+    gotrace__dec_proc *p = s->loads ? NULL : &d->procs[i];
+    uint64_t id = gotrace__snap_number(s, p ? p->id : 0, 0, UINT64_MAX);
+    if (s->loads && (s->bad |= gotrace__dec_find_proc(d, id) != NULL)) return;
+    if (s->loads && !(p = gotrace__dec_enter_proc(d, id))) return;
+    GOTRACE__SNAP(uint8_t, p->status, 0, GOTRACE__PROC_LOST);
+    GOTRACE__SNAP_BOOL(p->sweep);
+    GOTRACE__SNAP(uint64_t, p->generation, 0, UINT64_MAX);
+    GOTRACE__SNAP(uint64_t, p->sequence, 0, UINT64_MAX);
+    GOTRACE__SNAP(uint64_t, p->g, 0, UINT64_MAX); /* checked where it is used */
+  }
+}
+
+GOTRACE__FN void gotrace__snap_tasks(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  size_t count = gotrace__snap_count(s, d->task_count), i;
+  for (i = 0; i < count && !s->bad; i++) {
+    const gotrace__dec_task *task = s->loads ? NULL : &d->tasks[i];
+    uint64_t id = gotrace__snap_number(s, task ? task->id : 0, 0, UINT64_MAX);
+    uint64_t parent = gotrace__snap_number(s, task ? task->parent : 0, 0, UINT64_MAX);
+    uint32_t size = task ? task->name_size : 0;
+    const char *name = gotrace__snap_text(s, task ? task->name : NULL, &size);
+    if (!s->loads) continue;
+    if ((s->bad |= gotrace__dec_find_task(d, id) != NULL) || gotrace__dec_add_task(d, NULL, id, parent, name, size))
+      return;
+  }
+}
+
+/* The names of functions and files, of which a program has only so many. */
+GOTRACE__FN void gotrace__snap_told_names(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  size_t count = gotrace__snap_count(s, d->told_name_count), i;
+  for (i = 0; i < count && !s->bad; i++) {
+    uint32_t size = s->loads ? 0 : d->told_names[i].size;
+    const char *name = gotrace__snap_text(s, s->loads ? NULL : (const char *)d->told_names[i].data, &size);
+    if (s->loads && !s->bad && gotrace__told_text(d, name, size) != i + 1) s->bad = true; /* empty, or there already */
+  }
+}
+
+GOTRACE__FN void gotrace__snap_told(gotrace__snap *s, gotrace__told *of) {
+  const gotrace_decoder *d = s->d;
+  of->status = (int8_t)((int)gotrace__snap_number(s, (uint64_t)(of->status + 2), 1, GOTRACE_STATUS_IDLE + 2) - 2);
+  GOTRACE__SNAP(int64_t, of->since, 0, UINT64_MAX);
+  GOTRACE__SNAP(uint8_t, of->tries, 0, UINT8_MAX);
+  GOTRACE__SNAP(uint32_t, of->function, 0, d->told_name_count);
+  GOTRACE__SNAP(uint32_t, of->file, 0, d->told_name_count);
+  if (!of->function) return;
+  GOTRACE__SNAP(uint64_t, of->pc, 0, UINT64_MAX);
+  GOTRACE__SNAP(uint64_t, of->line, 0, UINT64_MAX);
+}
+
+/* What gotrace_decoder_change has told of the objects that have not ended. */
+GOTRACE__FN void gotrace__snap_tolds(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  uint64_t before = d->told_before + (d->told_count - d->told_number_count), next = 0;
+  size_t live = 0, count = d->told_count, i;
+  for (i = 0; i < count; i++) live += d->tolds[i].status != GOTRACE_STATUS_NONE;
+  before = gotrace__snap_number(s, before, 0, INT64_MAX / 2);
+  live = gotrace__snap_count(s, live);
+  if (s->loads) d->told_before = before, count = live;
+  for (i = 0; i < count && !s->bad; i++) {
+    gotrace__told *of = s->loads ? gotrace__dec_push_told(d) : &d->tolds[i];
+    gotrace__map *map;
+    uint64_t number = s->loads ? 0 : (uint64_t)gotrace__told_to_number(d, i);
+    if (!of) return;
+    if (!s->loads && of->status == GOTRACE_STATUS_NONE) continue;
+    number = next + gotrace__snap_number(s, number - next, 0, before);
+    next = number + 1;
+    GOTRACE__SNAP(uint64_t, of->id, 0, UINT64_MAX);
+    GOTRACE__SNAP(uint8_t, of->object, GOTRACE_OBJECT_GO, GOTRACE_OBJECT_PROC);
+    gotrace__snap_told(s, of);
+    if (!s->loads || s->bad) continue;
+    map = of->object == GOTRACE_OBJECT_GO ? &d->told_gos : &d->told_procs;
+    if ((s->bad |= number >= before || gotrace__map_get(d, map, of->id) != 0)) return;
+    if (gotrace__map_add(d, map, of->id, (uint32_t)i + 1)) return;
+    {
+      uint64_t *kept = gotrace__dec_push_told_number(d);
+      if (!kept) return;
+      *kept = number;
+    }
+  }
+}
+
+GOTRACE__STATIC_ASSERT(sizeof(double) == sizeof(uint64_t), snapshot_of_double);
+
+GOTRACE__FN void gotrace__snap_state(gotrace__snap *s, uint64_t offset) {
+  gotrace_decoder *d = s->d;
+  uint64_t most_events = offset < INT64_MAX / 4 ? 4 * offset : INT64_MAX; /* they bound the attempts */
+  uint64_t nanoseconds;
+  GOTRACE__SNAP_BOOL(d->final_sync);
+  GOTRACE__SNAP(uint64_t, d->generation, 0, UINT64_MAX);
+  GOTRACE__SNAP(uint64_t, d->first_generation, 0, UINT64_MAX);
+  GOTRACE__SNAP(uint64_t, d->syncs, 0, INT64_MAX);
+  GOTRACE__SNAP(uint64_t, d->info.events, 0, most_events);
+  GOTRACE__SNAP(uint64_t, d->attempts, 0, INT64_MAX);
+  GOTRACE__SNAP(int64_t, d->last_time, 0, INT64_MAX);
+  GOTRACE__SNAP(int64_t, d->info.first_time, 0, INT64_MAX);
+  memcpy(&nanoseconds, &d->info.nanoseconds_per_tick, sizeof nanoseconds);
+  GOTRACE__SNAP(uint64_t, nanoseconds, 0, 0x7fefffffffffffff); /* neither negative nor infinite */
+  memcpy(&d->info.nanoseconds_per_tick, &nanoseconds, sizeof nanoseconds);
+  GOTRACE__SNAP(uint8_t, d->gc, 0, 2);
+  GOTRACE__SNAP(uint64_t, d->gc_sequence, 0, UINT64_MAX);
+  GOTRACE__SNAP(int64_t, d->told_sync, 0, INT64_MAX);
+  gotrace__snap_gos(s);
+  if (!d->failure.result) gotrace__snap_threads(s);
+  if (!d->failure.result) gotrace__snap_procs(s);
+  if (!d->failure.result) gotrace__snap_tasks(s);
+  if (!d->failure.result) gotrace__snap_told_names(s);
+  if (!d->failure.result) gotrace__snap_tolds(s);
+  d->info.generation = d->generation;
+}
+
+GOTRACE__FN void gotrace__snap_all(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  uint64_t offset;
+  gotrace__snap_number(s, GOTRACE__SNAPSHOT_VERSION, GOTRACE__SNAPSHOT_VERSION, GOTRACE__SNAPSHOT_VERSION);
+  gotrace__snap_number(s, (uint64_t)d->version, (uint64_t)d->version, (uint64_t)d->version);
+  offset = gotrace__snap_number(s, d->offset, 16, d->options.data ? d->options.size : INT64_MAX);
+  GOTRACE__SNAP(uint64_t, d->name_seed, 0, UINT64_MAX);
+  GOTRACE__SNAP_BOOL(d->in_generation);
+  if (d->in_generation) gotrace__snap_state(s, offset);
+  if (!s->loads || d->failure.result) return;
+  s->bad |= s->at != s->end || (!d->in_generation && offset != d->offset) ||
+            (d->in_generation && d->version < GOTRACE_GO_1_22);
+  if (!s->bad) gotrace__v2_seek(d, offset);
 }
 
 /* ------------------------------------------------------------------------------------------- >>decode-public ---- */
@@ -19736,7 +20038,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open(gotrace_decoder **decoder, c
   if (!(d = (gotrace_decoder *)gotrace__dec_allocate(&temporary, sizeof *d))) return GOTRACE_ERROR_OUT_OF_MEMORY;
   *d = temporary;
   *decoder = d;
-  d->seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs between runs if addresses do */
+  d->seed = d->name_seed = (uint64_t)(uintptr_t)d * 0x2545f4914f6cdd1du; /* differs between runs if addresses do */
   d->at = (const uint8_t *)options->data;
   if (options->data) d->end = d->at + options->size;
   d->at_end = !options->read;
@@ -19806,11 +20108,12 @@ GOTRACE__DEFINE int64_t gotrace_decoder_number(const gotrace_decoder *d, unsigne
   uint32_t i = 0;
   if (d && object == GOTRACE_OBJECT_GO) i = gotrace__map_get(d, &d->told_gos, id);
   if (d && object == GOTRACE_OBJECT_PROC) i = gotrace__map_get(d, &d->told_procs, id);
-  return i ? (int64_t)i - 1 : GOTRACE_NO_ID;
+  return i ? gotrace__told_to_number(d, i - 1) : GOTRACE_NO_ID;
 }
 
 GOTRACE__DEFINE bool gotrace_decoder_entry(const gotrace_decoder *d, int64_t number, gotrace_frame *frame) {
-  const gotrace__told *of = d && number >= 0 && (uint64_t)number < d->told_count ? &d->tolds[number] : NULL;
+  size_t index = d ? gotrace__told_of_number(d, number) : 0;
+  const gotrace__told *of = index ? &d->tolds[index - 1] : NULL;
   if (!frame) return false;
   memset(frame, 0, sizeof *frame);
   frame->function = frame->file = "";
@@ -19911,7 +20214,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
   d->hopping = false;
   gotrace__v2_seek(d, span.offset);
   d->part_offset = span.offset;
-  d->seed = whole->seed; /* names of regions are compared by their hashes */
+  d->name_seed = whole->name_seed;
   d->syncs = whole->scouted - 1;
   d->part = true;
   d->first_generation = GOTRACE__NOBODY;
@@ -19922,6 +20225,43 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
 GOTRACE__DEFINE bool gotrace_decoder_between(const gotrace_decoder *d) {
   return d && !d->result && d->heap_count == 0 && d->sample_given == d->sample_count &&
          d->queue_given == d->queue_count && d->experiment_given == d->experiment_count;
+}
+
+/* ---- Snapshots: see >>decode-snapshot ---- */
+
+GOTRACE__DEFINE size_t gotrace_decoder_snapshot(gotrace_decoder *d, void *buffer, size_t capacity) {
+  gotrace__snap s;
+  size_t size;
+  if (!d || d->options.raw || d->part || d->skipped || d->pending.result || d->failure.result ||
+      !gotrace_decoder_between(d) || (d->version < GOTRACE_GO_1_22 && d->file))
+    return 0;
+  memset(&s, 0, sizeof s);
+  s.d = d;
+  gotrace__snap_all(&s);
+  size = s.size;
+  if (!buffer || capacity < size) return size;
+  s.to = (uint8_t *)buffer;
+  s.size = 0;
+  gotrace__snap_all(&s);
+  return size;
+}
+
+GOTRACE__DEFINE gotrace_result gotrace_decoder_resume(gotrace_decoder *d, const void *snapshot, size_t size) {
+  gotrace__snap s;
+  if (!d || !snapshot || d->options.raw || d->part || d->info.events || d->in_generation || d->file ||
+      (d->options.read && !d->options.seekable))
+    return GOTRACE_ERROR_ARGUMENT;
+  if (d->result) return d->result;
+  memset(&s, 0, sizeof s);
+  s.d = d;
+  s.loads = true;
+  s.at = (const uint8_t *)snapshot;
+  s.end = s.at + size;
+  gotrace__snap_all(&s);
+  if (s.bad && !d->failure.result)
+    gotrace__dec_fail(d, GOTRACE_ERROR_SNAPSHOT, d->offset, NULL, "not a snapshot of a decoder of such a trace");
+  if (d->options.until && d->in_generation) d->until = gotrace__dec_add(d->info.first_time, (uint64_t)d->options.until);
+  return d->result = d->failure.result;
 }
 
 /* Whether the regions from before the part that it ended were the innermost open ones of their goroutines. If so,

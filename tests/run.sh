@@ -36,7 +36,7 @@ export PATH=/usr/bin:$PATH
 # The configurations in which `make check` runs only some tests; `make nightly` runs the others there. Uninitialized
 # memory could hide in these, which allocate tables and chunks themselves or read damaged files:
 valgrind="test_arena test_chunks test_decoder test_events test_events_v2 test_flight test_fork test_misuse test_parts
-  test_stack_table test_string_table"
+  test_snapshots test_stack_table test_string_table"
 # Threads, locks, clocks, thread-locals, files and call sites of Windows:
 windows="test_arena test_generations test_late_event test_limits test_many_threads test_samples test_sites
   test_start_stop test_wait_on"
@@ -105,6 +105,7 @@ list_compile() {
   mapfile -t parts < <(tests/compile/test_surroundings.sh --list)
   echo "quick|check_contents|tests/sources/check_contents.sh"
   echo "quick|forward_references|tests/sources/forward_references.py"
+  echo "quick|fields of a snapshot|tests/sources/snapshot_fields.py"
   echo "quick|Python programs compile|tests/sources/python.sh"
   echo "check|format|tests/sources/format.sh"
   echo "check|including and linking|tests/compile/include.sh"
@@ -170,6 +171,8 @@ list_decode() {
   echo "check|parts of Go's traces|tests/decoder/decode_go_traces.sh test_parts 100"
   echo "check|parts of changed traces|tests/decoder/decode_go_traces.sh -n test_parts 5000"
   echo "nightly|parts of many changed traces|tests/decoder/decode_go_traces.sh -n test_parts 25000"
+  echo "check|snapshots of Go's traces|tests/decoder/decode_go_traces.sh test_snapshots 20"
+  echo "nightly|snapshots of changed traces|tests/decoder/decode_go_traces.sh -n test_snapshots 5000"
   echo "check|exports of Go's traces|tests/tool/exports.sh"
   echo "quick|tables for SQL|tests/tool/tables.py"
   # Each release that began a format, except for those that changed little.

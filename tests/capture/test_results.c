@@ -45,6 +45,7 @@ int main(void) {
       {GOTRACE_ERROR_RANGE, -30,
        "collection, sweep, mark assist or stop-the-world begins twice, or ends without a start"},
       {GOTRACE_ERROR_NESTED, -31, "nested call: made inside another call of the tracer on the same thread"},
+      {GOTRACE_ERROR_SNAPSHOT, -32, "not a snapshot of a decoder of such a trace"},
   };
   size_t i, j;
   int n;
@@ -53,7 +54,7 @@ int main(void) {
     CHECK(strcmp(gotrace_result_string(results[i].result), results[i].text) == 0);
   }
   for (n = 4; n < 100; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
-  for (n = -100; n < -31; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
+  for (n = -100; n < -32; n++) CHECK(strcmp(gotrace_result_string((gotrace_result)n), "unknown result") == 0);
 
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) {
     const char *text = gotrace_problem_string((gotrace_problem)i);

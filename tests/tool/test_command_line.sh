@@ -92,7 +92,7 @@ says $'gotrace: convert takes one FILE\nsee gotrace help convert' convert --to 1
 
 # Completion.
 last=c && completes '' check cut convert
-last=i && completes help info
+last=i && completes help info index
 last=--p && completes cut --proc --partial
 last=--p && completes export --perfetto --proc --partial
 last=--ta && completes export --tables --task

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compares the options of `gotrace dump` and `gotrace info` that select a part of a trace with a simpler program
-# (test_selection.py) that selects from the output of `gotrace dump --json`. Also runs parts_add_up.py and info_jobs.py.
+# (test_selection.py) that selects from the output of `gotrace dump --json`. Also runs parts_add_up.py, info_jobs.py
+# and index.py.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tests/need.sh python3
@@ -20,3 +21,4 @@ build/examples/gotrace info --from "$began" "$dir/broken" >"$dir/part" 2>/dev/nu
 grep -q '^began' "$dir/part" || { echo 'a broken trace has no part by the wall clock'; exit 1; }
 tests/tool/parts_add_up.py build/examples/gotrace "$dir"/*.trace tests/traces/*
 tests/tool/info_jobs.py -n 400 build/examples/gotrace "$dir"/*.trace
+tests/tool/index.py -n 20 build/examples/gotrace "$dir"/*.trace tests/traces/*

@@ -260,6 +260,7 @@ typedef struct settings {
   bool wire, json, partial, lenient, chrome, perfetto, folded, open, csv, histogram, details, brief, data, pictures,
       serve, no_open, gzip;
   const char *tables;                  /* a directory to make */
+  const char *index;                   /* the index of the trace; NULL: FILE.gtx */
   bool may_be_partial, may_be_lenient; /* the command has these options */
   const char *profile;                 /* a kind, such as "cpu" */
   const char *task, *go;               /* whose path: ids or names */

@@ -127,6 +127,8 @@ const option options[] = {
     {"--details",
      "with --json or --csv, also each goroutine, region and task; their rows wait in files in TMPDIR or /tmp", NULL,
      set_flag, SETTING(details), 0},
+    {"--index INDEX", "the index of the trace; without it FILE.gtx, if that is there", NULL, set_text, SETTING(index),
+     0},
     {"--wire", "events as they are in the file, in its order", NULL, set_flag, SETTING(wire), 0},
 #if !IN_BROWSER
     {"--to FORMAT", "the format of a Go release: 1.8 to 1.21 are v1, 1.22 and later are v2", FORMATS, set_format,
@@ -314,8 +316,21 @@ const command commands[] = {
      .help =
          "Prints every event in order of time: nanoseconds from the first event, kind, arguments, stack. With --wire "
          "the events are those in the file, in its order, with batches and tables.",
-     .options = PART "," FILTER ",--wire,--json",
+     .options = PART "," FILTER ",--index INDEX,--wire,--json",
      .run = command_dump},
+#if !IN_BROWSER
+    {.name = "index",
+     .arguments = "[--index INDEX] FILE",
+     .summary = "lets dump begin in the middle of a large trace",
+     .help = "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, a sixteenth of the "
+             "trace's "
+             "size at most. `gotrace dump --from TIME` without a filter then begins at the last of them before TIME, "
+             "and prints the same as without an index. If the trace is changed afterwards, the index is refused.\n\n"
+             "  gotrace index app.trace\n"
+             "  gotrace dump --from 80s --to 80.01s app.trace",
+     .options = "--index INDEX",
+     .run = command_index},
+#endif
 #if !IN_BROWSER
     {.name = "cut",
      .arguments = "[OPTIONS] FILE",

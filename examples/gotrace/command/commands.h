@@ -74,6 +74,7 @@ int command_help(char **words, int count, const settings *set);
 int command_info(const char *path, const settings *set);
 int command_check(const char *path, const settings *set);
 int command_dump(const char *path, const settings *set);
+int command_index(const char *path, const settings *set);
 int command_convert(const char *path, const settings *set); /* also cuts */
 int command_export(char **paths, int count, const settings *set);
 int command_profile(const char *path, const settings *set);

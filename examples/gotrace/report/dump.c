@@ -6,6 +6,7 @@
 
 #include "../command/commands.h"
 #include "../reading/filter.h"
+#include "../reading/index.h"
 
 /* The arguments of a kind of event, parsed only once. */
 typedef enum dump_type { IS_NUMBER, IS_STRING, IS_STACK, IS_SIGNED, IS_PROC_STATUS, IS_GO_STATUS } dump_type;
@@ -206,6 +207,7 @@ int command_dump(const char *path, const settings *set) {
   d.json = set->json;
   output_direct(&d.out);
   result = input_decode(&in, set->wire);
+  if (result == GOTRACE_OK && !selection.on && !set->wire) index_begin(&in, set->index, from);
   d.decoder = in.decoder;
   gotrace_decoder_get_info(in.decoder, &info);
   d.format = (gotrace_format)info.format;

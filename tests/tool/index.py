@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""`gotrace dump` prints the same with an index as without one, for random parts of traces. An index that is damaged, or is
+that of another trace, is refused with a line.
+
+    tests/tool/index.py [-n PARTS] [-s SEED] TOOL TRACE...
+"""
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+
+def run(tool, *words):
+    done = subprocess.run([tool, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(condition, *words):
+    if not condition:
+        sys.exit(" ".join(str(word) for word in words))
+
+
+def random_part(dice, length):
+    start = dice.randrange(length + length // 10 + 2)
+    part = ["--from", str(start)]
+    if dice.randrange(3):
+        part += ["--to", str(start + dice.randrange(length // dice.choice((1, 10, 100)) + 2))]
+    return part + (["--json"] if dice.randrange(2) else [])
+
+
+def compare(tool, dice, trace, index, parts):
+    """Returns whether the trace has an index."""
+    bare = os.path.join(os.path.dirname(index), "no.trace")
+    if os.path.lexists(bare):
+        os.remove(bare)
+    os.symlink(os.path.abspath(trace), bare)  # has no index beside it
+    status, _, said = run(tool, "index", "--index", index, bare)
+    check((status == 0) == os.path.exists(index), trace, "index: status", status, said)
+    if status:
+        return False
+    whole = run(tool, "dump", bare)[1]
+    times = [int(line.split()[0]) for line in whole.splitlines() if not line.startswith(b" ")]
+    for _ in range(parts):
+        part = random_part(dice, times[-1] if times else 1)
+        wanted = run(tool, "dump", *part, bare)
+        found = run(tool, "dump", *part, "--index", index, bare)
+        check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
+    return True
+
+
+def refuse(tool, dice, trace, index):
+    """Damage is found, and does not change what is printed."""
+    good = open(index, "rb").read()
+    part = ["dump", "--from", "1", "--index", index, trace]
+    wanted = run(tool, *part)
+    check(wanted[2] == b"", trace, "said", wanted[2])
+    for _ in range(20):
+        data = bytearray(good)
+        if dice.randrange(3):
+            data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+        else:
+            del data[dice.randrange(len(data)):]
+        open(index, "wb").write(data)
+        found = run(tool, *part)
+        check(found[:2] == wanted[:2] and b"gotrace index" in found[2], trace, "with a damaged index:", found[2])
+    open(index, "wb").write(good)
+    status, _, said = run(tool, "index", "--index", trace, trace)
+    check(status == 1 and b"is no index" in said, "replaces a trace:", said)
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("-n", type=int, default=5)
+    options.add_argument("-s", type=int, default=1)
+    options.add_argument("tool")
+    options.add_argument("traces", nargs="+")
+    given = options.parse_args()
+    dice = random.Random(given.s)
+    large = None
+    with tempfile.TemporaryDirectory() as directory:
+        count = 0
+        for trace in given.traces:
+            index = os.path.join(directory, "%d.gtx" % count)
+            if not compare(given.tool, dice, trace, index, given.n):
+                continue
+            count += 1
+            if os.path.getsize(index) > 60:
+                large = trace, index  # has a snapshot
+        check(large, "no index has a snapshot")
+        refuse(given.tool, dice, *large)
+        other = os.path.join(directory, "other.trace")
+        with open(large[0], "rb") as trace, open(other, "wb") as copy:
+            copy.write(trace.read() + b"x")
+        said = run(given.tool, "dump", "--from", "1", "--index", large[1], other)[2]
+        check(b"is not an index of this trace" in said, "the index of another trace:", said)
+    print("%d traces with an index, %d parts of each" % (count, given.n))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
