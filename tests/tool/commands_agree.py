@@ -175,11 +175,12 @@ def perfetto(path, *options):
                     raise Failed("export: a slice ends that has not begun")
                 begin, category, name = open_slices[event[11]].pop()
                 label = text_of(track.get(2, b""))
-                if event[11] & 15 != 8:
+                group = text_of(tracks.get(track.get(5), {}).get(2, b""))
+                if group != "goroutines":
                     slices[category, name or ""] += time - begin
-                if event[11] & 15 == 5:
+                if group == "tasks":
                     tasks[int(label.split()[-1])].append((begin, time, name))
-                if event[11] & 15 != 8:
+                if group != "goroutines":
                     continue
                 go, _, function = label.partition(" ")
                 names.add((int(go[1:]), function))
