@@ -66,6 +66,8 @@ def refuse(tool, dice, trace, index):
         found = run(tool, *part)
         check(found[:2] == wanted[:2] and b"gotrace index" in found[2], trace, "with a damaged index:", found[2])
     open(index, "wb").write(good)
+    status, _, said = run(tool, *part, "--kind", "GoStart")
+    check(status and b"--index goes" in said, "an index that is not used:", status, said)
     status, _, said = run(tool, "index", "--index", trace, trace)
     check(status == 1 and b"is no index" in said, "replaces a trace:", said)
 
@@ -88,6 +90,8 @@ def main():
             count += 1
             if os.path.getsize(index) > 60:
                 large = trace, index  # has a snapshot
+            said = run(given.tool, "index", "--index", index, trace)[2]
+            check((b"of no use" in said) == (os.path.getsize(index) <= 60), trace, "an index without snapshots:", said)
         check(large, "no index has a snapshot")
         refuse(given.tool, dice, *large)
         other = os.path.join(directory, "other.trace")

@@ -112,6 +112,7 @@ int command_index(const char *path, const settings *set) {
     hash = stable_hash(HASH_BEGIN, out.block.data, out.block.size);
     put_number(&out.block, hash);
     output_close(&out);
+    if (!x.count) report("%s is of no use: the trace is too small, or of one generation", target);
     free(target);
     status = 0;
   }

@@ -196,6 +196,7 @@ int command_dump(const char *path, const settings *set) {
   from = moment_resolve(set->from, &in);
   until = moment_resolve(set->until, &in);
   if (from > until) fail("--to is before --from");
+  if (set->index && (selection.on || set->wire)) fail("--index goes neither with --wire nor with a filter");
   if (filter_looks_ahead(&selection)) {
     filter_ask(&selection, &found);
     ahead_names(&found, &in);
