@@ -641,7 +641,7 @@ extern "C" {
 /* Before 1.0, a new minor version may break the API and the ABI; a new patch version breaks neither. From 1.0 on, only
  * a new major version may break them. A trace has no version of the header: its format is Go's. */
 #define GOTRACE_VERSION_MAJOR 0
-#define GOTRACE_VERSION_MINOR 3
+#define GOTRACE_VERSION_MINOR 4
 #define GOTRACE_VERSION_PATCH 0
 #define GOTRACE_VERSION "0.4.0"
 #define GOTRACE_VERSION_NUMBER (GOTRACE_VERSION_MAJOR * 10000 + GOTRACE_VERSION_MINOR * 100 + GOTRACE_VERSION_PATCH)

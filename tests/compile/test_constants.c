@@ -28,7 +28,7 @@ _Static_assert(GOTRACE_V2_GO_CREATE == 14 && GOTRACE_V2_GOROUTINE_STACK_FREE == 
 #define NUMBER_OF(NAME, number, done, text) number,
 static const int problem_numbers[] = {GOTRACE_PROBLEMS(NUMBER_OF)};
 _Static_assert(0 GOTRACE_PROBLEMS(COUNT_PROBLEM) == GOTRACE_PROBLEM_COUNT, "problems are numbered from 0");
-_Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 35, "results");
+_Static_assert(0 GOTRACE_RESULTS(COUNT_RESULT) == 36, "results");
 _Static_assert(GOTRACE_OK == 0, "success is 0");
 
 /* The binary interface between programs and shared libraries of different versions. New members use reserved space, new
