@@ -2434,7 +2434,7 @@ GOTRACE_API size_t gotrace_decoder_snapshot(gotrace_decoder *decoder, void *buff
 
 /* Continues at a snapshot, instead of reading from the beginning. Call it after gotrace_decoder_open, before the first
  * event is read. The source must be in memory or seekable. The snapshot may be freed afterwards. options.until counts
- * from the beginning of the trace, as without a snapshot; options.from is left out. Results: OK; ERROR_ARGUMENT, and
+ * from the beginning of the trace, as without a snapshot; options.from is ignored. Results: OK; ERROR_ARGUMENT, and
  * nothing has changed; ERROR_SNAPSHOT or ERROR_OUT_OF_MEMORY, and the decoder has failed; that of gotrace_decoder_open
  * if it failed. */
 GOTRACE_API gotrace_result gotrace_decoder_resume(gotrace_decoder *decoder, const void *snapshot, size_t size);
@@ -16122,6 +16122,7 @@ struct gotrace_decoder {
   uint64_t generation, first_generation, min_tick; /* first_generation: the first that has events; 0: none yet */
   /* v2, parts. */
   bool part;                  /* this decoder is a part */
+  bool resumed;               /* it began at a snapshot, and has no parts */
   uint64_t scout, scouted;    /* where the next part begins; number of generations before it */
   int64_t scout_time;         /* predicted time of the last event before it; 0: unknown */
   uint64_t part_offset;       /* where the part begins */
@@ -19774,6 +19775,7 @@ GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotr
  * two bytes.
  */
 
+/* Another number for each change of what a snapshot has. */
 #define GOTRACE__SNAPSHOT_VERSION 1
 
 typedef struct gotrace__snap {
@@ -19860,6 +19862,7 @@ GOTRACE__FN void gotrace__snap_gos(gotrace__snap *s) {
     if (s->loads && (s->bad |= gotrace__dec_find_go(d, id) != NULL)) return;
     if (s->loads && !(g = gotrace__dec_add_go(d, id, GOTRACE__RUNNABLE))) return;
     gotrace__snap_go(s, g);
+    if (d->failure.result) return;
   }
 }
 
@@ -19923,7 +19926,7 @@ GOTRACE__FN void gotrace__snap_told_names(gotrace__snap *s) {
 GOTRACE__FN void gotrace__snap_told(gotrace__snap *s, gotrace__told *of) {
   const gotrace_decoder *d = s->d;
   of->status = (int8_t)((int)gotrace__snap_number(s, (uint64_t)(of->status + 2), 1, GOTRACE_STATUS_IDLE + 2) - 2);
-  GOTRACE__SNAP(int64_t, of->since, 0, UINT64_MAX);
+  GOTRACE__SNAP(int64_t, of->since, 0, INT64_MAX);
   GOTRACE__SNAP(uint8_t, of->tries, 0, UINT8_MAX);
   GOTRACE__SNAP(uint32_t, of->function, 0, d->told_name_count);
   GOTRACE__SNAP(uint32_t, of->file, 0, d->told_name_count);
@@ -20000,11 +20003,10 @@ GOTRACE__FN void gotrace__snap_all(gotrace__snap *s) {
   gotrace__snap_number(s, (uint64_t)d->version, (uint64_t)d->version, (uint64_t)d->version);
   offset = gotrace__snap_number(s, d->offset, 16, d->options.data ? d->options.size : INT64_MAX);
   GOTRACE__SNAP(uint64_t, d->name_seed, 0, UINT64_MAX);
-  GOTRACE__SNAP_BOOL(d->in_generation);
+  d->in_generation = gotrace__snap_number(s, d->in_generation, 0, d->version >= GOTRACE_GO_1_22) != 0;
   if (d->in_generation) gotrace__snap_state(s, offset);
   if (!s->loads || d->failure.result) return;
-  s->bad |= s->at != s->end || (!d->in_generation && offset != d->offset) ||
-            (d->in_generation && d->version < GOTRACE_GO_1_22);
+  s->bad |= s->at != s->end || (!d->in_generation && offset != d->offset);
   if (!s->bad) gotrace__v2_seek(d, offset);
 }
 
@@ -20197,7 +20199,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_open_part(gotrace_decoder *whole,
   *part = NULL;
   if (!whole) return GOTRACE_ERROR_ARGUMENT;
   if (whole->version < GOTRACE_GO_1_22 || whole->options.raw || whole->options.lenient || whole->options.from ||
-      whole->options.until || (whole->options.read && !whole->options.seekable))
+      whole->options.until || whole->resumed || (whole->options.read && !whole->options.seekable))
     return GOTRACE_END_OF_TRACE;
   if ((result = gotrace_decoder_open(&d, &whole->options)) != GOTRACE_OK) return gotrace_decoder_close(d), result;
   d->hopping = true;
@@ -20248,10 +20250,10 @@ GOTRACE__DEFINE size_t gotrace_decoder_snapshot(gotrace_decoder *d, void *buffer
 
 GOTRACE__DEFINE gotrace_result gotrace_decoder_resume(gotrace_decoder *d, const void *snapshot, size_t size) {
   gotrace__snap s;
-  if (!d || !snapshot || d->options.raw || d->part || d->info.events || d->in_generation || d->file ||
+  if (d && d->result) return d->result;
+  if (!d || !snapshot || d->options.raw || d->part || d->info.events || d->in_generation || d->file || d->scouted ||
       (d->options.read && !d->options.seekable))
     return GOTRACE_ERROR_ARGUMENT;
-  if (d->result) return d->result;
   memset(&s, 0, sizeof s);
   s.d = d;
   s.loads = true;
@@ -20261,6 +20263,7 @@ GOTRACE__DEFINE gotrace_result gotrace_decoder_resume(gotrace_decoder *d, const 
   if (s.bad && !d->failure.result)
     gotrace__dec_fail(d, GOTRACE_ERROR_SNAPSHOT, d->offset, NULL, "not a snapshot of a decoder of such a trace");
   if (d->options.until && d->in_generation) d->until = gotrace__dec_add(d->info.first_time, (uint64_t)d->options.until);
+  d->resumed = d->in_generation;
   return d->result = d->failure.result;
 }
 

@@ -4,7 +4,7 @@
     tests/sources/snapshot_fields.py
 
 Each field of these structs of gotrace.h is either saved by the functions of >>decode-snapshot, or named here with the cause
-why it is not. A field that is neither is an error, and so is one here that is saved or does not exist.
+why it is not. A field that is neither is an error, and so is one here that does not exist.
 """
 import re
 import sys
@@ -32,6 +32,7 @@ NOT_SAVED = {
                     "has_frequency ended",
         ARRAY: "free_go told_gos told_procs",
         RANGE: "skipped hopping",
+        "set when a decoder resumes": "resumed",
         PART: "part scout scouted scout_time part_offset part_time begin_gc_sequence untimed begin_gc ended_gos",
         V1: "moved_given beginning untold stw_text ordinal parked gc_waiting from own on elsewhere file file_offset "
             "min_time any_futile any_procs gc_on stw_on",

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from made_trace import GO_STATUS, LOG, PROC_STATUS, RUNNING, Generations, Trace
+
 
 def run(tool, *words):
     done = subprocess.run([tool, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -72,6 +74,31 @@ def refuse(tool, dice, trace, index):
     check(status == 1 and b"is no index" in said, "replaces a trace:", said)
 
 
+def skips(tool, directory):
+    """With an index the beginning is not read: a trace that is broken there, out of what the index checks, has its later parts."""
+    made = Generations()
+    for generation in range(40):
+        t, start = Trace(), generation * 1000000
+        t.event(1, start, PROC_STATUS, 0, 1)
+        t.event(1, start + 1, GO_STATUS, 7, 1, RUNNING)
+        for i in range(800):
+            t.event(1, start + 100 + 1000 * i, LOG, 0, t.string("number %d" % i), t.string("of generation %d" % generation), 0)
+        made.append(t)
+    path, index = os.path.join(directory, "made.trace"), os.path.join(directory, "made.gtx")
+    data = bytearray(made.data())
+    open(path, "wb").write(data)
+    check(run(tool, "index", "--index", index, path)[0] == 0, "a made trace has no index")
+    part = ["dump", "--from", "35ms", path]
+    wanted = run(tool, *part)
+    check(wanted[1].count(b"of generation 3") > 3000 and not wanted[2], "a part of a made trace:", wanted[2])
+    at = len(data) // 4
+    check(65536 < at < len(data) - 65536, "the made trace is too small:", len(data))
+    data[at:at + 1000] = b"\xff" * 1000
+    open(path, "wb").write(data)
+    check(run(tool, *part)[1] != wanted[1], "a broken trace is read without an index")
+    check(run(tool, *part, "--index", index) == wanted, "the beginning is read although there is an index")
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("-n", type=int, default=5)
@@ -99,6 +126,7 @@ def main():
             copy.write(trace.read() + b"x")
         said = run(given.tool, "dump", "--from", "1", "--index", large[1], other)[2]
         check(b"is not an index of this trace" in said, "the index of another trace:", said)
+        skips(given.tool, directory)
     print("%d traces with an index, %d parts of each" % (count, given.n))
 
 

@@ -5,6 +5,8 @@
 #include "../command/commands.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MAGIC "gotrace index 1\n"
 #define END_SIZE ((size_t)65536) /* of the trace's head and tail */
@@ -30,25 +32,31 @@ static uint64_t hash_of_ends(const uint8_t *data, size_t size) {
   return stable_hash(stable_hash(HASH_BEGIN, data, part), data + size - part, part);
 }
 
-/* Reads a whole file; false: there is none. */
-static bool load(bytes *to, const char *path) {
-  FILE *file = fopen(path, "rb");
+/* Reads a regular file of at most `most` bytes; false: it is not there, or another. */
+static bool load(bytes *to, const char *path, uint64_t most) {
+  struct stat status;
+  FILE *file;
   size_t n = 0;
-  if (!file) return false;
+  bool whole;
+  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || (uint64_t)status.st_size > most) return false;
+  if (!(file = fopen(path, "rb"))) return false;
   do {
     to->size += n;
     n = fread(bytes_room(to, END_SIZE), 1, END_SIZE, file);
-  } while (n);
+  } while (n && to->size <= most);
+  whole = !ferror(file) && !n;
   fclose(file);
-  return true;
+  return whole;
 }
+
+/* The most bytes of a trace's index: see add_snapshot(). */
+static uint64_t most_of(size_t trace_size) { return trace_size / 8 + END_SIZE; }
 
 static bool is_index(const bytes *file) {
   return file->size >= sizeof MAGIC - 1 && memcmp(file->data, MAGIC, sizeof MAGIC - 1) == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------ writing ----
- */
+/* ----------------------------------------------------------------------------------------------------- writing ---- */
 
 typedef struct indexing {
   bytes rows;
@@ -65,6 +73,14 @@ static void add_snapshot(indexing *x, gotrace_decoder *d, int64_t time, uint64_t
   x->rows.size += size;
   x->count++;
   x->last_offset = offset;
+}
+
+/* Whether there is nothing at the path but an index. */
+static bool may_replace(const char *path, size_t trace_size) {
+  bytes old = {0};
+  bool may = load(&old, path, most_of(trace_size)) ? is_index(&old) : access(path, F_OK) != 0;
+  free(old.data);
+  return may;
 }
 
 /* Reads the whole trace. */
@@ -86,9 +102,8 @@ static gotrace_result make_rows(indexing *x, input *in) {
 int command_index(const char *path, const settings *set) {
   static output out;
   indexing x = {0};
-  bytes old = {0};
+  char *target = index_path(path, set->index);
   input in;
-  char *target;
   const uint8_t *data;
   size_t size;
   uint64_t hash;
@@ -97,12 +112,12 @@ int command_index(const char *path, const settings *set) {
   data = input_bytes(&in, &size);
   if (!data) {
     report("only a file can have an index");
+  } else if (!may_replace(target, size)) {
+    report("%s is there, and is no index", target);
   } else if (make_rows(&x, &in) != GOTRACE_END_OF_TRACE) {
     report("%s", input_error(&in));
   } else {
     erase_progress();
-    target = index_path(path, set->index);
-    if (load(&old, target) && old.size && !is_index(&old)) fail("%s is there, and is no index", target);
     output_open(&out, target);
     put_string(&out, MAGIC);
     put_number(&out.block, size);
@@ -113,17 +128,15 @@ int command_index(const char *path, const settings *set) {
     put_number(&out.block, hash);
     output_close(&out);
     if (!x.count) report("%s is of no use: the trace is too small, or of one generation", target);
-    free(target);
     status = 0;
   }
-  free(old.data);
+  free(target);
   free(x.rows.data);
   input_close(&in);
   return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ reading ----
- */
+/* ----------------------------------------------------------------------------------------------------- reading ---- */
 
 static bool take(const uint8_t **at, const uint8_t *end, uint64_t *number) {
   unsigned shift = 0;
@@ -165,7 +178,7 @@ bool index_begin(input *in, const char *path, int64_t from) {
   const uint8_t *trace = input_bytes(in, &trace_size), *rows, *snapshot = NULL;
   uint64_t count = 0;
   bool begun = false;
-  if (from > 0 && trace && load(&index, name)) {
+  if (from > 0 && trace && load(&index, name, most_of(trace_size))) {
     rows = check_index(&index, trace, trace_size, &count);
     if (!rows || !find_row(rows, &index, count, from, &snapshot, &size)) {
       report("%s is not an index of this trace, which is read whole; make it anew with gotrace index", name);
@@ -176,8 +189,8 @@ bool index_begin(input *in, const char *path, int64_t from) {
         input_decode(in, false);
       }
     }
-  } else if (path && from > 0 && trace) {
-    fail("%s: cannot be read", path);
+  } else if (path && from > 0) {
+    fail(trace ? "%s: cannot be read, or is no index of this trace" : "%s: only a file can have an index", path);
   }
   free(index.data);
   free(name);
