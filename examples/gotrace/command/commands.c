@@ -322,13 +322,13 @@ const command commands[] = {
     {.name = "index",
      .arguments = "[--index INDEX] FILE",
      .summary = "lets dump begin in the middle of a large trace",
-     .help = "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, a sixteenth of the "
-             "trace's "
-             "size at most. `gotrace dump --from TIME` without a filter then begins at the last of them before TIME, "
-             "and prints the same as without an index. If its size, beginning or end changes afterwards, the index is "
-             "refused.\n\n"
-             "  gotrace index app.trace\n"
-             "  gotrace dump --from 80s --to 80.01s app.trace",
+     .help =
+         "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
+         "its size. `gotrace dump --from TIME` without a filter then begins at the last of them before TIME, and "
+         "prints the same as without an index. If the trace's size, beginning or end changes afterwards, the index "
+         "is refused.\n\n"
+         "  gotrace index app.trace\n"
+         "  gotrace dump --from 80s --to 80.01s app.trace",
      .options = "--index INDEX",
      .run = command_index},
 #endif
