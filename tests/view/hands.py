@@ -207,6 +207,38 @@ def check_back(b):
     b.wait_for("gotrace.app.view.selected")
 
 
+def check_ends(b):
+    """A time that is selected has its ends in the trace; one whose drag is broken off is not kept; a list keeps its keys;
+    places of another trace in the browser's history are left alone."""
+    reset(b)
+    ends = """const {app} = gotrace, {begin, end} = app.data;
+      app.setRange(end + 10, end + 20);
+      const {from, to} = app.view.range;
+      return from === end && to === end;"""
+    assert b.run(ends)
+    broken = """const {app} = gotrace, range = app.view.range = {from: app.data.begin, to: app.data.end};
+      const send = (name, x, id) => app.canvas.dispatchEvent(new PointerEvent(name, {clientX: x, clientY: app.canvas.getBoundingClientRect().top + 50, pointerId: id, bubbles: true}));
+      app.canvas.setPointerCapture = () => {};
+      send("pointerdown", 400, 1), send("pointermove", 500, 1);
+      const dragged = app.view.range !== range;
+      send("pointercancel", 500, 1);
+      delete app.canvas.setPointerCapture;
+      return dragged && app.view.range === range && !app.drag;"""
+    assert b.run(broken)
+    listed = """const {app} = gotrace, list = document.createElement("select");
+      document.body.append(list);
+      const before = app.view.to - app.view.from;
+      list.dispatchEvent(new KeyboardEvent("keydown", {key: "w", bubbles: true}));
+      list.remove();
+      return app.view.to - app.view.from === before;"""
+    assert b.run(listed)
+    foreign = """const {app} = gotrace, {from, to} = app.view;
+      history.replaceState({app: "another"}, "", "#t=" + app.data.begin + "-" + (app.data.begin + 1000));
+      return app.readFragment().then(() => app.view.from === from && app.view.to === to);"""
+    assert b.run(foreign)
+    reset(b)
+
+
 def main():
     browsers = browser.all_there()
     if not browsers:
@@ -220,7 +252,7 @@ def main():
             with kind(1280, 800) as b:
                 b.open("file://" + page)
                 b.wait_for("window.gotrace && gotrace.app.answered")
-                for check in check_wheel, check_touch, check_measuring, check_marked_times, check_fit, check_back:
+                for check in check_wheel, check_touch, check_measuring, check_marked_times, check_fit, check_back, check_ends:
                     check(b)
                 errors = b.errors()
                 assert not errors, errors

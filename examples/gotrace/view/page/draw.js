@@ -40,6 +40,12 @@ function textOn(colour) {
 }
 const darker = (colour) => 0xff000000 | (colour >> 16 & 255) * 0.72 << 16 | (colour >> 8 & 255) * 0.72 << 8 | (colour & 255) * 0.72;
 
+// Whether a pixel of what is hatched is left out.
+function isHatched(x, y, ratio) {
+  const stripe = Math.round(3 * ratio);
+  return (x + y) % (2 * stripe) < stripe;
+}
+
 class Painter {
   constructor(canvas, data, model, view) {
     Object.assign(this, {canvas, data, model, view});
@@ -205,7 +211,7 @@ class Painter {
   paintShares(line, left, W, H, ratio, colours) {
     const top = Math.round((this.lineTop(line) + 2) * ratio), height = Math.round((this.lineTop(line) + line.height - 1) * ratio) - top;
     const edge = Math.round(TOP * ratio), {shares, pixels} = this, ofStates = line.row.kind === KIND.GO;
-    const {stopped} = this, runs = (c) => (ofStates ? c === RUNNING : line.row.kind <= KIND.THREAD), stripe = Math.round(3 * ratio);
+    const {stopped} = this, runs = (c) => (ofStates ? c === RUNNING : line.row.kind <= KIND.THREAD);
     const rest = new Float64Array(COLOURS), last = new Int32Array(COLOURS).fill(-ALONE), sizes = new Int32Array(COLOURS);
     for (let x = left; x < W; x++) {
       let sum = 0;
@@ -234,7 +240,7 @@ class Painter {
         const colour = this.starts[x] === c + 1 ? darker(colours[c]) : colours[c];
         const hatched = stopped[x] >= 0.5 && runs(c); // nobody ran
         for (let end = Math.min(bottom, y + sizes[c]); y < end; y++)
-          if (y >= edge) pixels[y * W + x] = hatched && (x + y) % (2 * stripe) < stripe ? this.backColour : colour;
+          if (y >= edge) pixels[y * W + x] = hatched && isHatched(x, y, ratio) ? this.backColour : colour;
       }
     }
   }
@@ -257,24 +263,27 @@ class Painter {
         if (time <= 0) continue;
         sum += time;
         const end = Math.min(y, bottom - Math.round(sum / strip.most * (bottom - top)));
-        while (y > end) if (--y >= edge && y < H) pixels[y * W + x] = stopped[x] >= 0.5 && c === RUNNING && (x + y) % 6 < 3 ? this.backColour : colours[c];
+        while (y > end) if (--y >= edge && y < H) pixels[y * W + x] = stopped[x] >= 0.5 && c === RUNNING && isHatched(x, y, ratio) ? this.backColour : colours[c];
       }
     }
   }
   // Adds up strips of folded groups in sight, some milliseconds a frame.
   workOnStrips(slices) {
-    const {from, to} = this.view, until = performance.now() + STRIP_WORK, stale = (strip) => !strip || strip.from !== from || strip.to !== to || strip.parts !== slices.length || strip.level !== this.level;
+    const {from, to} = this.view, until = performance.now() + STRIP_WORK, columns = this.width - LEFT,
+      stale = (strip) => !strip || strip.columns !== columns || strip.from !== from || strip.to !== to || strip.parts !== slices.length || strip.level !== this.level;
     const next = () => this.visibleLines().find((line) => line.type === "group" && line.folded && line.group.rows.length && stale(this.strips.get(line.group.key)));
     if (this.work && stale(this.work.strip)) this.work = null;
     for (;;) {
       if (!this.work) {
         const line = next();
         if (!line) return;
-        const columns = this.width - LEFT, strip = {from, to, columns, sums: new Float64Array((columns + 1) * COLOURS), most: 0, parts: slices.length, level: this.level};
+        const strip = {from, to, columns, sums: new Float64Array((columns + 1) * COLOURS), most: 0, parts: slices.length, level: this.level};
         this.work = {strip, key: line.group.key, steps: addStrip(strip, line.group.rows, slices)};
       }
       while (performance.now() < until && !this.work.steps.next().done) continue;
       if (performance.now() >= until && !this.work.strip.most) return this.request();
+      const seen = new Set(this.visibleLines().map((line) => line.group?.key));
+      for (const key of this.strips.keys()) if (!seen.has(key)) this.strips.delete(key);
       this.strips.set(this.work.key, this.work.strip);
       this.work = null;
       this.request(); // to draw it

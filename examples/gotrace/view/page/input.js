@@ -46,6 +46,7 @@ class App {
     this.answered = !trace; // whether it is known what is wrong
     this.model = new Model(data);
     this.closed = new AbortController();
+    this.id = [data.name, data.events, data.end].join(); // of its places in the browser's history
     // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
     this.least = Math.max(10, data.end * 2 ** -46);
     this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, flags: [], hit: null, line: "", hideIdle: false, width: 0};
@@ -71,7 +72,11 @@ class App {
   }
 
   // Another trace takes its place.
-  close() { this.closed.abort(); }
+  close() {
+    this.closed.abort();
+    clearTimeout(this.fragmentTimer);
+    this.panels.asked?.abort();
+  }
 
   // ------------------------------------------------------------------------------------------------- the view ----
 
@@ -120,10 +125,12 @@ class App {
   changed() {
     this.painter.request();
     clearTimeout(this.fragmentTimer);
+    if (this.closed.signal.aborted) return; // the address is of another trace
     this.fragmentTimer = setTimeout(() => this.writeFragment(), 200);
   }
 
   select(slice) {
+    this.panels.asked?.abort(); // what was shown needs no more answers
     this.view.selected = slice, this.view.range = null, this.view.hit = null, this.view.mark = null;
     if (slice) this.panels.showSlice(slice), this.reveal(slice.row);
     else this.panels.show();
@@ -152,7 +159,9 @@ class App {
     if (time < this.view.from || time > this.view.to) this.setView(time - size / 2, time + size / 2);
   }
   setRange(from, to) {
-    this.view.range = {from: Math.max(from, this.data.begin), to: Math.min(to, this.data.end)}, this.view.selected = null;
+    const [a, b] = [from, to].map((time) => Math.max(this.data.begin, Math.min(time, this.data.end)));
+    this.panels.asked?.abort();
+    this.view.range = {from: a, to: b}, this.view.selected = null;
     this.panels.showRange(this.view.range);
     this.changed();
   }
@@ -387,6 +396,7 @@ class App {
     this.painter.setTheme(dark);
     document.getElementById("legend").replaceChildren(...this.panels.legend());
     if (this.panels.empty) this.panels.show();
+    if (this.tab !== "timeline") this.show(this.tab); // it has pictures, too
     this.changed();
   }
   // What a screen reader says.
@@ -414,14 +424,16 @@ class App {
   // Keeps the place in the address. The browser goes back to the place before a jump: to another slice, time, tab, or to a
   // picture four times as long or short, or beside the last one. Smaller moves change the place.
   writeFragment() {
-    if (this.reading) return;
+    if (this.reading || this.closed.signal.aborted) return;
     const now = this.fragment(), last = this.written ?? now, kept = (text) => text.split("&").filter((part) => /^(s|m|r|tab)=/.test(part)).join("&");
     const [[a, b], [from, to]] = [last, now].map((text) => /^#t=(-?\d+)-(-?\d+)/.exec(text).slice(1).map(Number));
     const jump = kept(last) !== kept(now) || from > b || to < a || Math.abs(Math.log((to - from) / (b - a || 1))) > Math.log(4);
-    history[jump ? "pushState" : "replaceState"](null, "", now);
+    history[jump ? "pushState" : "replaceState"]({app: this.id}, "", now);
     this.written = now;
   }
   async readFragment() {
+    if ((history.state?.app ?? this.id) !== this.id) return; // a place in another trace that was open before
+    const turn = this.turn = {}; // a place that is read later takes the place of this one
     const values = new Map(location.hash.slice(1).split("&").map((part) => part.split("=", 2)));
     const pair = (key, between) => (values.get(key) || "").replace(/^-/, "~").split(between).map((n) => Number(n.replace("~", "-")));
     const [from, to] = pair("t", "-"), {data, model, view} = this;
@@ -432,7 +444,7 @@ class App {
       else if (values.get("f")[i] === "0") model.folded.delete(group.key);
     });
     view.scroll = Number(values.get("y")) || 0;
-    view.flags = (values.get("k") || "").split(",").filter(Boolean).map(Number).filter((flag) => flag >= data.begin && flag <= data.end);
+    view.flags = (values.get("k") || "").split(",").filter(Boolean).map(Number).filter((flag, i, all) => flag >= data.begin && flag <= data.end && all.indexOf(flag) === i).sort((x, y) => x - y);
     this.hideIdle(values.has("h"));
     if (view.selected || view.mark || view.range) this.select(null);
     const [row, time] = pair("s", "@"), [a, b] = pair("r", "-");
@@ -440,9 +452,13 @@ class App {
     if (mark) this.selectMark(mark);
     if (b > a) this.setRange(a, b);
     this.show(["summary", "flame"].includes(values.get("tab")) ? values.get("tab") : "timeline");
-    const slice = model.rows[row] && time >= 0 && await this.sliceAt(row, time, false);
-    if (slice) this.select(slice);
-    this.reading--;
+    try {
+      const slice = model.rows[row] && time >= 0 && await this.sliceAt(row, time, false);
+      if (turn !== this.turn || this.closed.signal.aborted) return;
+      if (slice) this.select(slice);
+    } finally {
+      this.reading--;
+    }
     this.written = this.fragment(); // this place, not one to go back from
     this.changed();
   }
@@ -462,7 +478,7 @@ class App {
     canvas.addEventListener("pointerdown", (event) => this.pointerDown(event));
     canvas.addEventListener("pointermove", (event) => this.pointerMove(event));
     canvas.addEventListener("pointerup", (event) => this.pointerUp(event));
-    canvas.addEventListener("pointercancel", () => { this.fingers.clear(); this.drag = this.pinch = null; });
+    canvas.addEventListener("pointercancel", () => { this.endDrag(); this.fingers.clear(); this.pinch = null; });
     canvas.addEventListener("pointerleave", () => { tip.hidden = true; this.pointer = null; });
     // The first click may move the rows.
     const timeline = document.getElementById("timeline");
@@ -490,19 +506,21 @@ class App {
       const most = Math.max(LEAST_PANEL, Math.round(0.7 * innerWidth)), now = Math.max(LEAST_PANEL, Math.min(Math.round(width), most));
       document.getElementById("timeline").style.setProperty("--panel", now + "px");
       for (const [key, value] of [["now", now], ["min", LEAST_PANEL], ["max", most]]) split.setAttribute("aria-value" + key, value);
-      try { localStorage.setItem("gotrace panel", now); } catch { /* the browser keeps nothing for this page */ }
+      return now;
     };
+    const keep = (width) => { try { localStorage.setItem("gotrace panel", width); } catch { /* the browser keeps nothing for this page */ } };
     let kept = 0;
     try { kept = Number(localStorage.getItem("gotrace panel")); } catch { /* likewise */ }
     set(kept || Math.max(340, Math.min(0.22 * innerWidth, 520)));
-    split.addEventListener("pointerdown", (event) => split.setPointerCapture(event.pointerId));
+    split.addEventListener("pointerdown", (event) => { if (event.button === 0) split.setPointerCapture(event.pointerId); });
+    split.addEventListener("pointerup", (event) => { if (split.hasPointerCapture(event.pointerId)) keep(set(panel.getBoundingClientRect().right - event.clientX)); });
     split.addEventListener("pointermove", (event) => { if (split.hasPointerCapture(event.pointerId)) set(panel.getBoundingClientRect().right - event.clientX); });
     split.addEventListener("keydown", (event) => {
       const by = {ArrowLeft: 20, ArrowRight: -20}[event.key];
       if (!by) return;
       event.preventDefault();
       event.stopPropagation();
-      set(panel.offsetWidth + by);
+      keep(set(panel.offsetWidth + by));
     });
   }
   pointerDown(event) {
@@ -512,12 +530,17 @@ class App {
     this.canvas.setPointerCapture(event.pointerId);
     this.fingers.set(event.pointerId, {x, y});
     this.chosen = null;
-    if (this.fingers.size > 1) this.drag = null, this.pinch = this.pinchNow();
+    if (this.fingers.size > 1) this.endDrag(), this.pinch = this.pinchNow();
     else this.drag = this.dragFrom(x, y, y < OVERVIEW && x >= LEFT ? "overview" : event.shiftKey || (y < TOP && x >= LEFT) ? "range" : "pan");
     if (this.drag?.mode === "overview") this.overviewTo(x);
   }
   dragFrom(x, y, mode) {
-    return {mode, x, y, time: this.painter.snap(x, y), from: this.view.from, to: this.view.to, scroll: this.view.scroll, moved: false};
+    return {mode, x, y, time: this.painter.snap(x, y), from: this.view.from, to: this.view.to, scroll: this.view.scroll, range: this.view.range, moved: false};
+  }
+  // Ends a drag before the button is released: a range that was measured by it is not kept.
+  endDrag() {
+    if (this.drag?.mode === "range") this.view.range = this.drag.range, this.painter.request();
+    this.drag = null;
   }
   // Where two fingers are, and what is between them.
   pinchNow() {
@@ -626,9 +649,10 @@ class App {
       Enter: () => this.nextResult(), Escape: () => (this.results ? this.endSearch() : (this.view.range = null, this.select(null))),
     };
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (action && !(event.target instanceof HTMLInputElement)) {
+    if (action && !event.target.matches?.("input, select")) {
       if ((event.key === " " || event.key === "Enter") && event.target instanceof HTMLButtonElement) return; // it presses the button
       if (this.tab !== "timeline" && !"123t?/".includes(event.key.toLowerCase())) return; // the other tabs scroll
+      if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.closest?.("#side")) return; // the details scroll
       if (event.key === " " || event.key.startsWith("Arrow") || event.key.startsWith("Page")) event.preventDefault();
       action();
     }

@@ -118,7 +118,7 @@ class Panels {
       item("hatched: the world was stopped, so nobody ran", (c) => {
         bar(theme.states[RUNNING], 12)(c);
         c.fillStyle = theme.back;
-        for (let x = 0; x < 26; x++) for (let y = 1; y < 13; y++) if ((x + y) % 6 < 3) c.fillRect(x, y, 1, 1);
+        for (let x = 0; x < 26; x++) for (let y = 1; y < 13; y++) if (isHatched(x, y, 1)) c.fillRect(x, y, 1, 1);
       }),
       item("a log", (c) => { c.fillStyle = theme.accent; c.beginPath(); c.moveTo(9, 4); c.lineTo(17, 4); c.lineTo(13, 10); c.fill(); }),
       item("a CPU sample", (c) => { c.fillStyle = theme.text; c.fillRect(12, 4, 1.5, 6); }),
@@ -145,7 +145,7 @@ class Panels {
     text.textContent = await this.app.trace.ask(words).catch((error) => error.message);
   }
   // A link to the critical path to something, for a page that can ask.
-  pathLink(...words) { return this.link("critical path", () => this.showAnswer("Critical path", ["path", ...words])); }
+  pathLink(...words) { return this.link("critical path", () => this.showAnswer("Critical path", this.app.trace.path(...words))); }
 
   taskLink(place) {
     const {app} = this, task = app.model.tasks[place];
@@ -175,9 +175,11 @@ class Panels {
   // Where the time of a task went, as gotrace path says: by state, by class of wait and who it went through, by region; and the
   // critical path, of which each step leads there. It is read anew, so that of a large trace it is asked for.
   fillSpent(to, task) {
+    this.asked?.abort();
+    const asked = this.asked = new AbortController();
     const fill = async () => {
       to.replaceChildren(make("div", {class: "place"}, "reading where the time went …"));
-      const {path, waits, regions} = await this.app.trace.ask(["path", "--task", task, "--json"]).then(JSON.parse);
+      const {trace} = this.app, {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), asked.signal).then(JSON.parse);
       const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
       const colour = {running: theme.states[RUNNING], runnable: theme.states[RUNNABLE], syscall: theme.states[SYSCALL], waiting: theme.states.at(-1), stopped: theme.collector};
       const words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
@@ -360,7 +362,7 @@ class Panels {
   }
   // A table of all goroutines, with their time by state, and one of all tasks.
   async fillSingles(section) {
-    const {model, data, app} = {...this.app, app: this.app}, sums = new Map();
+    const {app} = this, {model, data} = app, sums = new Map();
     for (const {slices} of await data.load(data.levelFor((data.end - data.begin) / 1000), data.begin, data.end))
       for (const [number, span] of slices.index) {
         if (model.rows[number].kind !== KIND.GO) continue;

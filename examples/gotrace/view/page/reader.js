@@ -16,8 +16,8 @@ class Reader {
     reader.script = URL.createObjectURL(new Blob([await inflate("worker0")], {type: "text/javascript"}));
     return reader;
   }
-  // Runs a command of the tool on a file. Returns its status, its output and what it reported.
-  run(file, words, progress) {
+  // Runs a command of the tool on a file. Returns its status, its output and what it reported. `signal`: ends it early.
+  run(file, words, progress, signal) {
     const worker = new Worker(this.script), {module} = this;
     this.workers.add(worker);
     return new Promise((resolve, reject) => {
@@ -25,6 +25,7 @@ class Reader {
         if (data.progress !== undefined) progress(data.progress, data.sketch);
         else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replace(/^gotrace: /gm, "").trim()});
       };
+      signal?.addEventListener("abort", () => reject(new Refused("not asked for any more")));
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
       worker.postMessage({module, file, words});
     }).finally(() => { worker.terminate(); this.workers.delete(worker); });
@@ -59,11 +60,13 @@ class Trace {
     return {data, errors: [this.note, errors].filter(Boolean).join("\n")};
   }
   // What a command that writes text says of the trace; of a broken one, also of what comes before the error.
-  async ask(words) {
-    const {output, errors} = await this.reader.run(this.file, [...words, "/trace"], () => {});
+  async ask(words, signal) {
+    const {output, errors} = await this.reader.run(this.file, [...words, "/trace"], () => {}, signal);
     if (!output.size) throw new Refused(errors);
     return output.text();
   }
+  // Words of a command that says of the shown part what the path is.
+  path(...words) { return ["path", ...this.words.filter((word) => /^--(from|to)=|^--(lenient|partial)$/.test(word)), ...words]; }
   async findings() {
     const words = this.words.filter((word) => word !== "--partial"); // info needs none
     return JSON.parse(await this.ask(["info", ...words, "--json"])).findings;
