@@ -14,7 +14,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
+import made_trace  # noqa: E402
 
 DRAWN = """
   const c = gotrace.app.painter.context, draw = c.fillText, drawn = [];
@@ -214,8 +216,9 @@ def main():
         print("no browser is installed, so nothing is tested")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as directory:
-        trace, page = os.path.join(directory, "scheduler.trace"), os.path.join(directory, "page.html")
-        subprocess.run(["build/examples/scheduler", "-o", trace, "-f", "1.23", "-j", "4", "examples", "tests"], check=True, stdout=subprocess.DEVNULL)
+        trace, page = os.path.join(directory, "in_turn.trace"), os.path.join(directory, "page.html")
+        with open(trace, "wb") as file:
+            file.write(made_trace.in_turn().data())
         subprocess.run(["build/examples/gotrace", "view", "-o", page, trace], check=True)
         for kind in browsers:
             # The places of the browser's history are counted, so there are no others before.
