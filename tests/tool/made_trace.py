@@ -474,6 +474,20 @@ def working(runs, procs=4, end=20000):
     return t
 
 
+def in_turn(gos=60, procs=4, time=10**6):
+    """Goroutines that run one after the other on each proc, each for the same time, and wait for it from the beginning."""
+    t, main = running_main()
+    worker = t.stack("main.worker")
+    for i in range(gos):
+        t.event(1, 10 + i, GO_CREATE, 2 + i, worker, main)
+    for proc in range(2, 2 + procs):
+        t.event(proc, 1000, PROC_STATUS, proc, 1)
+        for turn, go in enumerate(range(proc, 2 + gos, procs)):
+            t.event(proc, 1001 + turn * time, GO_START, go, 1)
+            t.event(proc, 1000 + (turn + 1) * time, GO_DESTROY)
+    return t
+
+
 def assisting():
     """A goroutine that is in a mark assist, but waits, when the trace begins. The thread of another one tells so."""
     t, main = running_main()

@@ -26,7 +26,9 @@ GREY = 0.2  # the saturation below which a colour has no hue
 def open_page(b, page):
     b.open("file://" + page)
     b.wait_for("window.gotrace && gotrace.app.answered")
-    b.frame()
+    height = None
+    while height != (height := b.run("return gotrace.app.painter.height")):  # the findings' bar takes its room
+        b.frame()
 
 
 def check_panel(b, page):
@@ -130,8 +132,13 @@ def check_stopped(b, directory):
     b.wait_for(told % "500 ns", 20)
     b.run("gotrace.app.setRange(7700, 9000)")
     b.wait_for(told % "300 ns", 20)
-    b.run("gotrace.app.setRange(0, 7500)")
-    b.wait_for("document.querySelector('#panel table')")
+    # The panel of this range is there, and what it waits for has been read.
+    b.run("""
+      const {data} = gotrace.app, {load} = data;
+      window.loads = 0;
+      data.load = (...of) => { window.loads++; return load.apply(data, of).finally(() => { window.loads--; }); };
+      gotrace.app.setRange(0, 7500);""")
+    b.wait_for("document.querySelector('#panel h2').textContent === 'From ' + moment(0) + ' to ' + moment(7500) && window.loads === 0")
     assert not b.run("return " + told % "")
 
 

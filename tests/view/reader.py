@@ -162,15 +162,15 @@ def check_parts(b, traces):
     assert "not known" not in b.run("return document.getElementById('findings').textContent")
 
 
-def many_messages(generations=12, messages=2000):
-    """A trace that hardly shrinks: generations of a millisecond, each with so many random messages."""
+def many_messages(generations=12, messages=2000, alike=False):
+    """A trace that hardly shrinks, unless its messages are alike: generations of a millisecond, each with so many random ones."""
     made, random_text = made_trace.Generations(), random.Random(1)
     for number in range(generations):
         t, at = made_trace.Trace(), 1000000 * number
         t.event(1, at, made_trace.PROC_STATUS, 0, 1)
         t.event(1, at + 1, made_trace.GO_STATUS, 1, 1, made_trace.RUNNING)
         for i in range(messages):
-            t.event(1, at + 400 * (i + 1), made_trace.LOG, 0, t.string("message"), t.string("%0200x" % random_text.getrandbits(800)), t.stack("main.main"))
+            t.event(1, at + 800000 // messages * (i + 1), made_trace.LOG, 0, t.string("message"), t.string("%0200x" % (i if alike else random_text.getrandbits(800))), t.stack("main.main"))
         made.append(t)
     return made
 
@@ -178,8 +178,7 @@ def many_messages(generations=12, messages=2000):
 def check_time_left(b, traces):
     """While a trace is read, the page tells how long the rest will take, by a clock that here runs a thousand times as fast,
     and shows how many goroutines were running and runnable in what has been read."""
-    traces.write("slow.trace", many_messages(40).data())
-    traces.write("many.trace", made_trace.runs_rarely(200000).data())
+    traces.write("many.trace", made_trace.runs_rarely(400000).data())
     b.open("file://" + PAGE)
     b.wait_for("!document.getElementById('start').hidden")
     b.run("""
@@ -187,18 +186,15 @@ def check_time_left(b, traces):
       performance.now = () => begin + (now() - begin) * 1000;
       window.told = [];
       new MutationObserver(() => window.told.push(document.getElementById("opening").textContent)).observe(document.getElementById("opening"), {childList: true});""")
-    b.choose("#file", traces.path("slow.trace"))
-    b.wait_for("window.gotrace && document.getElementById('start').hidden")
-    told = b.run("return window.told")
-    assert told[0] == "Reading slow.trace" and any(re.fullmatch(r"Reading slow.trace: \d+ %, about \d+ (s|min) left", text) for text in told), told
     b.run("""
       window.pictures = [];
       const canvas = document.getElementById("sketch");
       new MutationObserver(() => { if (!canvas.hidden && !window.pictures.length) window.pictures.push([...new Uint32Array(canvas.getContext("2d").getImageData(0, 0, 720, 120).data.buffer)].filter((pixel) => pixel).length); })
         .observe(document.getElementById("opening"), {childList: true});""")
     b.choose("#file", traces.path("many.trace"))
-    b.wait_for("gotrace.app.data.name === 'many.trace' && document.getElementById('start').hidden")
-    pictures = b.run("return window.pictures")
+    b.wait_for("window.gotrace && gotrace.app.data.name === 'many.trace' && document.getElementById('start').hidden")
+    told, pictures = b.run("return [window.told, window.pictures]")
+    assert told[0] == "Reading many.trace" and any(re.fullmatch(r"Reading many.trace: \d+ %, about \d+ (s|min) left", text) for text in told), told
     assert any(pictures), pictures
     for elapsed, part, want in (500, 0.5, ""), (9000, 0.01, ""), (2000, 0.25, ", about 6 s left"), (100000, 0.1, ", about 15 min left"):
         assert b.run("return timeLeft(arguments[0], arguments[1])", elapsed, part) == want, (elapsed, part)
@@ -226,6 +222,15 @@ def check_cut(b, traces):
         assert abs(float(parts[1]) * 1e6 - size * generations / 12) < 2e5 and abs(float(parts[2]) * 1e6 - size) < 1e5, (note, size)
         # What it suggests is enough.
         assert tool("view", "--size", parts[3] + "M", "-o", page, traces.path("large.trace"))[1] == ""
+    # One that shrinks more than most is in the page.
+    traces.write("alike.trace", many_messages(12, 3900, alike=True).data())
+    assert os.path.getsize(traces.path("alike.trace")) > 8 << 20
+    assert tool("view", "--size", "2M", "-o", page, traces.path("alike.trace"))[1] == ""
+    b.open("file://" + page)
+    assert opened(b, "alike.trace") == "" and b.run("return document.querySelector('#findings p')") is None
+    # A goroutine that is only in the rest: not the beginning, but a page that has it.
+    assert "cannot be cut" in tool("view", "--size", "2M", "--go", "1", "-o", page, traces.path("large.trace"), status=1)[1]
+    assert "at least 2M" in tool("view", "--size", "100K", "-o", page, traces.path("large.trace"), status=1)[1]
     tool("view", "--size", "1M", "--pictures", "-o", page, traces.path("large.trace"), status=2)
     os.remove(page)
     traces.write("one.trace", many_messages(1, 24000).data())

@@ -147,7 +147,7 @@ const option options[] = {
     {"--no-open", "serve the page without -o, and only print its address", NULL, set_flag, SETTING(no_open), 0},
     {"--pictures", "a page without the trace and its reader, 30 MB at most", NULL, set_flag, SETTING(pictures), 0},
     {"--size BYTES",
-     "how large a page with the trace in it may be (also 10K, 10M, 10G); default: 30M. Of a larger trace it has the "
+     "how large a page with the trace in it may be, at least 2M; default: 30M. Of a larger trace it has the "
      "beginning",
      NULL, set_bytes, SETTING(size), 0},
     {"--data", "not the page, but what its reader makes of the trace: slices, then tables as JSON; for tests", NULL,

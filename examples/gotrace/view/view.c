@@ -830,9 +830,12 @@ static const char *write_page(view *v, trace_part *p, const settings *set) {
   char note[512] = "";
   data = input_bytes(&p->in, &size);
   if (data && !set->pictures)
-    kept = view_pack_trace(&packed, data, size, set->size, set->from == 0 && set->until == INT64_MAX);
+    kept =
+        view_pack_trace(&packed, data, size, set->size, set->from == 0 && set->until == INT64_MAX && !p->selection.on);
   with_trace = kept > 0;
-  if (set->size && !with_trace) fail("neither all of it nor its first generation fits into a page of the given --size");
+  if (set->size && !with_trace)
+    fail("neither all of it nor, if it can be cut, its first generation fits into a page of the given --size; what "
+         "cannot be cut: a part, a filtered one, one of a pipe, one of Go 1.21 or older");
   if (with_trace && kept < size)
     snprintf(
         note, sizeof note,

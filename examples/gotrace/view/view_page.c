@@ -166,12 +166,17 @@ static size_t whole_generations(const uint8_t *data, size_t size, size_t most) {
 }
 
 size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, uint64_t most, bool cut) {
+  enum { LEAST = 2 << 20, SAMPLE = 4 << 20 };
   uint64_t limit = most ? most : PAGE_SIZE;
-  size_t room, left = size;
-  if (limit < (2 << 20)) limit = 2 << 20; /* the reader's share is half a megabyte */
-  room = (size_t)(limit / 4 * 3 - ((size_t)3 << 18));
-  /* Most traces shrink to a third. */
-  if (left / 4 > room) left = cut ? whole_generations(data, size, room < SIZE_MAX / 4 ? 4 * room : SIZE_MAX) : 0;
+  size_t room, left = size, sample = size < SAMPLE ? size : SAMPLE;
+  double packs; /* to which share of its size a trace shrinks */
+  if (limit < LEAST) fail("--size: at least 2M, of which the page's reader takes half a megabyte");
+  if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
+  room = (size_t)(limit / 4 * 3 - ((size_t)3 << 18)); /* base 64 adds a third */
+  compress_bytes(packed, data, sample);
+  packs = (double)packed->size / (double)(sample + !sample);
+  if ((double)size * packs > 2 * (double)room)
+    left = cut ? whole_generations(data, size, (size_t)(1.2 * (double)room / packs)) : 0;
   while (left) {
     packed->size = 0;
     compress_bytes(packed, data, left);
