@@ -260,6 +260,8 @@ static void decoder(void) {
   part = (gotrace_decoder *)&info;
   CHECK_EQUAL(gotrace_decoder_open_part(d, &part), GOTRACE_ERROR_ARGUMENT);
   CHECK(part == NULL && !gotrace_decoder_join(d, part) && !gotrace_decoder_between(d));
+  CHECK_EQUAL(gotrace_decoder_snapshot(d, NULL, 0), 0);
+  CHECK_EQUAL(gotrace_decoder_resume(d, &info, 1), GOTRACE_ERROR_ARGUMENT);
   gotrace_decoder_close(d);
 
   options.allocate = NULL;
@@ -284,6 +286,8 @@ static void decoder(void) {
   gotrace_decoder_get_info(d, NULL);
   CHECK_EQUAL(gotrace_decoder_open_part(d, NULL), GOTRACE_ERROR_ARGUMENT);
   CHECK(!gotrace_decoder_join(d, NULL) && !gotrace_decoder_join(NULL, d) && !gotrace_decoder_join(d, d));
+  CHECK(gotrace_decoder_snapshot(d, NULL, SIZE_MAX) > 0);
+  CHECK_EQUAL(gotrace_decoder_resume(d, NULL, 1), GOTRACE_ERROR_ARGUMENT);
   while (gotrace_decoder_next(d, &event) == GOTRACE_OK) continue;
   gotrace_decoder_close(d);
 }
