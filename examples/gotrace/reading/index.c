@@ -141,6 +141,7 @@ int command_index(const char *path, const settings *set) {
 static bool take(const uint8_t **at, const uint8_t *end, uint64_t *number) {
   unsigned shift = 0;
   for (*number = 0; *at < end && shift < 64; shift += 7) {
+    if (shift == 63 && **at > 1) return false; /* more than 64 bits */
     *number |= (uint64_t)(**at & 0x7f) << shift;
     if (!(*(*at)++ & 0x80)) return true;
   }
