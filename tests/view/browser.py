@@ -16,6 +16,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -268,3 +269,12 @@ class Firefox(Browser):
 
 def all_there():
     return [b for b in (Chromium, Firefox) if b.is_there()]
+
+
+def needed():
+    """The same; without any, the test is skipped."""
+    browsers = all_there()
+    if not browsers:
+        print("no browser is installed, so nothing is tested")
+        sys.exit(77)
+    return browsers

@@ -263,10 +263,7 @@ def main():
     if not os.path.exists(PAGE):
         print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
         sys.exit(77)
-    browsers = browser.all_there()
-    if not browsers:
-        print("no browser is installed, so nothing is tested")
-        sys.exit(77)
+    browsers = browser.needed()
     assert os.path.getsize(PAGE) < 1 << 20, os.path.getsize(PAGE)
     with tempfile.TemporaryDirectory() as directory:
         subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O1", "-w", "-I.", "-isystem", "/usr/include/stb", "-pthread", "-o", directory + "/faults", "tests/tool/faults.c"], check=True)
