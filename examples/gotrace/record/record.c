@@ -11,14 +11,17 @@
 
 #include "board.h"
 #include "executable.h"
+#include "recorder.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static struct record_settings shared;
@@ -214,6 +217,101 @@ static uint32_t count_entries(void) {
   return count;
 }
 
+/* ----------------------------------------------------------------------------------------------------- outside ----
+ *
+ * The first program captures into a box, and this process writes the trace: see outside.h. With --children or --flight,
+ * and in programs that it executes, each process writes its own (preload/). */
+
+#define BOX_BYTES ((size_t)64 << 20)
+
+static struct {
+  recorder *recorder; /* NULL: there is none, or it has ended */
+  int output;         /* -1: not known yet */
+  uint32_t index;     /* of the trace in the list, when `output` is known */
+  bool ended;
+  struct trace_end end;
+} outside = {.output = -1};
+
+static void make_box(const settings *set) {
+  int file;
+  shared.box.descriptor = -1;
+  if (set->children || set->flight) return;
+  file = recorder_make_box(BOX_BYTES);
+  if (file < 0) return; /* little memory is left, or files must be small: the program writes the trace itself */
+  outside.recorder = recorder_begin(file, &shared);
+  if (outside.recorder) keep_file(&shared.box, file);
+  else close(file);
+}
+
+/* Opens the trace in the folder; -1: it is not there. */
+static int open_trace(const struct trace_entry *entry, int mode) {
+  struct stat status;
+  int file = openat(out.folder, entry->name, mode | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file >= 0 &&
+      (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !has_identity(&status, &entry->identity))) {
+    close(file);
+    file = -1;
+  }
+  return file;
+}
+
+static void close_output_of_box(void) {
+  if (outside.output != shared.given.descriptor) close(outside.output);
+  outside.output = -1;
+}
+
+/* The program has made the file, or it was given. */
+static void find_output_of_box(void) {
+  static struct trace_entry entry;
+  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i;
+  for (i = 0; i < count && i < shared.traces && outside.output < 0; i++) {
+    if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) != TRACE_STARTED || !list->entry[i].outside) continue;
+    entry = list->entry[i];
+    entry.name[NAME_MAX] = 0;
+    if (*entry.name && !strchr(entry.name, '/')) outside.output = open_trace(&entry, O_WRONLY);
+    else if (!*entry.name && shared.given.descriptor >= 0) outside.output = shared.given.descriptor;
+    outside.index = i;
+  }
+  /* Then a file of another program may have been opened. */
+  if (outside.output < 0 || !__atomic_load_n(&ends->entry[outside.index].removed, __ATOMIC_ACQUIRE)) return;
+  close_output_of_box();
+}
+
+/* Ends the trace. `status`: of the program, or -1 if it goes on, with another one. */
+static void finish_outside(int status) {
+  recorder *r = outside.recorder;
+  outside.recorder = NULL;
+  if (!recorder_is_used(r)) return;
+  if (outside.output < 0) find_output_of_box();
+  recorder_finish(r, outside.output, &outside.end);
+  if (outside.output < 0) return;
+  close_output_of_box();
+  outside.ended = true;
+  outside.end.has_ended = 1;
+  outside.end.why = ends->entry[outside.index].why;
+  if (!outside.end.why && status >= 0 && WIFSIGNALED(status)) outside.end.why = TRACE_KILLED;
+}
+
+/* Reads what the program captures until it ends, which `process` tells; -1: that is not possible. */
+static int follow(int process) {
+  struct pollfd end = {process, POLLIN, 0};
+  bool busy = true;
+  int status;
+  pid_t ended;
+  while ((ended = waitpid(child, &status, outside.recorder ? WNOHANG : 0)) <= 0) {
+    if (ended < 0 && errno != EINTR) fail("wait: %s", strerror(errno));
+    if (ended < 0 || !outside.recorder) continue;
+    if (recorder_is_used(outside.recorder) && outside.output < 0) find_output_of_box();
+    if (outside.output >= 0 && __atomic_load_n(&ends->entry[outside.index].why, __ATOMIC_ACQUIRE) &&
+        __atomic_load_n(&ends->entry[outside.index].has_ended, __ATOMIC_ACQUIRE))
+      finish_outside(-1);
+    else busy = recorder_read(outside.recorder, outside.output);
+    poll(&end, process >= 0, busy ? 10 : 50);
+  }
+  if (outside.recorder) finish_outside(status);
+  return status;
+}
+
 /* ----------------------------------------------------------------------------------------------------- running ---- */
 
 static void pass_on(int number) {
@@ -253,7 +351,7 @@ static bool write_settings(int file) {
 
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
-  int status, pipe_ends[2], error = 0, settings_file = memory_file();
+  int status, process, pipe_ends[2], error = 0, settings_file = memory_file();
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
@@ -272,8 +370,9 @@ static int run(const char *path, char **words, const char *library) {
   close(pipe_ends[1]);
   while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;
   close(pipe_ends[0]);
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail("wait: %s", strerror(errno));
+  process = (int)syscall(SYS_pidfd_open, child, 0);
+  status = follow(process);
+  if (process >= 0) close(process);
   first_pid = child;
   first_status = status;
   child = 0;
@@ -303,6 +402,7 @@ static int end_like(int status) {
 
 /* ------------------------------------------------------------------------------------------------------ traces ---- */
 
+
 /* An entry of the list, and what became of it. */
 typedef struct trace {
   struct trace_entry start;
@@ -319,18 +419,6 @@ struct renewed {
   struct file_identity identity;
 };
 static struct file_identity *renewed; /* by index; inode 0: the trace is as the process wrote it */
-
-/* Opens the trace in the folder; -1: it is not there. */
-static int open_trace(const struct trace_entry *entry) {
-  struct stat status;
-  int file = openat(out.folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (file >= 0 &&
-      (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !has_identity(&status, &entry->identity))) {
-    close(file);
-    file = -1;
-  }
-  return file;
-}
 
 /* Whether a trace after this one has its name: then this one was removed before. */
 static bool is_used_again(const char *name, uint32_t index, uint32_t count) {
@@ -352,12 +440,12 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   memset(t, 0, sizeof *t);
   t->start = list->entry[index];
   if (renewed[index].inode) t->start.identity = renewed[index];
-  t->end = ends->entry[index];
+  t->end = outside.ended && index == outside.index ? outside.end : ends->entry[index];
   t->file = -1;
   t->goes_on = goes_on(t->start.pid, index, count);
   name[NAME_MAX] = 0;
   if (t->start.state == TRACE_STARTED && !strchr(name, '/')) {
-    if (*name && !is_used_again(name, index, count)) t->file = open_trace(&t->start);
+    if (*name && !is_used_again(name, index, count)) t->file = open_trace(&t->start, O_RDONLY);
     t->is_there = t->file >= 0 || !*name;
   }
   if (*name) snprintf(t->path, sizeof t->path, "%.*s%s", out.folder_size, out.path ? out.path : "", name);
@@ -641,6 +729,7 @@ int command_record(char **words, int count, const settings *set) {
   shared.only_waits = set->only_waits;
   shared.command_pid = getpid();
   shared.version = BOARD_VERSION;
+  make_box(set);
   if (out.replaces && unlinkat(out.folder, shared.output, 0) != 0 && errno != ENOENT)
     fail("%s: %s", out.path, strerror(errno));
   result = run(path, words, shared.library[library]);

@@ -754,6 +754,24 @@ static void prepare_reasons(void) {
   reasons[REASON_SLEEP] = GOTRACE_BLOCK_SLEEP;
 }
 
+/* The first program captures into the command's box, and needs no thread, unless that is not possible: its memory is
+ * limited, for example. Then, and in other processes, and in other programs that it executes, the tracer writes the
+ * trace itself. */
+static bool start_outside(const gotrace_options *options) {
+  const struct record_settings *s = state.settings;
+  struct stat status;
+  void *box = MAP_FAILED;
+  int file = s->box.descriptor >= 0 && state.pid == s->first_pid ? open_kept(&s->box, O_RDWR) : -1;
+  if (file < 0) return false;
+  if (fstat(file, &status) == 0)
+    box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  real.close(file);
+  if (box == MAP_FAILED) return false;
+  state.outside = start_in_box(box, options) == GOTRACE_OK;
+  if (!state.outside) munmap(box, (size_t)status.st_size);
+  return state.outside;
+}
+
 static gotrace_result start_tracer(int file) {
   const struct record_settings *s = state.settings;
   gotrace_options options;
@@ -767,6 +785,10 @@ static gotrace_result start_tracer(int file) {
   options.cut_milliseconds = s->cut_milliseconds;
   options.flight_milliseconds = s->flight_milliseconds;
   options.flight_bytes = (size_t)64 << 20;
+  if (start_outside(&options)) {
+    real.close(file);
+    return GOTRACE_OK;
+  }
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   result = s->flight_milliseconds ? gotrace_flight_start(&options) : gotrace_start_file(path, &options);
   if (result == GOTRACE_OK && s->flight_milliseconds && !open_flight_file(path)) {
@@ -808,11 +830,12 @@ void start_trace(void) {
     entry->system_error = result == GOTRACE_ERROR_SINK ? errno : 0;
     if (result != GOTRACE_OK && file >= 0) remove_file(trace.name);
     entry->identity = trace.identity;
+    entry->outside = state.outside;
     snprintf(entry->name, sizeof entry->name, "%s", trace.name);
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
     if (result == GOTRACE_OK) {
       if (!reasons[0]) prepare_reasons();
-      prepare_service();
+      if (!state.outside) prepare_service();
       __atomic_store_n(&state.recording, 1u, __ATOMIC_RELEASE);
     }
   }
@@ -826,7 +849,12 @@ static void write_end(uint32_t why) {
   unsigned inside = self.inside;
   self.inside = 1;
   if (!inside) report_all_usage(); /* otherwise this is a signal handler that interrupted a function of the library */
-  if (state.settings->flight_milliseconds) {
+  if (state.outside) {
+    tell_modules();
+    gotrace_stop();
+    trace.events = box_has_little() ? 0 : FEW_EVENTS;
+    __atomic_store_n(&trace.end->removed, why == TRACE_EXECUTES && !trace.events, __ATOMIC_RELEASE);
+  } else if (state.settings->flight_milliseconds) {
     take_lock(&snapshot_lock);
     note_problems(trace.end);
     errno = 0;
@@ -952,6 +980,7 @@ bool finish_with_service(void) {
 void forget_trace(void) {
   struct stat status;
   __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
+  state.outside = false;
   if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
   state.file = 0;
   if (service.exists) handle_fatal_signals(false), release_snapshot_signal();

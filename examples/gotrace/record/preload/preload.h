@@ -75,6 +75,7 @@ extern struct state {
   uint32_t stacks;    /* RECORD_STACKS_... */
   bool only_waits;    /* --min-syscall */
   bool children;
+  bool outside; /* the command writes the trace: nothing of this library runs but what the program calls */
   int pid;                                /* of the traced process */
   int file;                               /* of the trace; the program must not close it. 0: none */
   const struct record_settings *settings; /* NULL: the process does not belong to a recording */
@@ -188,6 +189,9 @@ void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL
 uint64_t mix(uint64_t a, uint64_t b);
 
 /* tracer.c */
+gotrace_result start_in_box(void *box, const gotrace_options *options);
+void tell_modules(void);  /* to the command, which names functions: before the library is unloaded, at the end */
+bool box_has_little(void); /* the trace has about as few events as FEW_EVENTS, or fewer */
 bool open_flight_file(const char *path); /* the trace's file in flight mode, written only at the end */
 bool finish_flight_file(void);           /* writes it and closes it; false: see errno */
 bool only_services_left(void);           /* the process lives only for the tracer and the calling thread */

@@ -343,7 +343,8 @@ EXPORT int dlclose(void *library) {
   if (!tracing()) return REAL(dlclose)(library);
   ENTER(dlclose);
   dl_iterate_phdr(count_unloads, &before);
-  gotrace_advance();
+  if (state.outside) tell_modules();
+  else gotrace_advance();
   errno = kept;
   LEAVE(); /* the library's destructors are the program's */
   result = real.dlclose(library);

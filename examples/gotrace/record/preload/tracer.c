@@ -27,8 +27,14 @@ bool only_services_left(void);
 
 #undef GOTRACE_API
 #define GOTRACE_API __attribute__((visibility("hidden")))
+#define GOTRACE__BOX
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
+
+/* preload.h */
+gotrace_result start_in_box(void *box, const gotrace_options *options);
+void tell_modules(void);
+bool box_has_little(void);
 
 /* The tracer's own way to write a file, which notices if the program has closed it. */
 static gotrace__file flight_file;
@@ -45,6 +51,19 @@ bool finish_flight_file(void) {
   bool closed = gotrace__file_close(&flight_file);
   if (!written) errno = failure;
   return written && closed;
+}
+
+gotrace_result start_in_box(void *box, const gotrace_options *options) {
+  gotrace_result result = gotrace__box_start((gotrace__box *)box, options);
+  if (result == GOTRACE_OK) gotrace__box_modules();
+  return result;
+}
+
+void tell_modules(void) { gotrace__box_modules(); }
+
+bool box_has_little(void) {
+  const gotrace__thread *only = gotrace__load_acquire(&gotrace__t.threads);
+  return !only->next && only->chunk == only->first && (!only->chunk || only->chunk->size < 1024);
 }
 
 /* Whether the process lives only for the tracer's thread and the calling one. */
