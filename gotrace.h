@@ -3526,6 +3526,7 @@ GOTRACE__LIBC_64(long long, lseek, (int file, long long offset, int from));
 GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size));
 GOTRACE__LIBC(void *, dlsym, (void *library, const char *name));
 #ifdef GOTRACE__BOX
+GOTRACE__LIBC(int, madvise, (void *memory, size_t size, int advice));
 GOTRACE__LIBC(void *, mremap, (void *old, size_t old_size, size_t new_size, int flags, ...));
 #endif
 GOTRACE__LIBC(char *, dlerror, (void));
@@ -4289,7 +4290,10 @@ typedef struct gotrace__box {
   gotrace__uint64 beats;                   /* atomic: rounds so far */
   struct gotrace__record_chunk *returned;  /* atomic: chunks that have been read; the program takes all */
   uint32_t closed;                         /* atomic: no more is read */
+  uint32_t done;                           /* atomic: the last value of `wanted` that has been answered */
+  gotrace__uint64 events;                  /* atomic: of the trace so far */
   /* Of the program: */
+  uint32_t wanted;                         /* atomic, a futex: number of calls of gotrace__box_sync */
   uint32_t state;                          /* atomic */
   int32_t result;                          /* of the capture, when it has ended */
   uint32_t session;                        /* this and the next ones do not change while the box is used */
@@ -4304,8 +4308,16 @@ typedef struct gotrace__box {
 GOTRACE_API uint64_t gotrace__box_layout(void);
 GOTRACE_API gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_options *given);
 GOTRACE_API void gotrace__box_modules(void);
+GOTRACE_API void gotrace__box_sync(void);
+GOTRACE_API void gotrace__box_release(void);
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
+static uint32_t gotrace__box_over;   /* atomic; its memory stays, but later sessions do not capture into it */
+
+/* The box of the session; NULL: it has none. */
+GOTRACE__FN gotrace__box *gotrace__box_now(void) {
+  return gotrace__load_relaxed(&gotrace__box_over) ? NULL : gotrace__boxed;
+}
 
 /* Whole pages; NULL: it is full. */
 GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
@@ -4316,23 +4328,47 @@ GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   return (char *)box + at;
 }
 
-/* The child of a fork has what the box had, in memory of its own. False: no memory; then it still shares the box. */
+/* No child inherits the box: it may give up privileges, while its parent trusts what is there. The child of a fork with
+ * handlers has what the box had, in memory of its own. False: there was no memory for it. */
+static void *gotrace__box_copy; /* from before a fork until after it */
+static size_t gotrace__box_copied;
+GOTRACE__FN void gotrace__box_before_fork(void) {
+  if (!gotrace__boxed) return;
+  gotrace__box_copied = (size_t)gotrace__load_relaxed(&gotrace__boxed->used);
+  gotrace__box_copy = gotrace__map_pages(gotrace__box_copied);
+  if (gotrace__box_copy) memcpy(gotrace__box_copy, gotrace__boxed, gotrace__box_copied);
+}
+GOTRACE__FN void gotrace__box_after_fork(void) {
+  if (gotrace__box_copy) munmap(gotrace__box_copy, gotrace__box_copied);
+  gotrace__box_copy = NULL;
+}
 GOTRACE__FN bool gotrace__box_leave(void) {
-  gotrace__box *box = gotrace__boxed;
-  size_t used = box ? (size_t)gotrace__load_relaxed(&box->used) : 0;
-  void *own;
-  if (!box) return true;
-  own = gotrace__map_pages(used);
-  if (!own) return false;
-  memcpy(own, box, used);
-  if (GOTRACE__C(mremap)(own, used, used, 3 /* MREMAP_MAYMOVE | MREMAP_FIXED */, box) == MAP_FAILED) return false;
-  munmap((char *)box + used, (size_t)box->size - used);
+  size_t size = gotrace__box_copied;
+  void *box = gotrace__boxed, *copy = gotrace__box_copy;
   gotrace__boxed = NULL;
-  return true;
+  gotrace__box_copy = NULL;
+  if (!box) return true;
+  return copy && GOTRACE__C(mremap)(copy, size, size, 3 /* MREMAP_MAYMOVE | MREMAP_FIXED */, box) == box;
+}
+
+/* Waits until the recorder has read all that has happened so far, and made a cut; but not for ever. */
+#define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
+GOTRACE__FN void gotrace__back_off(unsigned *spins);
+GOTRACE__DEFINE void gotrace__box_sync(void) {
+  gotrace__box *box = gotrace__box_now();
+  uint64_t since = gotrace__nanoseconds();
+  uint32_t wanted;
+  unsigned spins = 0;
+  if (!box || gotrace__load_relaxed(&box->closed)) return;
+  wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  while ((int32_t)(gotrace__load_acquire(&box->done) - wanted) < 0 &&
+         gotrace__nanoseconds() - since < GOTRACE__BOX_SYNC)
+    gotrace__back_off(&spins);
 }
 
 GOTRACE__FN void *gotrace__new_pages(size_t size) {
-  gotrace__box *box = gotrace__boxed;
+  gotrace__box *box = gotrace__box_now();
   return box ? gotrace__box_pages(box, size) : gotrace__map_pages(size);
 }
 GOTRACE__FN void gotrace__give_back_pages(void *memory, size_t size) {
@@ -6127,7 +6163,7 @@ GOTRACE__FN void gotrace__end_of(uint32_t session, gotrace_result result) {
   if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
   gotrace__store_relaxed(&tracer->alloc_events, 0u);
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed) {
+  if (gotrace__box_now()) {
     gotrace__box_end(gotrace__boxed, result);
     return;
   }
@@ -6192,7 +6228,7 @@ GOTRACE__FN gotrace__record_chunk *gotrace__take_spare(void) {
   gotrace__record_chunk *chunk;
   gotrace__lock(&tracer->queue_lock);
 #ifdef GOTRACE__BOX
-  if (!tracer->spare_chunks && gotrace__boxed) gotrace__take_returned(gotrace__boxed);
+  if (!tracer->spare_chunks && gotrace__box_now()) gotrace__take_returned(gotrace__boxed);
 #endif
   chunk = tracer->spare_chunks;
   if (chunk) tracer->spare_chunks = chunk->next;
@@ -6219,7 +6255,8 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed && gotrace__load_relaxed(&gotrace__boxed->closed)) gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
+  if (gotrace__box_now() && gotrace__load_relaxed(&gotrace__boxed->closed))
+    gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
 #endif
   gotrace__lock(&tracer->queue_lock);
   if (old && !tracer->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
@@ -6250,7 +6287,7 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
 GOTRACE__FN void gotrace__wait_for_room(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed) {
+  if (gotrace__box_now()) {
     gotrace__await_recorder(gotrace__boxed);
     return;
   }
@@ -9035,6 +9072,10 @@ static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
 GOTRACE__FN bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = (gotrace__thread *)thread;
   int cancel = gotrace__cancel_off();             /* nothing would give the record back */
+#ifdef GOTRACE__BOX
+  if (gotrace__boxed && gotrace__load_relaxed(&gotrace__t.process) != (uint32_t)gotrace__process_id())
+    m = NULL; /* it is in the box, which a child that no handler knows of does not have */
+#endif
   if (m && !(gotrace__inside & GOTRACE__LOCKS)) { /* else its allocator has ended it, under a lock */
     gotrace__set_self(m);                         /* another library's thread-locals may be gone already */
     gotrace__take_over(m); /* if a signal handler ends the thread, the call below it does not go on */
@@ -10050,7 +10091,6 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
   (void)gotrace__module_range(module, 0, &low, &high);
   found.pc = low + 1;
   if (!gotrace__find_visit(module, size, &found)) return 0;
-  found.at.unloads = 0;
   if (is_program) {
     long n = GOTRACE__C(readlink)("/proc/self/exe", found.at.path, sizeof found.at.path - 1);
     found.at.path[n > 0 ? n : 0] = 0;
@@ -10060,10 +10100,11 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
   return 0;
 }
 
-/* Tells the recorder which modules are loaded now. */
+/* Tells the recorder which modules are loaded now. If one has been unloaded since the last time, gotrace__box_sync must
+ * come first: the names that have been asked for until then are those of the modules known so far. */
 GOTRACE__DEFINE void gotrace__box_modules(void) {
   bool program = true;
-  if (gotrace__boxed) (void)GOTRACE__C(dl_iterate_phdr)(gotrace__box_visit, &program);
+  if (gotrace__box_now()) (void)GOTRACE__C(dl_iterate_phdr)(gotrace__box_visit, &program);
 }
 #endif
 
@@ -15124,6 +15165,7 @@ GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotra
   if (result != GOTRACE_OK) return result;
   gotrace__init();
   if (!gotrace__cas_acq_rel(&box->state, &state, (uint32_t)GOTRACE__BOX_USED)) return GOTRACE_ERROR_ALREADY_RUNNING;
+  if (GOTRACE__C(madvise)(box, (size_t)box->size, 10 /* MADV_DONTFORK */) != 0) return GOTRACE_ERROR_OUT_OF_MEMORY;
   options.on_limit = GOTRACE_LIMIT_BLOCK;
   options.memory_limit = (size_t)box->size / 4 * 3; /* the rest is for tables and threads */
   tracer->options = options;
@@ -15149,6 +15191,19 @@ GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotra
   gotrace__store_release(&box->base, (uint64_t)(uintptr_t)box); /* with this the recorder may read the others */
   gotrace__store_seq_cst(&gotrace__on, 1u);
   return GOTRACE_OK;
+}
+
+/* After gotrace_stop and gotrace__box_sync, with which the recorder has read all: other sessions may begin, whose traces
+ * the tracer writes itself. */
+GOTRACE__DEFINE void gotrace__box_release(void) {
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__lock(&tracer->life);
+  if (gotrace__box_now() && !gotrace__load_relaxed(&gotrace__on)) {
+    gotrace__store_relaxed(&gotrace__box_over, 1u);
+    gotrace__store_seq_cst(&tracer->cleaned, tracer->session);
+    tracer->active = tracer->delivers = false;
+  }
+  gotrace__unlock(&tracer->life);
 }
 #endif
 
@@ -15336,7 +15391,7 @@ GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
     return GOTRACE_ERROR_NOT_RUNNING;
   }
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed) { /* the session stays, and the recorder reads it */
+  if (gotrace__box_now()) { /* the session stays, and the recorder reads it */
     gotrace__end_early(GOTRACE_OK);
     gotrace__await_calls();
     gotrace__unlock(&tracer->life);
@@ -15930,10 +15985,16 @@ GOTRACE__FN void gotrace__before_fork(void) {
     gotrace__mutex *lock = gotrace__fork_lock(i);
     if (lock) gotrace__lock(lock);
   }
+#ifdef GOTRACE__BOX
+  gotrace__box_before_fork();
+#endif
 }
 
 GOTRACE__FN void gotrace__after_fork(void) {
   unsigned i;
+#ifdef GOTRACE__BOX
+  gotrace__box_after_fork();
+#endif
   for (i = GOTRACE__TAKEN_LOCKS; i--;) {
     gotrace__mutex *lock = gotrace__fork_lock(i);
     if (lock) gotrace__unlock(lock);
@@ -15999,9 +16060,8 @@ GOTRACE__FN void gotrace__abandon_threads(void) {
  * session is freed; the parent continues its trace. */
 GOTRACE__FN void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
-  bool in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
+  bool in_call, boxed = false;
   size_t i;
-  bool boxed = false;
 #ifdef GOTRACE__BOX
   boxed = gotrace__boxed != NULL;
   if (!gotrace__box_leave()) { /* it must not touch its parent's */
@@ -16011,6 +16071,7 @@ GOTRACE__FN void gotrace__after_fork_in_child(void) {
     return;
   }
 #endif
+  in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
   gotrace__on = 0;
   gotrace__asked.what = 0;
   tracer->alloc_events = 0;

@@ -431,10 +431,14 @@ test_descriptors() {
   compare "$work/closes" "$work/victim"
   [ ! -s "$work/victim" ] || fail "the trace was written into the program's file"
   threads 100
-  for options in '' '--flight 1000'; do
+  for options in '' --children '--flight 1000'; do
     "$tool" record $options -o "$work/closed.trace" "$work/closes" "$work/victim" stdio >"$work/traced" 2>"$work/err" ||
       fail "closes stdio: exit status $?"
     [ ! -s "$work/victim" ] || fail "the trace was written into the program's file"
+    if [ ! "$options" ]; then # the program has no descriptor of the trace
+      judge "$work/closed.trace" "$work/err"
+      continue
+    fi
     grep -q 'ended early.*Bad file descriptor' "$work/err" || { cat "$work/err"; fail "does not report that the trace was closed"; }
   done
 }

@@ -19,6 +19,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 /* The chunks of a thread. */
 typedef struct stream {
@@ -45,6 +47,9 @@ struct recorder {
   size_t stream_count;
   stream *ended; /* those of threads that have ended; their chunks may still have to be transcribed */
   size_t ended_count, ended_capacity;
+  gotrace__module_record *unloaded; /* modules; the others are gotrace__modules.records */
+  uint64_t unloads;   /* number of modules unloaded, as the process says */
+  uint32_t wanted;    /* cuts that the process has asked for */
   uint64_t copied;    /* bytes of tables */
   uint64_t last_cut;  /* nanoseconds */
   uint64_t cut_every; /* likewise */
@@ -54,13 +59,20 @@ struct recorder {
   size_t complete;    /* of them */
   int system_error;
   gotrace_result result; /* why no more is read, or GOTRACE_OK */
+  bool over;             /* the process has been told that all has been read; it may use the memory again */
 };
 
 /* ---------------------------------------------------------------------------------------------------- the box ---- */
 
 int recorder_make_box(size_t size) {
   gotrace__box *box;
-  int file = memfd_create("gotrace box", MFD_CLOEXEC | MFD_ALLOW_SEALING), error;
+  struct rlimit limit;
+  int file, error;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur) { /* otherwise a signal would end this process */
+    errno = EFBIG;
+    return -1;
+  }
+  file = memfd_create("gotrace box", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return -1;
   error = fchmod(file, 0600) != 0 ? errno : posix_fallocate(file, 0, (off_t)size);
   if (!error && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) error = errno;
@@ -128,6 +140,29 @@ static void copy_table(recorder *r, gotrace__table *const *at, copied_table *tab
   stop_at_damage(r);
 }
 
+/* A module is loaded. Those that are not mentioned again after one has been unloaded are loaded no more. */
+static void know_module(recorder *r, const gotrace__loaded *at) {
+  gotrace__module_record *record = gotrace__modules.records, **link;
+  if (at->unloads != r->unloads) {
+    for (link = &r->unloaded; *link; link = &(*link)->next) continue;
+    *link = record;
+    gotrace__modules.records = record = NULL;
+    gotrace__modules.last = NULL;
+    r->unloads = at->unloads;
+  }
+  for (link = &r->unloaded; *link; link = &(*link)->next)
+    if ((*link)->at.base == at->base && gotrace__elf_same(&(*link)->at.identity, &at->identity) &&
+        strcmp((*link)->at.path, at->path) == 0)
+      break;
+  record = *link;
+  if (record) *link = record->next;
+  else record = (gotrace__module_record *)gotrace__allocate(NULL, sizeof *record, false);
+  if (!record) return;
+  record->at = *at;
+  record->next = gotrace__modules.records;
+  gotrace__modules.records = record;
+}
+
 static void copy_tables(recorder *r) {
   const gotrace__entry *reason, *module = NULL;
   copy_table(r, &r->box->strings, &r->strings, 1, 0);
@@ -142,16 +177,11 @@ static void copy_tables(recorder *r) {
   copy_table(r, &r->box->modules, &r->modules, 1, 0);
   module = module ? module->next : r->modules.to->first;
   for (; module; module = module->next) {
-    gotrace__module_record *record = (gotrace__module_record *)gotrace__allocate(NULL, sizeof *record, false);
-    if (!record || module->size < offsetof(gotrace__loaded, path)) {
-      gotrace__release(NULL, record, record ? sizeof *record : 0);
-      continue;
-    }
-    memcpy(&record->at, module + 1, module->size < sizeof record->at ? module->size : sizeof record->at - 1);
-    record->at.path[sizeof record->at.path - 1] = 0;
-    if (record->at.identity.build_id_size > GOTRACE__BUILD_ID) record->at.identity.build_id_size = 0;
-    record->next = gotrace__modules.records;
-    gotrace__modules.records = record;
+    gotrace__loaded at;
+    memset(&at, 0, sizeof at);
+    memcpy(&at, module + 1, module->size < sizeof at ? module->size : sizeof at - 1);
+    if (at.identity.build_id_size > GOTRACE__BUILD_ID) at.identity.build_id_size = 0;
+    know_module(r, &at);
   }
 }
 
@@ -290,7 +320,7 @@ static uint64_t copy_all(recorder *r) {
   size_t most = r->size / sizeof(gotrace__thread), count = 0;
   gotrace__thread *at, *m;
   if (!r->base) r->base = gotrace__load_acquire(&r->box->base);
-  if (!r->base || r->result != GOTRACE_OK) return 0;
+  if (!r->base || r->result != GOTRACE_OK || r->over) return 0;
   for (at = gotrace__load_acquire(&r->box->threads); at; at = gotrace__load_acquire(&m->next)) {
     m = in_box(r, at, sizeof *m);
     if (m && ++count <= most && read_thread(r, m, &copied)) continue;
@@ -381,13 +411,17 @@ bool recorder_read(recorder *r, int to) {
   gotrace__transcriber *t = r->t;
   gotrace__clocks clocks;
   uint64_t copied;
-  bool more;
+  bool more, wanted = r->wanted != gotrace__load_acquire(&r->box->wanted);
+  bool ended = gotrace__load_acquire(&r->box->state) == GOTRACE__BOX_ENDED;
+  r->wanted = gotrace__load_acquire(&r->box->wanted);
   gotrace__add_relaxed(&r->box->beats, 1);
+  if (wanted) gotrace__pass_skew();
   gotrace__read_clocks(&clocks);
   copied = copy_all(r);
   do {
     more = gotrace__transcribe_round(t, &clocks, false);
-    if (!gotrace__transcribe_is_full(t) && clocks.nanoseconds - r->last_cut < r->cut_every) continue;
+    if (!gotrace__transcribe_is_full(t) && clocks.nanoseconds - r->last_cut < r->cut_every && (more || !wanted))
+      continue;
     gotrace__transcribe_cut(t);
     r->last_cut = clocks.nanoseconds;
     r->complete = r->written.size;
@@ -396,7 +430,15 @@ bool recorder_read(recorder *r, int to) {
   if (t->error) stop_reading(r, t->error);
   if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
   write_complete(r, to);
+  gotrace__store_relaxed(&r->box->events, t->events);
+  r->over = r->over || (wanted && ended);
+  gotrace__store_release(&r->box->done, r->wanted);
   return copied != 0;
+}
+
+void recorder_wait(recorder *r, unsigned milliseconds) {
+  struct timespec most = {0, milliseconds * 1000000L};
+  syscall(SYS_futex, &r->box->wanted, 0 /* FUTEX_WAIT */, r->wanted, &most, NULL, 0);
 }
 
 static void free_stream(recorder *r, const stream *s) {
@@ -435,6 +477,8 @@ void recorder_finish(recorder *r, int to, struct trace_end *end) {
   gotrace__transcribe_free(t);
   free(t);
   for (i = 0; i < COUNT(tables); i++) gotrace__table_free(tables[i]->to);
+  gotrace__modules_free();
+  gotrace__modules.records = r->unloaded;
   gotrace__modules_free();
   munmap(r->box, r->size);
   free(r->entry.data);

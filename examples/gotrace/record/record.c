@@ -14,14 +14,12 @@
 #include "recorder.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static struct record_settings shared;
@@ -292,9 +290,8 @@ static void finish_outside(int status) {
   if (!outside.end.why && status >= 0 && WIFSIGNALED(status)) outside.end.why = TRACE_KILLED;
 }
 
-/* Reads what the program captures until it ends, which `process` tells; -1: that is not possible. */
-static int follow(int process) {
-  struct pollfd end = {process, POLLIN, 0};
+/* Reads what the program captures until it ends, of which a signal tells. */
+static int follow(void) {
   bool busy = true;
   int status;
   pid_t ended;
@@ -306,13 +303,16 @@ static int follow(int process) {
         __atomic_load_n(&ends->entry[outside.index].has_ended, __ATOMIC_ACQUIRE))
       finish_outside(-1);
     else busy = recorder_read(outside.recorder, outside.output);
-    poll(&end, process >= 0, busy ? 10 : 50);
+    if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
   }
   if (outside.recorder) finish_outside(status);
   return status;
 }
 
 /* ----------------------------------------------------------------------------------------------------- running ---- */
+
+/* It interrupts a wait. */
+static void notice_end(int number) { (void)number; }
 
 static void pass_on(int number) {
   if (child > 0) kill(child, number);
@@ -327,6 +327,9 @@ static void prepare_signals(void) {
   action.sa_handler = SIG_IGN;
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGQUIT, &action, NULL);
+  sigaction(SIGXFSZ, &action, NULL); /* a trace that is too large for the limit of file sizes ends early */
+  action.sa_handler = notice_end;
+  sigaction(SIGCHLD, &action, NULL);
   action.sa_handler = pass_on;
   action.sa_flags = SA_RESTART;
   for (i = 0; i < COUNT(passed); i++)
@@ -351,7 +354,7 @@ static bool write_settings(int file) {
 
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
-  int status, process, pipe_ends[2], error = 0, settings_file = memory_file();
+  int status, pipe_ends[2], error = 0, settings_file = memory_file();
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
@@ -370,9 +373,7 @@ static int run(const char *path, char **words, const char *library) {
   close(pipe_ends[1]);
   while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;
   close(pipe_ends[0]);
-  process = (int)syscall(SYS_pidfd_open, child, 0);
-  status = follow(process);
-  if (process >= 0) close(process);
+  status = follow();
   first_pid = child;
   first_status = status;
   child = 0;

@@ -20,6 +20,9 @@ bool recorder_is_used(const recorder *r);
 /* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was anything. */
 bool recorder_read(recorder *r, int to);
 
+/* Waits so long, or until the process asks for something, or a signal comes. */
+void recorder_wait(recorder *r, unsigned milliseconds);
+
 /* Reads the rest and ends the trace, when the process captures no more. Frees the recorder. */
 void recorder_finish(recorder *r, int to, struct trace_end *end);
 

@@ -70,8 +70,14 @@ extern __thread struct self self;
  * on another stack, and coroutines have stacks of their own, whose bounds are unknown. */
 static inline bool on_own_stack(const char *frame) { return frame >= self.stack_low && frame < self.stack_high; }
 
+/* Alone in pages that are zero in each child, also of a system call of the program's own. */
+#define STATE_PAGES 65536
+extern union recording {
+  uint32_t on; /* atomic */
+  char pages[STATE_PAGES];
+} recording;
+
 extern struct state {
-  uint32_t recording; /* atomic */
   uint32_t stacks;    /* RECORD_STACKS_... */
   bool only_waits;    /* --min-syscall */
   bool children;
@@ -85,7 +91,7 @@ bool recover(char *frame);
 
 /* Whether the call is to be reported. */
 #define tracing()                                                 \
-  (LIKELY(__atomic_load_n(&state.recording, __ATOMIC_RELAXED)) && \
+  (LIKELY(__atomic_load_n(&recording.on, __ATOMIC_RELAXED)) && \
    (LIKELY(!self.inside) || recover((char *)__builtin_frame_address(0))))
 
 /* Records which function the thread is in, for stacks. Expand it in that function itself. */
@@ -190,8 +196,9 @@ uint64_t mix(uint64_t a, uint64_t b);
 
 /* tracer.c */
 gotrace_result start_in_box(void *box, const gotrace_options *options);
-void tell_modules(void);  /* to the command, which names functions: before the library is unloaded, at the end */
-bool box_has_little(void); /* the trace has about as few events as FEW_EVENTS, or fewer */
+void tell_modules(void); /* to the command, which names functions; see gotrace__box_modules */
+void release_box(void);   /* another trace may begin, which the tracer writes itself */
+uint64_t sync_box(void);  /* waits until the command has read all; returns the number of events in the trace */
 bool open_flight_file(const char *path); /* the trace's file in flight mode, written only at the end */
 bool finish_flight_file(void);           /* writes it and closes it; false: see errno */
 bool only_services_left(void);           /* the process lives only for the tracer and the calling thread */

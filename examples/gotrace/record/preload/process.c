@@ -42,7 +42,7 @@ static void after_fork(void) {
 
 EXPORT pid_t fork(void) {
   pid_t child;
-  bool outside = tracing(), was = __atomic_load_n(&state.recording, __ATOMIC_RELAXED);
+  bool outside = tracing(), was = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
   if (outside) ENTER(fork);
   child = REAL(fork)();
   if (outside) LEAVE();
@@ -271,7 +271,7 @@ void process_after_fork(void) { identity_lock = 0; }
  * of them may. */
 #define IDENTITY(name, parameters, arguments)                                                           \
   EXPORT int name parameters {                                                                          \
-    bool locks = __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && is_traced_process(), had_trace; \
+    bool locks = __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) && is_traced_process(), had_trace; \
     int result;                                                                                         \
     if (locks) take_lock(&identity_lock);                                                               \
     had_trace = service_differs() && finish_with_service();                                             \
@@ -352,7 +352,8 @@ EXPORT int dlclose(void *library) {
   kept = errno;
   ENTER(dlclose);
   dl_iterate_phdr(count_unloads, &after);
-  if (after != before) gotrace_advance(), gotrace_advance();
+  if (after != before && state.outside) sync_box(), tell_modules();
+  else if (after != before) gotrace_advance(), gotrace_advance();
   errno = kept;
   LEAVE();
   return result;

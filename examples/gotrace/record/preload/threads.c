@@ -184,7 +184,7 @@ ALIGNS_STACK static void thread_ends(void *argument) {
   self.function = 0;
   apply_name();
   gotrace_wake_at(NULL, (const void *)pthread_self(), GOTRACE_WAKE_ALL);
-  if (self.usage && __atomic_load_n(&state.recording, __ATOMIC_RELAXED)) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
+  if (self.usage && __atomic_load_n(&recording.on, __ATOMIC_RELAXED)) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
   gotrace_thread_end();
   self.created = NULL;
   self.usage = NULL;

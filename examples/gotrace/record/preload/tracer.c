@@ -34,7 +34,8 @@ bool only_services_left(void);
 /* preload.h */
 gotrace_result start_in_box(void *box, const gotrace_options *options);
 void tell_modules(void);
-bool box_has_little(void);
+uint64_t sync_box(void);
+void release_box(void);
 
 /* The tracer's own way to write a file, which notices if the program has closed it. */
 static gotrace__file flight_file;
@@ -61,10 +62,12 @@ gotrace_result start_in_box(void *box, const gotrace_options *options) {
 
 void tell_modules(void) { gotrace__box_modules(); }
 
-bool box_has_little(void) {
-  const gotrace__thread *only = gotrace__load_acquire(&gotrace__t.threads);
-  return !only->next && only->chunk == only->first && (!only->chunk || only->chunk->size < 1024);
+uint64_t sync_box(void) {
+  gotrace__box_sync();
+  return gotrace__load_relaxed(&gotrace__boxed->events);
 }
+
+void release_box(void) { gotrace__box_release(); }
 
 /* Whether the process lives only for the tracer's thread and the calling one. */
 bool only_services_left(void) {
