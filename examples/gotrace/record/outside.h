@@ -193,7 +193,7 @@ static void open_module(gotrace__module_record *record) {
   if (record->noted) return;
   record->noted = true;
   snprintf(record->path, sizeof record->path, "%s", *record->at.path ? record->at.path : "[vdso]");
-  if (record->path[0] == '/' && stat(record->path, &status) == 0 && S_ISREG(status.st_mode))
+  if (record->path[0] != '[' && stat(record->path, &status) == 0 && S_ISREG(status.st_mode))
     gotrace__module_load(record, record->path);
 }
 
