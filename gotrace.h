@@ -10091,9 +10091,10 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
   (void)gotrace__module_range(module, 0, &low, &high);
   found.pc = low + 1;
   if (!gotrace__find_visit(module, size, &found)) return 0;
-  if (is_program) {
-    long n = GOTRACE__C(readlink)("/proc/self/exe", found.at.path, sizeof found.at.path - 1);
-    found.at.path[n > 0 ? n : 0] = 0;
+  if (is_program) { /* once: the link is gone when the main thread has ended */
+    static char path[GOTRACE__MODULE_PATH];
+    if (!path[0] && GOTRACE__C(readlink)("/proc/self/exe", path, sizeof path - 1) < 0) path[0] = 0;
+    memcpy(found.at.path, path, sizeof path);
   }
   size = offsetof(gotrace__loaded, path) + strlen(found.at.path);
   (void)gotrace__text_put(modules, gotrace__hash_bytes((const char *)&found.at, size), (const char *)&found.at, size);
