@@ -205,6 +205,56 @@ if command -v xz >/dev/null; then
   named "$dir/mini.named" other "other $dir/fedora/mini:0"
 fi
 
+# A stripped program whose symbols and lines are in a debug file: by build id, by link with its checksum, or in
+# debuginfod's cache. Symbols are read without a debugger, too.
+objcopy --only-keep-debug "$dir/pie" "$dir/pie.debug"
+main_line=$(grep -n '^int main' "$dir/program.c" | cut -d : -f 1)
+unnamed() { named "$1" hidden "*!0x$hidden *"; }
+with_lines() { # with_lines TRACE: symbolizes it, with a debugger and without
+  "$tool" symbolize -o "$dir/debug.named" "$1" 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
+  named "$dir/debug.named" hidden "hidden $dir/program.c:[0-9]*"
+  named "$dir/debug.named" main "main $dir/program.c:$main_line"
+  PATH=/nowhere "$tool" symbolize -o "$dir/debug.named" "$1" 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
+  named "$dir/debug.named" hidden "hidden $dir/*:0"
+}
+no_debug_file() {
+  "$tool" symbolize -o "$dir/debug.named" "$1" 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
+  unnamed "$dir/debug.named"
+}
+export DEBUGINFOD_CACHE_PATH=$dir/cache
+no_debug_file "$dir/stripped.trace"
+id=$(readelf -n "$dir/pie" | sed -n 's/.*Build ID: //p')
+mkdir -p "$dir/cache/$id"
+cp "$dir/pie.debug" "$dir/cache/$id/debuginfo"
+with_lines "$dir/stripped.trace"
+build other_id -pie -Wl,--build-id=0x1234567890
+objcopy --only-keep-debug "$dir/other_id" "$dir/cache/$id/debuginfo"
+no_debug_file "$dir/stripped.trace"
+rm -r "$dir/cache"
+if [ -d /usr/lib/debug ] && unshare -rm true 2>/dev/null; then
+  mkdir -p "$dir/system/.build-id/${id::2}"
+  cp "$dir/pie.debug" "$dir/system/.build-id/${id::2}/${id:2}.debug"
+  export -f with_lines named at fail
+  export dir tool main_line
+  unshare -rm bash -c 'mount --bind "$dir/system" /usr/lib/debug && with_lines "$dir/stripped.trace"' || fail "by build id"
+fi
+# Without a build id, only the link tells which file it is.
+for folder in "" .debug/; do
+  mkdir -p "$dir/linked/.debug"
+  objcopy --only-keep-debug "$dir/no_id" "$dir/linked/${folder}no_id.debug"
+  strip -o "$dir/linked/bare" "$dir/no_id"
+  (cd "$dir/linked/$folder" && objcopy --add-gnu-debuglink=no_id.debug "$dir/linked/bare" "$dir/linked/no_id")
+  hidden=$(nm "$dir/no_id" | sed -n 's/^0*\([0-9a-f]*\) t hidden$/\1/p')
+  run "$dir/linked/no_id" "$dir/linked.trace" none none
+  unnamed "$dir/linked.trace"
+  with_lines "$dir/linked.trace"
+  printf x >>"$dir/linked/${folder}no_id.debug" # another checksum
+  PATH=/nowhere "$tool" symbolize -o "$dir/debug.named" "$dir/linked.trace" 2>"$dir/err"
+  unnamed "$dir/debug.named"
+  rm -r "$dir/linked"
+done
+hidden=$(nm "$dir/pie" | sed -n 's/^0*\([0-9a-f]*\) t hidden$/\1/p')
+
 # Found through PATH.
 (cd "$dir" && PATH=$dir:$PATH run stripped "$dir/path.trace" none none)
 named "$dir/path.trace" hidden "stripped!0x$hidden $dir/stripped:0"

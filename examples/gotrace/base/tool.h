@@ -111,10 +111,11 @@ bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_
 struct bytes;
 bool elf_section(const char *path, const char *name, struct bytes *contents);
 
-/* The functions of an ELF image in memory, which may be damaged; NULL: not an ELF file. elf_function: the name of the
- * function that contains an address; NULL: none. */
+/* The functions of an ELF image in memory, or of a file, which may be damaged; NULL: not an ELF file. elf_function: the
+ * name of the function that contains an address; NULL: none. */
 typedef struct elf_symbols elf_symbols;
 elf_symbols *elf_symbols_of(const struct bytes *image);
+elf_symbols *elf_symbols_in(const char *path);
 const char *elf_function(const elf_symbols *symbols, uint64_t address);
 void elf_symbols_free(elf_symbols *symbols);
 

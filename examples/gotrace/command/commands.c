@@ -487,7 +487,9 @@ const command commands[] = {
      .summary = "the same with lines, inlined callers and C++ names",
      .help = "Writes a trace with the functions, lines and inlined callers that debug information knows, by "
              "llvm-symbolizer or addr2line, whichever is installed. They read only files that have debug information. "
-             "OUT may be FILE itself.",
+             "It may be in a file of its own: by build id in /usr/lib/debug, in the cache of debuginfod (nothing is "
+             "fetched), or where the program's .gnu_debuglink points. Symbols of such a file are read without a "
+             "debugger, too. OUT may be FILE itself.",
      .result = "a trace",
      .options = "-o OUT",
      .run = command_symbolize},

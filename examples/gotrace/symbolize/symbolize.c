@@ -4,8 +4,9 @@
  * llvm-symbolizer or addr2line: one process per file that has debug information, which gets the addresses of all traces
  * at once. Only the tables of stacks and strings are rewritten; every other byte stays as it is.
  *
- * Some distributions strip programs but leave them a small symbol table, compressed in the section .gnu_debugdata. It
- * is used where the tracer found no name (if built with liblzma).
+ * Debug information may be in a file of its own (debug_files.h), whose symbols are read here. Some distributions strip
+ * programs but leave them a small symbol table, compressed in the section .gnu_debugdata; it is read if built with
+ * liblzma. Both are used where the tracer found no name.
  *
  * A trace contains, among its strings, "gotrace.module BASE LOW-HIGH BUILD-ID PATH" for each module. A file is used
  * only if its build id and addresses match. Frames that have a line are left alone, so repeating the command changes
@@ -14,8 +15,8 @@
  * Frames of inlined functions precede the frame of the function that contains them. Go's profiles identify a frame by
  * its pc, so each gets its own: the address of the frame, with the inlining depth in the highest byte. */
 
-#include "../command/commands.h"
 #include "../reading/pool.h"
+#include "debug_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +52,7 @@ typedef struct object {
   struct module *modules;
   bool separate;      /* symbols are from a file with debug information only */
   map places;         /* from a relative pc to its address */
-  elf_symbols *small; /* of .gnu_debugdata; NULL: none */
+  elf_symbols *small; /* of .gnu_debugdata or of a debug file; NULL: none */
   address **addresses;
   size_t count, capacity;
 } object;
@@ -303,12 +304,11 @@ static void take_places(object *o, bytes *answers) {
   }
 }
 
-/* Whether a file is the one that was traced, by its build id and, if `whole`, its addresses. */
-static bool is_traced(const module *m, const char *path, bool whole, char *id) {
+/* Whether a file is the one that was traced, by its build id and its addresses. */
+static bool is_traced(const module *m, const char *path, char *id) {
   uint64_t low, high;
-  if (!elf_describe(path, id, &low, &high)) return false;
-  if (strcmp(id, m->id) != 0) return false;
-  return !whole || (low == m->low - m->base && high == m->high - m->base);
+  return elf_describe(path, id, &low, &high) && strcmp(id, m->id) == 0 && low == m->low - m->base &&
+         high == m->high - m->base;
 }
 
 /* Reads the small symbol table that some distributions leave in stripped files. */
@@ -342,7 +342,7 @@ static void read_small_table(object *o, const char *file) {
 #endif
 }
 
-/* The name for a relative address in that table; NULL: none. */
+/* The name for a relative address in the table; NULL: none. */
 static const char *small_name(const object *o, uint64_t pc) { return o->small ? elf_function(o->small, pc - 1) : NULL; }
 
 /* The file to read, which must be the one that was traced; NULL: none, which is reported. */
@@ -353,7 +353,7 @@ static const char *traced_file(const symbolizer *s, const object *o) {
   for (m = o->modules; m; m = m->of_object) {
     strcpy(id, "-");
     file = s->choose ? s->choose(m->path) : m->path;
-    if (file && is_traced(m, file, true, id)) return file;
+    if (file && is_traced(m, file, id)) return file;
     if (!m->of_object) break; /* the first one that the trace names is reported */
   }
   if (!file) report("%s may be another user's file: its functions stay as they are", m->path);
@@ -364,50 +364,27 @@ static const char *traced_file(const symbolizer *s, const object *o) {
   return NULL;
 }
 
-/* Whether the file's section .gnu_debuglink names a file that is where debuggers look for it. */
-static bool has_linked_file(const char *file) {
-  static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {"/usr/lib/debug", ""}}; /* around the folder */
-  const char *slash = strrchr(file, '/');
-  int folder = slash ? (int)(slash + 1 - file) : 0;
-  bytes name = {0};
-  bool named = elf_section(file, ".gnu_debuglink", &name), found = false;
-  size_t i;
-  put_byte(&name, 0);
-  for (i = 0; named && *name.data && !found && i < COUNT(places); i++) {
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%s%.*s%s%s", places[i][0], folder, file, places[i][1], (char *)name.data);
-    found = n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0;
-  }
-  free(name.data);
-  return found;
-}
-
 /* Whether there may be debug information about a file. Without it, a debugger knows only the symbols, by which the
  * tracer has named the functions. */
 static bool has_debug_information(const char *file) {
   const char *servers = getenv("DEBUGINFOD_URLS");
-  return elf_section(file, ".debug_line", NULL) || elf_section(file, ".zdebug_line", NULL) || has_linked_file(file) ||
-         (servers && *servers);
+  return elf_section(file, ".debug_line", NULL) || elf_section(file, ".zdebug_line", NULL) || (servers && *servers);
 }
 
-static void ask_debugger(const symbolizer *s, object *o) {
-  const char *tool = is_there("llvm-symbolizer") ? "llvm-symbolizer" : "addr2line";
-  char separate[4096] = "", named[4200], id[ELF_ID_TEXT];
+/* The debugger that is installed; NULL: none. */
+static const char *debugger(void) {
+  return is_there("llvm-symbolizer") ? "llvm-symbolizer" : is_there("addr2line") ? "addr2line" : NULL;
+}
+
+static void ask_debugger(object *o, const char *file) {
+  const char *tool = debugger();
+  char named[DEBUG_FILE_PATH + 8];
   char *llvm[] = {"llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "-C", named, NULL};
   char *binutils[] = {"addr2line", "-a", "-f", "-i", "-C", named, NULL};
-  const module *m = o->modules;
-  const char *file = separate;
   FILE *questions;
   bytes answers = {0};
   size_t i;
-  if (strlen(m->id) > 2)
-    snprintf(separate, sizeof separate, "/usr/lib/debug/.build-id/%.2s/%s.debug", m->id, m->id + 2);
-  o->separate = separate[0] && is_traced(m, separate, false, id);
-  if (!o->separate) {
-    if (!(file = traced_file(s, o))) return;
-    read_small_table(o, file);
-    if (!has_debug_information(file)) return;
-  }
+  if (!tool) return;
   snprintf(named, sizeof named, "--exe=%s", file);
   questions = temporary_file();
   for (i = 0; i < o->count; i++) fprintf(questions, "0x%llx\n", (ull)(o->addresses[i]->pc - 1));
@@ -417,6 +394,26 @@ static void ask_debugger(const symbolizer *s, object *o) {
   else report("%s failed for %s: its functions stay as they are", tool, file);
   fclose(questions);
   free(answers.data);
+}
+
+/* The symbols of a debug file name functions where no debugger is installed; the program's own are those that the
+ * tracer has used. */
+static void read_object(const symbolizer *s, object *o) {
+  char separate[DEBUG_FILE_PATH];
+  const char *id = o->modules->id, *file;
+  if (find_debug_file(id, NULL, s->choose, separate)) { /* which needs no program */
+    o->separate = true;
+  } else {
+    if (!(file = traced_file(s, o))) return;
+    o->separate = find_debug_file(id, file, s->choose, separate);
+    if (!o->separate) {
+      read_small_table(o, file);
+      if (has_debug_information(file)) ask_debugger(o, file);
+      return;
+    }
+  }
+  o->small = elf_symbols_in(separate);
+  ask_debugger(o, separate);
 }
 
 /* ------------------------------------------------------------------------------------------------------ names ---- */
@@ -456,7 +453,7 @@ static uint32_t demangled(const symbolizer *s, uint32_t name) {
 /* Looks up everything that can be known about a file's addresses. */
 static void look_up(symbolizer *s, object *o) {
   size_t i;
-  ask_debugger(s, o);
+  read_object(s, o);
   for (i = 0; i < o->count; i++) {
     const char *name = small_name(o, o->addresses[i]->pc);
     if (name) want_demangled(s, pool_put_string(name));
@@ -804,11 +801,9 @@ void symbolizer_look(symbolizer *s, input *in) {
 void symbolizer_find(symbolizer *s) {
   object *o;
   if (!s->objects) report("the trace names no modules: only names are demangled");
-  else if (!is_there("llvm-symbolizer") && !is_there("addr2line"))
-    report("neither llvm-symbolizer nor addr2line is there: only names are demangled");
-  else
-    for (o = s->objects; o; o = o->next)
-      if (o->count) look_up(s, o);
+  else if (!debugger()) report("neither llvm-symbolizer nor addr2line is there: only symbols are read, no lines");
+  for (o = s->objects; o; o = o->next)
+    if (o->count) look_up(s, o);
   demangle_all(s);
 }
 
