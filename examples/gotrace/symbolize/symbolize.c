@@ -18,6 +18,7 @@
 #include "../reading/pool.h"
 #include "debug_files.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -122,8 +123,28 @@ static void limit_demangler(off_t size) {
   setrlimit(RLIMIT_CPU, &seconds);
 }
 
-/* Runs a program with a file as its input, and appends its output to `result`. False: it fails, or prints more than
- * `most` bytes. */
+/* Where no demangler is installed, this process becomes one, by the library of C++. That reads names of C++ and Rust's
+ * older ones, not those that begin with _R. It is not linked, so that the tool needs only the C library. */
+static void demangle_here(void) {
+  static char line[4098];
+  char *(*demangle)(const char *, char *, size_t *, int *) = NULL;
+  void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL), *found;
+  if (!library || !(found = dlsym(library, "__cxa_demangle"))) _exit(127);
+  memcpy(&demangle, &found, sizeof demangle);
+  while (fgets(line, sizeof line, stdin)) {
+    size_t size = strcspn(line, "\n");
+    int status = 0;
+    char *name;
+    line[size] = 0;
+    name = demangle(line, NULL, NULL, &status);
+    puts(name ? name : line);
+    free(name);
+  }
+  _exit(fflush(stdout) == 0 ? 0 : 1);
+}
+
+/* Runs a program (NULL: demangle_here) with a file as its input, and appends its output to `result`. False: it fails,
+ * or prints more than `most` bytes. */
 static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t most, bytes *result) {
   int ends[2], status = 0;
   pid_t child;
@@ -140,6 +161,7 @@ static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t
     close(ends[1]);
     if (demangler) limit_demangler(lseek(0, 0, SEEK_END));
     lseek(0, 0, SEEK_SET);
+    if (!words[0]) demangle_here();
     execvp(words[0], words);
     _exit(127);
   }
@@ -269,6 +291,55 @@ static bool is_address(pool_text line) {
   return true;
 }
 
+/* A name in the older mangling of Rust, once its parts are joined by colons, is still coded:
+ * "_$LT$T$u20$as$u20$a..B$GT$::c::h0123456789abcdef". By the hash at its end it is recognized. Rewrites it in place;
+ * returns the size. */
+static size_t clean_rust(char *name, size_t size) {
+  static const struct {
+    const char *code, *is;
+  } codes[] = {{"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"}, {"$BP$", "*"},
+               {"$LP$", "("}, {"$RP$", ")"}, {"$C$", ","},  {"$SP$", "@"}};
+  size_t digits = 0, from = 0, to = 0, i, length = 0;
+  while (digits < 16 && digits < size && strchr("0123456789abcdef", name[size - 1 - digits])) digits++;
+  if (digits < 16 || size < 20 || memcmp(name + size - 19, "::h", 3) != 0) return size;
+  size -= 19;
+  while (from < size) {
+    const char *at = name + from, *end;
+    size_t rest = size - from;
+    bool begins_part = from == 0 || at[-1] == ':';
+    for (i = 0; i < COUNT(codes); i++) {
+      length = strlen(codes[i].code);
+      if (rest >= length && memcmp(at, codes[i].code, length) == 0) break;
+    }
+    if (i < COUNT(codes)) {
+      name[to++] = *codes[i].is;
+      from += length;
+    } else if (rest > 3 && at[0] == '$' && at[1] == 'u' && (end = memchr(at + 2, '$', rest - 2)) && end < at + 6) {
+      unsigned long code = strtoul(at + 2, NULL, 16);
+      name[to++] = code > 31 && code < 127 ? (char)code : '?';
+      from += (size_t)(end + 1 - at);
+    } else if (rest > 1 && memcmp(at, "..", 2) == 0) {
+      name[to++] = ':';
+      name[to++] = ':';
+      from += 2;
+    } else if (begins_part && rest > 1 && at[0] == '_' && at[1] == '$') {
+      from++; /* an identifier begins with no sign */
+    } else {
+      name[to++] = *at;
+      from++;
+    }
+  }
+  return to;
+}
+
+/* A readable name, as text. */
+static uint32_t put_readable(pool_text line) {
+  char name[4096];
+  if (line.size >= sizeof name) return pool_put_text(line.data, line.size);
+  memcpy(name, line.data, line.size);
+  return pool_put_text(name, clean_rust(name, line.size));
+}
+
 /* "FILE:LINE", perhaps with a remark in parentheses. "??" means unknown. */
 static void parse_place(pool_text line, source_frame *frame) {
   const char *end = line.data + line.size, *colon = end;
@@ -295,7 +366,7 @@ static void take_places(object *o, bytes *answers) {
     }
     if (!a || !line.size) continue;
     memset(&frame, 0, sizeof frame);
-    if (!is_unknown(line)) frame.function = pool_put_text(line.data, line.size);
+    if (!is_unknown(line)) frame.function = put_readable(line);
     if (!next_line(answers, &at, &line)) return;
     parse_place(line, &frame);
     if (a->count == MOST_INLINED) continue;
@@ -426,13 +497,13 @@ static void want_demangled(symbolizer *s, uint32_t name) {
 }
 
 static void demangle_all(symbolizer *s) {
-  const char *tool = is_there("llvm-cxxfilt") ? "llvm-cxxfilt" : "c++filt";
+  const char *tool = is_there("llvm-cxxfilt") ? "llvm-cxxfilt" : is_there("c++filt") ? "c++filt" : NULL;
   char *words[] = {(char *)(uintptr_t)tool, NULL};
   FILE *questions;
   bytes answers = {0};
   pool_text line;
   size_t i, at = 0;
-  if (!s->mangled.count || !is_there(tool)) return;
+  if (!s->mangled.count) return;
   questions = temporary_file();
   for (i = 0; i < s->mangled.count; i++) {
     pool_text name = pool_text_of(((const mangled *)s->mangled.values[i])->name);
@@ -440,7 +511,7 @@ static void demangle_all(symbolizer *s) {
   }
   if (run_program(words, true, questions, MOST_ANSWER + MOST_GROWTH * (uint64_t)ftell(questions), &answers))
     for (i = 0; i < s->mangled.count && next_line(&answers, &at, &line); i++)
-      ((mangled *)s->mangled.values[i])->demangled = pool_put_text(line.data, line.size);
+      ((mangled *)s->mangled.values[i])->demangled = put_readable(line);
   fclose(questions);
   free(answers.data);
 }
