@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -697,6 +697,30 @@ test_names() {
   ! grep -q stripped "$work/asked" || { cat "$work/asked"; fail "names: a file without debug information was read"; }
   lines_after './ends exit; truncate -s 100 names.*.trace; ./ends _exit; ./ends exit; true'
   [ $with_lines = 2 ] || { cat "$work/err"; fail "names: $with_lines traces beside a damaged one have lines, not 2"; }
+}
+
+# Code that a process compiles is in no file; what the runtime writes for perf names it. An older file does not.
+test_jit() {
+  local way expected
+  compile "${CC-cc}" tests/record/compiles.c "$work/compiles"
+  while read -r way expected; do
+    (cd "$work" && "$tool" record -q -o jit.trace ./compiles "$way" >traced) || fail "jit: $way"
+    "$tool" check "$work/jit.trace" >/dev/null || fail "jit: $way"
+    "$tool" dump --kind GoBlock "$work/jit.trace" | sed -n 's/^ *[0-9a-f]* //p' | grep -A 1 ^usleep | sed -n 2p >"$work/frame"
+    rm -f /tmp/perf-"$(cat "$work/traced")".map
+    # shellcheck disable=SC2053
+    [[ $(cat "$work/frame") == $expected ]] || fail "jit: $way: $(cat "$work/frame")"
+  done <<'END'
+map one two *
+script JS:scale /srv/shop.js:42
+python py::total /srv/shop.py:0
+dump compiled *
+replaced second *
+other 0x* *
+broken 0x* *
+old 0x* *
+END
+  "$work/compiles" none >/dev/null || { [ $? = 77 ] && skip "a processor for which this is written"; }
 }
 
 test_flight() {

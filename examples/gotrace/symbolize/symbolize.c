@@ -12,11 +12,15 @@
  * only if its build id and addresses match. Frames that have a line are left alone, so repeating the command changes
  * nothing. Symbolize a trace before you cut or convert it: those commands keep only the strings that events refer to.
  *
+ * Code that a process has compiled while it ran is in no file. `gotrace record` knows the process and when it began, so
+ * it adds the names that the runtime has told (jit_names.h).
+ *
  * Frames of inlined functions precede the frame of the function that contains them. Go's profiles identify a frame by
  * its pc, so each gets its own: the address of the frame, with the inlining depth in the highest byte. */
 
 #include "../reading/pool.h"
 #include "debug_files.h"
+#include "jit_names.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -97,6 +101,7 @@ struct symbolizer {
   uint8_t string_kind, stack_kind; /* numbers of the events of its tables */
   map generations;                 /* to tables */
   bytes strings, stack;            /* v1: records, not yet written */
+  jit_names jit;                   /* of the process of the trace that is written next */
 };
 
 /* ---------------------------------------------------------------------------------------------------- programs ---- */
@@ -626,6 +631,12 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
   const source_frame *last = a && a->count ? &a->frames[a->count - 1] : NULL;
   uint64_t function = f->function;
   uint32_t i;
+  const jit_function *jit = !o && !f->line && !f->file ? jit_names_at(&s->jit, f->pc) : NULL;
+  if (jit) {
+    uint64_t place = jit->file ? string_id(s, t, jit->file) : 0;
+    put_frame(b, f->pc, string_id(s, t, jit->function), place, jit->line);
+    return 1;
+  }
   if (!last || !last->line || !last->function) { /* only a symbol's name, which may be a neighbour's */
     const char *symbol = o && is_nameless(old) ? small_name(o, pc) : NULL;
     if (last && o->separate && last->function) name = last->function;
@@ -816,6 +827,7 @@ void symbolizer_forget(symbolizer *s) {
     free(t->modules);
   }
   map_free(&s->generations);
+  jit_names_free(&s->jit);
   s->data = NULL;
 }
 
@@ -876,6 +888,11 @@ void symbolizer_find(symbolizer *s) {
   for (o = s->objects; o; o = o->next)
     if (o->count) look_up(s, o);
   demangle_all(s);
+}
+
+void symbolizer_jit(symbolizer *s, int pid, time_t since) {
+  jit_names_read(&s->jit, pid, since, s->choose);
+  jit_names_sort(&s->jit);
 }
 
 void symbolizer_write(symbolizer *s, input *in, output *out) {
