@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), unwind (complete stacks), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names jit flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names unwind jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -697,6 +697,25 @@ test_names() {
   ! grep -q stripped "$work/asked" || { cat "$work/asked"; fail "names: a file without debug information was read"; }
   lines_after './ends exit; truncate -s 100 names.*.trace; ./ends _exit; ./ends exit; true'
   [ $with_lines = 2 ] || { cat "$work/err"; fail "names: $with_lines traces beside a damaged one have lines, not 2"; }
+}
+
+# Complete stacks are those that the compiler's library finds, however the program is compiled.
+test_unwind() {
+  local compiler options size
+  for size in 40 90; do # of a frame; all else is alike, so that one library takes the other's place
+    printf 'void call(void (*f)(void)); void call(void (*f)(void)) { volatile char room[%d]; room[0] = 1; f(); room[9] = 2; }\n' \
+      $size >"$work/library.c"
+    "${CC-cc}" -shared -fPIC -O1 "$work/library.c" -o "$work/library$size.so"
+  done
+  for compiler in "${CC-cc}" clang; do
+    command -v "$compiler" >/dev/null || continue
+    for options in -O0 -O2 '-O2 -fomit-frame-pointer' '-O3 -fno-plt'; do
+      # shellcheck disable=SC2086
+      "$compiler" -std=gnu11 -g -rdynamic $options -I. tests/record/unwinds.c -o "$work/unwinds" -pthread -ldl
+      "$work/unwinds" "$work/library40.so" "$work/library90.so" >"$work/loaded" || fail "unwind: $compiler $options: $?"
+      [ "$(uniq <"$work/loaded" | wc -l)" = 1 ] || echo "test_record: unwind: no library takes another's place"
+    done
+  done
 }
 
 # Code that a process compiles is in no file; what the runtime writes for perf names it. An older file does not.
