@@ -822,6 +822,19 @@ raise SystemExit(5)
 END
   compare /usr/bin/python3 "$work/pool.py"
   threads 6
+  # Three threads that only calculate take turns by one lock.
+  cat >"$work/turns.py" <<'END'
+import threading
+threads = [threading.Thread(target=lambda: sum(i * i for i in range(1000000))) for _ in range(3)]
+[t.start() for t in threads]; [t.join() for t in threads]
+END
+  "$tool" record -q -o "$work/turns.trace" /usr/bin/python3 "$work/turns.py"
+  "$tool" info --json "$work/turns.trace" | python3 -c '
+import json, sys
+waits = json.load(sys.stdin)["waits"]
+locks = {(row["class"], row["place"]) for row in waits if row["class"] != "semaphore"}
+assert locks == {("Python\x27s GIL", "take_gil")}, locks
+' || fail "python: its global lock"
 }
 
 test_node() {
