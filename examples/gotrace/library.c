@@ -147,10 +147,21 @@ const char *elf_function(const elf_symbols *symbols, uint64_t address) {
   return gotrace__elf_name(&symbols->known, (uintptr_t)address);
 }
 
+bool elf_is_start(const elf_symbols *symbols, uint64_t address) {
+  size_t low = 0, high = symbols->known.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (symbols->known.functions[middle].start < address) low = middle + 1;
+    else high = middle;
+  }
+  return low < symbols->known.count && symbols->known.functions[low].start == address;
+}
+
 void elf_symbols_free(elf_symbols *symbols) { gotrace__elf_free(&symbols->known, &symbols->budget); }
 #else
 elf_symbols *elf_symbols_of(const bytes *image) { return (void)image, NULL; }
 elf_symbols *elf_symbols_in(const char *path) { return (void)path, NULL; }
 const char *elf_function(const elf_symbols *symbols, uint64_t address) { return (void)symbols, (void)address, NULL; }
+bool elf_is_start(const elf_symbols *symbols, uint64_t address) { return (void)symbols, (void)address, false; }
 void elf_symbols_free(elf_symbols *symbols) { (void)symbols; }
 #endif

@@ -887,6 +887,19 @@ END
 }
 
 test_cpp() {
+  # A thread goes by the function that it begins with, not by what the compiler has put at its beginning.
+  cat >"$work/begins.cpp" <<'END'
+#include <thread>
+struct Job { volatile int left; void operator()() { while (left) left = left - 1; } };
+int main() { std::thread(Job{1000}).join(); }
+END
+  need "${CXX-g++}"
+  "${CXX-g++}" -O2 -g "$work/begins.cpp" -o "$work/begins" -pthread
+  "$tool" record -q -o "$work/begins.trace" "$work/begins"
+  "$tool" dump --kind GoCreate "$work/begins.trace" | grep -A 1 new_stack: >"$work/begun"
+  ! command -v llvm-symbolizer >/dev/null || grep -q 'std::thread::_State_impl<.*Job.*::_M_run() .*:[1-9]' "$work/begun" ||
+    fail "begins: $(cat "$work/begun")"
+
   need "${CXX-g++}"
   cat >"$work/cpp.cpp" <<'END'
 #include <condition_variable>

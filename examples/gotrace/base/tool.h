@@ -117,6 +117,7 @@ typedef struct elf_symbols elf_symbols;
 elf_symbols *elf_symbols_of(const struct bytes *image);
 elf_symbols *elf_symbols_in(const char *path);
 const char *elf_function(const elf_symbols *symbols, uint64_t address);
+bool elf_is_start(const elf_symbols *symbols, uint64_t address); /* a function's first byte */
 void elf_symbols_free(elf_symbols *symbols);
 
 int format_text(char *text, int room, const char *format, va_list arguments); /* vsnprintf */

@@ -57,6 +57,7 @@ typedef struct object {
   struct module *modules;
   bool separate;      /* symbols are from a file with debug information only */
   map places;         /* from a relative pc to its address */
+  elf_symbols *whole; /* of the file that a debugger is asked about; NULL: none */
   elf_symbols *small; /* of .gnu_debugdata or of a debug file; NULL: none */
   address **addresses;
   size_t count, capacity;
@@ -337,12 +338,34 @@ static size_t clean_rust(char *name, size_t size) {
   return to;
 }
 
+/* Strings of C++ by the name that programs use. Rewrites the name in place; returns the size. */
+static size_t abbreviate(char *name, size_t size) {
+  static const char *const strings[] = {
+      "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+      "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>",
+      "std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> >",
+      "std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char>>"};
+  static const char is[] = "std::string";
+  char *at, *from;
+  size_t i, length;
+  for (i = 0; i < COUNT(strings); i++) {
+    length = strlen(strings[i]);
+    for (from = name; (at = memmem(from, (size_t)(name + size - from), strings[i], length));
+         from = at + sizeof is - 1) {
+      memcpy(at, is, sizeof is - 1);
+      memmove(at + sizeof is - 1, at + length, (size_t)(name + size - at) - length);
+      size -= length - (sizeof is - 1);
+    }
+  }
+  return size;
+}
+
 /* A readable name, as text. */
 static uint32_t put_readable(pool_text line) {
   char name[4096];
   if (line.size >= sizeof name) return pool_put_text(line.data, line.size);
   memcpy(name, line.data, line.size);
-  return pool_put_text(name, clean_rust(name, line.size));
+  return pool_put_text(name, abbreviate(name, clean_rust(name, line.size)));
 }
 
 /* "FILE:LINE", perhaps with a remark in parentheses. "??" means unknown. */
@@ -484,11 +507,13 @@ static void read_object(const symbolizer *s, object *o) {
     o->separate = find_debug_file(id, file, s->choose, separate);
     if (!o->separate) {
       read_small_table(o, file);
-      if (has_debug_information(file)) ask_debugger(o, file);
+      if (!has_debug_information(file)) return;
+      o->whole = elf_symbols_in(file);
+      ask_debugger(o, file);
       return;
     }
   }
-  o->small = elf_symbols_in(separate);
+  o->small = o->whole = elf_symbols_in(separate);
   ask_debugger(o, separate);
 }
 
@@ -630,7 +655,7 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
   const address *a = o ? map_get(&o->places, pc) : NULL;
   const source_frame *last = a && a->count ? &a->frames[a->count - 1] : NULL;
   uint64_t function = f->function;
-  uint32_t i;
+  uint32_t i, count;
   const jit_function *jit = !o && !f->line && !f->file ? jit_names_at(&s->jit, f->pc) : NULL;
   if (jit) {
     uint64_t place = jit->file ? string_id(s, t, jit->file) : 0;
@@ -645,12 +670,14 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
     put_frame(b, f->pc, function, f->file, f->line);
     return 1;
   }
-  for (i = 0; i < a->count && i < room; i++) {
+  /* No call ends in a function's first bytes: a thread begins there, in what is not inlined. */
+  i = o->whole && (elf_is_start(o->whole, pc - 1) || elf_is_start(o->whole, pc - 2)) ? a->count - 1 : 0;
+  for (count = 0; i < a->count && count < room; i++, count++) {
     const source_frame *from = &a->frames[i];
     uint64_t own_pc = f->pc | (uint64_t)(a->count - 1 - i) << DEPTH_SHIFT;
     put_frame(b, own_pc, string_id(s, t, from->function), string_id(s, t, from->file), from->line);
   }
-  return i;
+  return count;
 }
 
 /* Writes a stack's id, number of frames and frames into s->stack. */
@@ -837,6 +864,7 @@ void symbolizer_free(symbolizer *s) {
   symbolizer_forget(s);
   for (o = s->objects; o; o = o->next) {
     for (i = 0; i < o->count; i++) free(o->addresses[i]->frames);
+    if (o->whole && o->whole != o->small) elf_symbols_free(o->whole);
     if (o->small) elf_symbols_free(o->small);
     map_free(&o->places);
     free(o->addresses);
