@@ -178,6 +178,7 @@ CLASSES = [  # reason, frames, class, place
     ("sync: semaphore", ("sem_wait", "PyThread_acquire_lock_timed", "lock_PyThread_acquire_lock", "acquire"), "semaphore", "acquire"),
     # CPython's global lock: with symbols, without, and inlined; not what an extension waits for.
     ("sync: condition variable", ("pthread_cond_timedwait", "take_gil", "_PyEval_EvalFrameDefault"), "Python's GIL", "take_gil"),
+    ("sync: condition variable", ("pthread_cond_timedwait", "PyCOND_TIMEDWAIT", "take_gil", "PyEval_RestoreThread"), "Python's GIL", "take_gil"),
     ("sync: mutex", ("pthread_mutex_lock", "python3.11!0x4f92c0", "PyEval_RestoreThread", "time_sleep"), "Python's GIL", "take_gil"),
     ("sync: condition variable", ("pthread_cond_wait", "PyEval_SaveThread", "time_sleep"), "Python's GIL", "take_gil"),
     ("sync: condition variable", ("pthread_cond_wait", "wait_for_job", "_PyEval_EvalFrameDefault"), "condition variable", "wait_for_job"),

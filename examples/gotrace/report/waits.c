@@ -98,7 +98,7 @@ static const char *const prefixes[] = {
     "PlatformEvent::", "os::PlatformEvent::", "ObjectMonitor::", "Parker::",
     /* CPython */
     "pythread_wrapper", "PyThread_", "lock_PyThread_", "take_gil", "drop_gil", "PyEval_RestoreThread",
-    "PyEval_SaveThread", "PyEval_AcquireThread", "PyEval_ReleaseThread", "PyGILState_"};
+    "PyEval_SaveThread", "PyEval_AcquireThread", "PyEval_ReleaseThread", "PyGILState_", "PyCOND_", "PyMUTEX_"};
 
 static bool begins(pool_text text, const char *with) {
   size_t size = strlen(with);
@@ -156,6 +156,11 @@ static bool is_of_gil(pool_stack s) {
                                         "PyThreadState_Swap", "PyGILState_"};
   pool_text name = pool_text_of(s.count > 1 ? s.frames[1].function : 0), caller;
   size_t i;
+  if (s.count > 2 && (begins(name, "PyCOND_") || begins(name, "PyMUTEX_"))) { /* inlined */
+    s.frames++;
+    s.count--;
+    name = pool_text_of(s.frames[1].function);
+  }
   if (begins(name, "take_gil") || begins(name, "drop_gil")) return true;
   for (i = 0; i < COUNT(callers); i++)
     if (begins(name, callers[i])) return true;
