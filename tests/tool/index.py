@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""`gotrace dump` prints the same with an index as without one, for random parts of traces. An index that is damaged, or is
-that of another trace, is refused with a line.
+"""The commands that begin at an index show the same with one as without, for random parts of traces. An index that is
+damaged, or is that of another trace, is refused with a line.
 
-    tests/tool/index.py [-n PARTS] [-s SEED] TOOL TRACE...
+    tests/tool/index.py [-n PARTS] [-s SEED] [--dense DENSE] TOOL TRACE...
+
+DENSE is the tool with a moment in its indexes for each generation, however small the trace is.
 """
 import argparse
 import os
@@ -22,6 +24,20 @@ def run(tool, *words):
 def check(condition, *words):
     if not condition:
         sys.exit(" ".join(str(word) for word in words))
+
+
+def random_command(dice):
+    """One that shows a part, and has to know in which state that begins."""
+    kind = dice.choice(("--cpu", "--sync", "--network", "--syscall", "--scheduler", "--create"))
+    return dice.choice((
+        ["profile", kind, "--folded"],
+        ["profile", kind],
+        ["export", "--perfetto"],
+        ["export", "--chrome"],
+        ["path", "--go", str(dice.randrange(60))],
+        ["path", "--task", dice.choice(("work", "request", "task", "other")), "--json"],
+        ["view", "--data"],
+    ))
 
 
 def random_part(dice, length):
@@ -48,6 +64,10 @@ def compare(tool, dice, trace, index, parts):
         part = random_part(dice, times[-1] if times else 1)
         wanted = run(tool, "dump", *part, bare)
         found = run(tool, "dump", *part, "--index", index, bare)
+        check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
+        part = random_command(dice) + [word for word in part if word != "--json"]
+        wanted = run(tool, *part, bare)
+        found = run(tool, *part, "--index", index, bare)
         check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
     return True
 
@@ -103,6 +123,7 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("-n", type=int, default=5)
     options.add_argument("-s", type=int, default=1)
+    options.add_argument("--dense")
     options.add_argument("tool")
     options.add_argument("traces", nargs="+")
     given = options.parse_args()
@@ -110,6 +131,10 @@ def main():
     large = None
     with tempfile.TemporaryDirectory() as directory:
         count = 0
+        for trace in given.traces if given.dense else ():
+            compare(given.dense, dice, trace, os.path.join(directory, "dense.gtx"), given.n)
+            if os.path.exists(os.path.join(directory, "dense.gtx")):
+                os.remove(os.path.join(directory, "dense.gtx"))
         for trace in given.traces:
             index = os.path.join(directory, "%d.gtx" % count)
             if not compare(given.tool, dice, trace, index, given.n):
