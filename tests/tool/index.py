@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-from made_trace import GO_STATUS, LOG, PROC_STATUS, RUNNING, Generations, Trace
+from made_trace import (GC_ACTIVE, GC_BEGIN, GO_BLOCK, GO_CREATE, GO_START, GO_STATUS, GO_UNBLOCK, LOG, NO_ID, PROC_STATUS,
+                        RUNNABLE, RUNNING, STW_BEGIN, STW_END, TASK_BEGIN, TASK_END, Generations, Trace)
 
 
 def run(tool, *words):
@@ -119,6 +120,38 @@ def skips(tool, directory):
     check(run(tool, *part, "--index", index) == wanted, "the beginning is read although there is an index")
 
 
+def carries_on():
+    """A trace of which the parts depend on what happened in the first generation: main (1) begins a task, stops the world, begins
+    a collection, and has woken worker (2), which goes on and ends the task in the last generation."""
+    made = Generations()
+    for generation in range(4):
+        t, start = Trace(), generation * 100000
+        main, worker, wait = t.stack("main.main"), t.stack("main.worker"), t.stack("sync.Wait", "main.worker")
+        t.event(1, start, PROC_STATUS, 1, 1)
+        t.event(1, start + 1, GO_STATUS, 1, 1, RUNNING)
+        t.event(3, start, PROC_STATUS, 3, 1)
+        if generation == 0:
+            t.event(1, 1000, TASK_BEGIN, 7, NO_ID, t.string("work"), main)
+            t.event(1, 2000, GO_CREATE, 2, worker, main)
+            t.event(3, 3000, GO_START, 2, 1)
+            t.event(3, 4000, GO_BLOCK, t.string("sync"), wait)
+            t.event(1, 5000, GC_BEGIN, 0, main)
+            t.event(1, 6000, STW_BEGIN, t.string("testing"), main)
+            t.event(1, 7000, GO_UNBLOCK, 2, 2, main)
+        else:
+            t.event(1, start + 2, GC_ACTIVE, generation)
+            t.event(3, start + 3, GO_STATUS, 2, NO_ID, RUNNABLE)
+        if generation == 3:
+            t.event(3, start + 20000, GO_START, 2, 1)
+            t.event(3, start + 30000, GO_BLOCK, t.string("sync"), wait)
+            t.event(1, start + 40000, GO_UNBLOCK, 2, 2, main)
+            t.event(3, start + 50000, GO_START, 2, 3)
+            t.event(3, start + 60000, TASK_END, 7, worker)
+            t.event(1, start + 70000, STW_END)
+        made.append(t)
+    return made.data()
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("-n", type=int, default=5)
@@ -131,7 +164,11 @@ def main():
     large = None
     with tempfile.TemporaryDirectory() as directory:
         count = 0
-        for trace in given.traces if given.dense else ():
+        made = os.path.join(directory, "carries_on.trace")
+        with open(made, "wb") as file:
+            file.write(carries_on())
+        check(run(given.tool, "check", made)[0] == 0, "a made trace is not valid:", run(given.tool, "check", made))
+        for trace in given.traces + [made] * 10 if given.dense else ():
             compare(given.dense, dice, trace, os.path.join(directory, "dense.gtx"), given.n)
             if os.path.exists(os.path.join(directory, "dense.gtx")):
                 os.remove(os.path.join(directory, "dense.gtx"))
