@@ -34,8 +34,8 @@ __attribute__((noreturn)) static void unknown_option(const command *c, const cha
 
 /* Keeps the words of an option that says what of the trace is read, for whoever reads it later: view_page.c. */
 static void keep_words(const option *o, char **word, int count, settings *set) {
-  static const size_t others[] = {SETTING(output), SETTING(open), SETTING(no_open), SETTING(pictures),
-                                  SETTING(data),   SETTING(from), SETTING(until),   SETTING(size)};
+  static const size_t others[] = {SETTING(output), SETTING(open),  SETTING(no_open), SETTING(pictures), SETTING(data),
+                                  SETTING(from),   SETTING(until), SETTING(size),    SETTING(index)};
   static const char *words[1024];
   size_t i;
   for (i = 0; i < COUNT(others); i++)

@@ -111,6 +111,12 @@ static void add_slice(view *v, uint32_t place, int64_t begin, int64_t end, unsig
   lane_add(levels_of(v, r), r->lane, &s);
 }
 
+/* Its colour is that of its name in the page, not in the pool, which may have texts that are not shown. */
+static void add_named_slice(view *v, uint32_t place, int64_t begin, int64_t end, uint32_t name, uint32_t more) {
+  uint32_t number = number_of(&v->texts, name);
+  add_slice(v, place, begin, end, number % COLOURS, number, more);
+}
+
 static void end_row(view *v, uint32_t place) {
   row *r = place ? &v->rows[place - 1] : NULL;
   if (!r) return;
@@ -491,8 +497,7 @@ static void end_region(view *v, const goroutine *g, const user_region *r, int64_
   }
   on = &v->rows[of->regions[r->line] - 1];
   if (on->begin < 0) on->since = since_of(v, r->begin);
-  add_slice(v, of->regions[r->line], begin, time, r->name % COLOURS, number_of(&v->texts, r->name),
-            record_of(v, r->task));
+  add_named_slice(v, of->regions[r->line], begin, time, r->name, record_of(v, r->task));
 }
 
 /* A region of which only the end is in the trace. It encloses all earlier ones of the goroutine. */
@@ -507,8 +512,7 @@ static void end_early_region(view *v, const goroutine *g, const op *o) {
     return;
   }
   v->rows[place - 1].since = UNKNOWN_BEGIN;
-  add_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name % COLOURS, number_of(&v->texts, o->name),
-            record_of(v, o->id));
+  add_named_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name, record_of(v, o->id));
   end_row(v, place);
 }
 
@@ -617,7 +621,7 @@ static void end_gc(view *v, int64_t time) {
 static void end_stw(view *v, int64_t time) {
   if (!v->stw_begin) return;
   if (!v->stw) v->stw = add_row(v, LANE_STW, 0, 0);
-  add_slice(v, v->stw, v->stw_begin - 1, time, v->stw_reason % COLOURS, number_of(&v->texts, v->stw_reason), 0);
+  add_named_slice(v, v->stw, v->stw_begin - 1, time, v->stw_reason, 0);
   count_span(v, LANE_STW, v->stw_reason, v->stw_begin - 1, time);
   v->stw_begin = 0;
 }
@@ -778,7 +782,7 @@ static void view_read(view *v, trace_part *p, const settings *set) {
   v->c.take = view_take;
   v->c.stretch = view_stretch;
   v->c.end = view_finish;
-  v->c.statuses = v->c.history = v->c.all = true;
+  v->c.statuses = v->c.history = v->c.all = v->c.later = true;
   v->of_trace.most = MOST_SAMPLES;
   v->of_program.most = MOST_POINTS;
   begin_numbering(v);
