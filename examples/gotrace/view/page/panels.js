@@ -129,23 +129,30 @@ class Panels {
       })];
   }
 
-  // Shows what is wrong, gravest first. `errors`: what the reader reported; it does not keep the trace from being shown.
+  // Shows what is wrong in each trace, gravest first. `errors`: what the reader reported; it does not keep traces from being
+  // shown.
   fillFindings(errors, findings) {
-    const bar = document.getElementById("findings");
-    const line = ({text, look}) => make("li", null, this.link(text, () => this.app.lookAt(look.split(" "))), look.startsWith("path ") ? " · " : "",
-      look.startsWith("path ") ? this.pathLink(...look.split(" ").slice(1)) : null);
+    const bar = document.getElementById("findings"), {model} = this.app;
+    const line = ({file, text, look}) => make("li", null, this.link(text + model.suffix(file), () => this.app.lookAt(file, look.split(" "))), look.startsWith("path ") ? " · " : "",
+      look.startsWith("path ") ? this.pathLink(file, ...look.split(" ").slice(1)) : null);
     bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
     bar.hidden = !bar.children.length;
-    this.app.answered = true;
   }
-  // Shows what the tool says.
-  async showAnswer(title, words) {
-    const text = make("pre", null, "…");
+  // Shows what the tool says of a trace. What another click asks for takes its place.
+  async showAnswer(title, trace, words) {
+    const text = make("pre", null, "…"), asked = this.ask();
     this.show(make("h2", null, title), text);
-    text.textContent = await this.app.trace.ask(words).catch((error) => error.message);
+    text.textContent = await trace.ask(words, asked.signal).catch((error) => error.message);
   }
-  // A link to the critical path to something, for a page that can ask.
-  pathLink(...words) { return this.link("critical path", () => this.showAnswer("Critical path", this.app.trace.path(...words))); }
+  // For questions to a trace: earlier ones need no more answers.
+  ask() {
+    this.asked?.abort();
+    return this.asked = new AbortController();
+  }
+  // A link to the critical path to something in a trace, for a page that can ask.
+  pathLink({trace}, ...words) { return this.link("critical path", () => this.showAnswer("Critical path", trace, trace.path(...words))); }
+  // The column of a table that tells of which trace an item is, if there are several.
+  fileColumn(fileOf = (item) => item.file) { return this.app.data.several ? [{title: "trace", value: (item) => fileOf(item).title}] : []; }
 
   taskLink(place) {
     const {app} = this, task = app.model.tasks[place];
@@ -174,12 +181,11 @@ class Panels {
 
   // Where the time of a task went, as gotrace path says: by state, by class of wait and who it went through, by region; and the
   // critical path, of which each step leads there. It is read anew, so that of a large trace it is asked for.
-  fillSpent(to, task) {
-    this.asked?.abort();
-    const asked = this.asked = new AbortController();
+  fillSpent(to, file, task) {
+    const asked = this.ask(), {trace} = file;
     const fill = async () => {
       to.replaceChildren(make("div", {class: "place"}, "reading where the time went …"));
-      const {trace} = this.app, {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), asked.signal).then(JSON.parse);
+      const {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), asked.signal).then(JSON.parse);
       const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
       const colour = {running: theme.states[RUNNING], runnable: theme.states[RUNNABLE], syscall: theme.states[SYSCALL], waiting: theme.states.at(-1), stopped: theme.collector};
       const words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
@@ -190,7 +196,7 @@ class Panels {
         bar.style.width = 100 * time / (sum || 1) + "%", bar.style.background = hue || theme.counter;
         return make("tr", null, make("td", {class: "number"}, duration(time)), make("td", {class: "number"}, (100 * time / (sum || 1)).toFixed(1) + " %"), make("td", null, text, bar));
       })))] : []);
-      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToStep(step)), " ",
+      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToStep(file, step)), " ",
         make("span", {class: "place"}, [(step.go === undefined ? "" : "G" + step.go), step.at || step.function, step.region && "region " + step.region].filter(Boolean).join(", "))));
       to.replaceChildren(...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
         ...table("By class of wait, and through whom", waits.map((wait) => [wait.class + (wait.in ? " in " + wait.in : "") + (wait.through ? ": " + wait.through : ""), wait.time])),
@@ -198,36 +204,38 @@ class Panels {
         make("h2", null, "Steps" + (path.length > MOST_STEPS ? " (the first " + MOST_STEPS + " of " + path.length + ")" : "")), make("ol", {class: "steps"}, ...steps));
     };
     const start = () => fill().catch((error) => to.replaceChildren(make("div", {class: "place"}, error.message)));
-    if (this.app.trace.file.size > MOST_READ) to.replaceChildren(this.link("where the time went", start));
+    if (trace.file.size > MOST_READ) to.replaceChildren(this.link("where the time went", start));
     else start();
   }
-  goToStep(step) {
-    const row = this.app.model.rows.find((r) => r.kind === KIND.GO && String(r.id) === String(step.go) && r.begin <= step.since && r.end >= step.since);
-    if (row) this.app.goTo(row.number, step.since + step.time / 2);
+  goToStep(file, step) {
+    const since = file.time + step.since;
+    const row = this.app.model.rows.find((r) => r.file === file && r.kind === KIND.GO && String(r.id) === String(step.go) && r.begin <= since && r.end >= since);
+    if (row) this.app.goTo(row.number, since + step.time / 2);
   }
 
-  // How long the world was stopped in a range, as an element that says so, once it is known, if it was.
-  stoppedIn(from, to, text) {
-    const {data, model} = this.app, fact = make("span");
+  // How long a trace's world was stopped in a range, as an element that says so, once it is known, if it was.
+  stoppedIn(file, from, to, text) {
+    const {data} = this.app, fact = make("span");
     const fill = async () => {
       const chunks = await data.load(data.levelFor((to - from) / MOST_STOPS), from, to);
       let sum = 0;
-      for (const number of model.stoppedRows)
+      for (const number of file.stoppedRows)
         for (const {begin, end, time} of stopsOf(chunks.map((chunk) => chunk.slices), number, from, to)) sum += Math.max(0, Math.min(end, to) - Math.max(begin, from)) / (end - begin) * time;
       if (sum) fact.textContent = text + duration(sum);
     };
-    if (model.stoppedRows.length) fill();
+    if (file.stoppedRows.length) fill();
     return fact;
   }
 
   // The details of a slice.
   showSlice(slice) {
-    const {app} = this, {model, data} = app, row = model.rows[slice.row];
-    const cut = model.cutOf(slice), here = data.begin > 0 ? "this part" : "the trace";
+    const {app} = this, {model, data} = app, row = model.rows[slice.row], {file} = row;
+    const cut = model.cutOf(slice), here = file.begin > 0 ? "this part" : "the trace";
     const facts = [["begins", !cut.first ? moment(slice.begin) : cut.since === undefined ? "before " + here + ", unknown when" : moment(cut.since) + ", before " + here],
       ["lasts", (cut.first && cut.since === undefined ? "more than " : "") + duration(model.length(slice)) + (cut.last ? ", and goes on after " + here : "")]];
     const fact = (name, value) => facts.push([name, value]);
     let title = model.title(row), stack = 0, parts = null, spent = null;
+    if (data.several) fact("trace", file.title + (file.time ? ", which begins at " + moment(file.time) : ""));
     const goLink = (number, time) => // without a link if a filter left out what it did
       (model.rows[number].begin > model.rows[number].end ? model.goName(number) : this.link(model.goName(number), () => app.goTo(number, time)));
     if (slice.size > 1) {
@@ -242,14 +250,14 @@ class Panels {
       if (slice.who && slice.colour > SYSCALL) fact("ended by", goLink(slice.who - 1, slice.end));
       else if (slice.colour > SYSCALL) fact("ended by", "unknown: no goroutine, or the end of the trace");
       if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
-      if (slice.colour === RUNNING) fact("", this.stoppedIn(slice.begin, slice.end, "the world was stopped for "));
+      if (slice.colour === RUNNING) fact("", this.stoppedIn(file, slice.begin, slice.end, "the world was stopped for "));
       // Slices without a stack are of any function, so of these the row's function counts.
       const same = stack ? detail : model.functionOf(row).states[slice.colour];
       fact(stack ? "all with this stack" : "all of this function", same.count + ", " + duration(same.total) + ", longest " + duration(same.longest) +
         (same.unended ? ", " + same.unended + " not ended" : ""));
       if (row.parent >= 0) fact("created by", goLink(row.parent, row.begin));
       fact("", this.link("follow back (B)", () => app.followBack()));
-      if (app.trace) fact("", this.pathLink("--go", String(row.id)));
+      if (file.trace) fact("", this.pathLink(file, "--go", String(row.id)));
     } else if (row.kind <= KIND.THREAD) {
       title += slice.who ? ": " + model.goName(slice.who - 1) : "";
       if (slice.who) fact("goroutine", goLink(slice.who - 1, (slice.begin + slice.end) / 2));
@@ -258,13 +266,13 @@ class Panels {
       fact("of", goLink(row.parent, (slice.begin + slice.end) / 2));
       if (slice.who) fact("task", this.taskLink(slice.who - 1));
     } else if (row.kind === KIND.TASK) {
-      const place = model.taskPlaces.get(model.taskId(slice) + "@" + slice.begin), parent = model.tasks[place]?.parent;
+      const place = model.taskPlace(slice), parent = model.tasks[place]?.parent;
       title = "task " + model.taskId(slice) + (row.name ? ": " + row.name : "");
       if (parent >= 0) fact("part of", this.taskLink(parent));
-      if (app.trace) fact("", this.pathLink("--task", String(model.taskId(slice))));
+      if (file.trace) fact("", this.pathLink(file, "--task", String(model.taskId(slice))));
       parts = make("div");
       if (place !== undefined) this.fillParts(parts, place, slice);
-      if (app.trace) spent = make("div"), this.fillSpent(spent, String(model.taskId(slice)));
+      if (file.trace) spent = make("div"), this.fillSpent(spent, file, String(model.taskId(slice)));
     } else {
       title += ": " + model.label(row, slice);
     }
@@ -276,7 +284,7 @@ class Panels {
 
   showMark(mark) {
     this.show(make("h2", null, mark.log ? "Log" + (mark.name ? " " + mark.name : "") : "CPU sample"), make("div", null, mark.value),
-      make("div", {class: "place"}, "at " + moment(mark.time) + (mark.row < 0 ? "" : " in "),
+      make("div", {class: "place"}, "at " + moment(mark.time) + this.app.model.suffix(this.app.model.fileOf(mark.row)) + (mark.row < 0 ? "" : " in "),
         mark.row >= 0 ? this.link(this.app.model.goName(mark.row), () => this.app.goTo(mark.row, mark.time)) : ""),
       mark.task >= 0 ? make("div", {class: "place"}, "for ", this.taskLink(mark.task)) : null, mark.log ? null : this.stackList(mark.stack));
   }
@@ -296,8 +304,9 @@ class Panels {
         for (let i = slices.search(span, from); i < span.to && slices.begin[i] < to; i++) {
           const begin = slices.begin[i], end = slices.end[i], inside = Math.min(end, to) - Math.max(begin, from);
           if (inside < 0) continue;
-          if (!rows.has(row.name)) rows.set(row.name, {name: row.name, goroutines: new Set(), times: new Float64Array(COLOURS), latencies: []});
-          const sum = rows.get(row.name), share = end > begin ? inside / (end - begin) : 1;
+          const key = row.file.number + " " + row.name;
+          if (!rows.has(key)) rows.set(key, {file: row.file, name: row.name, goroutines: new Set(), times: new Float64Array(COLOURS), latencies: []});
+          const sum = rows.get(key), share = end > begin ? inside / (end - begin) : 1;
           sum.goroutines.add(number);
           slices.times(i).forEach((time, c) => { sum.times[c] += time * share; });
           if (slices.size[i] === 1 && slices.colour[i] === RUNNABLE) sum.latencies.push(inside);
@@ -311,18 +320,18 @@ class Panels {
   async showRange(range) {
     const table = await this.selectionTable(range.from, range.to);
     if (this.app.view.range !== range) return;
-    const columns = [{title: "function", value: (r) => r.name || "(unknown)"}, {title: "goroutines", value: (r) => r.goroutines, number: true},
+    const columns = [{title: "function", value: (r) => r.name || "(unknown)"}, {title: "goroutines", value: (r) => r.goroutines, number: true}, ...this.fileColumn(),
       ...STATES.map((state, c) => timeColumn(state, (r) => r.times[c])).filter((column, c) => table.rows.some((r) => r.times[c]))];
     if (table.exact) columns.push(timeColumn("runnable, median", (r) => percentile(r.latencies, 0.5)), timeColumn("runnable, 99 %", (r) => percentile(r.latencies, 0.99)),
       timeColumn("runnable, longest", (r) => percentile(r.latencies, 1)));
-    const sum = (r, from, to) => r.times.slice(from, to).reduce((all, time) => all + time, 0), chosen = (r) => this.app.search("=" + r.name);
-    const few = [columns[0], ...["running", "runnable", "waiting"].map((title, c) => timeColumn(c ? title : STATES[RUNNING], (r) => sum(r, c, c === 2 ? COLOURS : c + 1)))];
-    const all = make("div", {class: "wide"}, makeTable("time by function", few, table.rows, chosen, 1));
+    const sum = (r, from, to) => r.times.slice(from, to).reduce((all, time) => all + time, 0), chosen = (r) => this.app.search("=" + r.name, r.file);
+    const few = [columns[0], ...this.fileColumn(), ...["running", "runnable", "waiting"].map((title, c) => timeColumn(c ? title : STATES[RUNNING], (r) => sum(r, c, c === 2 ? COLOURS : c + 1)))];
+    const all = make("div", {class: "wide"}, makeTable("time by function", few, table.rows, chosen, few.length - 3));
     all.firstChild.className = "places";
     this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
       make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
-        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2)); event.target.remove(); })),
-      make("div", null, this.stoppedIn(range.from, range.to, "the world was stopped for ")),
+        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2 + this.fileColumn().length)); event.target.remove(); })),
+      ...this.app.data.files.map((file) => make("div", null, this.stoppedIn(file, range.from, range.to, "the world" + this.app.model.suffix(file) + " was stopped for "))),
       table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
       all);
   }
@@ -331,7 +340,7 @@ class Panels {
   fillSummary(section) {
     const {model, data} = this.app;
     const blocked = (f) => f.states.slice(3).reduce((sum, s) => sum + s.total, 0);
-    const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true},
+    const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true}, ...this.fileColumn(),
       timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total), timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
       timeColumn("longest runnable", (f) => f.states[RUNNABLE].longest),
       {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets, (low, high) => this.showRunnable(f, low, high))},
@@ -344,18 +353,18 @@ class Panels {
     };
     const comparison = make("div"), singles = make("div");
     section.replaceChildren(
-      make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name), 2)),
+      make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name, f.file), 2 + this.fileColumn().length)),
       make("h2", null, "Waits, by reason and place"),
-      makeTable("waits, by reason and place", [{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
+      makeTable("waits, by reason and place", [{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)}, ...this.fileColumn(),
         {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest),
         ...(waits.some((d) => d.unended) ? [{title: "not ended", value: (d) => d.unended, number: true, text: (v) => (v ? String(v) : "")}] : [])],
-      waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour], d.count), 3),
+      waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour], d.count), 3 + this.fileColumn().length),
       ...[[KIND.TASK, "Tasks, by name"], [KIND.REGION, "Regions, by name"], [KIND.GC, "Collections"], [KIND.STW, "Stopped worlds, by reason"]].flatMap(([kind, title]) => {
         const spans = model.spans.filter((span) => span.kind === kind);
-        return spans.length ? [make("h2", null, title), makeTable(title, [{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
+        return spans.length ? [make("h2", null, title), makeTable(title, [{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")}, ...this.fileColumn(),
           {title: "count", value: (s) => s.count, number: true}, timeColumn("total", (s) => s.total),
           {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets, (low, high) => this.showSpans(s, low, high))}, timeColumn("longest", (s) => s.longest)],
-        spans, (s) => this.showSpans(s), 2)] : [];
+        spans, (s) => this.showSpans(s), 2 + this.fileColumn().length)] : [];
       }), comparison, singles);
     this.fillComparison(comparison);
     this.fillSingles(singles);
@@ -372,13 +381,13 @@ class Panels {
     const goes = [...sums].map(([number, times]) => ({row: model.rows[number], times, blocked: times.slice(3).reduce((a, b) => a + b)}));
     const begin = (value) => ({title: "begins", value, number: true, text: moment});
     section.replaceChildren(
-      make("h2", null, "Goroutines"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"},
+      make("h2", null, "Goroutines"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"}, ...this.fileColumn((g) => g.row.file),
         begin((g) => g.row.begin), timeColumn("lasts", (g) => g.row.end - g.row.begin),
         ...[RUNNING, RUNNABLE, SYSCALL].map((c) => timeColumn(STATES[c], (g) => g.times[c])), timeColumn("blocked", (g) => g.blocked)],
-      goes, (g) => app.goTo(g.row.number, g.row.begin), 4),
-      ...(model.tasks.length ? [make("h2", null, "Tasks"), makeTable("tasks", [{title: "task", value: (t) => Number(t.id), number: true, text: (v, t) => String(t.id)}, {title: "name", value: (t) => model.rows[t.row].name || "(no name)"},
+      goes, (g) => app.goTo(g.row.number, g.row.begin), 4 + this.fileColumn().length),
+      ...(model.tasks.length ? [make("h2", null, "Tasks"), makeTable("tasks", [{title: "task", value: (t) => Number(t.id), number: true, text: (v, t) => String(t.id)}, {title: "name", value: (t) => model.rows[t.row].name || "(no name)"}, ...this.fileColumn((t) => model.fileOf(t.row)),
         begin((t) => t.begin), timeColumn("lasts", (t) => t.end - t.begin)],
-      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3)] : []));
+      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3 + this.fileColumn().length)] : []));
   }
   // The results of a search, each of which leads there.
   showResults(results, total) {
@@ -388,20 +397,24 @@ class Panels {
     const columns = [{title: "time", value: (r) => r.time, number: true, text: moment}, {title: total.toLocaleString("en") + (total === 1 ? " result" : " results"), value: (r) => r.what}];
     const long = results.some((r) => r.length);
     if (long) columns.push(timeColumn("length", (r) => r.length));
+    columns.push(...this.fileColumn((r) => app.model.fileOf(r.row)));
     box.replaceChildren(makeTable("results", columns, results, (r) => app.goToResult(r), long && app.resultsBy === "longest " ? 2 : 0, long && app.resultsBy === "longest "));
   }
   // What a function's goroutines were runnable for, of some length, longest first.
   showRunnable(of, low, high) {
     const {model} = this.app;
-    return this.app.showSlices(KIND.GO, (what, length, row) => model.details[what].colour === RUNNABLE && length >= low && length < high && model.rows[row].name === of.name, "runnable", 0);
+    return this.app.showSlices(KIND.GO, (what, length, row) => model.details[what].colour === RUNNABLE && length >= low && length < high && model.rows[row].file === of.file && model.rows[row].name === of.name, "runnable", 0);
   }
   // Two kinds of tasks or regions beside each other: how often they last how long, their medians and tails.
   fillComparison(section) {
     const {model} = this.app, spans = model.spans.filter((span) => (span.kind === KIND.TASK || span.kind === KIND.REGION) && span.count).sort((a, b) => b.kind - a.kind || b.total - a.total);
     if (spans.length < 2) return;
-    const name = (span) => (span.kind === KIND.TASK ? "task " : "region ") + (span.name || "(no name)"), box = make("div");
+    const name = (span) => (span.kind === KIND.TASK ? "task " : "region ") + (span.name || "(no name)") + model.suffix(span.file), box = make("div");
+    // At first the longest two; of several traces, what two of them have.
+    const shown = spans.slice(0, 500), other = (span) => shown.findIndex((s) => s.file !== span.file && s.kind === span.kind && s.name === span.name);
+    const one = Math.max(0, shown.findIndex((span) => other(span) >= 0)), first = [one, Math.max(one ? 0 : 1, other(shown[one]))];
     const choices = [0, 1].map((chosen) => make("select", {"aria-label": chosen ? "compared with" : "compare", change: () => draw()},
-      ...spans.slice(0, 500).map((span, k) => make("option", {value: k, ...(k === chosen && {selected: ""})}, name(span)))));
+      ...shown.map((span, k) => make("option", {value: k, ...(k === first[chosen] && {selected: ""})}, name(span)))));
     const draw = () => {
       const two = choices.map((choice) => spans[choice.value]);
       box.replaceChildren(this.drawDistributions(two), make("table", {"aria-label": "medians and tails"},
@@ -416,7 +429,7 @@ class Panels {
   lengthAt(span, share) {
     const {model} = this.app;
     if (span.kind === KIND.TASK) {
-      const lengths = model.tasks.filter((task) => model.rows[task.row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
+      const lengths = model.tasks.filter(({row}) => model.rows[row].file === span.file && model.rows[row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
       if (lengths.length === span.count) return duration(percentile(lengths, share));
     }
     let left = Math.max(1, Math.ceil(share * span.count));
@@ -458,10 +471,10 @@ class Panels {
       app.show("timeline");
       const found = new Found(LONGEST);
       for (const task of model.tasks)
-        if (model.rows[task.row].name === span.name && fits(task.end - task.begin)) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
+        if (model.rows[task.row].file === span.file && model.rows[task.row].name === span.name && fits(task.end - task.begin)) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
       return app.showResults(found, high < Infinity ? 0 : span.count);
     }
-    return app.showSlices(span.kind, (what, length) => (span.kind === KIND.GC || data.texts[what] === span.name) && fits(length), span.name || "collection", high < Infinity ? 0 : span.count);
+    return app.showSlices(span.kind, (what, length, row) => model.rows[row].file === span.file && (span.kind === KIND.GC || data.texts[what] === span.name) && fits(length), span.name || "collection", high < Infinity ? 0 : span.count);
   }
 
   // Time of waits and system calls, by stack.
@@ -476,7 +489,7 @@ class Panels {
         let node = root;
         node.value += d.total;
         const frames = data.stack(d.stack).reverse();
-        for (const f of frames.length ? frames : [{function: "(no stack)"}]) {
+        for (const f of [...(data.several ? [{function: d.file.title}] : []), ...(frames.length ? frames : [{function: "(no stack)"}])]) {
           if (!node.children.has(f.function)) node.children.set(f.function, {name: f.function || "(unknown)", value: 0, children: new Map()});
           node = node.children.get(f.function);
           node.value += d.total;
