@@ -147,7 +147,7 @@ def check_words(b):
     for label in "by function", "waits, by reason and place", "Tasks, by name", "goroutines", "tasks":
         assert sorted(set(column(table(b, label), "trace"))) == ["a.trace", "b.trace"], label
     # At first, what two traces have is compared.
-    kinds = column(table(b, "medians and tails"), "")
+    kinds = table(b, "medians and tails")[0][1:]
     assert sorted(kind.split(" · ")[1] for kind in kinds) == ["a.trace", "b.trace"] and kinds[0][2:].split(" · ")[0] == kinds[1][2:].split(" · ")[0], kinds
     b.run("gotrace.app.show('timeline')")
 

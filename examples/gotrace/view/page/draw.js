@@ -526,14 +526,16 @@ class Painter {
   }
 
   drawRange() {
-    const range = this.view.range, c = this.context;
-    if (!range) return;
-    const x0 = Math.max(LEFT, this.x(range.from)), x1 = Math.min(this.width, this.x(range.to));
-    if (x1 <= x0) return;
-    c.fillStyle = this.theme.range;
-    c.fillRect(x0, OVERVIEW, x1 - x0, this.height - OVERVIEW);
-    c.fillStyle = this.theme.accent;
-    for (const x of [x0, x1 - 1]) c.fillRect(x, TOP, 1, this.height - TOP);
+    const {range, compared} = this.view, c = this.context;
+    for (const shown of new Set([compared, range])) {
+      if (!shown) continue;
+      const x0 = Math.max(LEFT, this.x(shown.from)), x1 = Math.min(this.width, this.x(shown.to));
+      if (x1 <= x0) continue;
+      c.fillStyle = this.theme.range;
+      c.fillRect(x0, OVERVIEW, x1 - x0, this.height - OVERVIEW);
+      c.fillStyle = shown === range ? this.theme.accent : this.theme.faint;
+      for (const x of [x0, x1 - 1]) c.fillRect(x, TOP, 1, this.height - TOP);
+    }
   }
 
   // Marked times: a line, and on the ruler its number and how long after the one before it is.

@@ -48,7 +48,7 @@ class App {
     this.id = data.id; // of its places in the browser's history
     // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
     this.least = Math.max(10, data.end * 2 ** -46);
-    this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, flags: [], hit: null, line: "", hideIdle: false, width: 0};
+    this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, compared: null, flags: [], hit: null, line: "", hideIdle: false, width: 0};
     this.canvas = document.getElementById("canvas");
     this.painter = new Painter(this.canvas, data, this.model, this.view);
     this.panels = new Panels(this);

@@ -328,12 +328,16 @@ class Panels {
     const few = [columns[0], ...this.fileColumn(), ...["running", "runnable", "waiting"].map((title, c) => timeColumn(c ? title : STATES[RUNNING], (r) => sum(r, c, c === 2 ? COLOURS : c + 1)))];
     const all = make("div", {class: "wide"}, makeTable("time by function", few, table.rows, chosen, few.length - 3));
     all.firstChild.className = "places";
+    const {view} = this.app, earlier = view.compared !== range && view.compared, compared = make("div");
+    const compare = () => { view.compared = range; this.showRange(range); };
     this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
       make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
-        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2 + this.fileColumn().length)); event.target.remove(); })),
+        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2 + this.fileColumn().length)); event.target.remove(); }), " · ",
+        earlier ? this.link("no comparison", () => { view.compared = null; this.showRange(range); }) : this.link(view.compared ? "now select the other time" : "compare with another time", compare)),
       ...this.app.data.files.map((file) => make("div", null, this.stoppedIn(file, range.from, range.to, "the world" + this.app.model.suffix(file) + " was stopped for "))),
       table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
-      all);
+      all, compared);
+    if (earlier) this.fillTimes(compared, earlier, range);
   }
 
   // The summary of the whole trace, by function.
@@ -405,39 +409,87 @@ class Panels {
     const {model} = this.app;
     return this.app.showSlices(KIND.GO, (what, length, row) => model.details[what].colour === RUNNABLE && length >= low && length < high && model.rows[row].file === of.file && model.rows[row].name === of.name, "runnable", 0);
   }
-  // Two kinds of tasks or regions beside each other: how often they last how long, their medians and tails.
+  // Two kinds of tasks or regions beside each other.
   fillComparison(section) {
     const {model} = this.app, spans = model.spans.filter((span) => (span.kind === KIND.TASK || span.kind === KIND.REGION) && span.count).sort((a, b) => b.kind - a.kind || b.total - a.total);
     if (spans.length < 2) return;
-    const name = (span) => (span.kind === KIND.TASK ? "task " : "region ") + (span.name || "(no name)") + model.suffix(span.file), box = make("div");
+    const title = (span) => (span.kind === KIND.TASK ? "task " : "region ") + (span.name || "(no name)") + model.suffix(span.file), box = make("div");
     // At first the longest two; of several traces, what two of them have.
     const shown = spans.slice(0, 500), other = (span) => shown.findIndex((s) => s.file !== span.file && s.kind === span.kind && s.name === span.name);
     const one = Math.max(0, shown.findIndex((span) => other(span) >= 0)), first = [one, Math.max(one ? 0 : 1, other(shown[one]))];
-    const choices = [0, 1].map((chosen) => make("select", {"aria-label": chosen ? "compared with" : "compare", change: () => draw()},
-      ...shown.map((span, k) => make("option", {value: k, ...(k === first[chosen] && {selected: ""})}, name(span)))));
-    const draw = () => {
-      const two = choices.map((choice) => spans[choice.value]);
-      box.replaceChildren(this.drawDistributions(two), make("table", {"aria-label": "medians and tails"},
-        make("thead", null, make("tr", null, ...["", "count", "median", "90 %", "99 %", "longest"].map((title, i) => make("th", {scope: "col", class: i ? "number" : ""}, title)))),
-        make("tbody", null, ...two.map((span, k) => make("tr", null, make("td", null, (k ? "─ " : "■ ") + name(span)), make("td", {class: "number"}, span.count.toLocaleString("en")),
-          ...[0.5, 0.9, 0.99].map((share) => make("td", {class: "number"}, this.lengthAt(span, share))), make("td", {class: "number"}, duration(span.longest)))))));
-    };
+    const choices = [0, 1].map((chosen) => this.choice(chosen ? "compared with" : "compare", shown.map(title), first[chosen], () => draw()));
+    const draw = () => this.drawComparison(box, choices.map((choice) => shown[choice.value]).map((span) => ({...span, title: title(span), lengths: this.lengthsOf(span)})));
     section.append(make("h2", null, "Compare"), make("div", {class: "kinds"}, choices[0], " with ", choices[1]), box);
     draw();
   }
-  // The length that this share of tasks or regions does not exceed: exact where the page has each, or else that of a bucket.
-  lengthAt(span, share) {
-    const {model} = this.app;
-    if (span.kind === KIND.TASK) {
-      const lengths = model.tasks.filter(({row}) => model.rows[row].file === span.file && model.rows[row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
-      if (lengths.length === span.count) return duration(percentile(lengths, share));
-    }
-    let left = Math.max(1, Math.ceil(share * span.count));
-    const [bucket] = span.buckets.find(([, count]) => (left -= count) <= 0) || [0];
-    return "≤ " + duration(Math.min(edgeOf(bucket + 1), span.longest));
+  choice(label, titles, chosen, change) {
+    return make("select", {"aria-label": label, change}, ...titles.map((title, k) => make("option", {value: k, ...(k === chosen && {selected: ""})}, title)));
   }
-  drawDistributions(two) {
-    const width = 720, height = 150, ratio = window.devicePixelRatio || 1, {theme} = this.app.painter;
+  // How long each task of a kind lasted, sorted; null: the page does not have all of them.
+  lengthsOf(span) {
+    const {model} = this.app;
+    if (span.kind !== KIND.TASK) return null;
+    const lengths = model.tasks.filter(({row}) => model.rows[row].file === span.file && model.rows[row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
+    return lengths.length === span.count ? lengths : null;
+  }
+  // Two distributions {title, count, longest, buckets, lengths}: how often something lasts how long, medians and tails.
+  drawComparison(box, two) {
+    const lines = [["count", (of) => of.count.toLocaleString("en")], ["median", (of) => this.lengthAt(of, 0.5)], ["90 %", (of) => this.lengthAt(of, 0.9)], ["99 %", (of) => this.lengthAt(of, 0.99)],
+      ["longest", (of) => (of.count ? duration(of.longest) : "")]];
+    box.replaceChildren(this.drawDistributions(two, Math.max(200, Math.min(720, box.clientWidth))), make("table", {"aria-label": "medians and tails"},
+      make("thead", null, make("tr", null, make("th", {scope: "col"}, ""), ...two.map((of, k) => make("th", {scope: "col", class: "number"}, (k ? "─ " : "■ ") + of.title)))),
+      make("tbody", null, ...lines.map(([title, value]) => make("tr", null, make("td", null, title), ...two.map((of) => make("td", {class: "number"}, value(of))))))));
+  }
+  // The length that this share does not exceed: exact where each length is known, or else that of a bucket.
+  lengthAt({count, longest, buckets, lengths}, share) {
+    if (!count) return "";
+    if (lengths) return duration(percentile(lengths, share));
+    let left = Math.max(1, Math.ceil(share * count));
+    const [bucket] = buckets.find(([, of]) => (left -= of) <= 0) || [0];
+    return "≤ " + duration(Math.min(edgeOf(bucket + 1), longest));
+  }
+
+  // Two selected times beside each other: what began in each of them, by state, task or region.
+  async fillTimes(section, earlier, later) {
+    section.replaceChildren(make("div", {class: "place"}, "reading both times …"));
+    const both = await Promise.all([earlier, later].map((range) => this.lengthsIn(range)));
+    const sum = (kind) => both.reduce((all, kinds) => (kinds.get(kind) || []).reduce((a, b) => a + b, all), 0);
+    const inBoth = (kind) => both.every((found) => found.has(kind));
+    const kinds = [...new Set(both.flatMap((found) => [...found.keys()]))].map((kind) => [kind, sum(kind)]).sort((a, b) => inBoth(b[0]) - inBoth(a[0]) || b[1] - a[1]).map(([kind]) => kind).slice(0, 500);
+    if (!kinds.length) return section.replaceChildren(make("div", {class: "place"}, "nothing begins in these times"));
+    const box = make("div"), choice = this.choice("compare", kinds, 0, () => draw());
+    const draw = () => this.drawComparison(box, both.map((found, k) => distribution("from " + moment([earlier, later][k].from), found.get(kinds[choice.value]) || [])));
+    section.replaceChildren(make("h2", null, "Compared with the time from " + moment(earlier.from) + " to " + moment(earlier.to)), make("div", {class: "kinds"}, choice), box);
+    draw();
+  }
+  // The lengths of all that begins in a time, sorted, by what it is: states of goroutines, tasks and regions by their names.
+  async lengthsIn({from, to}) {
+    const {model, data} = this.app, found = new Map();
+    const add = (kind, file, length) => {
+      const key = kind + model.suffix(file);
+      if (!found.has(key)) found.set(key, []);
+      found.get(key).push(length);
+    };
+    for (const {row, begin, end} of model.tasks) if (begin >= from && begin < to) add("task " + (model.rows[row].name || "(no name)"), model.rows[row].file, end - begin);
+    for (const chunk of data.chunks) {
+      if (chunk.merged || chunk.begin >= to || chunk.end < from) continue;
+      await chunk.load();
+      const {slices} = chunk;
+      chunk.used = performance.now();
+      for (const [number, span] of slices.index) {
+        const {kind, file} = model.rows[number];
+        if (kind !== KIND.GO && kind !== KIND.REGION) continue;
+        for (let i = slices.search(span, from); i < span.to && slices.begin[i] < to; i++)
+          if (slices.begin[i] >= from) add(kind === KIND.GO ? STATES[slices.colour[i]] : "region " + (data.texts[slices.what[i]] || "(no name)"), file, slices.end[i] - slices.begin[i]);
+      }
+      data.forget();
+    }
+    for (const lengths of found.values()) lengths.sort((a, b) => a - b);
+    return found;
+  }
+  // How often each of two lasts how long: the first as an area, the second as a line.
+  drawDistributions(two, width) {
+    const height = 150, ratio = window.devicePixelRatio || 1, {theme} = this.app.painter;
     const canvas = make("canvas", {width: width * ratio, height: height * ratio, role: "img", "aria-label": "how often they last how long; the table below has the medians and tails"}), c = canvas.getContext("2d");
     const used = two.flatMap((span) => span.buckets.map(([bucket]) => bucket)), low = Math.min(...used), high = Math.max(...used) + 1, step = width / Math.max(1, high - low);
     const shares = two.map((span) => { const list = new Array(high - low).fill(0); for (const [bucket, count] of span.buckets) list[bucket - low] = count / span.count; return list; });
@@ -559,7 +611,18 @@ class Panels {
   }
 }
 
-// Where a bucket of view.c begins, in nanoseconds: four for each power of 2.
+// Of sorted lengths, in nanoseconds.
+function distribution(title, lengths) {
+  const counts = new Map();
+  for (const length of lengths) counts.set(bucketOf(length), (counts.get(bucketOf(length)) || 0) + 1);
+  return {title, count: lengths.length, longest: lengths.at(-1), buckets: [...counts], lengths};
+}
+
+// The bucket of a length; where a bucket of view.c begins, in nanoseconds: four for each power of 2.
+const bucketOf = (length) => {
+  const power = Math.floor(Math.log2(Math.max(1, length)));
+  return length < 8 ? length : 4 * (power - 1) + Math.floor(length / 2 ** (power - 2)) - 4;
+};
 const edgeOf = (bucket) => (bucket < 8 ? bucket : (bucket % 4 + 4) * 2 ** (Math.floor(bucket / 4) - 1));
 
 // A histogram of times, from 1 us to 1 s: a bar for each factor of 4. A click on a bar lists its times.
