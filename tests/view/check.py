@@ -253,9 +253,7 @@ def compare(b, story, windows, generator):
 
 def open_page(b, tool, page, *arguments):
     subprocess.run([tool, "view", "-o", page, *arguments], check=True)
-    b.open("file://" + page)
-    b.wait_for("window.gotrace && gotrace.app.answered")
-    b.frame()
+    b.open_page(page)
 
 
 def compare_part(b, tool, page, trace, story, begin, end, windows, generator):

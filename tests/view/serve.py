@@ -160,16 +160,14 @@ def main():
             assert server.process.wait(20) == -signal.SIGINT
         check_terminal(trace)
         for kind in browser.all_there():
-            with Server(trace) as server, kind(1280, 800) as b:
+            with Server(trace) as server, browser.session(kind) as b:
                 assert picture(b, server.address, "a.trace") == picture(b, "file://" + page, "a.trace")
                 b.open("about:blank")  # the page is closed
                 closed = time.time()
                 if kind is browser.Chromium:
                     assert server.process.wait(PAGE_CLOSED + 30) == 0
                     assert time.time() - closed > PAGE_CLOSED - 5, time.time() - closed
-                errors = b.errors()
-                assert not errors, errors
-                print(kind.name)
+            print(kind.name)
 
 
 if __name__ == "__main__":

@@ -241,7 +241,7 @@ class App {
   // --------------------------------------------------------------------------------------------------- search ----
 
   // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
-  // of that function. A time, such as 3.5s, leads there; wait>5ms finds waits by their length, proc 1 a proc. Regions are
+  // of that function. A time, such as 3.5s, leads there, 3.5s 100us to so much around it; wait>5ms finds waits by their length, proc 1 a proc. Regions are
   // found through their slices, and so are functions in stacks, but for the outermost, which the row has as its name.
   // `file`: only its goroutines, for "=NAME".
   async search(text, file) {
@@ -249,8 +249,8 @@ class App {
     this.show("timeline");
     this.results = [], this.result = -1;
     if (!wanted) return this.showFound();
-    const time = parseDuration(wanted);
-    if (time >= data.begin && time <= data.end) return this.showTime(time);
+    const [time, length] = wanted.replace(/(\d) (?=[a-zµ])/g, "$1").split(/ +/).map(parseDuration);
+    if (time >= data.begin && time <= data.end && !(length <= 0)) return this.showTime(time, length);
     const longer = parseDuration(/^wait *> *(.*)$/.exec(wanted)?.[1] || "");
     if (longer >= 0) return this.searchWaits(longer);
     const found = new Found(FIRST);
@@ -276,9 +276,9 @@ class App {
       await this.searchSlices(found, KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
     return this.showResults(found, 0);
   }
-  // Goes to a time, nearer if much of the trace is shown.
-  showTime(time) {
-    const all = this.data.end - this.data.begin, size = Math.min(this.view.to - this.view.from, all / 50);
+  // Goes to a time: to so much around it, or nearer if much of the trace is shown.
+  showTime(time, length) {
+    const all = this.data.end - this.data.begin, size = length || Math.min(this.view.to - this.view.from, all / 50);
     this.results = null;
     this.showFound();
     this.setView(time - size / 2, time + size / 2);
