@@ -247,6 +247,37 @@ def check_compared_times(b, page):
     b.wait_for("!document.querySelector('#panel select')")
 
 
+def check_labels(b, page):
+    """A click on a row's label shows its time by state, and its longest slices, each of which it leads to."""
+    b.open_page(page)
+    number, y = b.run("""const {painter, model} = gotrace.app, line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 10);
+      return [line.row.number, painter.lineMiddle(line)]""")
+    b.mouse((60, y), "down", "up")
+    b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length")
+    title, begin, end, slices = b.run("""const {model, data} = gotrace.app, row = model.rows[arguments[0]], found = [];
+      return data.load(0, data.begin, data.end).then((chunks) => {
+        for (const {slices} of chunks) {
+          const span = slices.index.get(row.number);
+          for (let i = span?.from; i < span?.to; i++) found.push([slices.begin[i], slices.end[i], slices.colour[i], slices.size[i]]);
+        }
+        return [model.goName(row.number), row.begin, row.end, found];
+      });""", number)
+    assert all(size == 1 for *_, size in slices) and len(slices) > 3, slices
+    words = lambda time: b.run("return duration(arguments[0])", time)  # noqa: E731
+    assert b.run("return document.querySelector('#panel h2').textContent") == title
+    sums = collections.Counter()
+    for start, stop, colour, _ in slices:
+        sums[colour] += stop - start
+    shown = b.run("return [...document.querySelectorAll('#panel table.shares tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent))")
+    assert sorted(shown) == sorted([words(time), "%.1f %%" % (100 * time / (end - begin))] for time in sums.values() if time), (shown, sums)
+    lengths = sorted((stop - start for start, stop, *_ in slices), reverse=True)
+    longest = b.run("return [...document.querySelectorAll('#panel table.places tbody tr')].map((row) => row.cells[1].textContent)")
+    assert longest == [words(length) if length else "" for length in lengths[:20]], (longest, lengths[:20])
+    b.run("document.querySelector('#panel table.places tbody tr').click()")
+    selected = b.run("return gotrace.app.view.selected")
+    assert selected["row"] == number and selected["end"] - selected["begin"] == lengths[0], selected
+
+
 def main():
     browsers = browser.needed()
     with tempfile.TemporaryDirectory() as directory:
@@ -259,7 +290,7 @@ def main():
         for kind in browsers:
             with browser.session(kind) as b:
                 check_order(b, path("runtime.html"))
-                for check in check_begins, check_strips, check_results, check_tables, check_task, check_comparison, check_compared_times:
+                for check in check_begins, check_strips, check_results, check_tables, check_task, check_comparison, check_compared_times, check_labels:
                     check(b, path("scheduler.html"))
                 print(kind.name)
 

@@ -598,6 +598,7 @@ class App {
     if (line?.type === "group") return this.fold(line.group, !line.folded);
     if (mark) return this.selectMark(mark);
     this.select(this.chosen);
+    if (line?.type === "row" && x < LEFT) this.panels.showRow(line.row);
   }
   hover(event) {
     const tip = document.getElementById("tip"), {offsetX: x, offsetY: y} = event;

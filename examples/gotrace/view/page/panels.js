@@ -24,6 +24,7 @@ function pressed(action) {
 }
 
 const MOST_STEPS = 200; // of a critical path
+const MOST_LONGEST = 20; // slices of a row in the details of its label
 const MOST_READ = 2e7; // bytes of a trace that is read at a click
 const MOST_STOPS = 20000; // to add up one by one
 
@@ -191,11 +192,7 @@ class Panels {
       const words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
       const add = (state, time) => { if (time) states.set(state, (states.get(state) || 0) + time); };
       for (const {state, time, stopped = 0} of path) add(state, time - stopped), add("stopped", stopped); // stopped time is part of a step
-      const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => {
-        const bar = make("i");
-        bar.style.width = 100 * time / (sum || 1) + "%", bar.style.background = hue || theme.counter;
-        return make("tr", null, make("td", {class: "number"}, duration(time)), make("td", {class: "number"}, (100 * time / (sum || 1)).toFixed(1) + " %"), make("td", null, text, bar));
-      })))] : []);
+      const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => this.share(text, time, sum || 1, hue || theme.counter))))] : []);
       const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToStep(file, step)), " ",
         make("span", {class: "place"}, [(step.go === undefined ? "" : "G" + step.go), step.at || step.function, step.region && "region " + step.region].filter(Boolean).join(", "))));
       to.replaceChildren(...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
@@ -280,6 +277,58 @@ class Panels {
       make("table", null, make("tbody", null, ...facts.map(([name, value]) => make("tr", null, make("td", {class: "place"}, name), make("td", null, value))))),
       this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), spent, parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
         make("div", null, f.function, " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : "")))) : null));
+  }
+
+  // What a row's label stands for: its life, its time by state, and what it did longest.
+  showRow(row) {
+    const {app} = this, {model, data} = app, of = this.shownRow = row, facts = make("table", {class: "shares", "aria-label": "time by state"}), longest = make("div");
+    const creator = row.parent >= 0 && make("div", null, "created by ", this.link(model.goName(row.parent), () => app.goTo(row.parent, row.begin)));
+    this.show(make("h2", null, model.lineText({type: "row", row, nested: row.kind === KIND.REGION}) + model.suffix(row.file)),
+      make("div", null, "from " + moment(row.begin) + " to " + moment(row.end) + ": " + duration(row.end - row.begin), " · ", this.link("fit", () => app.fit(row))), creator,
+      row.kind === KIND.GO && row.file.trace && make("div", null, this.pathLink(row.file, "--go", String(row.id))), facts, longest, this.stackList(row.stack, "Created at"));
+    const current = () => of === this.shownRow && facts.isConnected;
+    if (row.kind === KIND.GO) this.fillStates(facts, row, current);
+    this.fillLongest(longest, row, current);
+  }
+  // The time of a row by state. Slices that are drawn together have it, too.
+  async fillStates(table, row, current) {
+    const {data, painter} = this.app, sums = new Float64Array(COLOURS);
+    for (const {slices} of await data.load(data.levelFor((data.end - data.begin) / 1000), row.begin, row.end)) {
+      const span = slices.index.get(row.number);
+      for (let i = span?.from; i < span?.to; i++) slices.times(i, this.times.fill(0)), this.times.forEach((time, c) => { sums[c] += time; });
+    }
+    if (!current()) return;
+    const life = row.end - row.begin || 1;
+    table.replaceChildren(make("tbody", null, ...STATES.map((state, c) => [state, sums[c], painter.theme.states[c]]).filter(([, time]) => time).map(([state, time, hue]) => this.share(state, time, life, hue))));
+  }
+  // A row of a table that tells how much of a whole something is.
+  share(text, time, whole, hue) {
+    const bar = make("i");
+    bar.style.width = 100 * time / whole + "%", bar.style.background = hue;
+    return make("tr", null, make("td", {class: "number"}, duration(time)), make("td", {class: "number"}, (100 * time / whole).toFixed(1) + " %"), make("td", null, text, bar));
+  }
+  // What a row did longest. A slice is in the coarsest level in which it is long enough to be seen alone.
+  async fillLongest(section, row, current) {
+    const {app} = this, {model, data} = app;
+    let found = [], most = MOST_LOADED; // slices to look through
+    for (let level = LEVELS - 1; level >= 0 && found.length < MOST_LONGEST && most > 0; level--)
+      for (const chunk of data.chunks) {
+        if (chunk.merged || chunk.level !== level || chunk.file !== row.file || chunk.begin > row.end || chunk.end < row.begin) continue;
+        await chunk.load();
+        if (!current()) return;
+        most -= chunk.count;
+        chunk.used = performance.now();
+        const span = chunk.slices.index.get(row.number);
+        for (let i = span?.from; i < span?.to; i++) found.push(sliceOf(row.number, chunk.slices, i));
+        data.forget();
+      }
+    if (!current() || !found.length) return;
+    const length = ({begin, end}) => end - begin, cut = found.length > MOST_LONGEST || most <= 0 || data.finest[1] > 0;
+    found = found.sort((a, b) => length(b) - length(a)).slice(0, MOST_LONGEST);
+    const columns = [{title: "begins", value: (s) => s.begin, number: true, text: moment}, timeColumn("lasts", length), {title: "what", value: (s) => (row.kind === KIND.GO ? STATES[s.colour] + (model.label(row, s) === STATES[s.colour] ? "" : ", " + model.label(row, s)) : model.label(row, s))}];
+    const table = makeTable("longest", columns, found, (s) => { app.centre(s.begin); app.select(s); }, 1);
+    table.className = "places";
+    section.replaceChildren(make("h2", null, cut ? "The longest" : "All"), table);
   }
 
   showMark(mark) {
