@@ -207,6 +207,13 @@ def check_opening(b, path, alone):
     shown(b, "a.trace", "b.trace")
     b.run(DROP, [["a.trace", base64.b64encode(read(path("a.trace"))).decode()]], True)
     shown(b, "a.trace", "a.trace (2)", "b.trace")
+    # They are read at once where there are processors.
+    b.run("""window.reading = 0, window.most = 0;
+      const {prototype} = gotrace.app.data.files[0].trace.constructor, {read} = prototype;
+      prototype.read = function (...of) { window.most = Math.max(window.most, ++window.reading); return read.apply(this, of).finally(() => { window.reading--; }); };""")
+    b.run(DROP, [[name, base64.b64encode(read(path(name))).decode()] for name in ("task.trace", "b.trace")], False)
+    shown(b, "b.trace", "task.trace")
+    assert b.run("return window.most === Math.min(2, navigator.hardwareConcurrency || 1)"), b.run("return window.most")
 
 
 def check_pages(path):

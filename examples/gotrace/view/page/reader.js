@@ -133,6 +133,13 @@ class Start {
   }
 }
 
+// Does what functions do, on as many processors as there are, but four at most, since each reader has its own memory.
+async function atOnce(jobs) {
+  const results = [], left = jobs.entries(), work = async () => { for (const [i, job] of left) results[i] = await job(); };
+  await Promise.all(Array.from({length: Math.max(1, Math.min(navigator.hardwareConcurrency || 1, jobs.length, 4))}, work));
+  return results;
+}
+
 const MOST_KEPT = 4; // traces that were read and can be shown again at once
 
 // The page: what it has is shown at once; what is chosen or dropped, in its place or beside it.
@@ -159,38 +166,39 @@ class Page {
     const turn = this.turn = {}; // traces that are opened later take the place of these
     const shown = beside && this.app ? this.app.data.files : [], files = [...shown], refused = [];
     this.reader.stop();
-    for (const [i, {file, name, words, note}] of list.entries()) {
-      const trace = new Trace(this.reader, file, name, words, note), {key} = trace, title = name + (list.length > 1 ? " (" + (i + 1) + " of " + list.length + ")" : "");
-      try {
-        this.start.wait(title, 0);
-        const found = (key && this.kept.get(key)) || await trace.read((part, points) => { if (turn === this.turn) this.start.wait(title, part, points); });
-        if (turn !== this.turn) return;
-        if (key) this.keep(key, found);
-        files.push(files.includes(found) ? {...found} : found);
-      } catch (error) {
-        if (turn !== this.turn) return;
-        refused.push(name + ": " + error.message);
-        if (!(error instanceof Refused)) console.error(error);
-      }
+    const parts = list.map(() => 0), title = list.length > 1 ? list.length + " traces" : list[0].name;
+    const progress = (part, points) => { if (turn === this.turn) this.start.wait(title, part, points); };
+    progress(0);
+    const read = list.map((item, i) => () => this.read(item, (part, points) => {
+      parts[i] = part;
+      progress(parts.reduce((sum, of) => sum + of) / parts.length, list.length > 1 ? [] : points);
+    }).catch((error) => error));
+    for (const [i, found] of (await atOnce(read)).entries()) {
+      if (turn !== this.turn) return;
+      if (!(found instanceof Error)) files.push(files.includes(found) ? {...found} : found);
+      else refused.push(list[i].name + ": " + found.message);
+      if (found instanceof Error && !(found instanceof Refused)) console.error(found);
     }
     if (!files.length) return this.start.choose(refused.join("\n"));
     if (files.length > shown.length) this.show(new Data(files));
     else this.start.show(false);
     await this.findAll(turn, files, refused);
   }
-  keep(key, found) {
-    this.kept.delete(key);
-    this.kept.set(key, found);
+  // Reads a trace, unless it is kept.
+  async read({file, name, words, note}, progress) {
+    const trace = new Trace(this.reader, file, name, words, note), {key} = trace, found = this.kept.get(key) || await trace.read(progress);
+    this.kept.delete(key); // it becomes the latest
+    if (key) this.kept.set(key, found);
     if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
+    return found;
   }
   // Asks what is wrong with each trace, and shows it, after what is to be said of them.
   async findAll(turn, files, refused) {
     const {app} = this, told = files.filter((file) => file.errors).map((file) => (files.length > 1 ? file.title + ": " : "") + file.errors), errors = [app.data.apart, ...refused, ...told].filter(Boolean).join("\n");
-    for (const file of files) {
+    await atOnce(files.map((file) => async () => {
       file.findings ??= await file.trace.findings().catch((error) => [{text: "what is wrong is not known: " + error.message, look: ""}]);
-      if (turn !== this.turn) return;
-      app.panels.fillFindings(errors, files.flatMap((of) => (of.findings || []).map((finding) => ({...finding, file: of}))));
-    }
+      if (turn === this.turn) app.panels.fillFindings(errors, files.flatMap((of) => (of.findings || []).map((finding) => ({...finding, file: of}))));
+    }));
     app.answered = true;
   }
   show(data) {
