@@ -909,6 +909,8 @@ static int write_page(reader_trace *traces, trace_part *parts, size_t count, con
   if (!packed && set->size)
     fail("neither all of it nor, if it can be cut, its first generation fits into a page of the given --size; what "
          "cannot be cut: a part, a filtered one, one of a pipe, one of Go 1.21 or older");
+  if (count > 1 && !view_has_reader())
+    fail("a page with several traces needs the reader, which this tool was built without");
   if (!packed && count > 1)
     fail("it does not fit into a page with the others; a larger one: --size BYTES; or leave out -o, to serve them");
   page = packed ? write_packed(traces, parts, count, set) : write_pictures(parts, set, traces->name);
