@@ -117,16 +117,29 @@ struct elf_symbols {
   gotrace__budget budget;
 };
 
-elf_symbols *elf_symbols_of(const bytes *image) {
-  gotrace__elf_file elf = {0};
+static elf_symbols *load_symbols(const gotrace__elf_file *elf, size_t limit) {
   gotrace__elf_head head;
   elf_symbols *symbols;
+  if (!gotrace__elf_header(elf, &head)) return NULL;
+  symbols = keep(sizeof *symbols);
+  symbols->budget.limit = limit;
+  gotrace__elf_load(elf, &head, &symbols->budget, &symbols->known);
+  return symbols;
+}
+
+elf_symbols *elf_symbols_of(const bytes *image) {
+  gotrace__elf_file elf = {0};
   elf.data = image->data;
   elf.size = image->size;
-  if (!gotrace__elf_header(&elf, &head)) return NULL;
-  symbols = keep(sizeof *symbols);
-  symbols->budget.limit = GOTRACE__SYMBOLS_MEMORY;
-  gotrace__elf_load(&elf, &head, &symbols->budget, &symbols->known);
+  return load_symbols(&elf, GOTRACE__SYMBOLS_MEMORY);
+}
+
+elf_symbols *elf_symbols_in(const char *path) {
+  gotrace__elf_file elf = {0};
+  elf_symbols *symbols;
+  if (!gotrace__file_open_to_read(path, &elf.file)) return NULL;
+  symbols = load_symbols(&elf, MOST_SECTION);
+  gotrace__file_close(&elf.file);
   return symbols;
 }
 
@@ -134,9 +147,21 @@ const char *elf_function(const elf_symbols *symbols, uint64_t address) {
   return gotrace__elf_name(&symbols->known, (uintptr_t)address);
 }
 
+bool elf_is_start(const elf_symbols *symbols, uint64_t address) {
+  size_t low = 0, high = symbols->known.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (symbols->known.functions[middle].start < address) low = middle + 1;
+    else high = middle;
+  }
+  return low < symbols->known.count && symbols->known.functions[low].start == address;
+}
+
 void elf_symbols_free(elf_symbols *symbols) { gotrace__elf_free(&symbols->known, &symbols->budget); }
 #else
 elf_symbols *elf_symbols_of(const bytes *image) { return (void)image, NULL; }
+elf_symbols *elf_symbols_in(const char *path) { return (void)path, NULL; }
 const char *elf_function(const elf_symbols *symbols, uint64_t address) { return (void)symbols, (void)address, NULL; }
+bool elf_is_start(const elf_symbols *symbols, uint64_t address) { return (void)symbols, (void)address, false; }
 void elf_symbols_free(elf_symbols *symbols) { (void)symbols; }
 #endif

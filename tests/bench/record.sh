@@ -47,7 +47,7 @@ report 'uncontended mutex pair, ns' "$(least <"$work/mutex.plain")" "$(least <"$
 report '  a library that only passes calls on' "$(least <"$work/mutex.plain")" "$(least <"$work/mutex.forwarded")" -
 
 for ((i = 0; i < 40; i++)); do cat gotrace.h; done >"$work/input"
-for stacks in none frame-pointers; do
+for stacks in none call-site unwind; do
   for command in 'pigz -p 2 -nc' 'xz -T2 --block-size=1MiB -1 -c'; do
     name=${command%% *}
     command -v $name >/dev/null || { echo "$name is not installed"; continue; }
@@ -75,7 +75,7 @@ serve() { # serve OUTPUT COMMAND...
   server=''
 }
 if command -v redis-benchmark >/dev/null && command -v redis-server >/dev/null; then
-  for stacks in none frame-pointers; do
+  for stacks in none call-site unwind; do
     rm -f "$work"/redis.*
     for ((i = 0; i < runs; i++)); do
       serve "$work/redis.plain"

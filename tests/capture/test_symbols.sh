@@ -6,7 +6,7 @@ set -euo pipefail
 shopt -s extglob
 cd "$(dirname "$0")/../.."
 
-for program in cc c++ strip nm readelf objcopy objdump addr2line c++filt; do
+for program in cc c++ strip nm readelf objcopy objdump addr2line c++filt python3; do
   command -v $program >/dev/null || { echo "needs $program (make deps)"; exit 77; }
 done
 make -s build/examples/gotrace build/tests/quick/gotrace.a
@@ -205,6 +205,56 @@ if command -v xz >/dev/null; then
   named "$dir/mini.named" other "other $dir/fedora/mini:0"
 fi
 
+# A stripped program whose symbols and lines are in a debug file: by build id, by link with its checksum, or in
+# debuginfod's cache. Symbols are read without a debugger, too.
+objcopy --only-keep-debug "$dir/pie" "$dir/pie.debug"
+main_line=$(grep -n '^int main' "$dir/program.c" | cut -d : -f 1)
+unnamed() { named "$1" hidden "*!0x$hidden *"; }
+with_lines() { # with_lines TRACE: symbolizes it, with a debugger and without
+  "$tool" symbolize -o "$dir/debug.named" "$1" 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
+  named "$dir/debug.named" hidden "hidden $dir/program.c:[0-9]*"
+  named "$dir/debug.named" main "main $dir/program.c:$main_line"
+  PATH=/nowhere "$tool" symbolize -o "$dir/debug.named" "$1" 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
+  named "$dir/debug.named" hidden "hidden $dir/*:0"
+}
+no_debug_file() {
+  "$tool" symbolize -o "$dir/debug.named" "$1" 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
+  unnamed "$dir/debug.named"
+}
+export DEBUGINFOD_CACHE_PATH=$dir/cache
+no_debug_file "$dir/stripped.trace"
+id=$(readelf -n "$dir/pie" | sed -n 's/.*Build ID: //p')
+mkdir -p "$dir/cache/$id"
+cp "$dir/pie.debug" "$dir/cache/$id/debuginfo"
+with_lines "$dir/stripped.trace"
+build other_id -pie -Wl,--build-id=0x1234567890
+objcopy --only-keep-debug "$dir/other_id" "$dir/cache/$id/debuginfo"
+no_debug_file "$dir/stripped.trace"
+rm -r "$dir/cache"
+if [ -d /usr/lib/debug ] && unshare -rm true 2>/dev/null; then
+  mkdir -p "$dir/system/.build-id/${id::2}"
+  cp "$dir/pie.debug" "$dir/system/.build-id/${id::2}/${id:2}.debug"
+  export -f with_lines named at fail
+  export dir tool main_line
+  unshare -rm bash -c 'mount --bind "$dir/system" /usr/lib/debug && with_lines "$dir/stripped.trace"' || fail "by build id"
+fi
+# Without a build id, only the link tells which file it is.
+for folder in "" .debug/; do
+  mkdir -p "$dir/linked/.debug"
+  objcopy --only-keep-debug "$dir/no_id" "$dir/linked/${folder}no_id.debug"
+  strip -o "$dir/linked/bare" "$dir/no_id"
+  (cd "$dir/linked/$folder" && objcopy --add-gnu-debuglink=no_id.debug "$dir/linked/bare" "$dir/linked/no_id")
+  hidden=$(nm "$dir/no_id" | sed -n 's/^0*\([0-9a-f]*\) t hidden$/\1/p')
+  run "$dir/linked/no_id" "$dir/linked.trace" none none
+  unnamed "$dir/linked.trace"
+  with_lines "$dir/linked.trace"
+  printf x >>"$dir/linked/${folder}no_id.debug" # another checksum
+  PATH=/nowhere "$tool" symbolize -o "$dir/debug.named" "$dir/linked.trace" 2>"$dir/err"
+  unnamed "$dir/debug.named"
+  rm -r "$dir/linked"
+done
+hidden=$(nm "$dir/pie" | sed -n 's/^0*\([0-9a-f]*\) t hidden$/\1/p')
+
 # Found through PATH.
 (cd "$dir" && PATH=$dir:$PATH run stripped "$dir/path.trace" none none)
 named "$dir/path.trace" hidden "stripped!0x$hidden $dir/stripped:0"
@@ -353,7 +403,36 @@ rm "$dir/inlined"
 grep -q "$dir/inlined: No such file" "$dir/err" || fail "not told: $(cat "$dir/err")"
 PATH=$dir/none "$tool" symbolize "$dir/inlined.trace" 2>"$dir/err" >"$dir/same.trace"
 grep -q "neither llvm-symbolizer nor addr2line" "$dir/err" || fail "not told: $(cat "$dir/err")"
-cmp <("$tool" dump "$dir/inlined.trace") <("$tool" dump "$dir/same.trace") || fail "changed without a tool"
+frames "$dir/same.trace" | grep -q "^words::Counter<int>::count(int) $dir/inlined:0" || fail "$(frames "$dir/same.trace")"
+# Names of C++ and of Rust, old and new, by each demangler; the library of C++ knows all but the new ones of Rust.
+cat >"$dir/mangled.py" <<'END'
+import subprocess, sys
+sys.path.insert(0, "tests/tool")
+from made_trace import *
+tool, file, with_new = sys.argv[1:]
+def rust(*parts):
+    return "_ZN" + "".join("%d%s" % (len(part), part) for part in (*parts, "h0123456789abcdef")) + "E"
+NAMES = {"_ZN3foo3barEiPKc": "foo::bar(int, char const*)", rust("core", "ptr", "drop_in_place"): "core::ptr::drop_in_place",
+         rust("_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$", "drop"): "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+         "_Z3putNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES4_": "put(std::string, std::string)",
+         rust("app", "run", "_$u7b$$u7b$closure$u7d$$u7d$"): "app::run::{{closure}}", "_Znope": "_Znope", "plain": "plain"}
+if int(with_new):
+    NAMES["_RNvC6_123foo3bar"] = "123foo::bar"
+t = Trace()
+t.event(1, 0, PROC_STATUS, 1, 1)
+t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+for i, name in enumerate(NAMES):
+    t.event(1, 10 + i, LOG, 0, t.string("key"), t.string("value"), t.stack(name))
+open(file, "wb").write(t.data())
+subprocess.run([tool, "symbolize", "-o", file, file], check=True, stderr=subprocess.DEVNULL)
+dump = subprocess.run([tool, "dump", file], check=True, stdout=subprocess.PIPE).stdout.decode()
+got = [line.split(None, 1)[1].rsplit(" ", 1)[0].replace("[0]", "") for line in dump.splitlines() if line.startswith("        ")]
+assert got == list(NAMES.values()), got
+END
+python=$(python3 -c 'import sys; print(sys.executable)')
+for path in "${ways[@]}" "$dir/none"; do
+  PATH=$path "$python" "$dir/mangled.py" "$tool" "$dir/mangled.trace" "$([ "$path" = "$dir/none" ] && echo 0 || echo 1)" || fail "names, with $path"
+done
 # A file without a build id is compared by its addresses; a library and a stripped program in one trace.
 "$tool" symbolize -o "$dir/library.lines" "$dir/library.trace" 2>"$dir/err"
 grep -q 'program.c:' <<<"$("$tool" dump "$dir/library.lines")" || fail "no lines: $(cat "$dir/err")"

@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), unwind (complete stacks), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names unwind jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -699,6 +699,49 @@ test_names() {
   [ $with_lines = 2 ] || { cat "$work/err"; fail "names: $with_lines traces beside a damaged one have lines, not 2"; }
 }
 
+# Complete stacks are those that the compiler's library finds, however the program is compiled.
+test_unwind() {
+  local compiler options size
+  for size in 40 90; do # of a frame; all else is alike, so that one library takes the other's place
+    printf 'void call(void (*f)(void)); void call(void (*f)(void)) { volatile char room[%d]; room[0] = 1; f(); room[9] = 2; }\n' \
+      $size >"$work/library.c"
+    "${CC-cc}" -shared -fPIC -O1 "$work/library.c" -o "$work/library$size.so"
+  done
+  for compiler in "${CC-cc}" clang; do
+    command -v "$compiler" >/dev/null || continue
+    for options in -O0 -O2 '-O2 -fomit-frame-pointer' '-O3 -fno-plt'; do
+      # shellcheck disable=SC2086
+      "$compiler" -std=gnu11 -g -rdynamic $options -I. tests/record/unwinds.c -o "$work/unwinds" -pthread -ldl
+      "$work/unwinds" "$work/library40.so" "$work/library90.so" >"$work/loaded" || fail "unwind: $compiler $options: $?"
+      [ "$(uniq <"$work/loaded" | wc -l)" = 1 ] || echo "test_record: unwind: no library takes another's place"
+    done
+  done
+}
+
+# Code that a process compiles is in no file; what the runtime writes for perf names it. An older file does not.
+test_jit() {
+  local way expected
+  compile "${CC-cc}" tests/record/compiles.c "$work/compiles"
+  while read -r way expected; do
+    (cd "$work" && "$tool" record -q -o jit.trace ./compiles "$way" >traced) || fail "jit: $way"
+    "$tool" check "$work/jit.trace" >/dev/null || fail "jit: $way"
+    "$tool" dump --kind GoBlock "$work/jit.trace" | sed -n 's/^ *[0-9a-f]* //p' | grep -A 1 ^usleep | sed -n 2p >"$work/frame"
+    rm -f /tmp/perf-"$(cat "$work/traced")".map
+    # shellcheck disable=SC2053
+    [[ $(cat "$work/frame") == $expected ]] || fail "jit: $way: $(cat "$work/frame")"
+  done <<'END'
+map one two *
+script JS:scale /srv/shop.js:42
+python py::total /srv/shop.py:0
+dump compiled *
+replaced second *
+other 0x* *
+broken 0x* *
+old 0x* *
+END
+  "$work/compiles" none >/dev/null || { [ $? = 77 ] && skip "a processor for which this is written"; }
+}
+
 test_flight() {
   local traced status=0
   compile "${CC-cc}" tests/record/ends.c "$work/ends"
@@ -779,6 +822,19 @@ raise SystemExit(5)
 END
   compare /usr/bin/python3 "$work/pool.py"
   threads 6
+  # Three threads that only calculate take turns by one lock.
+  cat >"$work/turns.py" <<'END'
+import threading
+threads = [threading.Thread(target=lambda: sum(i * i for i in range(1000000))) for _ in range(3)]
+[t.start() for t in threads]; [t.join() for t in threads]
+END
+  "$tool" record -q -o "$work/turns.trace" /usr/bin/python3 "$work/turns.py"
+  "$tool" info --json "$work/turns.trace" | python3 -c '
+import json, sys
+waits = json.load(sys.stdin)["waits"]
+locks = {(row["class"], row["place"]) for row in waits if row["class"] != "semaphore"}
+assert locks == {("Python\x27s GIL", "take_gil")}, locks
+' || fail "python: its global lock"
 }
 
 test_node() {
@@ -831,6 +887,19 @@ END
 }
 
 test_cpp() {
+  # A thread goes by the function that it begins with, not by what the compiler has put at its beginning.
+  cat >"$work/begins.cpp" <<'END'
+#include <thread>
+struct Job { volatile int left; void operator()() { while (left) left = left - 1; } };
+int main() { std::thread(Job{1000}).join(); }
+END
+  need "${CXX-g++}"
+  "${CXX-g++}" -O2 -g "$work/begins.cpp" -o "$work/begins" -pthread
+  "$tool" record -q -o "$work/begins.trace" "$work/begins"
+  "$tool" dump --kind GoCreate "$work/begins.trace" | grep -A 1 new_stack: >"$work/begun"
+  ! command -v llvm-symbolizer >/dev/null || grep -q 'std::thread::_State_impl<.*Job.*::_M_run() .*:[1-9]' "$work/begun" ||
+    fail "begins: $(cat "$work/begun")"
+
   need "${CXX-g++}"
   cat >"$work/cpp.cpp" <<'END'
 #include <condition_variable>

@@ -166,6 +166,22 @@ CLASSES = [  # reason, frames, class, place
     ("sync: semaphore", ("sem_wait", "take"), "semaphore", "take"),
     ("sync", ("lock_queue",), "sync, by a C program", "lock_queue"),
     ("my own reason", ("main.a",), "other", "main.a"),
+    # Wrappers are not the program's.
+    ("sync: mutex", ("pthread_mutex_lock", "__gthread_mutex_lock(pthread_mutex_t*)", "std::mutex::lock()", "Cache::get(int)"), "mutex",
+     "Cache::get(int)"),
+    ("sync: mutex", ("pthread_mutex_lock", "_ZNSt5mutex4lockEv", "_ZN5Cache3getEi"), "mutex", "_ZN5Cache3getEi"),
+    ("sync: mutex", ("pthread_mutex_lock", "g_mutex_lock_slowpath", "g_mutex_lock", "load"), "mutex", "load"),
+    ("sync: futex", ("__syscall", "std::sys::sync::mutex::futex::Mutex::lock_contended", "<std::sync::Mutex<T>>::lock", "app::fetch"), "futex",
+     "app::fetch"),
+    ("sync: condition variable", ("pthread_cond_wait", "PlatformMonitor::wait", "Monitor::wait", "VMThread::run", "thread_native_entry"),
+     "condition variable", "VMThread::run"),
+    ("sync: semaphore", ("sem_wait", "PyThread_acquire_lock_timed", "lock_PyThread_acquire_lock", "acquire"), "semaphore", "acquire"),
+    # CPython's global lock: with symbols, without, and inlined; not what an extension waits for.
+    ("sync: condition variable", ("pthread_cond_timedwait", "take_gil", "_PyEval_EvalFrameDefault"), "Python's GIL", "take_gil"),
+    ("sync: mutex", ("pthread_mutex_lock", "python3.11!0x4f92c0", "PyEval_RestoreThread", "time_sleep"), "Python's GIL", "take_gil"),
+    ("sync: condition variable", ("pthread_cond_wait", "PyEval_SaveThread", "time_sleep"), "Python's GIL", "take_gil"),
+    ("sync: condition variable", ("pthread_cond_wait", "wait_for_job", "_PyEval_EvalFrameDefault"), "condition variable", "wait_for_job"),
+    ("sync: semaphore", ("sem_wait", "take_gil"), "semaphore", "take_gil"),
 ]
 
 

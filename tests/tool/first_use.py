@@ -145,6 +145,18 @@ def names(directory):
         assert shown in out, (words, out)
         assert max(len(line.encode()) for line in out.splitlines()) < 500, words
     assert LONG in {f["name"] for f in json.loads(run(["info", "--json", trace])[0])["functions"]}
+    # Of long names of C++, the parameters are left out first, then the template arguments.
+    many = ", ".join(["std::allocator<char>"] * 8)
+    for name, short in (("a::f<int>(%s) const" % many, "a::f<int>(...) const"),
+                        ("a::Map<%s>::operator()(%s)" % (many, many), "a::Map<...>::operator()(...)"),
+                        ("a::operator<< <%s>(A&, %s)" % (many, many), "a::operator<< <...>(...)"),
+                        ("(anonymous namespace)::g(%s)" % many, "(anonymous namespace)::g(...)"),
+                        ("h(%s" % many, None), ("(*T).m<%s->x>%s" % (many, many), None)):
+        t, main = running_main()
+        t.event(1, 100, GO_CREATE, 2, t.stack(name), main)
+        out = run(["info", write(os.path.join(directory, "long.trace"), t.data())])[0]
+        line = next(line for line in out.splitlines() if name[:2] in line and "goroutines" not in line)
+        assert line.endswith("  " + short) if short else "..." in line, line
     # No cell is a formula.
     cells = [cell for row in csv.reader(io.StringIO(run(["info", "--csv", trace])[0])) for cell in row]
     assert not [cell for cell in cells if cell[:1] in tuple("=+@") or (cell[:1] == "-" and not cell[1:].isdigit())]

@@ -98,7 +98,7 @@ last=--p && completes export --perfetto --proc --partial
 last=--ta && completes export --tables --task
 last='' && completes 'export --tables'
 last='' && completes cut
-last='' && completes 'record --stacks' call-site none frame-pointers unwind
+last='' && completes 'record --stacks' unwind call-site frame-pointers none
 last=u && completes 'record --stacks' unwind
 last=u && completes 'record --stacks =' unwind
 last='--stacks=f' && completes record '--stacks=frame-pointers'

@@ -95,13 +95,62 @@ void print_visible(FILE *to, const char *text, size_t size) {
   while (next_piece(TEXT_VISIBLE, &text, &size, shown, &piece, &piece_size)) fwrite(piece, 1, piece_size, to);
 }
 
-void shorten(const char *name, size_t size, size_t room, size_t *head, size_t *tail) {
-  *head = size, *tail = 0;
-  if (size <= room) return;
-  *head = (room - 3) / 2;
-  *tail = room - 3 - *head;
-  while (*head && ((unsigned char)name[*head] & 0xc0) == 0x80) --*head; /* do not split a UTF-8 sequence */
-  while (*tail > 1 && ((unsigned char)name[size - *tail] & 0xc0) == 0x80) --*tail;
+/* The end of what an opening bracket begins, after the closing one; 0: none. The '>' of an arrow closes nothing. */
+static size_t bracketed(const char *name, size_t size, size_t at, char close) {
+  char open = name[at];
+  size_t depth = 0;
+  for (; at < size; at++) {
+    if (name[at] == open) depth++;
+    else if (name[at] == close && name[at - 1] != '-' && --depth == 0) return at + 1;
+  }
+  return 0;
+}
+
+/* Whether a bracket belongs to a name: of an operator, an unnamed namespace or a method of Go. */
+static bool is_part_of_name(const char *name, size_t size, size_t at) {
+  static const char word[] = "operator", space[] = "(anonymous namespace)";
+  size_t begin = at && name[at - 1] == name[at] ? at - 1 : at, length = sizeof word - 1;
+  if (begin >= length && memcmp(name + begin - length, word, length) == 0) return true;
+  if (size - at >= sizeof space - 1 && memcmp(name + at, space, sizeof space - 1) == 0) return true;
+  return name[at] == '(' && at + 1 < size && name[at + 1] == '*';
+}
+
+/* Puts "..." for what is in the outermost brackets of a kind. Returns the new size. */
+static size_t leave_out_lists(char *name, size_t size, char open, char close) {
+  size_t from = 0, to = 0, end;
+  while (from < size) {
+    end = name[from] == open && !is_part_of_name(name, size, from) ? bracketed(name, size, from, close) : 0;
+    if (end > from + 5) {
+      name[to++] = open;
+      memset(name + to, '.', 3);
+      to += 3;
+      from = end - 1;
+    }
+    name[to++] = name[from++];
+  }
+  return to;
+}
+
+size_t shorten(const char *name, size_t size, size_t room, char *to) {
+  char copy[GOTRACE_MAX_STRING_SIZE];
+  size_t head, tail;
+  if (size > room && size <= sizeof copy) { /* what C++ and Rust have in names */
+    memcpy(copy, name, size);
+    name = copy;
+    size = leave_out_lists(copy, size, '(', ')');
+    if (size > room) size = leave_out_lists(copy, size, '<', '>');
+  }
+  head = size <= room ? size : (room - 3) / 2;
+  tail = size <= room ? 0 : room - 3 - head;
+  if (tail) {
+    while (head && ((unsigned char)name[head] & 0xc0) == 0x80) --head; /* do not split a UTF-8 sequence */
+    while (tail > 1 && ((unsigned char)name[size - tail] & 0xc0) == 0x80) --tail;
+  }
+  memcpy(to, name, head);
+  if (!tail) return head;
+  memset(to + head, '.', 3);
+  memcpy(to + head + 3, name + size - tail, tail);
+  return head + 3 + tail;
 }
 
 const char *duration_text(double nanoseconds, char text[32]) {

@@ -111,11 +111,13 @@ bool elf_describe(const char *path, char id[ELF_ID_TEXT], uint64_t *low, uint64_
 struct bytes;
 bool elf_section(const char *path, const char *name, struct bytes *contents);
 
-/* The functions of an ELF image in memory, which may be damaged; NULL: not an ELF file. elf_function: the name of the
- * function that contains an address; NULL: none. */
+/* The functions of an ELF image in memory, or of a file, which may be damaged; NULL: not an ELF file. elf_function: the
+ * name of the function that contains an address; NULL: none. */
 typedef struct elf_symbols elf_symbols;
 elf_symbols *elf_symbols_of(const struct bytes *image);
+elf_symbols *elf_symbols_in(const char *path);
 const char *elf_function(const elf_symbols *symbols, uint64_t address);
+bool elf_is_start(const elf_symbols *symbols, uint64_t address); /* a function's first byte */
 void elf_symbols_free(elf_symbols *symbols);
 
 int format_text(char *text, int room, const char *format, va_list arguments); /* vsnprintf */
@@ -236,10 +238,11 @@ void put_visible(output *out, const char *text, size_t size);
 void put_csv_text(bytes *to, const char *text, size_t size);
 void put_quoted(output *out, const char *text, size_t size); /* as JSON, with quotation marks */
 
-/* Shortens a name to `room` bytes, at least 4, for a line of text: its middle is left out, because names differ least
- * there. Sets how many bytes of its beginning and of its end remain, with "..." between them; a tail of 0: all does. */
-void shorten(const char *name, size_t size, size_t room, size_t *head, size_t *tail);
-#define NAME_ROOM 160 /* in a line of text that is not for a terminal */
+#define NAME_ROOM 160 /* of a name in a line of text that is not for a terminal */
+/* Shortens a name to `room` bytes, at least 4, for a line of text, and copies it. First the parameters of a C++
+ * function become "(...)", then its template arguments "<...>"; then its middle is left out, because names differ least
+ * there. Returns the size. */
+size_t shorten(const char *name, size_t size, size_t room, char *to);
 
 /* A duration with a suitable unit, in at most 10 columns. */
 const char *duration_text(double nanoseconds, char text[32]);

@@ -186,9 +186,9 @@ const option options[] = {
     {"--format FORMAT", "the format of the trace, default 1.23", FORMATS, set_format, SETTING(format), 0},
 #endif
     {"--stacks KIND",
-     "call-site: a call's stack is its caller (default); none; frame-pointers: complete for code built with "
-     "-fno-omit-frame-pointer; unwind: always complete, takes microseconds a stack",
-     "call-site none frame-pointers unwind", set_choice, SETTING(stacks), 0},
+     "unwind: complete (default), except on other processors than x86-64 and arm64 some microseconds each; call-site: "
+     "only the caller; frame-pointers: complete for code built with -fno-omit-frame-pointer; none",
+     "unwind call-site frame-pointers none", set_choice, SETTING(stacks), 0},
     {"--flight SECONDS", "keep only the last SECONDS in memory, 48 MiB at most; written at the end and on SIGUSR2",
      NULL, set_number, SETTING(flight), 1000},
     {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
@@ -495,7 +495,9 @@ const command commands[] = {
      .summary = "the same with lines, inlined callers and C++ names",
      .help = "Writes a trace with the functions, lines and inlined callers that debug information knows, by "
              "llvm-symbolizer or addr2line, whichever is installed. They read only files that have debug information. "
-             "OUT may be FILE itself.",
+             "It may be in a file of its own: by build id in /usr/lib/debug, in the cache of debuginfod (nothing is "
+             "fetched), or where the program's .gnu_debuglink points. Symbols of such a file are read without a "
+             "debugger, too. OUT may be FILE itself.",
      .result = "a trace",
      .options = "-o OUT",
      .run = command_symbolize},

@@ -101,6 +101,7 @@ symbolizer *symbolizer_new(choose_file *choose);
 void symbolizer_look(symbolizer *s, input *in);
 void symbolizer_forget(symbolizer *s);
 void symbolizer_find(symbolizer *s);
+void symbolizer_jit(symbolizer *s, int pid, time_t since); /* whose trace is written next, and when it began */
 void symbolizer_write(symbolizer *s, input *in, output *out);
 void symbolizer_free(symbolizer *s);
 

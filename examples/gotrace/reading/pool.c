@@ -102,12 +102,9 @@ bool pool_text_contains(uint32_t id, const char *part) {
 
 void put_text(output *out, uint32_t id, const char *unknown) {
   pool_text text = pool_text_of(id);
-  size_t head, tail;
+  char name[NAME_ROOM];
   if (!text.size) text.data = unknown, text.size = (uint32_t)strlen(unknown);
-  shorten(text.data, text.size, NAME_ROOM, &head, &tail);
-  put_visible(out, text.data, head);
-  if (tail) put_string(out, "...");
-  put_visible(out, text.data + text.size - tail, tail);
+  put_visible(out, name, shorten(text.data, text.size, NAME_ROOM, name));
 }
 
 void put_quoted_text(output *out, uint32_t id) {

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static struct record_settings shared;
 static const struct trace_list *list;
@@ -318,6 +319,7 @@ struct renewed {
   uint32_t index;
   struct file_identity identity;
 };
+static time_t began;                  /* when the command began */
 static struct file_identity *renewed; /* by index; inode 0: the trace is as the process wrote it */
 
 /* Opens the trace in the folder; -1: it is not there. */
@@ -429,6 +431,7 @@ static void rewrite(symbolizer *s, const trace *t, uint32_t index, int to) {
   file = openat(out.folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) fail("%s: %s", name, strerror(errno));
   output_of_file(&result, t->path, file);
+  symbolizer_jit(s, t->start.pid, began);
   symbolizer_write(s, &in, &result);
   if (fstat(file, &status) != 0 || renameat(out.folder, name, out.folder, t->start.name) != 0) fail("cannot rename");
   done.identity.device = (uint64_t)status.st_dev;
@@ -622,6 +625,7 @@ int command_record(char **words, int count, const settings *set) {
   unsigned library;
   int result;
   (void)count;
+  began = time(NULL);
   path = find_program(words[0]);
   read_interpreter(path, interpreter);
   library = find_libraries(interpreter);

@@ -33,11 +33,8 @@ typedef struct name_room {
 /* A name as it is in the trace, at most `NAME_ROOM` bytes. */
 static const char *named(uint32_t name, name_room *room) {
   pool_text text = pool_text_of(name);
-  size_t head, tail;
   if (!text.size) return "(unknown)";
-  shorten(text.data, text.size, NAME_ROOM, &head, &tail);
-  snprintf(room->text, sizeof room->text, "%.*s%s%.*s", (int)head, text.data, tail ? "..." : "", (int)tail,
-           text.data + text.size - tail);
+  room->text[shorten(text.data, text.size, NAME_ROOM, room->text)] = 0;
   return room->text;
 }
 

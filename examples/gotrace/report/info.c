@@ -37,13 +37,11 @@ static void duration(const printer *p, int64_t nanoseconds) {
 
 /* `used`: width of the line so far. */
 static void put_fitting(const printer *p, pool_text name, const char *unknown, size_t used) {
-  size_t room = !p->cut ? NAME_ROOM : p->width > used + 16 ? p->width - used : 16, head, tail;
+  size_t room = !p->cut ? NAME_ROOM : p->width > used + 16 ? p->width - used : 16;
+  char shown[NAME_ROOM];
   if (!name.size) name.data = unknown, name.size = (uint32_t)strlen(unknown);
   if (room > NAME_ROOM) room = NAME_ROOM;
-  shorten(name.data, name.size, room, &head, &tail);
-  print_visible(p->to, name.data, head);
-  if (tail) fputs("...", p->to);
-  print_visible(p->to, name.data + name.size - tail, tail);
+  print_visible(p->to, shown, shorten(name.data, name.size, room, shown));
 }
 
 /* The same at the end of a line. */

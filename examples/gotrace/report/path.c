@@ -598,10 +598,8 @@ static void put_own(output *out, path *p, uint32_t stack, uint32_t of) {
 /* A text that is not the most important one of a line. */
 static void put_short(output *out, uint32_t id) {
   pool_text text = pool_text_of(id);
-  size_t head, tail;
-  shorten(text.data, text.size, NAME_ROOM / 4, &head, &tail);
-  put_visible(out, text.data, head);
-  if (tail) put_string(out, "..."), put_visible(out, text.data + text.size - tail, tail);
+  char name[NAME_ROOM];
+  put_visible(out, name, shorten(text.data, text.size, NAME_ROOM / 4, name));
 }
 
 /* Why a goroutine waits: the reason, unless the class of the wait tells more. */

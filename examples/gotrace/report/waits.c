@@ -79,9 +79,26 @@ static const char *const libraries[] = {
     "path",    "plugin",   "reflect", "regexp", "runtime",  "slices",    "sort",    "strconv", "strings",  "structs",
     "sync",    "syscall",  "testing", "text",   "time",     "type:",     "unicode", "unique",  "vendor",   "weak"};
 
-/* Of C and C++: functions that begin so are not the program's. */
-static const char *const prefixes[] = {"std::", "__",         "pthread_", "sem_",   "cnd_",  "mtx_",
-                                       "thrd_", "void std::", "gotrace_", "_start", "clone", "start_thread"};
+/* Of C, C++ and Rust: functions that begin so are not the program's, but those of the language's library or of a
+ * library that wraps threads and locks. */
+static const char *const prefixes[] = {
+    "__", "pthread_", "sem_", "cnd_", "mtx_", "thrd_", "gotrace_", "_start", "clone", "start_thread",
+    /* C++ */
+    "std::", "void std::", "bool std::", "_ZSt", "_ZNSt", "_ZNKSt", "boost::", "absl::", "tbb::",
+    /* Rust */
+    "core::", "alloc::", "<std::", "<core::", "<alloc::", "parking_lot::", "parking_lot_core::", "lock_api::",
+    "crossbeam_", "_ZN3std", "_ZN4core", "_ZN5alloc",
+    /* GLib, Qt, libuv, APR, SDL */
+    "g_mutex_", "g_rec_mutex_", "g_rw_lock_", "g_cond_", "g_static_", "g_thread_", "g_async_queue_", "QMutex",
+    "QBasicMutex", "QRecursiveMutex", "QReadWriteLock", "QWaitCondition", "QSemaphore", "QThread", "uv_mutex_",
+    "uv_rwlock_", "uv_cond_", "uv_sem_", "uv_barrier_", "uv_thread_", "apr_thread_", "SDL_Lock", "SDL_Unlock",
+    "SDL_Cond", "SDL_Sem", "SDL_RunThread",
+    /* Java's virtual machine */
+    "thread_native_entry", "Monitor::", "Mutex::", "MutexLocker::", "PlatformMonitor::", "PlatformMutex::",
+    "PlatformEvent::", "os::PlatformEvent::", "ObjectMonitor::", "Parker::",
+    /* CPython */
+    "pythread_wrapper", "PyThread_", "lock_PyThread_", "take_gil", "drop_gil", "PyEval_RestoreThread",
+    "PyEval_SaveThread", "PyEval_AcquireThread", "PyEval_ReleaseThread", "PyGILState_"};
 
 static bool begins(pool_text text, const char *with) {
   size_t size = strlen(with);
@@ -131,12 +148,31 @@ static bool is_of_c(pool_stack s) {
   return name.size && !is_go(name) && !begins(name, "0x");
 }
 
+/* Whether a call of the C library, the innermost frame, is by the code that passes CPython's global lock on. That is a
+ * static function, often without a name, or part of its caller. Other modules may call the C library from there, too.
+ */
+static bool is_of_gil(pool_stack s) {
+  static const char *const callers[] = {"_PyEval_EvalFrameDefault", "PyEval_", "_PyThreadState_Attach",
+                                        "PyThreadState_Swap", "PyGILState_"};
+  pool_text name = pool_text_of(s.count > 1 ? s.frames[1].function : 0), caller;
+  size_t i;
+  if (begins(name, "take_gil") || begins(name, "drop_gil")) return true;
+  for (i = 0; i < COUNT(callers); i++)
+    if (begins(name, callers[i])) return true;
+  if (s.count < 3 || s.frames[1].file != s.frames[2].file || !memmem(name.data, name.size, "!0x", 3)) return false;
+  caller = pool_text_of(s.frames[2].function);
+  for (i = 0; i < COUNT(callers); i++)
+    if (begins(caller, callers[i])) return true;
+  return false;
+}
+
 static wait_class find_class(uint32_t stack, uint32_t reason) {
   pool_stack s = pool_stack_of(stack);
   pool_text why = pool_text_of(reason);
   size_t i;
   uint32_t j;
   if (is_of_runtime(s)) return WAIT_RUNTIME_CLASS;
+  if (is_of_gil(s) && (begins(why, "sync: condition variable") || begins(why, "sync: mutex"))) return WAIT_GIL_CLASS;
   for (i = 0; i < COUNT(rules); i++) {
     const struct rule *r = &rules[i];
     if (!begins(why, r->reason)) continue;
@@ -152,6 +188,7 @@ static wait_class find_class(uint32_t stack, uint32_t reason) {
 typedef struct known_stack {
   uint32_t frame, caller; /* 1 + the index of the first own frame; the own function that called it, as text */
   uint32_t whole;         /* its function without the names of closures, as text */
+  uint32_t only;          /* the place of what exists only once in a process, as text; 0: not of such a thing */
   bool helper;            /* its name says that it takes or releases locks for others */
   uint32_t reason;        /* 1 + the reason that `is` was found for; 0: none yet */
   wait_class is;
@@ -186,7 +223,9 @@ static known_stack *known(waits *w, uint32_t stack) {
     if (is_own(s.frames[i])) break;
   }
   k->frame = i + 1;
-  if (i == s.count) return k;
+  if (is_of_gil(s)) k->only = pool_put_string("take_gil");
+  if (k->only) k->whole = k->only;
+  if (i == s.count || k->only) return k;
   k->whole = without_closures(s.frames[i].function, true);
   k->helper = pool_text_contains(k->whole, "ock") || pool_text_contains(k->whole, "cquire") ||
               pool_text_contains(k->whole, "elease");
@@ -211,6 +250,7 @@ uint32_t own_frame(waits *w, uint32_t stack) { return known(w, stack)->frame - 1
 uint32_t own_function(waits *w, uint32_t stack) {
   pool_stack s = pool_stack_of(stack);
   uint32_t i = own_frame(w, stack);
+  if (known(w, stack)->only) return known(w, stack)->only;
   return i < s.count ? without_closures(s.frames[i].function, false) : 0;
 }
 

@@ -33,6 +33,7 @@ enum {
   X(SYNC, "sync", WAIT_HANDED) /* of unknown functions */    \
   X(C_SYNC, "sync, by a C program", WAIT_LOCK)               \
   X(SPIN, "spin lock", WAIT_LOCK)                            \
+  X(GIL, "Python's GIL", WAIT_LOCK)                          \
   X(FILE_LOCK, "file lock", WAIT_LOCK)                       \
   X(SEMAPHORE, "semaphore", WAIT_HANDED | WAIT_PERMIT)       \
   X(GROUP, "WaitGroup", WAIT_HANDED)                         \

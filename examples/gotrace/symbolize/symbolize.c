@@ -4,19 +4,25 @@
  * llvm-symbolizer or addr2line: one process per file that has debug information, which gets the addresses of all traces
  * at once. Only the tables of stacks and strings are rewritten; every other byte stays as it is.
  *
- * Some distributions strip programs but leave them a small symbol table, compressed in the section .gnu_debugdata. It
- * is used where the tracer found no name (if built with liblzma).
+ * Debug information may be in a file of its own (debug_files.h), whose symbols are read here. Some distributions strip
+ * programs but leave them a small symbol table, compressed in the section .gnu_debugdata; it is read if built with
+ * liblzma. Both are used where the tracer found no name.
  *
  * A trace contains, among its strings, "gotrace.module BASE LOW-HIGH BUILD-ID PATH" for each module. A file is used
  * only if its build id and addresses match. Frames that have a line are left alone, so repeating the command changes
  * nothing. Symbolize a trace before you cut or convert it: those commands keep only the strings that events refer to.
  *
+ * Code that a process has compiled while it ran is in no file. `gotrace record` knows the process and when it began, so
+ * it adds the names that the runtime has told (jit_names.h).
+ *
  * Frames of inlined functions precede the frame of the function that contains them. Go's profiles identify a frame by
  * its pc, so each gets its own: the address of the frame, with the inlining depth in the highest byte. */
 
-#include "../command/commands.h"
 #include "../reading/pool.h"
+#include "debug_files.h"
+#include "jit_names.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -51,7 +57,8 @@ typedef struct object {
   struct module *modules;
   bool separate;      /* symbols are from a file with debug information only */
   map places;         /* from a relative pc to its address */
-  elf_symbols *small; /* of .gnu_debugdata; NULL: none */
+  elf_symbols *whole; /* of the file that a debugger is asked about; NULL: none */
+  elf_symbols *small; /* of .gnu_debugdata or of a debug file; NULL: none */
   address **addresses;
   size_t count, capacity;
 } object;
@@ -95,6 +102,7 @@ struct symbolizer {
   uint8_t string_kind, stack_kind; /* numbers of the events of its tables */
   map generations;                 /* to tables */
   bytes strings, stack;            /* v1: records, not yet written */
+  jit_names jit;                   /* of the process of the trace that is written next */
 };
 
 /* ---------------------------------------------------------------------------------------------------- programs ---- */
@@ -121,8 +129,28 @@ static void limit_demangler(off_t size) {
   setrlimit(RLIMIT_CPU, &seconds);
 }
 
-/* Runs a program with a file as its input, and appends its output to `result`. False: it fails, or prints more than
- * `most` bytes. */
+/* Where no demangler is installed, this process becomes one, by the library of C++. That reads names of C++ and Rust's
+ * older ones, not those that begin with _R. It is not linked, so that the tool needs only the C library. */
+static void demangle_here(void) {
+  static char line[4098];
+  char *(*demangle)(const char *, char *, size_t *, int *) = NULL;
+  void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL), *found;
+  if (!library || !(found = dlsym(library, "__cxa_demangle"))) _exit(127);
+  memcpy(&demangle, &found, sizeof demangle);
+  while (fgets(line, sizeof line, stdin)) {
+    size_t size = strcspn(line, "\n");
+    int status = 0;
+    char *name;
+    line[size] = 0;
+    name = demangle(line, NULL, NULL, &status);
+    puts(name ? name : line);
+    free(name);
+  }
+  _exit(fflush(stdout) == 0 ? 0 : 1);
+}
+
+/* Runs a program (NULL: demangle_here) with a file as its input, and appends its output to `result`. False: it fails,
+ * or prints more than `most` bytes. */
 static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t most, bytes *result) {
   int ends[2], status = 0;
   pid_t child;
@@ -139,6 +167,7 @@ static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t
     close(ends[1]);
     if (demangler) limit_demangler(lseek(0, 0, SEEK_END));
     lseek(0, 0, SEEK_SET);
+    if (!words[0]) demangle_here();
     execvp(words[0], words);
     _exit(127);
   }
@@ -268,6 +297,77 @@ static bool is_address(pool_text line) {
   return true;
 }
 
+/* A name in the older mangling of Rust, once its parts are joined by colons, is still coded:
+ * "_$LT$T$u20$as$u20$a..B$GT$::c::h0123456789abcdef". By the hash at its end it is recognized. Rewrites it in place;
+ * returns the size. */
+static size_t clean_rust(char *name, size_t size) {
+  static const struct {
+    const char *code, *is;
+  } codes[] = {{"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"}, {"$BP$", "*"},
+               {"$LP$", "("}, {"$RP$", ")"}, {"$C$", ","},  {"$SP$", "@"}};
+  size_t digits = 0, from = 0, to = 0, i, length = 0;
+  while (digits < 16 && digits < size && strchr("0123456789abcdef", name[size - 1 - digits])) digits++;
+  if (digits < 16 || size < 20 || memcmp(name + size - 19, "::h", 3) != 0) return size;
+  size -= 19;
+  while (from < size) {
+    const char *at = name + from, *end;
+    size_t rest = size - from;
+    bool begins_part = from == 0 || at[-1] == ':';
+    for (i = 0; i < COUNT(codes); i++) {
+      length = strlen(codes[i].code);
+      if (rest >= length && memcmp(at, codes[i].code, length) == 0) break;
+    }
+    if (i < COUNT(codes)) {
+      name[to++] = *codes[i].is;
+      from += length;
+    } else if (rest > 3 && at[0] == '$' && at[1] == 'u' && (end = memchr(at + 2, '$', rest - 2)) && end < at + 6) {
+      unsigned long code = strtoul(at + 2, NULL, 16);
+      name[to++] = code > 31 && code < 127 ? (char)code : '?';
+      from += (size_t)(end + 1 - at);
+    } else if (rest > 1 && memcmp(at, "..", 2) == 0) {
+      name[to++] = ':';
+      name[to++] = ':';
+      from += 2;
+    } else if (begins_part && rest > 1 && at[0] == '_' && at[1] == '$') {
+      from++; /* an identifier begins with no sign */
+    } else {
+      name[to++] = *at;
+      from++;
+    }
+  }
+  return to;
+}
+
+/* Strings of C++ by the name that programs use. Rewrites the name in place; returns the size. */
+static size_t abbreviate(char *name, size_t size) {
+  static const char *const strings[] = {
+      "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+      "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>",
+      "std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> >",
+      "std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char>>"};
+  static const char is[] = "std::string";
+  char *at, *from;
+  size_t i, length;
+  for (i = 0; i < COUNT(strings); i++) {
+    length = strlen(strings[i]);
+    for (from = name; (at = memmem(from, (size_t)(name + size - from), strings[i], length));
+         from = at + sizeof is - 1) {
+      memcpy(at, is, sizeof is - 1);
+      memmove(at + sizeof is - 1, at + length, (size_t)(name + size - at) - length);
+      size -= length - (sizeof is - 1);
+    }
+  }
+  return size;
+}
+
+/* A readable name, as text. */
+static uint32_t put_readable(pool_text line) {
+  char name[4096];
+  if (line.size >= sizeof name) return pool_put_text(line.data, line.size);
+  memcpy(name, line.data, line.size);
+  return pool_put_text(name, abbreviate(name, clean_rust(name, line.size)));
+}
+
 /* "FILE:LINE", perhaps with a remark in parentheses. "??" means unknown. */
 static void parse_place(pool_text line, source_frame *frame) {
   const char *end = line.data + line.size, *colon = end;
@@ -294,7 +394,7 @@ static void take_places(object *o, bytes *answers) {
     }
     if (!a || !line.size) continue;
     memset(&frame, 0, sizeof frame);
-    if (!is_unknown(line)) frame.function = pool_put_text(line.data, line.size);
+    if (!is_unknown(line)) frame.function = put_readable(line);
     if (!next_line(answers, &at, &line)) return;
     parse_place(line, &frame);
     if (a->count == MOST_INLINED) continue;
@@ -303,12 +403,11 @@ static void take_places(object *o, bytes *answers) {
   }
 }
 
-/* Whether a file is the one that was traced, by its build id and, if `whole`, its addresses. */
-static bool is_traced(const module *m, const char *path, bool whole, char *id) {
+/* Whether a file is the one that was traced, by its build id and its addresses. */
+static bool is_traced(const module *m, const char *path, char *id) {
   uint64_t low, high;
-  if (!elf_describe(path, id, &low, &high)) return false;
-  if (strcmp(id, m->id) != 0) return false;
-  return !whole || (low == m->low - m->base && high == m->high - m->base);
+  return elf_describe(path, id, &low, &high) && strcmp(id, m->id) == 0 && low == m->low - m->base &&
+         high == m->high - m->base;
 }
 
 /* Reads the small symbol table that some distributions leave in stripped files. */
@@ -342,7 +441,7 @@ static void read_small_table(object *o, const char *file) {
 #endif
 }
 
-/* The name for a relative address in that table; NULL: none. */
+/* The name for a relative address in the table; NULL: none. */
 static const char *small_name(const object *o, uint64_t pc) { return o->small ? elf_function(o->small, pc - 1) : NULL; }
 
 /* The file to read, which must be the one that was traced; NULL: none, which is reported. */
@@ -353,7 +452,7 @@ static const char *traced_file(const symbolizer *s, const object *o) {
   for (m = o->modules; m; m = m->of_object) {
     strcpy(id, "-");
     file = s->choose ? s->choose(m->path) : m->path;
-    if (file && is_traced(m, file, true, id)) return file;
+    if (file && is_traced(m, file, id)) return file;
     if (!m->of_object) break; /* the first one that the trace names is reported */
   }
   if (!file) report("%s may be another user's file: its functions stay as they are", m->path);
@@ -364,50 +463,27 @@ static const char *traced_file(const symbolizer *s, const object *o) {
   return NULL;
 }
 
-/* Whether the file's section .gnu_debuglink names a file that is where debuggers look for it. */
-static bool has_linked_file(const char *file) {
-  static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {"/usr/lib/debug", ""}}; /* around the folder */
-  const char *slash = strrchr(file, '/');
-  int folder = slash ? (int)(slash + 1 - file) : 0;
-  bytes name = {0};
-  bool named = elf_section(file, ".gnu_debuglink", &name), found = false;
-  size_t i;
-  put_byte(&name, 0);
-  for (i = 0; named && *name.data && !found && i < COUNT(places); i++) {
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%s%.*s%s%s", places[i][0], folder, file, places[i][1], (char *)name.data);
-    found = n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0;
-  }
-  free(name.data);
-  return found;
-}
-
 /* Whether there may be debug information about a file. Without it, a debugger knows only the symbols, by which the
  * tracer has named the functions. */
 static bool has_debug_information(const char *file) {
   const char *servers = getenv("DEBUGINFOD_URLS");
-  return elf_section(file, ".debug_line", NULL) || elf_section(file, ".zdebug_line", NULL) || has_linked_file(file) ||
-         (servers && *servers);
+  return elf_section(file, ".debug_line", NULL) || elf_section(file, ".zdebug_line", NULL) || (servers && *servers);
 }
 
-static void ask_debugger(const symbolizer *s, object *o) {
-  const char *tool = is_there("llvm-symbolizer") ? "llvm-symbolizer" : "addr2line";
-  char separate[4096] = "", named[4200], id[ELF_ID_TEXT];
+/* The debugger that is installed; NULL: none. */
+static const char *debugger(void) {
+  return is_there("llvm-symbolizer") ? "llvm-symbolizer" : is_there("addr2line") ? "addr2line" : NULL;
+}
+
+static void ask_debugger(object *o, const char *file) {
+  const char *tool = debugger();
+  char named[DEBUG_FILE_PATH + 8];
   char *llvm[] = {"llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "-C", named, NULL};
   char *binutils[] = {"addr2line", "-a", "-f", "-i", "-C", named, NULL};
-  const module *m = o->modules;
-  const char *file = separate;
   FILE *questions;
   bytes answers = {0};
   size_t i;
-  if (strlen(m->id) > 2)
-    snprintf(separate, sizeof separate, "/usr/lib/debug/.build-id/%.2s/%s.debug", m->id, m->id + 2);
-  o->separate = separate[0] && is_traced(m, separate, false, id);
-  if (!o->separate) {
-    if (!(file = traced_file(s, o))) return;
-    read_small_table(o, file);
-    if (!has_debug_information(file)) return;
-  }
+  if (!tool) return;
   snprintf(named, sizeof named, "--exe=%s", file);
   questions = temporary_file();
   for (i = 0; i < o->count; i++) fprintf(questions, "0x%llx\n", (ull)(o->addresses[i]->pc - 1));
@@ -417,6 +493,28 @@ static void ask_debugger(const symbolizer *s, object *o) {
   else report("%s failed for %s: its functions stay as they are", tool, file);
   fclose(questions);
   free(answers.data);
+}
+
+/* The symbols of a debug file name functions where no debugger is installed; the program's own are those that the
+ * tracer has used. */
+static void read_object(const symbolizer *s, object *o) {
+  char separate[DEBUG_FILE_PATH];
+  const char *id = o->modules->id, *file;
+  if (find_debug_file(id, NULL, s->choose, separate)) { /* which needs no program */
+    o->separate = true;
+  } else {
+    if (!(file = traced_file(s, o))) return;
+    o->separate = find_debug_file(id, file, s->choose, separate);
+    if (!o->separate) {
+      read_small_table(o, file);
+      if (!has_debug_information(file)) return;
+      o->whole = elf_symbols_in(file);
+      ask_debugger(o, file);
+      return;
+    }
+  }
+  o->small = o->whole = elf_symbols_in(separate);
+  ask_debugger(o, separate);
 }
 
 /* ------------------------------------------------------------------------------------------------------ names ---- */
@@ -429,13 +527,13 @@ static void want_demangled(symbolizer *s, uint32_t name) {
 }
 
 static void demangle_all(symbolizer *s) {
-  const char *tool = is_there("llvm-cxxfilt") ? "llvm-cxxfilt" : "c++filt";
+  const char *tool = is_there("llvm-cxxfilt") ? "llvm-cxxfilt" : is_there("c++filt") ? "c++filt" : NULL;
   char *words[] = {(char *)(uintptr_t)tool, NULL};
   FILE *questions;
   bytes answers = {0};
   pool_text line;
   size_t i, at = 0;
-  if (!s->mangled.count || !is_there(tool)) return;
+  if (!s->mangled.count) return;
   questions = temporary_file();
   for (i = 0; i < s->mangled.count; i++) {
     pool_text name = pool_text_of(((const mangled *)s->mangled.values[i])->name);
@@ -443,7 +541,7 @@ static void demangle_all(symbolizer *s) {
   }
   if (run_program(words, true, questions, MOST_ANSWER + MOST_GROWTH * (uint64_t)ftell(questions), &answers))
     for (i = 0; i < s->mangled.count && next_line(&answers, &at, &line); i++)
-      ((mangled *)s->mangled.values[i])->demangled = pool_put_text(line.data, line.size);
+      ((mangled *)s->mangled.values[i])->demangled = put_readable(line);
   fclose(questions);
   free(answers.data);
 }
@@ -456,7 +554,7 @@ static uint32_t demangled(const symbolizer *s, uint32_t name) {
 /* Looks up everything that can be known about a file's addresses. */
 static void look_up(symbolizer *s, object *o) {
   size_t i;
-  ask_debugger(s, o);
+  read_object(s, o);
   for (i = 0; i < o->count; i++) {
     const char *name = small_name(o, o->addresses[i]->pc);
     if (name) want_demangled(s, pool_put_string(name));
@@ -557,7 +655,13 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
   const address *a = o ? map_get(&o->places, pc) : NULL;
   const source_frame *last = a && a->count ? &a->frames[a->count - 1] : NULL;
   uint64_t function = f->function;
-  uint32_t i;
+  uint32_t i, count;
+  const jit_function *jit = !o && !f->line && !f->file ? jit_names_at(&s->jit, f->pc) : NULL;
+  if (jit) {
+    uint64_t place = jit->file ? string_id(s, t, jit->file) : 0;
+    put_frame(b, f->pc, string_id(s, t, jit->function), place, jit->line);
+    return 1;
+  }
   if (!last || !last->line || !last->function) { /* only a symbol's name, which may be a neighbour's */
     const char *symbol = o && is_nameless(old) ? small_name(o, pc) : NULL;
     if (last && o->separate && last->function) name = last->function;
@@ -566,12 +670,14 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
     put_frame(b, f->pc, function, f->file, f->line);
     return 1;
   }
-  for (i = 0; i < a->count && i < room; i++) {
+  /* No call ends in a function's first bytes: a thread begins there, in what is not inlined. */
+  i = o->whole && (elf_is_start(o->whole, pc - 1) || elf_is_start(o->whole, pc - 2)) ? a->count - 1 : 0;
+  for (count = 0; i < a->count && count < room; i++, count++) {
     const source_frame *from = &a->frames[i];
     uint64_t own_pc = f->pc | (uint64_t)(a->count - 1 - i) << DEPTH_SHIFT;
     put_frame(b, own_pc, string_id(s, t, from->function), string_id(s, t, from->file), from->line);
   }
-  return i;
+  return count;
 }
 
 /* Writes a stack's id, number of frames and frames into s->stack. */
@@ -748,6 +854,7 @@ void symbolizer_forget(symbolizer *s) {
     free(t->modules);
   }
   map_free(&s->generations);
+  jit_names_free(&s->jit);
   s->data = NULL;
 }
 
@@ -757,6 +864,7 @@ void symbolizer_free(symbolizer *s) {
   symbolizer_forget(s);
   for (o = s->objects; o; o = o->next) {
     for (i = 0; i < o->count; i++) free(o->addresses[i]->frames);
+    if (o->whole && o->whole != o->small) elf_symbols_free(o->whole);
     if (o->small) elf_symbols_free(o->small);
     map_free(&o->places);
     free(o->addresses);
@@ -804,12 +912,15 @@ void symbolizer_look(symbolizer *s, input *in) {
 void symbolizer_find(symbolizer *s) {
   object *o;
   if (!s->objects) report("the trace names no modules: only names are demangled");
-  else if (!is_there("llvm-symbolizer") && !is_there("addr2line"))
-    report("neither llvm-symbolizer nor addr2line is there: only names are demangled");
-  else
-    for (o = s->objects; o; o = o->next)
-      if (o->count) look_up(s, o);
+  else if (!debugger()) report("neither llvm-symbolizer nor addr2line is there: only symbols are read, no lines");
+  for (o = s->objects; o; o = o->next)
+    if (o->count) look_up(s, o);
   demangle_all(s);
+}
+
+void symbolizer_jit(symbolizer *s, int pid, time_t since) {
+  jit_names_read(&s->jit, pid, since, s->choose);
+  jit_names_sort(&s->jit);
 }
 
 void symbolizer_write(symbolizer *s, input *in, output *out) {

@@ -2,11 +2,15 @@
 
 #include "preload.h"
 
+#include "unwind.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#if !HAS_UNWINDER
 #include <unwind.h>
+#endif
 
 static int early_trylock(pthread_mutex_t *mutex);
 static int early_unlock(pthread_mutex_t *mutex);
@@ -180,6 +184,32 @@ NOINLINE bool recover(char *frame) {
  * A stack begins with the C library function that the program called.
  */
 
+/* The bounds of the section with the functions that start threads; defined by the linker. */
+extern const char __start_thread_entry[] __attribute__((visibility("hidden")));
+extern const char __stop_thread_entry[] __attribute__((visibility("hidden")));
+
+static bool starts_threads(uintptr_t pc) {
+  return pc > (uintptr_t)__start_thread_entry && pc <= (uintptr_t)__stop_thread_entry;
+}
+
+#if HAS_UNWINDER
+static bool find_unwinder(void) {
+  unwind_init();
+  return true;
+}
+
+/* From the caller of the library's function on, whose frame the library knows. */
+__attribute__((no_sanitize("address"))) static int unwind(uintptr_t *pcs, int max) {
+  unwind_frame frame = {self.caller, OWN_CFA, *(const uintptr_t *)(const void *)self.frame, 0};
+  unwind_stack stack = {(uintptr_t)self.frame, ((uintptr_t)self.frame | 4095) + 1};
+  int count = 0;
+  if (on_own_stack(self.frame)) stack.high = (uintptr_t)self.stack_high;
+  do pcs[count++] = frame.pc;
+  while (count < max && unwind_step(&frame, &stack) && !starts_threads(frame.pc));
+  return count;
+}
+#else
+/* By the compiler's library, which finds this library's own frames first. */
 static struct {
   _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
   uintptr_t (*ip)(struct _Unwind_Context *);
@@ -201,21 +231,24 @@ struct walk {
   bool found; /* past the library's own frames */
 };
 
-/* The bounds of the section with the functions that start threads; defined by the linker. */
-extern const char __start_thread_entry[] __attribute__((visibility("hidden")));
-extern const char __stop_thread_entry[] __attribute__((visibility("hidden")));
-
 static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *argument) {
   struct walk *w = argument;
   uintptr_t ip = unwinder.ip(context);
   if (ip == self.caller) w->found = true;
-  if (ip > (uintptr_t)__start_thread_entry && ip <= (uintptr_t)__stop_thread_entry) return _URC_END_OF_STACK;
+  if (starts_threads(ip)) return _URC_END_OF_STACK;
   if (w->found && ip) {
     if (w->count == w->max) return _URC_END_OF_STACK;
     w->pcs[w->count++] = ip;
   }
   return _URC_NO_REASON;
 }
+
+static int unwind(uintptr_t *pcs, int max) {
+  struct walk w = {pcs, 0, max, false};
+  unwinder.backtrace(take_frame, &w);
+  return w.count;
+}
+#endif
 
 /* A thread's first function returns to this library; its frame is the last one. Functions compiled without frame
  * pointers leave any value in the register, so a link of the chain may lead anywhere. It is followed only up the
@@ -234,18 +267,12 @@ __attribute__((no_sanitize("address"))) static int walk_frames(uintptr_t *pcs, i
 }
 
 static int take_stack(void *context, uintptr_t *pcs, int max) {
-  struct walk w = {NULL, 0, 0, false};
+  int count;
   (void)context;
   if (!self.inside || !self.function || max < 3) return 0;
   pcs[0] = self.function + 1; /* frames are return addresses */
   max--;                      /* `max` frames would count as truncated */
-  if (state.stacks == RECORD_STACKS_UNWIND) {
-    w.pcs = pcs;
-    w.count = 1;
-    w.max = max;
-    unwinder.backtrace(take_frame, &w);
-    if (w.count > 1) return w.count;
-  }
+  if (state.stacks == RECORD_STACKS_UNWIND && (count = unwind(pcs + 1, max - 1)) > 0) return 1 + count;
   pcs[1] = self.caller;
   if (state.stacks != RECORD_STACKS_FRAME_POINTERS || !on_own_stack(self.frame)) return 2;
   return 2 + walk_frames(pcs + 2, max - 2);
@@ -801,7 +828,7 @@ void start_trace(void) {
     trace.end = index < s->traces ? &trace.ends->entry[index] : &spare_end;
     if (index < s->traces) entry = &list->entry[index];
     entry->pid = state.pid;
-    if (s->stacks == RECORD_STACKS_UNWIND && !unwinder.ip && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
+    if (s->stacks == RECORD_STACKS_UNWIND && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
     else if ((file = open_trace(list)) < 0) result = GOTRACE_ERROR_SINK;
     else result = start_tracer(file);
     entry->result = result;

@@ -6,6 +6,7 @@
  *
  *     functions.h   the functions that it defines or calls
  *     preload.c     finding the real functions; start and end of the trace; per-thread state; stacks
+ *     unwind.c      complete stacks
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
@@ -55,6 +56,9 @@ struct self {
   struct usage *usage; /* NULL: not known */
   /* The function that the thread is in. */
   uintptr_t function, caller;
+#if defined(__aarch64__)
+  uintptr_t cfa;
+#endif
   char *frame;
   char *stack_low, *stack_high; /* of the thread's own stack, at least the greater part of it; NULL: unknown */
   /* pthread_once */
@@ -87,10 +91,20 @@ bool recover(char *frame);
   (LIKELY(__atomic_load_n(&state.recording, __ATOMIC_RELAXED)) && \
    (LIKELY(!self.inside) || recover((char *)__builtin_frame_address(0))))
 
+/* Where the stack pointer was before the call of the function that the thread is in. Only on x86 does it follow from
+ * the frame's address. */
+#if defined(__aarch64__)
+#define NOTE_CFA() (self.cfa = (uintptr_t)__builtin_dwarf_cfa())
+#define OWN_CFA self.cfa
+#else
+#define NOTE_CFA() ((void)0)
+#define OWN_CFA ((uintptr_t)self.frame + 2 * sizeof(void *))
+#endif
+
 /* Records which function the thread is in, for stacks. Expand it in that function itself. */
 #define ENTER(name)                                                                                             \
   (self.inside = 1, self.function = (uintptr_t)real.name, self.caller = (uintptr_t)__builtin_return_address(0), \
-   self.frame = (char *)__builtin_frame_address(0))
+   self.frame = (char *)__builtin_frame_address(0), NOTE_CFA())
 #define LEAVE() (self.inside = 0)
 
 /* Defines a function that passes the call on: without a report if `passes` holds, otherwise with `before` and `after`

@@ -2,6 +2,8 @@
 
 #include "preload.h"
 
+#include "unwind.h"
+
 #include <alloca.h>
 #include <fcntl.h>
 #include <link.h>
@@ -337,16 +339,22 @@ static int count_unloads(struct dl_phdr_info *module, size_t size, void *count) 
   return 1;
 }
 
+static int close_library(void *library) {
+  int result = REAL(dlclose)(library);
+  unwind_forget();
+  return result;
+}
+
 EXPORT int dlclose(void *library) {
   unsigned long long before = 0, after = 0;
   int kept = errno, result;
-  if (!tracing()) return REAL(dlclose)(library);
+  if (!tracing()) return close_library(library);
   ENTER(dlclose);
   dl_iterate_phdr(count_unloads, &before);
   gotrace_advance();
   errno = kept;
   LEAVE(); /* the library's destructors are the program's */
-  result = real.dlclose(library);
+  result = close_library(library);
   if (!tracing()) return result;
   kept = errno;
   ENTER(dlclose);

@@ -1,0 +1,347 @@
+/* unwinds.c - stacks as `gotrace record` takes them are those that the compiler's library finds: see test_record.sh
+ *
+ *     unwinds LIBRARY LIBRARY      checks; the libraries are alike, but their functions have frames of different sizes
+ *     unwinds time                 prints nanoseconds a stack, beside the library's
+ *
+ * Contains unwind.c. */
+
+#include "../../examples/gotrace/record/preload/unwind.c"
+
+#include <alloca.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unwind.h>
+
+#define CHECK(condition) \
+  ((condition) ? (void)0 : (fprintf(stderr, "unwinds.c:%d: %s\n", __LINE__, #condition), abort()))
+#define MOST 400
+
+struct real real;
+__thread struct self self;
+void resolve(void) {
+  void *found = dlsym(RTLD_DEFAULT, "syscall");
+  memcpy(&real.syscall, &found, sizeof found);
+}
+
+#if HAS_UNWINDER
+typedef struct stack {
+  uintptr_t pcs[MOST];
+  int count;
+  uintptr_t from; /* the library's own frames come before this one */
+} stack;
+
+/* From the caller of the caller on. */
+#define OWN_STACK(s)                                                                     \
+  own_stack(s, (uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(), \
+            *(uintptr_t *)__builtin_frame_address(0))
+static int own_stack(stack *s, uintptr_t pc, uintptr_t cfa, uintptr_t fp) {
+  unwind_frame frame = {pc, cfa, fp, 0};
+  unwind_stack readable = {cfa, (cfa | 4095) + 1};
+  if (on_own_stack((const char *)cfa)) readable.high = (uintptr_t)self.stack_high;
+  s->count = 0;
+  do s->pcs[s->count++] = frame.pc;
+  while (s->count < MOST && unwind_step(&frame, &readable));
+  return s->count;
+}
+
+static _Unwind_Reason_Code take(struct _Unwind_Context *context, void *argument) {
+  stack *s = argument;
+  int before = 0;
+  uintptr_t ip = _Unwind_GetIPInfo(context, &before) + (before != 0);
+  if (ip == s->from) s->from = 0;
+  if (!s->from && ip > 1 && s->count < MOST) s->pcs[s->count++] = ip;
+  return _URC_NO_REASON;
+}
+
+static volatile int sink; /* keeps calls from being the last thing that a function does */
+static volatile long checked, frames;
+static volatile int last_count;
+
+/* Compares the stacks of the caller, which has at least `least` frames. */
+NOINLINE static void compare(int least) {
+  stack own, theirs;
+  int i;
+  OWN_STACK(&own);
+  theirs.count = 0;
+  theirs.from = own.pcs[0];
+  _Unwind_Backtrace(take, &theirs);
+  for (i = 0; i < own.count && i < theirs.count && own.pcs[i] == theirs.pcs[i]; i++) continue;
+  if (i < own.count || i < theirs.count || i < least) {
+    Dl_info info = {NULL, NULL, NULL, NULL};
+    if (i) dladdr((void *)own.pcs[i - 1], &info);
+    fprintf(stderr, "frames %d, not %d, of at least %d; %d are the same, the last one %p is in %s %s\n", own.count,
+            theirs.count, least, i, i ? (void *)own.pcs[i - 1] : NULL, info.dli_sname ? info.dli_sname : "?",
+            info.dli_fname ? info.dli_fname : "?");
+    abort();
+  }
+  checked = checked + 1;
+  frames = frames + own.count;
+  last_count = own.count;
+}
+
+NOINLINE static void deep(int depth, void (*function)(int)) {
+  if (depth) deep(depth - 1, function);
+  else function(0);
+  sink++;
+}
+
+static void compare_any(int unused) {
+  (void)unused;
+  compare(3);
+  sink++;
+}
+
+NOINLINE static void allocates(int size) {
+  char *room = alloca((size_t)size);
+  memset(room, 1, (size_t)size);
+  compare(3);
+  sink += room[size / 2];
+}
+
+/* Arguments on the stack and a stack that is aligned: the frame's beginning is stored in it. */
+NOINLINE static void aligned(int size, int b, int c, int d, int e, int f, int g, int h) {
+  char room[256] __attribute__((aligned(64)));
+  char *more = alloca((size_t)size);
+  memset(room, size, sizeof room);
+  more[0] = room[8];
+  deep(2, compare_any);
+  sink += more[0] + b + c + d + e + f + g + h;
+}
+
+NOINLINE static void large(int unused) {
+  volatile char room[100000];
+  room[0] = room[99999] = 1;
+  compare(3);
+  sink += room[unused];
+}
+
+static int by_callback(const void *a, const void *b) {
+  compare(4);
+  return *(const int *)a - *(const int *)b;
+}
+
+static void sorts(void) {
+  int numbers[9] = {4, 2, 8, 5, 1, 9, 3, 7, 6};
+  qsort(numbers, 9, sizeof *numbers, by_callback);
+  sink += numbers[0];
+}
+
+static void handle(int number) {
+  compare(number == SIGUSR1 ? 6 : 3);
+  sink++;
+}
+
+static void raises(int unused) {
+  raise(SIGUSR1);
+  sink += unused;
+}
+
+/* Signals at any instruction of these. */
+NOINLINE static int leaf(int x) {
+  int i;
+  for (i = 0; i < x; i++) x ^= i * 7;
+  return x;
+}
+NOINLINE static double many_registers(int a, int b, int c, int d, int e, int f, double g) {
+  int x = leaf(a & 15), y = leaf(b & 7), z = leaf(c & 7);
+  return x + y + z + leaf(d & 3) + leaf(e & 3) + f + g;
+}
+static void interrupted(void) {
+  struct itimerval each = {{0, 500}, {0, 500}}, none = {{0, 0}, {0, 0}};
+  long until = checked + 300;
+  setitimer(ITIMER_PROF, &each, NULL);
+  while (checked < until) {
+    char text[64];
+    sink += (int)many_registers(sink, 2, 3, 4, 5, 6, 7.0) + snprintf(text, sizeof text, "%d %f", sink, 1.5);
+    aligned(40 + (sink & 31), 2, 3, 4, 5, 6, 7, 8);
+  }
+  setitimer(ITIMER_PROF, &none, NULL);
+}
+
+static void handle_signals(void) {
+  static char other[65536];
+  stack_t alternate = {.ss_sp = other, .ss_size = sizeof other, .ss_flags = 0};
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handle;
+  sigaction(SIGUSR1, &action, NULL);
+  sigaction(SIGPROF, &action, NULL);
+  deep(5, raises);
+  interrupted();
+  sigaltstack(&alternate, NULL);
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR1, &action, NULL);
+  sigaction(SIGPROF, &action, NULL);
+  deep(5, raises);
+  interrupted();
+}
+
+/* A coroutine's stack is between pages that cannot be read. */
+static ucontext_t outside, inside;
+static void coroutine(void) {
+  deep(20, compare_any);
+  CHECK(last_count >= 22 && last_count < 40);
+  swapcontext(&inside, &outside);
+}
+static void run_coroutine(void) {
+  char *memory = mmap(NULL, 6 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED && mprotect(memory + 4096, 4 * 4096, PROT_READ | PROT_WRITE) == 0);
+  CHECK(getcontext(&inside) == 0);
+  inside.uc_stack.ss_sp = memory + 4096;
+  inside.uc_stack.ss_size = 4 * 4096;
+  inside.uc_link = &outside;
+  makecontext(&inside, coroutine, 0);
+  CHECK(swapcontext(&outside, &inside) == 0);
+}
+
+/* A rule that leads to memory that cannot be read, as where it is wrong: the stack ends. */
+NOINLINE static void leave_stack(void) {
+  stack s;
+  char *memory = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  uintptr_t edge = (uintptr_t)memory + 4096, sp;
+  int kept = errno = 77;
+  CHECK(memory != MAP_FAILED && mprotect((void *)edge, 4096, PROT_NONE) == 0);
+  OWN_STACK(&s);
+  for (sp = edge - 512; sp < edge + 4096; sp += 8) {
+    unwind_frame frame = {s.pcs[0], sp, sp, 0};
+    unwind_stack readable = {sp, edge > sp ? edge : sp};
+    int steps = 0;
+    while (steps < MOST && unwind_step(&frame, &readable)) steps++;
+    CHECK(steps < MOST);
+  }
+  for (sp = 0; sp < 4096; sp += 8) {
+    unwind_frame frame = {s.pcs[0], sp, 0 - sp, 0};
+    unwind_stack readable = {sp, sp};
+    CHECK(!unwind_step(&frame, &readable));
+  }
+  CHECK(errno == kept);
+}
+
+NOINLINE static void compare_generated(int unused) {
+  compare(2);
+  CHECK(last_count == 2);
+  sink += unused;
+}
+
+/* Code that nothing describes: the frame in it is the last one. */
+static void call_from_generated_code(void) {
+#ifdef __x86_64__
+  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd6, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+#else
+  static const unsigned char code[] = {0xfd, 0x7b, 0xbf, 0xa9, 0x20, 0x00, 0x3f, 0xd6,
+                                       0xfd, 0x7b, 0xc1, 0xa8, 0xc0, 0x03, 0x5f, 0xd6};
+#endif
+  void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void (*call)(int argument, void (*function)(int));
+  CHECK(memory != MAP_FAILED);
+  memcpy(memory, code, sizeof code);
+  __builtin___clear_cache((char *)memory, (char *)memory + sizeof code);
+  memcpy(&call, &memory, sizeof call);
+  call(16, compare_generated);
+}
+
+static void compare_in_library(void) {
+  compare(4);
+  sink++;
+}
+
+static void use_library(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *found;
+  void (*call)(void (*)(void));
+  CHECK(library);
+  found = dlsym(library, "call");
+  memcpy(&call, &found, sizeof call);
+  call(compare_in_library);
+  printf("%p\n", found);
+  CHECK(dlclose(library) == 0);
+  unwind_forget();
+}
+
+/* Only a signal finds a thread in the PLT. The linker describes all slots by one expression. */
+static void find_beginning_in_plt(void) {
+  static const uint8_t slot[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
+  const reader expression = {slot, slot + sizeof slot, false};
+  uintptr_t pc;
+  for (pc = 4096; pc < 4128; pc++) {
+    rule found;
+    memset(&found, 0, sizeof found);
+    define_by_expression(expression, pc, &found);
+    CHECK(found.kind == RULE_CALL && !found.by_fp && found.offset == (pc % 16 < 11 ? 8 : 16));
+  }
+}
+
+static void *run_thread(void *argument) {
+  deep(30, compare_any);
+  return argument;
+}
+
+static void measure(int unused) {
+  struct timespec from, to;
+  stack s;
+  int which, i, round;
+  double best;
+  (void)unused;
+  for (which = 0; which < 2; which++) {
+    for (best = 1e9, round = 0; round < 200; round++) {
+      clock_gettime(CLOCK_MONOTONIC, &from);
+      for (i = 0; i < 100; i++) {
+        s.count = 0;
+        s.from = 0;
+        if (which) _Unwind_Backtrace(take, &s);
+        else OWN_STACK(&s);
+      }
+      clock_gettime(CLOCK_MONOTONIC, &to);
+      double each = ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / 100;
+      if (each < best) best = each;
+    }
+    printf("%s: %d frames in %.0f ns\n", which ? "libgcc" : "own", s.count, best);
+  }
+  for (best = 1e9, round = 0; round < 200; round++) { /* each frame for the first time */
+    unwind_forget();
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    OWN_STACK(&s);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    double each = (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
+    if (each < best) best = each;
+  }
+  printf("own, not seen before: %.0f ns\n", best);
+}
+
+int main(int argc, char **argv) {
+  pthread_t handle;
+  unwind_init();
+  if (argc == 2) {
+    self.stack_low = (char *)environ - (8 << 20);
+    self.stack_high = (char *)environ;
+    deep(8, measure);
+    deep(35, measure);
+    return 0;
+  }
+  CHECK(argc == 3);
+  compare(2);
+  deep(100, compare_any);
+  allocates(1000);
+  aligned(40, 2, 3, 4, 5, 6, 7, 8);
+  large(0);
+  sorts();
+  handle_signals();
+  run_coroutine();
+  leave_stack();
+  find_beginning_in_plt();
+  call_from_generated_code();
+  CHECK(pthread_create(&handle, NULL, run_thread, NULL) == 0 && pthread_join(handle, NULL) == 0);
+  use_library(argv[1]);
+  use_library(argv[2]);
+  find_object = NULL; /* as before glibc 2.35 and in musl */
+  unwind_forget();
+  deep(10, compare_any);
+  sorts();
+  fprintf(stderr, "%ld stacks, %ld frames\n", checked, frames);
+  return 0;
+}
+#else
+int main(void) { return 77; }
+#endif
