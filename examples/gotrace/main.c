@@ -84,7 +84,7 @@ static void check_needs(const command *c, const bool *given) {
 static void check_terminal(const command *c, settings *set) {
   if (!c->result || set->output || set->open || set->folded || set->tables) return;
 #if !IN_BROWSER
-  if (c->run == command_view && !set->data && (set->no_open || isatty(1))) {
+  if (c->run_all == command_view && !set->data && (set->no_open || isatty(1))) {
     set->serve = view_has_reader() && !set->pictures;
     set->open = !set->serve;
     if (set->open && set->no_open) usage("--no-open needs the page's reader: not --pictures, nor a tool without it");

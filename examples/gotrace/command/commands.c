@@ -454,7 +454,7 @@ const command commands[] = {
      .needs = "--task TASK,--go ID",
      .run = command_path},
     {.name = "view",
-     .arguments = "[-o OUT|--open] FILE",
+     .arguments = "[-o OUT|--open] FILE...",
      .summary = "a page that shows it, for any browser",
      .help =
          "On a terminal it starts a browser, which shows the trace: in all details, also one of a gigabyte. The page "
@@ -471,6 +471,12 @@ const command commands[] = {
          "beforehand instead: the whole, and details down to a zoom level shown on the page. The page that gotrace "
          "help --page prints, gotrace-view.html, opens any trace with all details, also one compressed by gzip: drop "
          "it there.\n\n"
+         "Several traces, such as a program's and those of the processes that it started, are below each other on one "
+         "time axis: that of the wall clock if all have it (from Go 1.25 on; gotrace record --format 1.25), unless "
+         "they are too far "
+         "apart to be seen together; else each begins at 0, and the page says so. Each has a section. Lists and tables "
+         "say of which trace an item is, and two kinds of tasks or regions can be compared between traces. A part and "
+         "a filter apply to each trace by itself.\n\n"
          "All tables have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear "
          "on procs and threads and in the sums), 50,000 procs and threads, 200,000 regions, tasks, logs and CPU "
          "samples each; 20,000 names have sums of their own.\n\n"
@@ -480,11 +486,13 @@ const command commands[] = {
          "counters are filtered as logs are.\n\n"
          "  gotrace view app.trace\n"
          "  gotrace view -o app.html app.trace\n"
+         "  gotrace view server.trace client.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
      .options =
          PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--partial,--lenient",
-     .run = command_view},
+     .files = MANY,
+     .run_all = command_view},
 #if !IN_BROWSER
     {.name = "symbolize",
      .arguments = "[-o OUT] FILE",
